@@ -1,0 +1,142 @@
+"""What a broker core asks of its host.
+
+Effects of one step are independent of one another, but those on one log are performed in the order emitted. What
+must come after a deed waits for the event that reports the deed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from brokers.ids import Buffer, Buffers, Instant, LeaderEpoch, Offset, Ticket, TopicPartition
+from brokers.records.batch import BatchHeader
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Answer a `Request`: a wire message for its key and version; None closes the exchange without a byte (acks=0)."""
+
+    ticket: Ticket
+    message: object | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hangup:
+    """Close the connection of this request: Kafka's answer to what cannot be answered."""
+
+    ticket: Ticket
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLog:
+    """Open or create a partition's log -> `LogOpened` or `LogFailed`. Also brings an offline partition back."""
+
+    partition: TopicPartition
+    topic_id: bytes  # 16 bytes, Kafka's topic id; kept in `partition.metadata`
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Write stamped batches at the end of the active segment -> `Written` or `LogFailed`.
+
+    `headers` describe the batches in `buffers`, in order, with final offsets. With `sync`, `Written` comes after fsync.
+    """
+
+    partition: TopicPartition
+    headers: tuple[BatchHeader, ...]
+    buffers: Buffers = field(repr=False)
+    sync: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """Seal the active segment and begin one at `base_offset`. `producers` is the snapshot as of that offset."""
+
+    partition: TopicPartition
+    base_offset: Offset
+    producers: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SaveEpochs:
+    """Persist the leader-epoch history, before data of its newest epoch is appended."""
+
+    partition: TopicPartition
+    entries: tuple[tuple[LeaderEpoch, Offset], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrimLog:
+    """Persist the log start offset and drop the whole segments below it."""
+
+    partition: TopicPartition
+    log_start_offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class CloseLog:
+    """Forget the log; with `delete`, remove its folder too."""
+
+    partition: TopicPartition
+    delete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SaveHighWatermarks:
+    """Persist high watermarks (Kafka's `replication-offset-checkpoint`): lower bounds for the next start."""
+
+    offsets: Mapping[TopicPartition, Offset]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRange:
+    """Read whole batches of [offset, bound) -> `RangeRead`. `at_least_one` returns the first batch however large."""
+
+    ticket: Ticket
+    partition: TopicPartition
+    offset: Offset
+    bound: Offset
+    size_max: int
+    at_least_one: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FindTimestamp:
+    """First record at or after `timestamp` below `bound` (-3: the largest timestamp) -> `TimestampFound`."""
+
+    ticket: Ticket
+    partition: TopicPartition
+    timestamp: Instant
+    bound: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class SaveState:
+    """Write a small file atomically and durably (quorum state, snapshots) -> `StateSaved`. None removes it."""
+
+    name: str
+    data: Buffer | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadState:
+    """Read a small file -> `StateLoaded`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Something an operator would want to know; logs, metrics and tests read it here and nowhere else."""
+
+    what: str
+    to: str
+    why: str = ""
+
+
+StorageEffect: TypeAlias = (
+    OpenLog | Append | Roll | SaveEpochs | TrimLog | CloseLog | SaveHighWatermarks
+    | ReadRange | FindTimestamp | SaveState | LoadState
+)  # fmt: skip
+Effect: TypeAlias = Reply | Hangup | Changed | StorageEffect

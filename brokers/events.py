@@ -1,0 +1,110 @@
+"""What can happen to a broker core. Everything that enters `Broker.step` is one of these."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from brokers.errors import KafkaError
+from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, Ticket, TopicPartition
+
+if TYPE_CHECKING:
+    from brokers.log.log import Log
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A Kafka request of one connection, decoded; its answer is a `Reply` with the same ticket.
+
+    Record bytes inside `message` are slices of the connection's receive buffer and valid only until the answer.
+    """
+
+    ticket: Ticket
+    api_key: int
+    api_version: int
+    client_id: str | None
+    client_host: str
+    message: object
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnected:
+    """The client of these unanswered tickets is gone; answers are pointless, parked work may be dropped."""
+
+    tickets: tuple[Ticket, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The node begins: open the metadata log, then everything it names."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeReached:
+    """The deadline that the core asked for has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogOpened:
+    """Answer to `OpenLog`: the log as the disk holds it, after repairs (one line each, for the operator)."""
+
+    partition: TopicPartition
+    log: "Log"
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogFailed:
+    """The disk refused: the partition is offline until a later `OpenLog` succeeds."""
+
+    partition: TopicPartition
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Everything below `next_offset` is in the log's files, and synced to the disk if the append asked for it."""
+
+    partition: TopicPartition
+    next_offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRead:
+    """Answer to `ReadRange`: whole batches from the one that holds `offset`; empty when there is none below the bound."""
+
+    ticket: Ticket
+    partition: TopicPartition
+    data: Buffer
+    next_offset: Offset  # one past the last offset in `data`; the asked offset when empty
+    error: KafkaError = KafkaError.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampFound:
+    """Answer to `FindTimestamp`: offset and timestamp of the record, or -1 and -1."""
+
+    ticket: Ticket
+    partition: TopicPartition
+    offset: Offset
+    timestamp: Instant
+    leader_epoch: LeaderEpoch
+
+
+@dataclass(frozen=True, slots=True)
+class StateSaved:
+    """Answer to `SaveState`: the small file is durable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateLoaded:
+    """Answer to `LoadState`: the small file's bytes, or None where it does not exist."""
+
+    name: str
+    data: Buffer | None = field(repr=False)
+
+
+Event: TypeAlias = (
+    Request | Disconnected | Started | TimeReached | LogOpened | LogFailed | Written | RangeRead
+    | TimestampFound | StateSaved | StateLoaded
+)  # fmt: skip

@@ -1,0 +1,32 @@
+"""The nouns of a region. All instants are milliseconds since the Unix epoch."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+Offset: TypeAlias = int
+LeaderEpoch: TypeAlias = int
+ProducerId: TypeAlias = int
+BrokerId: TypeAlias = int
+Instant: TypeAlias = int  # milliseconds since the Unix epoch
+Ticket: TypeAlias = int  # names one thing that waits for an answer; never reused by a process
+Buffer: TypeAlias = bytes | bytearray | memoryview
+Buffers: TypeAlias = Sequence[Buffer]
+
+NO_PARTITION_LEADER_EPOCH: LeaderEpoch = -1
+NO_PRODUCER: ProducerId = -1
+
+
+class TopicPartition(NamedTuple):
+    """One partition of one topic, by name; also the name of its folder on disk."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+METADATA_PARTITION = TopicPartition("__cluster_metadata", 0)
+OFFSETS_TOPIC = "__consumer_offsets"
+TRANSACTIONS_TOPIC = "__transaction_state"
+INTERNAL_TOPICS = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)

@@ -1,0 +1,58 @@
+"""What a core may be handed by its host. Nothing here waits."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from brokers.ids import Buffer, Buffers
+
+
+class Rng(Protocol):
+    """Randomness as an argument: `random.Random` in production, seeded in the simulator."""
+
+    def random(self) -> float: ...
+
+    def randbytes(self, n: int, /) -> bytes: ...
+
+    def randrange(self, start: int, stop: int, /) -> int: ...
+
+
+class DiskError(Exception):
+    """The disk refused: full, read-only, broken. The message is for the operator."""
+
+
+class Files(Protocol):
+    """A flat file system below one data directory. Paths are relative, `/`-separated.
+
+    Every call raises `DiskError` when the disk refuses. A write is durable only after `sync` of the file, and a
+    new, replaced or removed name only after the call that made it (those sync the directory themselves).
+    Reads past the end return fewer bytes. `append` returns the file's size after the write.
+    """
+
+    def append(self, path: str, buffers: Buffers) -> int: ...
+
+    def read(self, path: str, position: int, size: int) -> Buffer: ...
+
+    def size(self, path: str) -> int: ...
+
+    def exists(self, path: str) -> bool: ...
+
+    def truncate(self, path: str, size: int) -> None: ...
+
+    def sync(self, path: str) -> None: ...
+
+    def replace(self, path: str, data: Buffer) -> None:
+        """Write the whole file atomically: temporary name, sync, rename, sync of the directory."""
+
+    def rename(self, path: str, new_path: str) -> None:
+        """Rename a file or a directory durably."""
+
+    def remove(self, path: str) -> None:
+        """Remove a file, or a directory with everything in it; absent is fine."""
+
+    def make_directory(self, path: str) -> None: ...
+
+    def list(self, path: str) -> Iterator[str]:
+        """Names directly below a directory, sorted; nothing if it does not exist."""
+
+    def close(self, path: str) -> None:
+        """Forget cached handles below a path."""

@@ -1,0 +1,18 @@
+"""Benchmarks: the same work done by us and by Apache Kafka with MirrorMaker 2, in turn, in one run.
+
+| file | holds |
+|---|---|
+| `frames` | Kafka requests and record batches built by hand with `struct`, independent of our own codec |
+| `connection` | one blocking connection: sends prebuilt frames, reads answers |
+| `load` | the raw pipelined client program, run as its own process |
+| `latency` | one record at a time: acknowledged, read by a waiting consumer, read over a link |
+| `verify` | reads everything back and counts it |
+| `stock` | the same produce and consume work by librdkafka |
+| `processes` | what a set of processes costs: CPU seconds and resident memory |
+| `systems` | what a measured system must offer; `ours` is Causeway, `peer` is Apache Kafka and MirrorMaker 2 |
+| `work` | the measures, one function each, for any system |
+| `targets` | which ratio each measure has to reach |
+| `report` | the table, `bench.json` and `bench.png` |
+
+Run it with `make bench` or `python -m tests.bench`.
+"""

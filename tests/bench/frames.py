@@ -1,0 +1,110 @@
+"""Kafka frames and record batches built by hand with `struct`, independent of our own codec.
+
+Every API is used at its newest version before the flexible encodings (KIP-482), because those need no varints and both
+brokers accept them. A frame is complete, length first; its correlation id sits at `CORRELATION_AT` and may be patched.
+"""
+
+import struct
+from collections.abc import Iterable, Mapping
+
+from crc32c import crc32c
+
+CORRELATION_AT = 8  # after int32 length, int16 key, int16 version
+CLIENT_ID = b"bench"
+
+PRODUCE, FETCH, LIST_OFFSETS, API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS = 0, 1, 2, 18, 19, 20
+LATEST = -1
+
+BATCH_HEADER = struct.Struct(">qiibIhiqqqhii")  # RecordBatch v2, 61 bytes
+CRC_FROM = 21  # the checksum covers attributes to the end
+
+
+def frame(key: int, version: int, *body: bytes, extra: int = 0) -> bytes:
+    """A whole request; `extra` bytes of records are announced in the length and sent by the caller."""
+    header = struct.pack(">hhih", key, version, 0, len(CLIENT_ID)) + CLIENT_ID
+    payload = header + b"".join(body)
+    return struct.pack(">i", len(payload) + extra) + payload
+
+
+def text(value: str) -> bytes:
+    encoded = value.encode()
+    return struct.pack(">h", len(encoded)) + encoded
+
+
+def array(items: Iterable[bytes]) -> bytes:
+    encoded = list(items)
+    return struct.pack(">i", len(encoded)) + b"".join(encoded)
+
+
+def varint(value: int) -> bytes:
+    """A zigzag varint, as in records."""
+    rest = (value << 1) ^ (value >> 63)
+    out = bytearray()
+    while rest > 0x7F:
+        out.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    out.append(rest)
+    return bytes(out)
+
+
+def record(offset_delta: int, value: bytes) -> bytes:
+    """One record without key or headers, timestamp delta 0."""
+    body = b"".join((b"\0", varint(0), varint(offset_delta), varint(-1), varint(len(value)), value, varint(0)))
+    return varint(len(body)) + body
+
+
+def batch(values: Iterable[bytes], timestamp_ms: int) -> bytes:
+    """An uncompressed RecordBatch v2 without a producer id, as a producer sends it."""
+    records = [record(delta, value) for delta, value in enumerate(values)]
+    payload = b"".join(records)
+    last = len(records) - 1
+    fields = (0, last, timestamp_ms, timestamp_ms, -1, -1, -1, len(records))
+    covered = struct.pack(">hiqqqhii", *fields) + payload
+    return struct.pack(">qiibI", 0, 9 + len(covered), -1, 2, crc32c(covered)) + covered
+
+
+def produce(topic: str, partition: int, records_bytes: int) -> bytes:
+    """Produce v7, acks=all, one batch; the `records_bytes` of the batch follow the frame."""
+    return frame(
+        PRODUCE, 7,
+        struct.pack(">hhii", -1, -1, 30_000, 1), text(topic),
+        struct.pack(">iii", 1, partition, records_bytes),
+        extra=records_bytes,
+    )  # fmt: skip
+
+
+def fetch(
+    topic: str, offsets: Mapping[int, int], *, max_wait_ms: int, max_bytes: int, partition_max_bytes: int
+) -> bytes:
+    """Fetch v11 outside any fetch session (KIP-227), read_uncommitted, at least one byte."""
+    partitions = array(
+        struct.pack(">iiqqi", partition, -1, offset, -1, partition_max_bytes)
+        for partition, offset in offsets.items()
+    )
+    return frame(
+        FETCH, 11,
+        struct.pack(">iiiibii", -1, max_wait_ms, 1, max_bytes, 0, 0, -1),
+        array([text(topic) + partitions]), array([]), text(""),
+    )  # fmt: skip
+
+
+def list_offsets(topic: str, partitions: int, timestamp: int = LATEST) -> bytes:
+    """ListOffsets v1 for partitions 0 to `partitions` - 1."""
+    wanted = array(struct.pack(">iq", partition, timestamp) for partition in range(partitions))
+    return frame(LIST_OFFSETS, 1, struct.pack(">i", -1), array([text(topic) + wanted]))
+
+
+def create_topic(topic: str, partitions: int) -> bytes:
+    """CreateTopics v4, one replica, default settings."""
+    one = text(topic) + struct.pack(">ih", partitions, 1) + array([]) + array([])
+    return frame(CREATE_TOPICS, 4, array([one]), struct.pack(">ib", 30_000, 0))
+
+
+def delete_topic(topic: str) -> bytes:
+    """DeleteTopics v3."""
+    return frame(DELETE_TOPICS, 3, array([text(topic)]), struct.pack(">i", 30_000))
+
+
+def api_versions() -> bytes:
+    """ApiVersions v0, the cheapest question any broker answers."""
+    return frame(API_VERSIONS, 0)
