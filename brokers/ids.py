@@ -30,3 +30,12 @@ METADATA_PARTITION = TopicPartition("__cluster_metadata", 0)
 OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTIONS_TOPIC = "__transaction_state"
 INTERNAL_TOPICS = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)
+
+
+class OffsetAndMetadata(NamedTuple):
+    """What a consumer group committed for one partition, as Kafka stores it."""
+
+    offset: Offset
+    leader_epoch: LeaderEpoch = -1
+    metadata: str = ""
+    committed_at: Instant = -1
