@@ -15,15 +15,13 @@ CLIENT_ID = b"bench"
 PRODUCE, FETCH, LIST_OFFSETS, API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS = 0, 1, 2, 18, 19, 20
 LATEST = -1
 
-BATCH_HEADER = struct.Struct(">qiibIhiqqqhii")  # RecordBatch v2, 61 bytes
-CRC_FROM = 21  # the checksum covers attributes to the end
 
 
-def frame(key: int, version: int, *body: bytes, extra: int = 0) -> bytes:
+def frame(key: int, version: int, *body: bytes, extra: int = 0) -> bytearray:
     """A whole request; `extra` bytes of records are announced in the length and sent by the caller."""
     header = struct.pack(">hhih", key, version, 0, len(CLIENT_ID)) + CLIENT_ID
     payload = header + b"".join(body)
-    return struct.pack(">i", len(payload) + extra) + payload
+    return bytearray(struct.pack(">i", len(payload) + extra) + payload)
 
 
 def text(value: str) -> bytes:
@@ -63,7 +61,7 @@ def batch(values: Iterable[bytes], timestamp_ms: int) -> bytes:
     return struct.pack(">qiibI", 0, 9 + len(covered), -1, 2, crc32c(covered)) + covered
 
 
-def produce(topic: str, partition: int, records_bytes: int) -> bytes:
+def produce(topic: str, partition: int, records_bytes: int) -> bytearray:
     """Produce v7, acks=all, one batch; the `records_bytes` of the batch follow the frame."""
     return frame(
         PRODUCE, 7,
@@ -75,7 +73,7 @@ def produce(topic: str, partition: int, records_bytes: int) -> bytes:
 
 def fetch(
     topic: str, offsets: Mapping[int, int], *, max_wait_ms: int, max_bytes: int, partition_max_bytes: int
-) -> bytes:
+) -> bytearray:
     """Fetch v11 outside any fetch session (KIP-227), read_uncommitted, at least one byte."""
     partitions = array(
         struct.pack(">iiqqi", partition, -1, offset, -1, partition_max_bytes)
@@ -88,23 +86,23 @@ def fetch(
     )  # fmt: skip
 
 
-def list_offsets(topic: str, partitions: int, timestamp: int = LATEST) -> bytes:
+def list_offsets(topic: str, partitions: int, timestamp: int = LATEST) -> bytearray:
     """ListOffsets v1 for partitions 0 to `partitions` - 1."""
     wanted = array(struct.pack(">iq", partition, timestamp) for partition in range(partitions))
     return frame(LIST_OFFSETS, 1, struct.pack(">i", -1), array([text(topic) + wanted]))
 
 
-def create_topic(topic: str, partitions: int) -> bytes:
+def create_topic(topic: str, partitions: int) -> bytearray:
     """CreateTopics v4, one replica, default settings."""
     one = text(topic) + struct.pack(">ih", partitions, 1) + array([]) + array([])
     return frame(CREATE_TOPICS, 4, array([one]), struct.pack(">ib", 30_000, 0))
 
 
-def delete_topic(topic: str) -> bytes:
+def delete_topic(topic: str) -> bytearray:
     """DeleteTopics v3."""
     return frame(DELETE_TOPICS, 3, array([text(topic)]), struct.pack(">i", 30_000))
 
 
-def api_versions() -> bytes:
+def api_versions() -> bytearray:
     """ApiVersions v0, the cheapest question any broker answers."""
     return frame(API_VERSIONS, 0)

@@ -1,0 +1,37 @@
+"""What a measured system offers: two one-node regions, and a link that copies a topic from the first to the second."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+SOURCE, DESTINATION = "west", "east"
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A running region: where clients connect (`host:port`), and the processes that it is made of."""
+
+    bootstrap: str
+    pids: tuple[int, ...]
+
+
+class System(Protocol):
+    """Started by `up`; everything else needs that."""
+
+    name: str
+
+    def up(self) -> None:
+        """Both regions running and answering."""
+
+    def region(self, name: str) -> Region: ...
+
+    def restart(self, name: str) -> float:
+        """Stops the node of a region and starts it again; seconds from its start to its first answer."""
+
+    def link(self, topic: str) -> tuple[int, ...]:
+        """Begins to copy `topic` from west to east; the ids of processes that run besides the regions."""
+
+    def unlink(self, topic: str) -> None:
+        """Ends the copying of `topic`."""
+
+    def down(self) -> None:
+        """Nothing left running."""
