@@ -1,0 +1,65 @@
+# Every target does all of its own set-up and repeats nothing that is already done.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+# The newest Python that is tried by CI comes first; any 3.11+ will do (PYTHON=... overrides).
+PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; do \
+	command -v $$name >/dev/null 2>&1 \
+	&& $$name -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
+	&& { echo $$name; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help setup dev demo test bench lint types contracts tidy ci soak clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1	/' | expand -t 12
+
+setup: $(VENV)/.setup  ## a virtual environment with the product: leaves .venv/bin/causeway
+
+dev: $(VENV)/.dev  ## the same with everything that tests and checks need
+
+demo: setup  ## two regions, a link, an audit, a failover: under a minute
+	$(BIN)/causeway demo
+
+test: dev  ## every test but the soak
+	$(BIN)/pytest -m "not soak" -n logical --maxprocesses 4 --dist loadfile
+
+bench: dev  ## ours beside Apache Kafka and MirrorMaker 2, in turn, in one run
+	$(BIN)/python -m tests.bench
+
+lint: dev  ## ruff
+	$(BIN)/ruff check .
+
+types: dev  ## mypy, strict on what ships
+	$(BIN)/mypy
+
+contracts: dev  ## who may import whom
+	$(BIN)/lint-imports
+
+tidy: dev  ## the house rules
+	$(BIN)/pytest -q tests/tidy
+
+ci:  ## what a change must pass
+	.ci/run
+
+soak: dev  ## thousands of simulated federations, hours of real ones
+	$(BIN)/pytest tests -m soak --timeout 0
+
+clean:  ## forget the environment and everything built
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with its venv module is needed and none was found." >&2; \
+		echo "Install one (Debian: apt-get install python3 python3-venv) or say where: make PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.setup: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[all]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.setup

@@ -1,0 +1,45 @@
+"""The command `causeway`: names its commands, and imports one only when it is asked for.
+
+A command that needs Spark or gRPC would otherwise make `causeway --help` wait for both.
+
+Exit codes, for every command: 0 it is so; 1 refused or failed, with the reason and what to do next on stderr; 2 asked
+wrongly (click's usage errors). `local status` adds 3, `audit run` has its own, both in their help.
+"""
+
+import importlib
+
+import click
+
+COMMANDS = {
+    "local": ("federation.commands.local:local", "A federation of processes on this machine."),
+    "link": ("federation.commands.link:link", "Cluster links: create, list, describe, delete."),
+    "mirror": ("federation.commands.mirror:mirror", "Mirror topics: create, watch, promote, fail over."),
+    "audit": ("federation.audit.cli:audit", "Prove from the stored data that two regions agree."),
+    "demo": ("federation.commands.demo:demo", "The whole product once through, in under a minute."),
+    "node": ("federation.commands.node:node", "One node of a region, in the foreground."),
+}
+
+
+class Commands(click.Group):
+    """A group whose members are imported when they are used; their one-line help is known beforehand."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), name)
+        assert isinstance(command, click.Command), command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="causeway", prog_name="causeway")
+def main() -> None:
+    """Kafka-protocol regions, linked byte for byte, with failover you can rehearse and audits you can show."""

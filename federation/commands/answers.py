@@ -1,0 +1,47 @@
+"""How every command answers: a sentence or a table for people, one JSON object for scripts.
+
+A command takes `@json_option`, ends in `answer(...)`, and refuses with `Failure`. With `--json` a failure is one JSON
+object on stdout too (`{"error": ..., "hint": ...}`), so a script always has one object to read beside the exit code.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+import click
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object on stdout instead of text."
+)
+
+
+class Failure(click.ClickException):
+    """What was asked could not be done: why, and what to do next."""
+
+    def __init__(self, because: str, *, hint: str = "", exit_code: int = 1) -> None:
+        super().__init__(because)
+        self.hint = hint
+        self.exit_code = exit_code
+        context = click.get_current_context(silent=True)
+        self.as_json = bool(context and context.params.get("as_json"))
+
+    def show(self, file: Any = None) -> None:
+        if self.as_json:
+            click.echo(json.dumps({"error": self.message, "hint": self.hint}), file=file)
+            return
+        click.echo(f"Error: {self.message}", file=file, err=True)
+        if self.hint:
+            click.echo(f"Next: {self.hint}", file=file, err=True)
+
+
+def answer(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> None:
+    """Print `result` as one JSON object, or let `show` say it to a person."""
+    if as_json:
+        click.echo(json.dumps(result))
+    else:
+        show()
+
+
+def end(exit_code: int) -> NoReturn:
+    """Leave with a code that a script can use, after the answer has been given."""
+    raise click.exceptions.Exit(exit_code)

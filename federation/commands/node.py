@@ -1,0 +1,28 @@
+"""`causeway node run`: a region's process in the foreground."""
+
+from pathlib import Path
+
+import click
+
+
+@click.group()
+def node() -> None:
+    """One node of a region, in the foreground."""
+
+
+@node.command()
+@click.option(
+    "--config",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The node's TOML file; its keys are Kafka's names.",
+)
+def run(config: Path) -> None:
+    """Run a broker and its links until SIGTERM or SIGINT.
+
+    Prints one JSON line on stdout when it answers; logs go to stderr. Exits 1 with every problem of the configuration
+    listed, and nothing started.
+    """
+    from federation.shell.node import main  # a node is the only command that needs the event loop
+
+    main(config)
