@@ -13,7 +13,10 @@ import click
 COMMANDS = {
     "local": ("federation.commands.local:local", "A federation of processes on this machine."),
     "link": ("federation.commands.link:link", "Cluster links: create, list, describe, delete."),
-    "mirror": ("federation.commands.mirror:mirror", "Mirror topics: create, watch, promote, fail over."),
+    "mirror": (
+        "federation.commands.mirror:mirror",
+        "Mirror topics: create, watch, promote, fail over.",
+    ),
     "audit": ("federation.audit.cli:audit", "Prove from the stored data that two regions agree."),
     "demo": ("federation.commands.demo:demo", "The whole product once through, in under a minute."),
     "node": ("federation.commands.node:node", "One node of a region, in the foreground."),

@@ -21,7 +21,7 @@ class Failure(click.ClickException):
     def __init__(self, because: str, *, hint: str = "", exit_code: int = 1) -> None:
         super().__init__(because)
         self.hint = hint
-        self.exit_code = exit_code
+        self.exit_code = exit_code  # type: ignore[misc]  # click reads it from the instance
         context = click.get_current_context(silent=True)
         self.as_json = bool(context and context.params.get("as_json"))
 

@@ -1,0 +1,201 @@
+"""A local federation as a whole: up, status, down.
+
+One command at a time works on a directory (a lock on `DIR/.lock`). A pid is remembered the moment its process exists,
+so that whatever interrupts `up`, `down` still finds everything.
+"""
+
+import contextlib
+import fcntl
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from federation.local import answering, processes
+from federation.local.layout import (
+    Federation,
+    LocalError,
+    Node,
+    Region,
+    check_region_names,
+    load,
+    save,
+)
+from federation.local.settings import addresses
+
+DEFAULT_REGIONS = ("west", "east")
+PATIENCE_S = 30.0
+STOP_PATIENCE_S = 10.0
+_POLL_S = 0.02
+_LOG_TAIL_LINES = 15
+
+
+def up(directory: Path, names: tuple[str, ...] = ()) -> Federation:
+    """Start every node of the named regions that doesn't run, and return when all of them answer.
+
+    Without names: those that the directory knows, or west and east. Raises LocalError, after stopping what this call
+    started, when a node dies or stays silent.
+    """
+    check_region_names(names)
+    directory = directory.absolute()
+    _make_directory(directory)
+    with _locked(directory):
+        federation = load(directory)
+        chosen = names or tuple(region.name for region in federation.regions) or DEFAULT_REGIONS
+        for name in chosen:
+            if federation.region(name) is None:
+                federation = federation.with_region(_new_region(directory, name))
+        return _start_missing(directory, federation, chosen)
+
+
+def down(directory: Path, names: tuple[str, ...] = ()) -> tuple[Federation, list[int], list[int]]:
+    """Stop every node (of the named regions); data, settings and logs stay.
+
+    Returns the federation, the pids that were stopped, and those of them that had to be killed.
+    """
+    directory = directory.absolute()
+    known = existing(directory)
+    with _locked(directory):
+        federation = load(directory)
+        for name in names:
+            if known.region(name) is None:
+                raise LocalError(f"there is no region {name} in {directory}", "see `local status`")
+        running = [
+            (region, node)
+            for region, node in federation.nodes()
+            if (not names or region.name in names) and processes.runs(node.pid, node.settings)
+        ]
+        pids = [node.pid for _, node in running if node.pid is not None]
+        killed = processes.stop(
+            [(node.pid, node.settings) for _, node in running if node.pid is not None],
+            patience_s=STOP_PATIENCE_S,
+        )
+        for region, node in running:
+            federation = federation.with_pid(region.name, node.id, None)
+        save(directory, federation)
+    return federation, pids, killed
+
+
+def existing(directory: Path) -> Federation:
+    """The federation of a directory. Raises LocalError where there is none."""
+    federation = load(directory.absolute())
+    if not federation.regions:
+        raise LocalError(
+            f"there is no local federation in {directory}",
+            f"start one: causeway local up --dir {directory}",
+        )
+    return federation
+
+
+def state(node: Node) -> str:
+    """`running` (it answers), `silent` (it runs and doesn't answer) or `stopped`."""
+    if not processes.runs(node.pid, node.settings):
+        return "stopped"
+    return "running" if answering.answers_kafka(node.kafka) else "silent"
+
+
+def log_tail(node: Node) -> str:
+    """The last lines of what a node printed."""
+    lines = Path(node.log).read_text(errors="replace").splitlines()
+    return "\n".join(f"  | {line}" for line in lines[-_LOG_TAIL_LINES:])
+
+
+def _make_directory(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as refusal:
+        raise LocalError(
+            f"{directory} cannot be made: {refusal.strerror}", "choose another --dir"
+        ) from refusal
+
+
+@contextlib.contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    with (directory / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as held:
+            raise LocalError(
+                f"another `causeway local` is at work in {directory}", "wait for it, then repeat"
+            ) from held
+        yield
+
+
+def _new_region(directory: Path, name: str) -> Region:
+    folder = directory / name
+    folder.mkdir(exist_ok=True)
+    data = folder / "node-1"
+    kafka, admin = addresses(folder / "node-1.toml", node_id=1, data=data)
+    node = Node(id=1, pid=None, kafka=kafka, data=str(data), log=str(folder / "node-1.log"))
+    return Region(name=name, bootstrap=kafka, admin=admin, nodes=(node,))
+
+
+def _start_missing(directory: Path, federation: Federation, names: tuple[str, ...]) -> Federation:
+    started: list[tuple[int, Path]] = []
+    waiting: list[tuple[Region, Node, _Birth | None]] = []
+    try:
+        for region, node in list(federation.nodes()):
+            if region.name not in names:
+                continue
+            birth = None
+            if not processes.runs(node.pid, node.settings):
+                birth = _Birth(node)
+                started.append((birth.process.pid, node.settings))
+                federation = federation.with_pid(region.name, node.id, birth.process.pid)
+                save(directory, federation)
+            waiting.append((region, node, birth))
+        for region, node, birth in waiting:
+            _wait_until_it_answers(region, node, birth)
+    except BaseException:  # Ctrl-C too: nothing half-started stays behind
+        processes.stop(started, patience_s=STOP_PATIENCE_S)
+        raise
+    return federation
+
+
+class _Birth:
+    """A node that is starting, and where its part of the log begins."""
+
+    def __init__(self, node: Node) -> None:
+        log = Path(node.log)
+        self._log = log
+        self._begins_at = log.stat().st_size if log.exists() else 0
+        self.process: subprocess.Popen[bytes] = processes.start(node.settings, log)
+
+    def has_said_ready(self) -> bool:
+        """Whether its own ready line is there: somebody else may be answering at its address."""
+        with self._log.open("rb") as log:
+            log.seek(self._begins_at)
+            return any(self._is_ready_line(line) for line in log)
+
+    def _is_ready_line(self, line: bytes) -> bool:
+        if not line.startswith(b"{") or not line.endswith(b"}\n"):
+            return False
+        try:
+            said = json.loads(line)
+        except ValueError:
+            return False
+        return said.get("ready") is True and said.get("pid") == self.process.pid
+
+
+def _wait_until_it_answers(region: Region, node: Node, birth: _Birth | None) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        if birth and birth.process.poll() is not None:
+            raise LocalError(
+                f"node {node.id} of {region.name} ended at once with exit code "
+                f"{birth.process.returncode}; its last lines:\n{log_tail(node)}",
+                f"mend what they say ({node.settings}), then `causeway local up` again",
+            )
+        if (birth is None or birth.has_said_ready()) and _answers(region, node):
+            return
+        time.sleep(_POLL_S)
+    raise LocalError(
+        f"node {node.id} of {region.name} does not answer at {node.kafka} after "
+        f"{PATIENCE_S:.0f} s; its last lines:\n{log_tail(node)}",
+        "`causeway local down`, then `causeway local up` again",
+    )
+
+
+def _answers(region: Region, node: Node) -> bool:
+    return answering.answers_kafka(node.kafka) and answering.accepts(region.admin)

@@ -1,0 +1,128 @@
+"""Where a local federation keeps its things, and the one file that remembers it.
+
+DIR/federation.json          this module's `Federation`
+DIR/west/node-1.toml         the node's settings, written once: addresses survive restarts, edits are respected
+DIR/west/node-1.log          what it printed
+DIR/west/node-1/             its data: Kafka's `topic-partition` folders
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+_REGION_NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
+
+
+class LocalError(Exception):
+    """A local federation cannot do what was asked; `hint` says what to do next."""
+
+    def __init__(self, because: str, hint: str) -> None:
+        super().__init__(because)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """One process of a region. `pid` is that of its last start, None once it was stopped."""
+
+    id: int
+    pid: int | None
+    kafka: str  # host:port
+    data: str
+    log: str
+
+    @property
+    def settings(self) -> Path:
+        """Its TOML file, which lies beside its log."""
+        return Path(self.log).with_suffix(".toml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """A region, its bootstrap addresses (comma-separated) and where it is administered (host:port)."""
+
+    name: str
+    bootstrap: str
+    admin: str
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Federation:
+    """All regions below one directory."""
+
+    regions: tuple[Region, ...] = ()
+
+    def region(self, name: str) -> Region | None:
+        return next((region for region in self.regions if region.name == name), None)
+
+    def nodes(self) -> Iterator[tuple[Region, Node]]:
+        for region in self.regions:
+            for node in region.nodes:
+                yield region, node
+
+    def with_region(self, region: Region) -> "Federation":
+        """The same with `region` added at the end."""
+        return Federation((*self.regions, region))
+
+    def with_pid(self, name: str, node_id: int, pid: int | None) -> "Federation":
+        """The same with the process of one node replaced."""
+        return Federation(
+            tuple(
+                replace(
+                    region,
+                    nodes=tuple(
+                        replace(node, pid=pid) if node.id == node_id else node
+                        for node in region.nodes
+                    ),
+                )
+                if region.name == name
+                else region
+                for region in self.regions
+            )
+        )
+
+    def as_json(self) -> dict[str, object]:
+        return {"regions": [asdict(region) for region in self.regions]}
+
+
+def check_region_names(names: tuple[str, ...]) -> None:
+    """Raises LocalError for a name that could not be a folder, or one given twice."""
+    for name in names:
+        if not _REGION_NAME.fullmatch(name):
+            raise LocalError(
+                f"{name!r} cannot name a region",
+                "use lower-case letters, digits and hyphens, a letter first, 31 at most",
+            )
+        if names.count(name) > 1:
+            raise LocalError(f"region {name} is named twice", "name each region once")
+
+
+def load(directory: Path) -> Federation:
+    """What `save` wrote; an empty federation where nothing was. Raises LocalError for a file that is not ours."""
+    path = directory / "federation.json"
+    try:
+        regions = json.loads(path.read_text())["regions"]
+        return Federation(
+            tuple(
+                Region(**{**region, "nodes": tuple(Node(**node) for node in region["nodes"])})
+                for region in regions
+            )
+        )
+    except FileNotFoundError:
+        return Federation()
+    except (ValueError, KeyError, TypeError) as damage:
+        raise LocalError(
+            f"{path} cannot be read: {damage}", "restore it, or begin in an empty directory"
+        ) from damage
+
+
+def save(directory: Path, federation: Federation) -> None:
+    """Replace the file whole, so that whoever reads it never sees half of it."""
+    path = directory / "federation.json"
+    fresh = path.with_suffix(".json.new")
+    fresh.write_text(json.dumps(federation.as_json(), indent=2) + "\n")
+    os.replace(fresh, path)
