@@ -1,0 +1,193 @@
+"""Metadata records onto an `Image`: the only code that changes one.
+
+One call takes the records of one decision, which lie in one batch: readers see all of it or nothing.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from uuid import UUID
+
+from brokers.ids import Offset
+from brokers.metadata.commands import Resource, ResourceType
+from brokers.metadata.image import (
+    BrokerImage,
+    Document,
+    Image,
+    ImageDelta,
+    PartitionImage,
+    TopicImage,
+    metric_name,
+)
+from brokers.metadata.records import MetadataLogError
+from brokers.wire.message import Message
+from brokers.wire.messages import metadata_records as wire
+
+UNCHANGED_LEADER = -2  # Kafka's "this change is about something else"
+
+
+def replay(image: Image, records: Iterable[Message], next_offset: Offset) -> ImageDelta:
+    """Apply one decision, which ends before `next_offset` of the metadata log."""
+    change = _Change(image)
+    for record in records:
+        change.apply(record)
+    image.next_offset = next_offset
+    return change.finish()
+
+
+class _Change:
+    """Topics are rebuilt once per decision, so that ten thousand new partitions cost ten thousand steps."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._before: dict[UUID, TopicImage | None] = {}
+        self._partitions: dict[UUID, list[PartitionImage]] = {}
+        self._deleted: dict[UUID, TopicImage] = {}
+        self._configs: dict[Resource, None] = {}
+        self._documents: dict[tuple[str, str], None] = {}
+        self._brokers: dict[int, None] = {}
+
+    def apply(self, record: Message) -> None:
+        match record:
+            case wire.TopicRecord():
+                self._topic(record)
+            case wire.PartitionRecord():
+                self._partition(record)
+            case wire.PartitionChangeRecord():
+                self._partition_change(record)
+            case wire.RemoveTopicRecord():
+                self._remove_topic(record.topic_id)
+            case wire.TopicWriterRecord():
+                self._put(replace(self._touch(record.topic_id), writer=record.writer))
+            case wire.ConfigRecord():
+                self._config(record)
+            case wire.RegisterBrokerRecord():
+                self._register(record)
+            case wire.UnfenceBrokerRecord():
+                self._unfence(record.id)
+            case wire.FeatureLevelRecord():
+                self._image.features[record.name] = record.feature_level
+            case wire.ProducerIdsRecord():
+                self._image.next_producer_id = record.next_producer_id
+            case wire.DocumentRecord():
+                self._document(record)
+            case wire.NoOpRecord():
+                pass
+            case _:
+                raise MetadataLogError(f"{type(record).__name__} is not supported")
+
+    def finish(self) -> ImageDelta:
+        for topic_id, partitions in self._partitions.items():
+            topic = self._image.topics_by_id[topic_id]
+            self._put(replace(topic, partitions=tuple(partitions)))
+        after = self._image.topics_by_id
+        return ImageDelta(
+            created=tuple(after[id] for id, was in self._before.items() if was is None),
+            deleted=tuple(self._deleted.values()),
+            changed=tuple((was, after[id]) for id, was in self._before.items() if was is not None),
+            configs=tuple(self._configs),
+            documents=tuple(self._documents),
+            brokers=tuple(self._brokers),
+        )
+
+    # --- topics ---
+
+    def _topic(self, record: wire.TopicRecord) -> None:
+        if record.name in self._image.topics_by_name:
+            raise MetadataLogError(f"topic {record.name} is created twice")
+        self._before[record.topic_id] = None
+        self._image.topic_names_by_metric[metric_name(record.name)] = record.name
+        self._put(TopicImage(record.name, record.topic_id))
+
+    def _touch(self, topic_id: UUID) -> TopicImage:
+        topic = self._image.topics_by_id.get(topic_id)
+        if topic is None:
+            raise MetadataLogError(f"no topic has the id {topic_id}")
+        self._before.setdefault(topic_id, topic)
+        return topic
+
+    def _put(self, topic: TopicImage) -> None:
+        self._image.topics_by_name[topic.name] = topic
+        self._image.topics_by_id[topic.id] = topic
+
+    def _draft(self, topic_id: UUID) -> list[PartitionImage]:
+        topic = self._touch(topic_id)
+        return self._partitions.setdefault(topic_id, list(topic.partitions))
+
+    def _partition(self, record: wire.PartitionRecord) -> None:
+        partitions, index = self._draft(record.topic_id), record.partition_id
+        if not 0 <= index <= len(partitions):
+            raise MetadataLogError(f"partition {index} of {record.topic_id} leaves a gap")
+        partitions[index : index + 1] = [
+            PartitionImage(
+                leader=record.leader,
+                leader_epoch=record.leader_epoch,
+                partition_epoch=record.partition_epoch,
+                replicas=tuple(record.replicas),
+                isr=tuple(record.isr),
+            )
+        ]
+
+    def _partition_change(self, record: wire.PartitionChangeRecord) -> None:
+        partitions, index = self._draft(record.topic_id), record.partition_id
+        if not 0 <= index < len(partitions):
+            raise MetadataLogError(f"partition {index} of {record.topic_id} does not exist")
+        was = partitions[index]
+        leads = record.leader != UNCHANGED_LEADER
+        partitions[index] = PartitionImage(
+            leader=record.leader if leads else was.leader,
+            leader_epoch=was.leader_epoch + leads,
+            partition_epoch=was.partition_epoch + 1,
+            replicas=was.replicas if record.replicas is None else tuple(record.replicas),
+            isr=was.isr if record.isr is None else tuple(record.isr),
+        )
+
+    def _remove_topic(self, topic_id: UUID) -> None:
+        topic = self._touch(topic_id)
+        before = self._before.pop(topic_id)
+        self._partitions.pop(topic_id, None)
+        if before is not None:
+            self._deleted[topic_id] = before
+        del self._image.topics_by_id[topic_id], self._image.topics_by_name[topic.name]
+        self._image.topic_names_by_metric.pop(metric_name(topic.name), None)
+        self._image.configs.pop((ResourceType.TOPIC, topic.name), None)
+
+    # --- everything else ---
+
+    def _config(self, record: wire.ConfigRecord) -> None:
+        resource = (record.resource_type, record.resource_name)
+        settings = dict(self._image.config(resource))
+        if record.value is None:
+            settings.pop(record.name, None)
+        else:
+            settings[record.name] = record.value
+        self._configs[resource] = None
+        if settings:
+            self._image.configs[resource] = settings
+        else:
+            self._image.configs.pop(resource, None)
+
+    def _register(self, record: wire.RegisterBrokerRecord) -> None:
+        endpoint = record.end_points[0]
+        self._brokers[record.broker_id] = None
+        self._image.brokers[record.broker_id] = BrokerImage(
+            id=record.broker_id,
+            broker_epoch=record.broker_epoch,
+            incarnation=record.incarnation_id,
+            directory=record.log_dirs[0],
+            host=endpoint.host,
+            port=endpoint.port,
+            rack=record.rack,
+            fenced=record.fenced,
+        )
+
+    def _unfence(self, broker_id: int) -> None:
+        self._brokers[broker_id] = None
+        self._image.brokers[broker_id] = replace(self._image.brokers[broker_id], fenced=False)
+
+    def _document(self, record: wire.DocumentRecord) -> None:
+        key = (record.kind, record.name)
+        self._documents[key] = None
+        if record.body is None:
+            self._image.documents.pop(key, None)
+        else:
+            self._image.documents[key] = Document(*key, record.version, bytes(record.body))
