@@ -24,13 +24,15 @@ class Watch:
 class PlaceBatches:
     """Write whole batches at the offsets they carry into a mirror partition -> `Placed` or `PlaceRefused`.
 
-    `writer` must be the topic's writer (P4). `roll` seals the active segment first, so that segments begin
+    `writer` must be the topic's writer (P4). `offset` is where the mirror's log must end: the source holds nothing
+    between it and the first batch. `roll` seals the active segment first, so that segments begin
     where the source's do.
     """
 
     ticket: Ticket
     writer: str
     partition: TopicPartition
+    offset: Offset
     data: Buffer = field(repr=False)
     roll: bool = False
 

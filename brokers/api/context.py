@@ -1,0 +1,75 @@
+"""What a handler may touch, and how it waits.
+
+A handler that cannot answer at once leaves a continuation: for a ticket it gave to an effect, for a decision of the
+controller, for an offset of a partition, or for an instant. A continuation returns effects like a handler does.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from brokers.config import BrokerConfig
+from brokers.effects import Effect, Reply
+from brokers.errors import KafkaError, Refusal
+from brokers.events import RangeRead, TimestampFound
+from brokers.groups.coordinator import Coordinator
+from brokers.groups.effects import Answer, GroupEffect
+from brokers.ids import Instant, Ticket, TopicPartition
+from brokers.metadata.image import Image
+from brokers.metadata.plane import MetadataPlane
+from brokers.partition.replica import Replica
+from brokers.timers import Timers
+
+Then: TypeAlias = Callable[[Any, Instant], list[Effect]]
+Answered: TypeAlias = Callable[[RangeRead | TimestampFound, Instant], list[Effect]]
+
+
+@dataclass(slots=True)
+class Context:
+    """The cores of one node, and the continuations that wait on them."""
+
+    config: BrokerConfig
+    cluster_id: str
+    plane: MetadataPlane
+    groups: Coordinator
+    run_groups: Callable[[list[GroupEffect], Instant], list[Effect]]
+    partitions: dict[TopicPartition, Replica] = field(default_factory=dict)
+    timers: Timers = field(default_factory=Timers)
+    answered: dict[Ticket, Answered] = field(default_factory=dict)
+    decided: dict[Ticket, Then] = field(default_factory=dict)
+    groups_waiting: dict[Ticket, Callable[[Any], object]] = field(default_factory=dict)
+    last_ticket: Ticket = 0
+
+    @property
+    def image(self) -> Image:
+        return self.plane.image
+
+    def new_ticket(self) -> Ticket:
+        """Tickets of the core's own are negative, so that they never meet a connection's."""
+        self.last_ticket -= 1
+        return self.last_ticket
+
+    def propose(self, command: object, then: Then, now: Instant) -> list[Effect]:
+        """Ask the controller; `then` gets its result, or the `Refusal`, once it is committed and in force here."""
+        ticket = self.new_ticket()
+        self.decided[ticket] = then
+        return self.plane.propose(command, ticket, now)
+
+    def answer(self, ticket: Ticket, to_message: Callable[[Any], object]) -> None:
+        """The coordinator's `Answer` to this ticket becomes the wire message that `to_message` makes of it."""
+        self.groups_waiting[ticket] = to_message
+
+    def replied(self, answer: Answer) -> list[Effect]:
+        """The coordinator has answered a ticket."""
+        to_message = self.groups_waiting.pop(answer.ticket, None)
+        return [] if to_message is None else [Reply(answer.ticket, to_message(answer.response))]
+
+    def require(self, partition: TopicPartition) -> Replica:
+        """The replica held here; refuses as Kafka does where there is none."""
+        replica = self.partitions.get(partition)
+        if replica is not None:
+            return replica
+        topic = self.image.topics_by_name.get(partition.topic)
+        if topic is None or partition.partition >= len(topic.partitions) or partition.partition < 0:
+            raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+        raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER)

@@ -1,0 +1,220 @@
+"""Fetch (key 1): whole batches from the one that holds the asked offset, up to the bound of the reader's isolation.
+
+Versions 4-18. Sessions are refused by answering session id 0 (KIP-227 allows it): clients stay sessionless.
+A request that finds less than its minimum parks until enough has been committed, or its time is up.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from brokers.api.context import Context
+from brokers.effects import Effect, ReadRange, Reply
+from brokers.errors import KafkaError, Refusal
+from brokers.events import RangeRead, Request, TimestampFound
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.partition.replica import Replica
+from brokers.wire.messages.fetch import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    PartitionData,
+)
+
+KEY = 1
+VERSIONS = (4, 18)
+TOPIC_IDS_FROM = 13
+READ_COMMITTED = 1
+
+
+@dataclass(slots=True)
+class Wanted:
+    """One partition to read: what was asked and where the answer goes."""
+
+    replica: Replica
+    asked: FetchPartition
+    answer: PartitionData
+
+
+class PendingFetch:
+    """One request: reads its partitions one after another within the byte budget, then replies or parks."""
+
+    def __init__(self, context: Context, request: Request, message: FetchRequest) -> None:
+        self._context = context
+        self._request = request
+        self._message = message
+        self._response = FetchResponse()
+        self._wanted: list[Wanted] = []
+        self._complete_now = message.max_wait_ms <= 0 or message.min_bytes <= 0
+        self._position = 0
+        self._budget = 0
+        self._size = 0
+        self._missing = 0
+        self._timer: int | None = None
+        self._key = request.ticket
+
+    def start(self, now: Instant) -> list[Effect]:
+        for topic in self._message.topics:
+            name = _topic_name(self._context, self._request.api_version, topic)
+            answer = FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id)
+            self._response.responses.append(answer)
+            answer.partitions.extend(self._partitions(name, topic))
+        return self._read(now)
+
+    def _partitions(self, name: str | None, topic: FetchTopic) -> Iterator[PartitionData]:
+        for asked in topic.partitions:
+            answer = PartitionData(
+                partition_index=asked.partition, high_watermark=-1, aborted_transactions=None
+            )
+            replica = None if name is None else self._context.partitions.get(
+                TopicPartition(name, asked.partition)
+            )  # fmt: skip
+            try:
+                if name is None:
+                    raise Refusal(KafkaError.UNKNOWN_TOPIC_ID)
+                replica = replica or self._context.require(TopicPartition(name, asked.partition))
+                if self._admit(replica, asked, answer):
+                    self._wanted.append(Wanted(replica, asked, answer))
+            except Refusal as refusal:
+                answer.error_code = refusal.error
+                self._complete_now = True
+            if replica is not None:
+                self._fill_bounds(replica, answer)
+            yield answer
+
+    def _admit(self, replica: Replica, asked: FetchPartition, answer: PartitionData) -> bool:
+        """Whether to read at all; a position on a history that is not ours gets where ours parts from it."""
+        log = replica.require_log()
+        replica.require_leader_epoch(asked.current_leader_epoch)
+        if asked.fetch_offset < log.log_start_offset or asked.fetch_offset > log.log_end_offset:
+            raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
+        if asked.last_fetched_epoch < 0:
+            return True
+        epoch, end = log.epochs.end_offset_for(asked.last_fetched_epoch, log.log_end_offset)
+        if epoch == -1:
+            raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
+        if epoch == asked.last_fetched_epoch and end >= asked.fetch_offset:
+            return True
+        answer.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end)
+        self._complete_now = True
+        return False
+
+    def _fill_bounds(self, replica: Replica, answer: PartitionData) -> None:
+        if self._message.isolation_level == READ_COMMITTED:
+            answer.aborted_transactions = []
+        if replica.log is not None:
+            answer.high_watermark = replica.high_watermark
+            answer.last_stable_offset = replica.last_stable_offset
+            answer.log_start_offset = replica.log.log_start_offset
+
+    def _bound(self, replica: Replica) -> Offset:
+        if self._message.isolation_level == READ_COMMITTED:
+            return replica.last_stable_offset
+        return replica.high_watermark
+
+    def _read(self, now: Instant) -> list[Effect]:
+        """Begin, or begin again: what an earlier round read is read anew."""
+        self._position = self._size = 0
+        self._budget = max(0, min(self._message.max_bytes, self._context.config.fetch_max_bytes))
+        return self._read_next(now)
+
+    def _read_next(self, now: Instant) -> list[Effect]:
+        while self._position < len(self._wanted):
+            wanted = self._wanted[self._position]
+            bound = self._bound(wanted.replica)
+            if wanted.asked.fetch_offset < bound and (self._size == 0 or self._budget > 0):
+                return [self._range(wanted, bound)]
+            self._position += 1
+        return self._decide(now)
+
+    def _range(self, wanted: Wanted, bound: Offset) -> ReadRange:
+        ticket = self._context.new_ticket()
+        self._context.answered[ticket] = self._on_read
+        return ReadRange(
+            ticket,
+            wanted.replica.partition,
+            wanted.asked.fetch_offset,
+            bound,
+            max(0, min(wanted.asked.partition_max_bytes, self._budget)),
+            at_least_one=self._size == 0,  # KIP-74: the first batch is returned however large
+        )
+
+    def _on_read(self, event: RangeRead | TimestampFound, now: Instant) -> list[Effect]:
+        assert isinstance(event, RangeRead)
+        wanted = self._wanted[self._position]
+        answer = wanted.answer
+        self._fill_bounds(wanted.replica, answer)
+        if event.error:
+            answer.error_code = event.error
+            self._complete_now = True
+        elif len(event.data):
+            answer.records = event.data
+            self._size += len(event.data)
+            self._budget -= len(event.data)
+            # A partition that filled its own limit can give no more: waiting would be for nothing.
+            if event.next_offset < self._bound(wanted.replica):
+                self._complete_now = True
+        self._position += 1
+        return self._read_next(now)
+
+    def _decide(self, now: Instant) -> list[Effect]:
+        if self._complete_now or self._size >= self._message.min_bytes:
+            return self._reply()
+        self._missing = self._message.min_bytes - self._size
+        for wanted in self._wanted:
+            wanted.answer.records = None
+            wanted.replica.waiting.for_growth(self._key, self._on_growth)
+        if self._timer is None:
+            due = now + self._message.max_wait_ms
+            self._timer = self._context.timers.set(due, self._on_time)
+        return []
+
+    def _on_growth(self, size: int, now: Instant) -> list[Effect]:
+        self._missing -= size
+        if self._missing > 0:
+            return []
+        self._leave()
+        for wanted in self._wanted:
+            if wanted.replica.log is None:
+                wanted.answer.error_code = KafkaError.KAFKA_STORAGE_ERROR
+                self._complete_now = True
+        self._wanted = [wanted for wanted in self._wanted if not wanted.answer.error_code]
+        return self._read(now)
+
+    def _on_time(self, now: Instant) -> list[Effect]:
+        self._timer = None
+        self._leave()
+        self._complete_now = True
+        return self._read(now)
+
+    def _leave(self) -> None:
+        for wanted in self._wanted:
+            wanted.replica.waiting.leave(self._key)
+
+    def _reply(self) -> list[Effect]:
+        if self._timer is not None:
+            self._context.timers.cancel(self._timer)
+            self._timer = None
+        for topic in self._response.responses:
+            for answer in topic.partitions:
+                if answer.records is None:
+                    answer.records = b""
+        return [Reply(self._request.ticket, self._response)]
+
+
+def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    message = request.message
+    assert isinstance(message, FetchRequest)
+    if message.session_epoch > 0:
+        refused = FetchResponse(error_code=KafkaError.FETCH_SESSION_ID_NOT_FOUND)
+        return [Reply(request.ticket, refused)]
+    return PendingFetch(context, request, message).start(now)
+
+
+def _topic_name(context: Context, version: int, topic: FetchTopic) -> str | None:
+    if version < TOPIC_IDS_FROM:
+        return topic.topic
+    known = context.image.topics_by_id.get(topic.topic_id)
+    return None if known is None else known.name

@@ -1,0 +1,97 @@
+"""ListOffsets (key 2): where a partition starts and ends, and the first record at or after an instant.
+
+Versions 1-11. Timestamps are looked up at record level (KIP-79); -1 latest, -2 earliest, -3 largest timestamp
+(KIP-734), -4 earliest local and -5 latest tiered (KIP-1005), -6 earliest pending upload (no tier here: -1).
+"""
+
+from brokers.api.context import Context
+from brokers.effects import Effect, FindTimestamp, Reply
+from brokers.errors import KafkaError, Refusal
+from brokers.events import RangeRead, Request, TimestampFound
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.partition.replica import Replica
+from brokers.wire.messages.partition_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+
+KEY = 2
+VERSIONS = (1, 11)
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -1, -2, -3, -4, -5, -6
+FIRST_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
+READ_COMMITTED = 1
+
+
+class PendingLookup:
+    """One request; timestamp searches are answered by the host, the last one releases the reply."""
+
+    def __init__(self, context: Context, request: Request, message: ListOffsetsRequest) -> None:
+        self._context = context
+        self._request = request
+        self._isolation = message.isolation_level
+        self._missing = 1
+        self.response = ListOffsetsResponse()
+
+    def look_up(self, topic: str, asked: ListOffsetsPartition) -> tuple[list[Effect], ListOffsetsPartitionResponse]:
+        item = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
+        try:
+            if self._request.api_version < FIRST_VERSION.get(asked.timestamp, 0) or asked.timestamp < -6:
+                raise Refusal(KafkaError.UNSUPPORTED_VERSION)
+            replica = self._context.require(TopicPartition(topic, asked.partition_index))
+            replica.require_log()
+            replica.require_leader_epoch(asked.current_leader_epoch)
+            return self._answer(replica, asked.timestamp, item), item
+        except Refusal as refusal:
+            item.error_code = refusal.error
+            return [], item
+
+    def _answer(
+        self, replica: Replica, timestamp: Instant, item: ListOffsetsPartitionResponse
+    ) -> list[Effect]:
+        bound = replica.last_stable_offset if self._isolation == READ_COMMITTED else replica.high_watermark
+        log = replica.require_log()
+        if timestamp == LATEST:
+            return _position(item, replica, bound)
+        if timestamp in (EARLIEST, EARLIEST_LOCAL):
+            return _position(item, replica, log.log_start_offset)
+        if timestamp in (LATEST_TIERED, EARLIEST_PENDING):
+            return []
+        self._missing += 1
+        ticket = self._context.new_ticket()
+
+        def found(event: RangeRead | TimestampFound, now: Instant) -> list[Effect]:
+            assert isinstance(event, TimestampFound)
+            item.offset, item.timestamp = event.offset, event.timestamp
+            item.leader_epoch = event.leader_epoch
+            return self.release()
+
+        self._context.answered[ticket] = found
+        return [FindTimestamp(ticket, replica.partition, timestamp, bound)]
+
+    def release(self) -> list[Effect]:
+        self._missing -= 1
+        return [] if self._missing else [Reply(self._request.ticket, self.response)]
+
+
+def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    message = request.message
+    assert isinstance(message, ListOffsetsRequest)
+    pending = PendingLookup(context, request, message)
+    effects: list[Effect] = []
+    for topic in message.topics:
+        answer = ListOffsetsTopicResponse(name=topic.name)
+        pending.response.topics.append(answer)
+        for asked in topic.partitions:
+            searches, item = pending.look_up(topic.name, asked)
+            effects += searches
+            answer.partitions.append(item)
+    return effects + pending.release()
+
+
+def _position(item: ListOffsetsPartitionResponse, replica: Replica, offset: Offset) -> list[Effect]:
+    item.offset = offset
+    item.leader_epoch = replica.require_log().epochs.epoch_at(offset)
+    return []

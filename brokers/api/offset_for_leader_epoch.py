@@ -1,0 +1,48 @@
+"""OffsetForLeaderEpoch (key 23): where a leader epoch ended, so that a client can tell whether its position is ours.
+
+Versions 2-4 (KIP-320); librdkafka sends exactly 2.
+"""
+
+from brokers.api.context import Context
+from brokers.effects import Effect, Reply
+from brokers.errors import Refusal
+from brokers.events import Request
+from brokers.ids import Instant, TopicPartition
+from brokers.wire.messages.partition_offsets import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+
+KEY = 23
+VERSIONS = (2, 4)
+
+
+def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    message = request.message
+    assert isinstance(message, OffsetForLeaderEpochRequest)
+    topics = [
+        OffsetForLeaderTopicResult(
+            topic=topic.topic,
+            partitions=[_end(context, topic.topic, asked) for asked in topic.partitions],
+        )
+        for topic in message.topics
+    ]
+    return [Reply(request.ticket, OffsetForLeaderEpochResponse(topics=topics))]
+
+
+def _end(context: Context, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+    item = EpochEndOffset(partition=asked.partition)
+    try:
+        replica = context.require(TopicPartition(topic, asked.partition))
+        log = replica.require_log()
+        replica.require_leader_epoch(asked.current_leader_epoch)
+    except Refusal as refusal:
+        item.error_code = refusal.error
+        return item
+    item.leader_epoch, item.end_offset = log.epochs.end_offset_for(
+        asked.leader_epoch, log.log_end_offset
+    )
+    return item

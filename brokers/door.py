@@ -1,0 +1,158 @@
+"""The door for upper layers in the same process: `region`'s events onto the cores, and their answers back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from brokers.api.context import Context
+from brokers.effects import Effect, ReadRange
+from brokers.errors import KafkaError, Refusal
+from brokers.events import RangeRead, TimestampFound
+from brokers.ids import Instant, OffsetAndMetadata, Ticket, TopicPartition
+from brokers.metadata.image import Image
+from brokers.partition import mirror
+from brokers.partition.replica import Replica
+from brokers.region import (
+    CommitOffsets,
+    CommittedRead,
+    OffsetsPlaced,
+    PartitionAdvanced,
+    PartitionState,
+    PlaceBatches,
+    Placed,
+    PlaceRefused,
+    Propose,
+    Proposed,
+    ReadCommitted,
+    RegionEffect,
+    RegionEvent,
+    SkipTo,
+    TrimMirror,
+    Watch,
+)
+
+
+class Door:
+    """Translates; owns no rule. `watched` is on once somebody listens."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.watched = False
+
+    def step(self, event: RegionEvent, now: Instant) -> list[Effect | RegionEffect]:
+        match event:
+            case Watch():
+                self.watched = True
+                return []
+            case PlaceBatches() | SkipTo() | TrimMirror():
+                return self._place(event, now)
+            case ReadCommitted():
+                return self._read(event)
+            case Propose(ticket, command):
+                return [*self._context.propose(command, self._proposed(ticket), now)]
+            case CommitOffsets(ticket, group, offsets):
+                self._context.answer(ticket, lambda answer: OffsetsPlaced(ticket, answer.error))
+                effects = self._context.groups.commit_from_link(ticket, group, offsets, now)
+                return [*self._context.run_groups(effects, now)]
+
+    def _proposed(self, ticket: Ticket) -> Any:
+        return lambda result, now: [Proposed(ticket, result)]
+
+    def _place(
+        self, event: PlaceBatches | SkipTo | TrimMirror, now: Instant
+    ) -> list[Effect | RegionEffect]:
+        replica = self._context.partitions.get(event.partition)
+        try:
+            if replica is None:
+                raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"no {event.partition} here")
+            return self._placing(replica, event, now)
+        except Refusal as refusal:
+            end = replica.log.log_end_offset if replica is not None and replica.log is not None else -1
+            return [PlaceRefused(event.ticket, event.partition, refusal.error, refusal.because, end)]
+
+    def _placing(
+        self, replica: Replica, event: PlaceBatches | SkipTo | TrimMirror, now: Instant
+    ) -> list[Effect | RegionEffect]:
+        match event:
+            case PlaceBatches(ticket, writer, partition, offset, data, roll):
+                end, effects = mirror.place(replica, writer, offset, data, roll=roll, now=now)
+                replica.waiting.for_offset(end, self._when_placed(ticket, partition, end))
+                return [*effects]
+            case SkipTo(ticket, writer, partition, offset):
+                skipped = mirror.skip_to(replica, writer, offset)
+                return [*skipped, *replica.moved(now), Placed(ticket, partition, offset)]
+            case TrimMirror(ticket, writer, partition, log_start_offset):
+                trimmed = mirror.trim(replica, writer, log_start_offset)
+                end = replica.require_log().log_end_offset
+                return [*trimmed, Placed(ticket, partition, end)]
+
+    def _when_placed(self, ticket: Ticket, partition: TopicPartition, end: int) -> Any:
+        def placed(error: KafkaError, now: Instant) -> list[Any]:
+            if error:
+                return [PlaceRefused(ticket, partition, error, "the disk refused the write", -1)]
+            return [Placed(ticket, partition, end)]
+
+        return placed
+
+    def _read(self, event: ReadCommitted) -> list[Effect | RegionEffect]:
+        replica = self._context.partitions.get(event.partition)
+        ticket = self._context.new_ticket()
+
+        def answered(read: RangeRead | TimestampFound, now: Instant) -> list[Any]:
+            assert isinstance(read, RangeRead)
+            return [
+                CommittedRead(
+                    event.ticket, event.partition, event.offset, read.data, read.next_offset, read.error
+                )
+            ]
+
+        if replica is None or replica.log is None:
+            error = KafkaError.KAFKA_STORAGE_ERROR if replica else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+            return [*answered(RangeRead(ticket, event.partition, b"", event.offset, error), 0)]
+        if not replica.log.log_start_offset <= event.offset <= replica.high_watermark:
+            error = KafkaError.OFFSET_OUT_OF_RANGE
+            return [*answered(RangeRead(ticket, event.partition, b"", event.offset, error), 0)]
+        self._context.answered[ticket] = answered
+        bound = replica.high_watermark
+        return [
+            ReadRange(ticket, event.partition, event.offset, bound, event.size_max, at_least_one=True)
+        ]
+
+    def advanced(self, partition: TopicPartition) -> list[RegionEffect]:
+        return [PartitionAdvanced(partition)] if self.watched else []
+
+
+class View:
+    """`region.RegionView` over the cores of this node."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    @property
+    def image(self) -> Image:
+        return self._context.image
+
+    @property
+    def cluster_id(self) -> str:
+        return self._context.cluster_id
+
+    def partition_state(self, partition: TopicPartition) -> PartitionState | None:
+        replica = self._context.partitions.get(partition)
+        if replica is None:
+            return None
+        log = replica.log
+        return PartitionState(
+            log_start_offset=log.log_start_offset if log else -1,
+            log_end_offset=log.log_end_offset if log else -1,
+            high_watermark=replica.high_watermark,
+            last_stable_offset=replica.last_stable_offset,
+            leader_epoch=replica.leader_epoch,
+            epochs=tuple(log.epochs.entries) if log else (),
+            segment_bases=tuple(segment.base_offset for segment in log.segments) if log else (),
+            online=log is not None,
+        )
+
+    def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]:
+        return self._context.groups.all_offsets()
+
+    def group_is_active(self, group: str) -> bool:
+        return self._context.groups.is_active(group)

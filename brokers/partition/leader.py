@@ -1,0 +1,130 @@
+"""A partition that producers write: check a batch, give it its offsets, hand it to the log.
+
+The order of the checks is the one that Kafka makes visible in its errors. Nothing here opens a batch.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from brokers.effects import Effect
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Buffer, Instant, Offset
+from brokers.log.config import LogConfig
+from brokers.log.producers import Duplicate
+from brokers.partition.replica import Replica
+from brokers.records.batch import (
+    HEADER_SIZE,
+    BatchError,
+    BatchHeader,
+    parse_header,
+    stamp,
+    stamp_append_time,
+    verify_crc,
+)
+
+ZSTD = 4
+ZSTD_FIRST_PRODUCE_VERSION = 7  # KIP-110
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Where a batch went; `effects` is empty for a retry of one that is already there."""
+
+    base_offset: Offset
+    next_offset: Offset
+    append_time: Instant  # -1 where the producer's timestamps count
+    effects: Sequence[Effect]
+
+
+def append(replica: Replica, data: Buffer | None, version: int, now: Instant) -> Appended:
+    """One producer's batch, stamped in place; raises `Refusal` with Kafka's error."""
+    log = replica.require_log()
+    config = replica.config
+    header = _one_batch(data)
+    assert data is not None
+    _check_size(header, config, version)
+    if not verify_crc(data, header):
+        raise Refusal(KafkaError.CORRUPT_MESSAGE, "the batch's checksum does not match its bytes")
+    _check_header(header)
+    _check_time(header, config, now)
+    verdict = log.producers.check(header)
+    if isinstance(verdict, Duplicate):
+        return Appended(verdict.base_offset, verdict.next_offset, verdict.append_time, ())
+    if isinstance(verdict, KafkaError) and verdict is not KafkaError.NONE:
+        raise Refusal(verdict)
+    return _place(replica, header, data, now)
+
+
+def append_own(replica: Replica, data: bytearray, now: Instant) -> Appended:
+    """A batch that this node built itself (group offsets): no producer to check."""
+    return _place(replica, parse_header(data), data, now)
+
+
+def _place(replica: Replica, header: BatchHeader, data: Buffer, now: Instant) -> Appended:
+    log = replica.require_log()
+    base = log.log_end_offset
+    append_time = -1
+    if replica.config.append_time:
+        stamp_append_time(data, now)
+        append_time = now
+    stamp(data, 0, base, replica.leader_epoch)
+    header = parse_header(data) if append_time >= 0 else header._replace(
+        base_offset=base, leader_epoch=replica.leader_epoch
+    )  # fmt: skip
+    effects = log.append((header,), (data,), now, config=replica.config, sync=replica.config.sync)
+    replica.appended(header.length)
+    return Appended(base, log.log_end_offset, append_time, effects)
+
+
+def _one_batch(data: Buffer | None) -> BatchHeader:
+    if data is None or len(data) == 0:
+        raise Refusal(KafkaError.INVALID_RECORD, "no batch")
+    try:
+        header = parse_header(data)
+    except BatchError as error:
+        raise Refusal(error.error, error.because) from None
+    if header.magic != 2:
+        raise Refusal(KafkaError.INVALID_RECORD, f"magic {header.magic}; only version 2 batches are taken")
+    if header.length < HEADER_SIZE or header.length > len(data):
+        raise Refusal(KafkaError.CORRUPT_MESSAGE, "the batch's length does not match the request's")
+    if header.length < len(data):
+        raise Refusal(KafkaError.INVALID_RECORD, "more than one batch for one partition")
+    return header
+
+
+def _check_size(header: BatchHeader, config: LogConfig, version: int) -> None:
+    if header.compression == ZSTD and version < ZSTD_FIRST_PRODUCE_VERSION:
+        raise Refusal(KafkaError.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7")
+    if header.length > config.max_message_bytes:
+        raise Refusal(
+            KafkaError.MESSAGE_TOO_LARGE,
+            f"{header.length} bytes; max.message.bytes is {config.max_message_bytes}",
+        )
+    if header.length > config.segment_bytes:
+        raise Refusal(KafkaError.RECORD_LIST_TOO_LARGE, "the batch is longer than a segment")
+
+
+def _check_header(header: BatchHeader) -> None:
+    if header.base_offset != 0:
+        raise Refusal(KafkaError.INVALID_RECORD, "a producer's base offset must be 0")
+    if header.record_count <= 0 or header.record_count != header.last_offset_delta + 1:
+        raise Refusal(KafkaError.INVALID_RECORD, "the record count does not match the offsets")
+    if header.is_control:
+        raise Refusal(KafkaError.INVALID_RECORD, "clients may not write control batches")
+    if header.producer_id >= 0 and header.base_sequence < 0:
+        raise Refusal(KafkaError.INVALID_RECORD, "an idempotent batch without a sequence")
+    if header.is_transactional:
+        raise Refusal(KafkaError.INVALID_TXN_STATE, "transactions are not supported by this broker")
+    if header.compression > ZSTD:
+        raise Refusal(KafkaError.INVALID_RECORD, f"unknown compression {header.compression}")
+
+
+def _check_time(header: BatchHeader, config: LogConfig, now: Instant) -> None:
+    if header.is_append_time:
+        raise Refusal(KafkaError.INVALID_TIMESTAMP, "producers must not set LogAppendTime")
+    if config.append_time:
+        return
+    if header.max_timestamp > now + config.timestamp_after_max_ms:
+        raise Refusal(KafkaError.INVALID_TIMESTAMP, "further ahead than message.timestamp.after.max.ms")
+    if header.base_timestamp >= 0 and header.base_timestamp < now - config.timestamp_before_max_ms:
+        raise Refusal(KafkaError.INVALID_TIMESTAMP, "older than message.timestamp.before.max.ms")

@@ -1,0 +1,79 @@
+"""A partition that a link writes: whole batches, at the source's offsets, with the source's leader epochs.
+
+Promise P2 is kept here: what does not continue the log exactly is refused, never adjusted. Promise P4 too: only
+the writer named in the metadata may place, and only while it is.
+"""
+
+from collections.abc import Sequence
+
+from brokers.effects import Effect
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Buffer, Instant, Offset
+from brokers.partition.replica import Replica
+from brokers.records.batch import BatchHeader, iter_headers, verify_crc
+
+
+def place(
+    replica: Replica, writer: str, offset: Offset, data: Buffer, *, roll: bool, now: Instant
+) -> tuple[Offset, Sequence[Effect]]:
+    """Append the batches in `data` as they are -> (next offset, effects); raises `Refusal`.
+
+    `offset` is where the source says this range begins: a range that does not begin at the log's end is refused, so a
+    lost or repeated one can't hide behind the gaps that a source may really have.
+    """
+    log = replica.require_log()
+    _require_writer(replica, writer)
+    if offset != log.log_end_offset:
+        because = f"{replica.partition} ends at {log.log_end_offset}, not at {offset}"
+        raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE, because)
+    headers = _checked(replica, memoryview(data), offset)
+    effects = log.append(
+        headers, (data,), now, config=replica.config, sync=replica.config.sync, roll_first=roll
+    )
+    replica.appended(len(data))
+    return log.log_end_offset, effects
+
+
+def skip_to(replica: Replica, writer: str, offset: Offset) -> list[Effect]:
+    """Let the log start and end at `offset`, which is above everything it holds (a hole, already recorded: P8)."""
+    log = replica.require_log()
+    _require_writer(replica, writer)
+    if offset < log.log_end_offset:
+        raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE, f"{replica.partition} already holds {offset}")
+    return log.restart_at(offset)
+
+
+def trim(replica: Replica, writer: str, log_start_offset: Offset) -> list[Effect]:
+    """Follow the source's log start offset."""
+    log = replica.require_log()
+    _require_writer(replica, writer)
+    return log.trim(min(log_start_offset, replica.high_watermark))
+
+
+def _require_writer(replica: Replica, writer: str) -> None:
+    if replica.writer != writer:
+        raise Refusal(
+            KafkaError.POLICY_VIOLATION,
+            f"{replica.partition} is not written by link {writer!r} (any more)",
+        )
+
+
+def _checked(replica: Replica, data: memoryview, expected: Offset) -> tuple[BatchHeader, ...]:
+    headers = []
+    covered = 0
+    for position, header in iter_headers(data):
+        if header.base_offset < expected:
+            raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE, f"offset {header.base_offset} comes again")
+        if header.leader_epoch > replica.leader_epoch:
+            raise Refusal(
+                KafkaError.UNKNOWN_LEADER_EPOCH,
+                f"leader epoch {header.leader_epoch} is above the partition's {replica.leader_epoch}",
+            )
+        if not verify_crc(data[position : position + header.length], header):
+            raise Refusal(KafkaError.CORRUPT_MESSAGE, f"bad checksum at offset {header.base_offset}")
+        expected = header.next_offset
+        covered = position + header.length
+        headers.append(header)
+    if not headers or covered != len(data):
+        raise Refusal(KafkaError.CORRUPT_MESSAGE, "not a sequence of whole batches")
+    return tuple(headers)
