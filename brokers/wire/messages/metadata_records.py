@@ -1,3 +1,4 @@
+# ruff: noqa: A002
 """Generated from schema/metadata_records.txt by brokers.wire.generate; do not edit."""
 
 from __future__ import annotations

@@ -1,0 +1,174 @@
+"""Decodes and encodes every message that `schema/` describes, at every version.
+
+The function for a message and version is written and compiled when it is first asked for (a
+millisecond or two), so a broker pays only for what its clients use.
+"""
+
+import struct
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from types import MappingProxyType
+
+from brokers.ids import Buffer
+from brokers.wire.decoding import Decode, compile_decoder
+from brokers.wire.encoding import Encode, compile_encoder
+from brokers.wire.layout import Layout
+from brokers.wire.message import Message
+from brokers.wire.primitives import WireError
+from brokers.wire.tables import FAMILIES, Schema, read_family
+
+_FAMILIES = {name: read_family(name) for name in FAMILIES}
+_SCHEMAS = {
+    name: schema for family in _FAMILIES.values() for name, schema in family.schemas.items()
+}
+_REQUESTS = {
+    schema.key: schema
+    for name, schema in sorted(_SCHEMAS.items())
+    if name.endswith("Request") and schema.key is not None
+}
+
+# API key -> first and last version known to the codec
+VERSIONS: Mapping[int, tuple[int, int]] = MappingProxyType(
+    {
+        key: (_REQUESTS[key].versions.first, _REQUESTS[key].versions.last)
+        for key in sorted(_REQUESTS)
+    }
+)
+# API key -> its name, without "Request"
+API_NAMES: Mapping[int, str] = MappingProxyType(
+    {key: _REQUESTS[key].name.removesuffix("Request") for key in sorted(_REQUESTS)}
+)
+# type of a metadata record (the number in its frame) -> name of its class, and back
+METADATA_RECORDS: Mapping[int, str] = MappingProxyType(
+    {
+        schema.key: name
+        for name, schema in _FAMILIES["metadata_records"].schemas.items()
+        if schema.key is not None
+    }
+)
+METADATA_RECORD_TYPES: Mapping[str, int] = MappingProxyType(
+    {name: key for key, name in METADATA_RECORDS.items()}
+)
+
+# What compiled functions raise when bytes end early, or when a field holds what it cannot.
+_MALFORMED = (struct.error, IndexError, UnicodeDecodeError)
+_UNENCODABLE = (struct.error, AttributeError, TypeError, UnicodeEncodeError)
+
+
+def first_flexible(key: int) -> int:
+    """The first version of an API with compact lengths and tags (KIP-482); 32768 if none has."""
+    return _REQUESTS[key].first_flexible
+
+
+def record_versions(name: str) -> tuple[int, int]:
+    """First and last version of a message that stands alone."""
+    versions = _SCHEMAS[name].versions
+    return versions.first, versions.last
+
+
+def decode_request(key: int, version: int, frame: Buffer, position: int) -> Message:
+    """The body of a request, which begins at `position` of the frame and ends with it.
+
+    Records are slices of the frame. Raises WireError, whatever the bytes are.
+    """
+    return _run_decode(_request_decoder(key, version), frame, position)
+
+
+def decode_response(key: int, version: int, frame: Buffer, position: int) -> Message:
+    """The body of a response; as `decode_request`."""
+    return _run_decode(_response_decoder(key, version), frame, position)
+
+
+def encode_request(key: int, version: int, message: Message) -> list[Buffer]:
+    """The body of a request in chunks, of which records are some, uncopied.
+
+    Raises WireError for a value out of its type's range, null where there is none, and a field that
+    is set and not ignorable where the version has no such field.
+    """
+    return _run_encode(_request_encoder(key, version), message)
+
+
+def encode_response(key: int, version: int, message: Message) -> list[Buffer]:
+    """The body of a response; as `encode_request`."""
+    return _run_encode(_response_encoder(key, version), message)
+
+
+def decode_record(
+    record: str | type[Message], version: int, buffer: Buffer, position: int = 0
+) -> Message:
+    """A message of a `*_records` module, to the buffer's end; as `decode_request`."""
+    name = record if isinstance(record, str) else record.__name__
+    return _run_decode(_record_decoder(name, version), buffer, position)
+
+
+def encode_record(message: Message, version: int) -> bytes:
+    """The bytes of a message that stands alone; as `encode_request`."""
+    return b"".join(_run_encode(_record_encoder(type(message).__name__, version), message))
+
+
+def _run_decode(decode: Decode, buffer: Buffer, position: int) -> Message:
+    limit = len(buffer)
+    try:
+        message, end = decode(buffer, position, limit)
+    except _MALFORMED as error:
+        raise WireError(f"no legal message: {error}") from error
+    if end != limit:
+        raise WireError(f"the message ends at byte {end}, the frame at {limit}")
+    return message
+
+
+def _run_encode(encode: Encode, message: Message) -> list[Buffer]:
+    try:
+        return encode(message)
+    except _UNENCODABLE as error:
+        raise WireError(f"{type(message).__name__} cannot be encoded: {error}") from error
+
+
+@cache
+def _request_decoder(key: int, version: int) -> Decode:
+    return compile_decoder(_layout(_api_schema(key, "Request"), version))
+
+
+@cache
+def _response_decoder(key: int, version: int) -> Decode:
+    return compile_decoder(_layout(_api_schema(key, "Response"), version))
+
+
+@cache
+def _request_encoder(key: int, version: int) -> Encode:
+    return compile_encoder(_layout(_api_schema(key, "Request"), version))
+
+
+@cache
+def _response_encoder(key: int, version: int) -> Encode:
+    return compile_encoder(_layout(_api_schema(key, "Response"), version))
+
+
+@cache
+def _record_decoder(name: str, version: int) -> Decode:
+    return compile_decoder(_layout(_schema(name), version))
+
+
+@cache
+def _record_encoder(name: str, version: int) -> Encode:
+    return compile_encoder(_layout(_schema(name), version))
+
+
+def _api_schema(key: int, side: str) -> Schema:
+    if key not in API_NAMES:
+        raise WireError(f"API {key} is unknown")
+    return _SCHEMAS[API_NAMES[key] + side]
+
+
+def _schema(name: str) -> Schema:
+    if name not in _SCHEMAS:
+        raise WireError(f"message {name} is unknown")
+    return _SCHEMAS[name]
+
+
+def _layout(schema: Schema, version: int) -> Layout:
+    if version not in schema.versions:
+        raise WireError(f"{schema.name} has no version {version}")
+    classes = import_module(f"brokers.wire.messages.{schema.family}")
+    return Layout(schema, _FAMILIES[schema.family], classes, version)

@@ -1,0 +1,38 @@
+"""The value that a field has when nobody sets it, as a Python expression."""
+
+from brokers.wire.tables import Field
+
+ZEROS = {
+    "bool": "False",
+    "int8": "0",
+    "int16": "0",
+    "int32": "0",
+    "int64": "0",
+    "uint16": "0",
+    "float64": "0.0",
+    "string": '""',
+    "bytes": 'b""',
+    "uuid": "ZERO_UUID",
+    "records": "None",
+}
+WORDS = {"null": "None", "true": "True", "false": "False"}
+
+
+def default_expression(field: Field) -> str:
+    """For constructors, decoders and encoders alike; `[]` and `Struct()` are made anew each time.
+
+    A tagged struct is absent (None) rather than a struct of defaults: the wire knows no difference,
+    and a Fetch answer would otherwise build three of them for each partition.
+    """
+    if field.default is not None:
+        return WORDS.get(field.default, field.default)
+    if field.is_array:
+        return "[]"
+    if is_struct(field):
+        return "None" if field.tag is not None else f"{field.type}()"
+    return ZEROS[field.type]
+
+
+def is_struct(field: Field) -> bool:
+    """Whether the field, or each element of it, is a struct."""
+    return field.type not in ZEROS

@@ -1,0 +1,140 @@
+"""What surrounds the body of a request or response: a length, then a header.
+
+A frame here is everything after the int32 length. Header versions follow from the API's: flexible
+requests have header v2, others v1; flexible responses v1, others v0 (KIP-482). Two exceptions: the
+client id keeps its old int16 length in v2, and ApiVersions answers with header v0 always (KIP-511),
+since its reader does not know yet what we speak.
+"""
+
+from struct import Struct, error
+from typing import NamedTuple
+
+from brokers.ids import Buffer
+from brokers.wire.codec import API_NAMES, VERSIONS, encode_request, encode_response, first_flexible
+from brokers.wire.message import Message
+from brokers.wire.primitives import WireError, skip_tags
+
+API_VERSIONS = 18
+LENGTH_BYTES = 4
+
+_LENGTH = Struct(">i")
+_REQUEST_START = Struct(">hhih")  # key, version, correlation id, length of the client id
+_CORRELATION = Struct(">i")
+_LAST_LENGTH = (1 << 31) - 1
+_LAST_STRING = (1 << 15) - 1
+
+
+class RequestHeader(NamedTuple):
+    """What a request says before its body."""
+
+    api_key: int
+    api_version: int
+    correlation_id: int
+    client_id: str | None
+
+
+class UnsupportedVersion(WireError):
+    """A request for an API or version that the codec does not know; its body cannot be read.
+
+    ApiVersions (key 18) is to be answered in its v0 layout with error 35 and our range (KIP-511),
+    anything else by closing the connection.
+    """
+
+    def __init__(self, header: RequestHeader) -> None:
+        name = API_NAMES.get(header.api_key, "unknown")
+        super().__init__(f"API {header.api_key} ({name}) has no version {header.api_version}")
+        self.header = header
+        self.key = header.api_key
+        self.version = header.api_version
+
+
+def parse_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
+    """The header of a request's frame, and where its body begins.
+
+    Raises UnsupportedVersion for what VERSIONS does not list, WireError for an illegal header.
+    """
+    try:
+        key, version, correlation_id, length = _REQUEST_START.unpack_from(frame)
+        position = _REQUEST_START.size + max(length, 0)
+        client_id = _client_id(frame, length, position)
+        header = RequestHeader(key, version, correlation_id, client_id)
+        first, last = VERSIONS.get(key, (0, -1))
+        if not first <= version <= last:
+            raise UnsupportedVersion(header)
+        if version >= first_flexible(key):
+            position = skip_tags(frame, position + 1, frame[position], len(frame))
+    except (error, IndexError, UnicodeDecodeError) as problem:
+        raise WireError(f"no legal request header: {problem}") from problem
+    return header, position
+
+
+def _client_id(frame: Buffer, length: int, end: int) -> str | None:
+    if length == -1:
+        return None
+    if length < 0 or end > len(frame):
+        raise WireError(f"a client id of {length} bytes in a frame of {len(frame)}")
+    return str(frame[_REQUEST_START.size : end], "utf-8")
+
+
+def parse_response_header(key: int, version: int, frame: Buffer) -> tuple[int, int]:
+    """The correlation id of a response's frame, and where its body begins."""
+    try:
+        (correlation_id,) = _CORRELATION.unpack_from(frame)
+        position = _CORRELATION.size
+        if _has_flexible_response_header(key, version):
+            position = skip_tags(frame, position + 1, frame[position], len(frame))
+    except (error, IndexError) as problem:
+        raise WireError(f"no legal response header: {problem}") from problem
+    return correlation_id, position
+
+
+def response_header(key: int, version: int, correlation_id: int) -> bytes:
+    """The header of the response to a request of this API, version and correlation id."""
+    encoded = _CORRELATION.pack(correlation_id)
+    return encoded + b"\0" if _has_flexible_response_header(key, version) else encoded
+
+
+def request_header(header: RequestHeader) -> bytes:
+    """The header of a request, as a client writes it."""
+    client_id = b"" if header.client_id is None else header.client_id.encode()
+    if len(client_id) > _LAST_STRING:
+        raise WireError(f"a client id of {len(client_id)} bytes")
+    length = -1 if header.client_id is None else len(client_id)
+    start = _REQUEST_START.pack(header.api_key, header.api_version, header.correlation_id, length)
+    is_flexible = header.api_version >= first_flexible(header.api_key)
+    return start + client_id + (b"\0" if is_flexible else b"")
+
+
+def frame_prefix(length: int) -> bytes:
+    """The int32 in front of a frame of `length` bytes."""
+    if length > _LAST_LENGTH:
+        raise WireError(f"a frame of {length} bytes")
+    return _LENGTH.pack(length)
+
+
+def encode_request_frame(header: RequestHeader, message: Message) -> list[Buffer]:
+    """A whole request to send: length, header and body, records uncopied."""
+    body = encode_request(header.api_key, header.api_version, message)
+    return _framed(request_header(header), body)
+
+
+def encode_response_frame(
+    key: int, version: int, correlation_id: int, message: Message
+) -> list[Buffer]:
+    """A whole response to send: length, header and body, records uncopied."""
+    body = encode_response(key, version, message)
+    return _framed(response_header(key, version, correlation_id), body)
+
+
+def _framed(header: bytes, body: list[Buffer]) -> list[Buffer]:
+    """The chunks of the body, the first one preceded by length and header.
+
+    A body's first chunk is never records, so joining it copies only a few bytes.
+    """
+    length = len(header) + sum(map(len, body))
+    first = body[0] if body else b""
+    return [b"".join((frame_prefix(length), header, first)), *body[1:]]
+
+
+def _has_flexible_response_header(key: int, version: int) -> bool:
+    return key != API_VERSIONS and version >= first_flexible(key)

@@ -1,0 +1,91 @@
+"""What a message looks like at one version: which fields, their struct codes and least sizes."""
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from brokers.wire.defaults import is_struct
+from brokers.wire.tables import Family, Field, Schema, Struct
+
+# struct module codes of the types whose size is fixed
+CODES = {
+    "bool": "?",
+    "int8": "b",
+    "int16": "h",
+    "int32": "i",
+    "int64": "q",
+    "uint16": "H",
+    "float64": "d",
+    "uuid": "16s",
+}
+SIZES = {"?": 1, "b": 1, "B": 1, "h": 2, "i": 4, "q": 8, "H": 2, "d": 8, "16s": 16, "x": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A message at a version."""
+
+    schema: Schema
+    family: Family
+    classes: ModuleType
+    version: int
+
+    @property
+    def is_flexible(self) -> bool:
+        """Compact lengths and tag buffers (KIP-482)."""
+        return self.version >= self.schema.first_flexible
+
+    @property
+    def title(self) -> str:
+        return f"{self.schema.name} v{self.version}"
+
+    def struct(self, name: str) -> Struct:
+        return self.family.structs[name]
+
+    def python_class(self, name: str) -> type[Any]:
+        found: type[Any] = getattr(self.classes, name)
+        return found
+
+    def inline(self, struct: Struct) -> list[Field]:
+        """The fields that follow one another."""
+        return [f for f in struct.fields if self.version in f.versions and f.tag is None]
+
+    def tagged(self, struct: Struct) -> list[Field]:
+        """The fields of the tag buffer, by tag."""
+        tagged = [f for f in struct.fields if self.version in f.versions and f.tag is not None]
+        return sorted(tagged, key=lambda field: field.tag or 0)
+
+    def absent(self, struct: Struct) -> list[Field]:
+        """The fields that this version does not know."""
+        return [f for f in struct.fields if self.version not in f.versions]
+
+    def is_nullable(self, field: Field) -> bool:
+        return self.version in field.nullable
+
+    def length_code(self, field: Field) -> str:
+        """The code of the length or count in front of an array, string or bytes.
+
+        In flexible versions the first byte of a varint, which is nearly always the only one.
+        """
+        if self.is_flexible:
+            return "B"
+        return "h" if field.type == "string" and not field.is_array else "i"
+
+    def size_min(self, field: Field) -> int:
+        """The least number of bytes that the field takes, alone or as an element of an array."""
+        if field.type in CODES:
+            return SIZES[CODES[field.type]]
+        if not is_struct(field):
+            return 1 if self.is_flexible else 2 if field.type == "string" else 4
+        return self.struct_size_min(self.struct(field.type))
+
+    def struct_size_min(self, struct: Struct) -> int:
+        """The least number of bytes that a struct takes, its tag buffer included."""
+        size = 1 if self.is_flexible else 0
+        for field in self.inline(struct):
+            if field.is_array:
+                size += 1 if self.is_flexible else 4
+            else:
+                # A null struct is the one byte that says so.
+                size += 1 if is_struct(field) and self.is_nullable(field) else self.size_min(field)
+        return size
