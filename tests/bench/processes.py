@@ -21,10 +21,14 @@ class Meter:
     """CPU seconds of some processes and their children since it was made, and their peak resident memory since then."""
 
     def __init__(self, pids: Sequence[int]) -> None:
-        self._pids = pids
+        self._pids = list(pids)
         self._began = {process.pid: _cpu_s(process) for process in family(pids)}
         for pid in self._began:
             Path(f"/proc/{pid}/clear_refs").write_text("5")  # resets VmHWM
+
+    def add(self, pids: Sequence[int]) -> None:
+        """Counts processes that were started since then, from their start."""
+        self._pids += [pid for pid in pids if pid not in self._pids]
 
     def cpu_s(self) -> float:
         return sum(_cpu_s(process) - self._began.get(process.pid, 0) for process in family(self._pids))

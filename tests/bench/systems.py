@@ -27,8 +27,11 @@ class System(Protocol):
     def restart(self, name: str) -> float:
         """Stops the node of a region and starts it again; seconds from its start to its first answer."""
 
-    def link(self, topic: str) -> tuple[int, ...]:
-        """Begins to copy `topic` from west to east; the ids of processes that run besides the regions."""
+    def link(self, topic: str) -> None:
+        """Begins to copy `topic` from west to east."""
+
+    def between(self) -> tuple[int, ...]:
+        """Ids of the processes that a link runs besides the regions, each started by `link`."""
 
     def unlink(self, topic: str) -> None:
         """Ends the copying of `topic`."""

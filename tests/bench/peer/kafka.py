@@ -75,14 +75,16 @@ class Kafka:
         self._start(name)
         return time.perf_counter() - began
 
-    def link(self, topic: str) -> tuple[int, ...]:
+    def link(self, topic: str) -> None:
         clusters = {f"{name}.bootstrap.servers": address for name, address in self._addresses.items()}
         topics = {f"{SOURCE}->{DESTINATION}.topics": topic}
         config = self._properties("mirror", MIRROR | TUNED | clusters | topics)
         main = "org.apache.kafka.connect.mirror.MirrorMaker"
         command = java(main, str(config), heap=MIRROR_HEAP)
         self._running["mirror"] = processes.start(command, self._log("mirror"))
-        return (self._running["mirror"].pid,)
+
+    def between(self) -> tuple[int, ...]:
+        return (self._running["mirror"].pid,) if "mirror" in self._running else ()
 
     def unlink(self, topic: str) -> None:
         self._stop("mirror")

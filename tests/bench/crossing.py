@@ -1,0 +1,85 @@
+"""The measures of a link: a topic copied from one region to the other, in bulk and one record at a time.
+
+CPU seconds and memory are both regions' and, where there is one, the process's between them.
+"""
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from tests.bench import client, topics
+from tests.bench.client import LARGE, Figures
+from tests.bench.connection import Connection
+from tests.bench.processes import Meter
+from tests.bench.systems import DESTINATION, SOURCE, System
+from tests.bench.work import Size
+
+PARTITIONS = 12
+POLL_S = 0.01  # 12 offsets a hundred times a second cost either side next to nothing
+PATIENCE_S = 300
+
+
+def catch_up(system: System, size: Size) -> Figures:
+    """A link made while 2 GB (at full size) wait in 12 partitions, until the last record is in the other region.
+
+    `mb_per_s` counts from the link's making, `moving_mb_per_s` from the first record that arrived.
+    """
+    source, destination = system.region(SOURCE), system.region(DESTINATION)
+    topic = client.filled_topic(source.bootstrap, PARTITIONS, size.large_batches)
+    records = size.large_batches * LARGE
+    meter = Meter(source.pids + destination.pids)
+    began = time.perf_counter()
+    with ThreadPoolExecutor(1) as pool, Connection(destination.bootstrap) as connection:
+        making = pool.submit(system.link, topic)
+        _arrived(connection, topic, 1, making)
+        first_s = time.perf_counter() - began
+        meter.add(system.between())
+        first_cpu_s = meter.cpu_s()
+        _arrived(connection, topic, records, making)
+        seconds, cpu_s = time.perf_counter() - began, meter.cpu_s()
+        peak_mb = meter.peak_mb()
+        making.result()
+    system.unlink(topic)
+    size_mb = _read_back(destination.bootstrap, topic, records)
+    topics.delete(destination.bootstrap, topic)
+    topics.delete(source.bootstrap, topic)
+    return {
+        "mb_per_s": size_mb / seconds,
+        "moving_mb_per_s": size_mb / (seconds - first_s),
+        "first_record_s": first_s,
+        "cpu_s_per_gb": cpu_s / size_mb * 1000,
+        "moving_cpu_s_per_gb": (cpu_s - first_cpu_s) / size_mb * 1000,
+        "peak_mb": peak_mb,
+    }
+
+
+def _arrived(connection: Connection, topic: str, records: int, making: Future[None]) -> None:
+    """Waits until so many records are in the destination; what went wrong in making the link is raised here."""
+    deadline = time.monotonic() + PATIENCE_S
+    while sum(topics.ends(connection, topic, PARTITIONS).values()) < records:
+        if making.done():
+            making.result()
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{topic}: fewer than {records} records came across in {PATIENCE_S} s")
+        time.sleep(POLL_S)
+
+
+def _read_back(bootstrap: str, topic: str, records: int) -> float:
+    """Reads the copy with every checksum held against its batch; megabytes of batches."""
+    client.holds(bootstrap, topic, PARTITIONS, records)
+    wanted = ("--partitions", PARTITIONS, "--expect", records, "--check")
+    return float(client.run("load", "consume", bootstrap, topic, *wanted)["bytes"]) / 1e6
+
+
+def one_at_a_time(system: System, size: Size) -> Figures:
+    """50 records a second over a link that has just begun to work."""
+    source, destination = system.region(SOURCE), system.region(DESTINATION)
+    topic = client.fresh_topic(source.bootstrap, 1)
+    system.link(topic)
+    wanted = ("--destination", destination.bootstrap, "--seconds", size.linked_s)
+    said = client.run("latency", "linked", source.bootstrap, topic, *wanted)
+    system.unlink(topic)
+    topics.delete(destination.bootstrap, topic)
+    topics.delete(source.bootstrap, topic)
+    delays_ms = said["linked_ms"]
+    late = client.percentiles(delays_ms[len(delays_ms) // 2 :])
+    return client.percentiles(delays_ms) | {f"second_half_{name}": value for name, value in late.items()}

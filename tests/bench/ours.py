@@ -1,0 +1,80 @@
+"""Causeway as a measured system: a local federation of two one-node regions, driven by its own command."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.bench import processes
+from tests.bench.systems import DESTINATION, SOURCE, Region
+
+CAUSEWAY = Path(sys.executable).parent / "causeway"
+LINK = "bench"
+
+
+class Ours:
+    """Two regions under `directory`; the link runs inside them, so it has no processes of its own."""
+
+    name = "causeway"
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._regions: dict[str, dict[str, Any]] = {}
+
+    def up(self) -> None:
+        names = [word for name in (SOURCE, DESTINATION) for word in ("--region", name)]
+        said = causeway("local", "up", "--dir", str(self._directory), *names, "--json")
+        self._regions = {region["name"]: region for region in json.loads(said)["regions"]}
+
+    def region(self, name: str) -> Region:
+        nodes = self._regions[name]["nodes"]
+        return Region(self._regions[name]["bootstrap"], tuple(node["pid"] for node in nodes))
+
+    def restart(self, name: str) -> float:
+        """Runs the node's own command line, so that the start of `causeway local` isn't in the figure."""
+        (node,) = self._regions[name]["nodes"]
+        command, directory, environment = processes.same_again(node["pid"])
+        _stop(node["pid"])
+        log = Path(node["log"])
+        began = time.perf_counter()
+        process = processes.start(command, log, directory=directory, environment=environment)
+        processes.first_answer(node["kafka"], lambda: process.poll() is None, log)
+        seconds = time.perf_counter() - began
+        processes.stop(process.pid)
+        process.wait()
+        self.up()  # under `causeway local` again
+        return seconds
+
+    def link(self, topic: str) -> None:
+        here, there = self.region(DESTINATION).bootstrap, self.region(SOURCE).bootstrap
+        name = f"{LINK}-{topic}"
+        causeway("link", "create", name, "--bootstrap-server", here, "--source-bootstrap-server", there)
+        causeway("mirror", "create", topic, "--link", name, "--bootstrap-server", here)
+
+    def between(self) -> tuple[int, ...]:
+        return ()
+
+    def unlink(self, topic: str) -> None:
+        here = self.region(DESTINATION).bootstrap
+        causeway("mirror", "failover", topic, "--link", f"{LINK}-{topic}", "--bootstrap-server", here)
+
+    def down(self) -> None:
+        causeway("local", "down", "--dir", str(self._directory))
+
+
+def causeway(*words: str) -> str:
+    """What the command prints; raises with its complaint when it fails."""
+    done = subprocess.run([CAUSEWAY, *words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"causeway {' '.join(words)}: {(done.stderr or done.stdout).strip()}")
+    return done.stdout
+
+
+def _stop(pid: int) -> None:
+    processes.stop(pid)
+    if psutil.pid_exists(pid):
+        raise RuntimeError(f"node {pid} didn't stop")

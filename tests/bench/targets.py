@@ -1,0 +1,106 @@
+"""What is measured, in order, and which figure has to reach what against the peer's."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+
+from tests.bench import crossing, work
+from tests.bench.client import SMALL, Figures
+from tests.bench.systems import System
+from tests.bench.work import Size
+
+
+class Kind(StrEnum):
+    """How a bound is meant."""
+
+    AT_LEAST = "≥ {} ×"
+    AT_MOST = "≤ {} ×"
+    ALONE = "≤ {}"  # whatever the peer does
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`figure` of ours against `against` (else `figure`) of the peer's."""
+
+    figure: str
+    kind: Kind
+    bound: float
+    against: str = ""
+
+    def __str__(self) -> str:
+        return self.kind.value.format(f"{self.bound:.3g}")
+
+    def ratio(self, ours: float, theirs: float | None) -> float | None:
+        return ours / theirs if theirs else None
+
+    def met(self, ours: float, theirs: float | None) -> bool | None:
+        """None where there is nothing to compare with."""
+        if self.kind is Kind.ALONE:
+            return ours <= self.bound
+        ratio = self.ratio(ours, theirs)
+        if ratio is None:
+            return None
+        return ratio >= self.bound if self.kind is Kind.AT_LEAST else ratio <= self.bound
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A piece of work; a `cold` one restarts a node and so comes before anything is warmed up."""
+
+    title: str
+    run: Callable[[System, Size], Figures]
+    targets: tuple[Target, ...] = ()
+    cold: bool = False
+
+
+def throughput(at_least: float, cpu_at_most: float) -> tuple[Target, ...]:
+    return (
+        Target("mb_per_s", Kind.AT_LEAST, at_least),
+        Target("cpu_s_per_gb", Kind.AT_MOST, cpu_at_most),
+    )
+
+
+def delays(bound: float) -> tuple[Target, ...]:
+    return Target("p50_ms", Kind.AT_MOST, bound), Target("p99_ms", Kind.AT_MOST, bound)
+
+
+MEASURES = {
+    "start": Measure("start to first answer", work.start, (Target("seconds", Kind.AT_MOST, 1 / 3),), cold=True),
+    "idle": Measure(
+        "idle node",
+        work.idle,
+        (Target("resident_mb", Kind.ALONE, 100), Target("cpu_percent", Kind.ALONE, 1)),
+        cold=True,
+    ),
+    "produce-1": Measure("produce 1 MB batches, 1 partition", work.produce, throughput(1.5, 0.4)),
+    "produce-12": Measure(
+        "produce 1 MB batches, 12 partitions", partial(work.produce, partitions=12), throughput(2, 0.3)
+    ),
+    "produce-12x12": Measure(
+        "the same over 12 connections", partial(work.produce, partitions=12, connections=12)
+    ),
+    "produce-small": Measure(
+        "produce 15 KB batches, one connection", partial(work.produce, records=SMALL), throughput(1.2, 0.7)
+    ),
+    "consume-1": Measure("consume, 1 partition", partial(work.consume, partitions=1), throughput(1, 1.1)),
+    "consume-12": Measure("consume, 12 partitions", partial(work.consume, partitions=12), throughput(1, 1.1)),
+    "stock-produce": Measure(
+        "librdkafka produces, 12 partitions", partial(work.stock, "produce", partitions=12)
+    ),
+    "stock-consume": Measure(
+        "librdkafka consumes, 12 partitions", partial(work.stock, "consume", partitions=12)
+    ),
+    "acknowledged": Measure("one record, acknowledged", partial(work.latency, "acknowledged"), delays(1)),
+    "read": Measure("one record, read by a waiting consumer", partial(work.latency, "read")),
+    "link": Measure(
+        "link catching up, 12 partitions",
+        crossing.catch_up,
+        # From `link create`, against MirrorMaker 2 from its first record on: its start isn't counted.
+        (
+            Target("mb_per_s", Kind.AT_LEAST, 4, "moving_mb_per_s"),
+            Target("cpu_s_per_gb", Kind.AT_MOST, 1 / 6, "moving_cpu_s_per_gb"),
+        ),
+    ),
+    "linked": Measure("one record over the link, 50/s", crossing.one_at_a_time, delays(1 / 3)),
+}
