@@ -13,7 +13,7 @@ import crc32c
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, ProducerId
 
-HEADER_BYTES = 61
+HEADER_SIZE = 61
 LENGTH_FROM = 12  # the length field counts the bytes after itself
 CRC_FROM = 21  # the checksum covers everything from the attributes on
 SEQUENCE_MODULUS = 2**31  # sequences wrap from 2^31 - 1 to 0
@@ -89,21 +89,26 @@ def parse_header(buffer: Buffer, position: int = 0) -> BatchHeader:
     As Kafka answers: the old message formats are INVALID_RECORD, any other damage is CORRUPT_MESSAGE.
     """
     available = len(buffer) - position
-    if available < HEADER_BYTES:
+    if available < HEADER_SIZE:
         raise _too_short(buffer, position, available)
     (base, length, epoch, magic, crc, attributes, delta, *rest) = _HEADER.unpack_from(buffer, position)
     if magic != 2:
         raise _wrong_magic(magic)
     length += LENGTH_FROM
-    if length < HEADER_BYTES:
+    if length < HEADER_SIZE:
         raise BatchError(KafkaError.CORRUPT_MESSAGE, f"batch of {length} bytes is shorter than its header")
     return BatchHeader(base, length, epoch, magic, crc, attributes, delta, *rest)
+
+
+def pack_header(buffer: bytearray | memoryview, header: BatchHeader) -> None:
+    """Write all 61 bytes of a header at the start of a batch."""
+    _HEADER.pack_into(buffer, 0, *header._replace(length=header.length - LENGTH_FROM))
 
 
 def iter_headers(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:
     """(position, header) of each whole batch; stops before a torn tail, raises `BatchError` at damage."""
     position = 0
-    while len(buffer) - position >= HEADER_BYTES:
+    while len(buffer) - position >= HEADER_SIZE:
         header = parse_header(buffer, position)
         if position + header.length > len(buffer):
             return
@@ -154,11 +159,11 @@ def slice_batches(
     """
     start = end = position = 0
     next_offset = offset
-    while position + HEADER_BYTES <= len(buffer):
+    while position + HEADER_SIZE <= len(buffer):
         base_offset, length, last_offset_delta = _HOP.unpack_from(buffer, position)
         after = position + length + LENGTH_FROM
         following = base_offset + last_offset_delta + 1
-        if length < HEADER_BYTES - LENGTH_FROM:
+        if length < HEADER_SIZE - LENGTH_FROM:
             raise BatchError(KafkaError.CORRUPT_MESSAGE, f"batch length {length} at byte {position}")
         if after > len(buffer) or following > bound:
             break
@@ -174,7 +179,7 @@ def slice_batches(
 def _too_short(buffer: Buffer, position: int, available: int) -> BatchError:
     if available > _MAGIC_AT and buffer[position + _MAGIC_AT] in (0, 1):
         return _wrong_magic(buffer[position + _MAGIC_AT])
-    return BatchError(KafkaError.CORRUPT_MESSAGE, f"{available} bytes where a batch header has {HEADER_BYTES}")
+    return BatchError(KafkaError.CORRUPT_MESSAGE, f"{available} bytes where a batch header has {HEADER_SIZE}")
 
 
 def _wrong_magic(magic: int) -> BatchError:

@@ -1,0 +1,152 @@
+"""What each idempotent producer last wrote to one log (KIP-98): no retry is stored twice, no gap goes unseen (P10).
+
+Per producer: its epoch and its last five batches, because a client keeps up to five requests in flight and may
+retry any of them. State is changed by `update` alone, with batches that are decided to be in the log.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from brokers.errors import KafkaError
+from brokers.ids import NO_PRODUCER, Instant, Offset, ProducerId
+from brokers.records.batch import SEQUENCE_MODULUS, BatchHeader
+
+BATCHES_REMEMBERED = 5  # max.in.flight.requests.per.connection of an idempotent client
+EXPIRATION_MS = 86_400_000  # producer.id.expiration.ms
+
+
+class RememberedBatch(NamedTuple):
+    """One batch of a producer. `append_time` is -1 where the producer's own timestamps count."""
+
+    base_sequence: int
+    last_sequence: int
+    base_offset: Offset
+    next_offset: Offset
+    append_time: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """The batch may be appended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A retry: this batch is at `base_offset` already; acknowledge it once `next_offset` is committed."""
+
+    base_offset: Offset
+    next_offset: Offset
+    append_time: Instant
+
+
+Verdict: TypeAlias = Accept | Duplicate | KafkaError
+ACCEPT = Accept()
+
+
+@dataclass(slots=True)
+class Producer:
+    """The state of one producer id in one log; `seen_at` is when it last wrote, for expiry."""
+
+    epoch: int
+    seen_at: Instant
+    coordinator_epoch: int = -1
+    transaction_offset: Offset = -1  # first offset of its open transaction
+    batches: deque[RememberedBatch] = field(
+        default_factory=lambda: deque(maxlen=BATCHES_REMEMBERED)
+    )
+
+    @property
+    def next_sequence(self) -> int:
+        """The only base sequence that continues what is stored."""
+        return (self.batches[-1].last_sequence + 1) % SEQUENCE_MODULUS if self.batches else 0
+
+
+class ProducerStates:
+    """All producers that wrote to one log and are not forgotten yet."""
+
+    __slots__ = ("_producers",)
+
+    def __init__(self, producers: dict[ProducerId, Producer] | None = None) -> None:
+        self._producers = producers if producers is not None else {}
+
+    def __len__(self) -> int:
+        return len(self._producers)
+
+    def __iter__(self) -> Iterator[tuple[ProducerId, Producer]]:
+        return iter(self._producers.items())
+
+    def check(self, header: BatchHeader) -> Verdict:
+        """Whether a client's batch continues what its producer wrote. An unknown producer may begin anywhere."""
+        if header.producer_id == NO_PRODUCER:
+            return ACCEPT
+        producer = self._producers.get(header.producer_id)
+        if producer is None:
+            return ACCEPT
+        if header.producer_epoch != producer.epoch:
+            return _check_epoch(producer, header)
+        if header.base_sequence == producer.next_sequence:
+            return ACCEPT
+        for batch in producer.batches:
+            if (batch.base_sequence, batch.last_sequence) == (header.base_sequence, header.last_sequence):
+                return Duplicate(batch.base_offset, batch.next_offset, batch.append_time)
+        return KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+    def update(self, header: BatchHeader, now: Instant) -> None:
+        """Take note of a batch that is in the log, at its final offsets."""
+        if header.producer_id == NO_PRODUCER:
+            return
+        producer = self._producers.get(header.producer_id)
+        if producer is None:
+            producer = self._producers[header.producer_id] = Producer(header.producer_epoch, now)
+        elif producer.epoch != header.producer_epoch:
+            producer.epoch = header.producer_epoch
+            producer.batches.clear()
+        producer.seen_at = now
+        if header.is_control:
+            producer.transaction_offset = -1  # a commit or abort marker
+        else:
+            _remember(producer, header)
+
+    def first_open_transaction(self) -> Offset | None:
+        """The smallest first offset of a transaction without its marker."""
+        open_transactions = [
+            producer.transaction_offset
+            for producer in self._producers.values()
+            if producer.transaction_offset >= 0
+        ]
+        return min(open_transactions, default=None)
+
+    def expire(self, now: Instant, expiration_ms: int = EXPIRATION_MS) -> None:
+        """Forget producers that were silent for so long, but none with an open transaction."""
+        expired = [
+            producer_id
+            for producer_id, producer in self._producers.items()
+            if now - producer.seen_at >= expiration_ms and producer.transaction_offset < 0
+        ]
+        for producer_id in expired:
+            del self._producers[producer_id]
+
+
+def _check_epoch(producer: Producer, header: BatchHeader) -> Verdict:
+    if header.producer_epoch < producer.epoch:
+        return KafkaError.INVALID_PRODUCER_EPOCH
+    if header.base_sequence != 0:
+        return KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER
+    return ACCEPT
+
+
+def _remember(producer: Producer, header: BatchHeader) -> None:
+    append_time = header.max_timestamp if header.is_append_time else -1
+    if header.is_transactional and producer.transaction_offset < 0:
+        producer.transaction_offset = header.base_offset
+    producer.batches.append(
+        RememberedBatch(
+            header.base_sequence,
+            header.last_sequence,
+            header.base_offset,
+            header.next_offset,
+            append_time,
+        )
+    )

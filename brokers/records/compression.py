@@ -1,0 +1,105 @@
+"""Undo what a producer did to the records of a batch. Whoever opens a batch may face a bomb, so output is bounded."""
+
+import zlib
+from collections.abc import Callable
+from struct import Struct
+from typing import Any
+
+import cramjam
+
+from brokers.errors import KafkaError
+from brokers.ids import Buffer
+from brokers.records.batch import BatchError
+
+OPENED_BYTES_MAX = 256 << 20  # a producer's request of 100 MB, compressed rather well
+
+NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
+
+_GZIP_WINDOW = 31  # zlib: 15 bits of window, with gzip's header and trailer
+_GUESS_MIN, _GUESS_FACTOR = 1 << 16, 4
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_HEADER_SIZE = 16  # magic, version int32, oldest compatible version int32
+_LENGTH = Struct(">i")
+
+
+def decompress(codec: int, data: Buffer, size_max: int = OPENED_BYTES_MAX) -> Buffer:
+    """The records' bytes, at most `size_max` of them; `BatchError` on damage, a bomb or an unknown codec."""
+    try:
+        if codec == NONE:
+            return data
+        if codec == GZIP:
+            return _gzip(data, size_max)
+        if codec == SNAPPY:
+            return _snappy(data, size_max)
+        if codec == LZ4:
+            return _growing(cramjam.lz4.decompress_into, data, size_max)
+        if codec == ZSTD:
+            return _growing(cramjam.zstd.decompress_into, data, size_max)
+    except (zlib.error, cramjam.DecompressionError) as error:
+        raise _damaged(str(error)) from None
+    raise _damaged(f"unknown compression {codec}")
+
+
+def _gzip(data: Buffer, size_max: int) -> Buffer:
+    out = bytearray()
+    rest: Buffer = data
+    while rest:  # a stream may be made of several members
+        member = zlib.decompressobj(_GZIP_WINDOW)
+        out += member.decompress(rest, size_max - len(out) + 1)
+        if len(out) > size_max:
+            raise _bomb(size_max)
+        if not member.eof:
+            raise _damaged("gzip stream ends early")
+        rest = member.unused_data
+    return out
+
+
+def _snappy(data: Buffer, size_max: int) -> Buffer:
+    """Java's framing (snappy-java, "xerial": a header, then blocks with their length), or one bare block (librdkafka)."""
+    view = memoryview(data)
+    if view[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
+        return _snappy_block(view, size_max)
+    out = bytearray()
+    position = _XERIAL_HEADER_SIZE
+    while position < len(view):
+        if position + _LENGTH.size > len(view):
+            raise _damaged("snappy block without a length")
+        (length,) = _LENGTH.unpack_from(view, position)
+        position += _LENGTH.size
+        if length < 0 or position + length > len(view):
+            raise _damaged("snappy block is cut short")
+        out += _snappy_block(view[position : position + length], size_max - len(out))
+        position += length
+    return out
+
+
+def _snappy_block(block: memoryview, size_max: int) -> Buffer:
+    size = cramjam.snappy.decompress_raw_len(block)  # what the block declares; nothing is allocated
+    if size > size_max:
+        raise _bomb(size_max)
+    out = bytearray(size)
+    written = cramjam.snappy.decompress_raw_into(block, out)
+    return memoryview(out)[:written]
+
+
+def _growing(decompress_into: Callable[[Any, Any], int], data: Buffer, size_max: int) -> Buffer:
+    """For formats that need not declare their size: try with a larger buffer until it fits or must not."""
+    size = max(_GUESS_MIN, len(data) * _GUESS_FACTOR)
+    while True:
+        out = bytearray(min(size, size_max))
+        try:
+            return memoryview(out)[: decompress_into(data, out)]
+        except cramjam.DecompressionError as error:
+            if "whole buffer" not in str(error):
+                raise
+        if size >= size_max:
+            raise _bomb(size_max)
+        size *= _GUESS_FACTOR
+
+
+def _damaged(because: str) -> BatchError:
+    return BatchError(KafkaError.CORRUPT_MESSAGE, f"records can't be decompressed: {because}")
+
+
+def _bomb(size_max: int) -> BatchError:
+    return BatchError(KafkaError.CORRUPT_MESSAGE, f"records decompress to more than {size_max} bytes")
