@@ -46,7 +46,7 @@ def _read_record(reader: "_Reader", header: BatchHeader) -> Record:
     reader.position += 1  # attributes: none are defined
     timestamp = header.base_timestamp + reader.varint()
     offset = header.base_offset + reader.varint()
-    key, value = reader.bytes(), reader.bytes()
+    key, value = reader.blob(), reader.blob()
     count = reader.varint()
     if not 0 <= count <= length:
         raise _damaged("a record with an impossible number of headers")
@@ -83,7 +83,7 @@ class _Reader:
         except IndexError:
             raise _damaged("the records are cut short") from None
 
-    def bytes(self) -> bytes | None:
+    def blob(self) -> bytes | None:
         """Bytes with their length in front; -1 is None."""
         length = self.varint()
         if length == -1:
@@ -96,10 +96,10 @@ class _Reader:
         return data
 
     def header(self) -> tuple[bytes, bytes | None]:
-        name = self.bytes()
+        name = self.blob()
         if name is None:
             raise _damaged("a record header without a name")
-        return name, self.bytes()
+        return name, self.blob()
 
 
 def _damaged(because: str) -> BatchError:
