@@ -32,7 +32,9 @@ TABLE_COLUMNS = 118  # of characters, where nothing says how wide the terminal i
 def main() -> int:
     options = _options()
     size = work.QUICK if options.quick else work.FULL
-    wanted = {name: measure for name, measure in MEASURES.items() if name in (options.only or MEASURES)}
+    wanted = {
+        name: measure for name, measure in MEASURES.items() if name in (options.only or MEASURES)
+    }
     runs: dict[str, dict[str, list[Figures]]] = {}
     failures: list[str] = []
     began_load = os.getloadavg()[0]
@@ -51,7 +53,10 @@ def main() -> int:
                 runs[name] = _measure(name, measure, systems, size, options.repeat, failures)
     found = list(report.rows(runs))
     report.show(found, Console(width=None if sys.stdout.isatty() else TABLE_COLUMNS))
-    about = _about(options) | {"load_average": [began_load, os.getloadavg()[0]], "failures": failures}
+    about = _about(options) | {
+        "load_average": [began_load, os.getloadavg()[0]],
+        "failures": failures,
+    }
     report.write(options.out, runs, found, about)
     progress.print(f"written: {options.out / 'bench.json'}, {options.out / 'bench.png'}")
     for failure in failures:
@@ -61,12 +66,18 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--only", nargs="+", metavar="NAME", choices=list(MEASURES), help=" ".join(MEASURES))
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", choices=list(MEASURES), help=" ".join(MEASURES)
+    )
     parser.add_argument("--repeat", type=int, default=3, metavar="N")
-    parser.add_argument("--quick", action="store_true", help="a seventh of the work, for trying things")
+    parser.add_argument(
+        "--quick", action="store_true", help="a seventh of the work, for trying things"
+    )
     parser.add_argument("--out", type=Path, default=Path("build/bench"), metavar="DIR")
     parser.add_argument("--no-peer", action="store_true", help="ours alone")
-    parser.add_argument("--no-ours", action="store_true", help="the peer alone, to check the yardstick")
+    parser.add_argument(
+        "--no-ours", action="store_true", help="the peer alone, to check the yardstick"
+    )
     options = parser.parse_args()
     if options.repeat < 1:
         parser.error("--repeat: at least 1")

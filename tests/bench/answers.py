@@ -22,12 +22,12 @@ class Refused(Exception):
 
 class Batch(NamedTuple):
     base_offset: int
-    count: int
+    records: int
     body: memoryview
 
     @property
     def next_offset(self) -> int:
-        return self.base_offset + self.count
+        return self.base_offset + self.records
 
 
 class Fetched(NamedTuple):
@@ -74,7 +74,9 @@ def latest(answer: memoryview, *allowed: int) -> dict[int, int]:
     """Offset by partition from a ListOffsets v1 of one topic; partitions with an `allowed` error are left out."""
     (name_bytes,) = struct.unpack_from(">h", answer, 4)
     (partitions,) = struct.unpack_from(">i", answer, 6 + name_bytes)
-    rows = (struct.unpack_from(">ihqq", answer, 10 + name_bytes + 22 * n) for n in range(partitions))
+    rows = (
+        struct.unpack_from(">ihqq", answer, 10 + name_bytes + 22 * n) for n in range(partitions)
+    )
     return {
         partition: offset
         for partition, code, _, offset in rows
@@ -105,13 +107,13 @@ def batches(records: memoryview) -> Iterator[Batch]:
 def intact(batch: Batch) -> bool:
     """Whether the checksum holds."""
     (announced,) = struct.unpack_from(">I", batch.body, 17)
-    return crc32c(batch.body[CRC_FROM:]) == announced
+    return bool(crc32c(batch.body[CRC_FROM:]) == announced)
 
 
 def values(batch: Batch) -> Iterator[bytes]:
     """The values of the records of an uncompressed batch, in order."""
     at = HEADER_BYTES
-    for _ in range(batch.count):
+    for _ in range(batch.records):
         size, at = _varint(batch.body, at)
         following = at + size
         _, at = _varint(batch.body, at + 1)  # timestamp delta, after the attributes

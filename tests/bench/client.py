@@ -12,7 +12,10 @@ from tests.bench import topics
 from tests.bench.processes import Meter
 
 Figures = dict[str, float]
-LARGE, SMALL = 1000, 15  # records of 1 KB in a 1 MB batch, and in one of the Java producer's default 16 KB
+LARGE, SMALL = (
+    1000,
+    15,
+)  # records of 1 KB in a 1 MB batch, and in one of the Java producer's default 16 KB
 
 _serial = itertools.count(1)
 
@@ -23,10 +26,17 @@ class Lost(Exception):
 
 def run(program: str, verb: str, bootstrap: str, topic: str, *words: object) -> dict[str, Any]:
     """What a client program printed; raises with its complaint when it failed."""
-    command = [sys.executable, "-m", f"tests.bench.{program}", verb, "--bootstrap", bootstrap, "--topic", topic]
-    done = subprocess.run(
-        [*command, *map(str, words)], capture_output=True, text=True, check=False
-    )
+    command = [
+        sys.executable,
+        "-m",
+        f"tests.bench.{program}",
+        verb,
+        "--bootstrap",
+        bootstrap,
+        "--topic",
+        topic,
+    ]
+    done = subprocess.run([*command, *map(str, words)], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{program} {verb} {topic}: {done.stderr.strip().splitlines()[-1:]}")
     said: dict[str, Any] = json.loads(done.stdout)
@@ -43,7 +53,16 @@ def filled_topic(bootstrap: str, partitions: int, large_batches: int) -> str:
     """A topic with so many 1 MB batches in it, which are counted."""
     topic = fresh_topic(bootstrap, partitions)
     if large_batches:
-        run("load", "produce", bootstrap, topic, "--partitions", partitions, "--batches", large_batches)
+        run(
+            "load",
+            "produce",
+            bootstrap,
+            topic,
+            "--partitions",
+            partitions,
+            "--batches",
+            large_batches,
+        )
     holds(bootstrap, topic, partitions, large_batches * LARGE)
     return topic
 

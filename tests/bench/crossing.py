@@ -59,7 +59,9 @@ def _arrived(connection: Connection, topic: str, records: int, making: Future[No
         if making.done():
             making.result()
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{topic}: fewer than {records} records came across in {PATIENCE_S} s")
+            raise TimeoutError(
+                f"{topic}: fewer than {records} records came across in {PATIENCE_S} s"
+            )
         time.sleep(POLL_S)
 
 
@@ -82,4 +84,6 @@ def one_at_a_time(system: System, size: Size) -> Figures:
     topics.delete(source.bootstrap, topic)
     delays_ms = said["linked_ms"]
     late = client.percentiles(delays_ms[len(delays_ms) // 2 :])
-    return client.percentiles(delays_ms) | {f"second_half_{name}": value for name, value in late.items()}
+    return client.percentiles(delays_ms) | {
+        f"second_half_{name}": value for name, value in late.items()
+    }

@@ -16,7 +16,6 @@ PRODUCE, FETCH, LIST_OFFSETS, API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS = 0, 1,
 LATEST = -1
 
 
-
 def frame(key: int, version: int, *body: bytes, extra: int = 0) -> bytearray:
     """A whole request; `extra` bytes of records are announced in the length and sent by the caller."""
     header = struct.pack(">hhih", key, version, 0, len(CLIENT_ID)) + CLIENT_ID
@@ -47,7 +46,9 @@ def varint(value: int) -> bytes:
 
 def record(offset_delta: int, value: bytes) -> bytes:
     """One record without key or headers, timestamp delta 0."""
-    body = b"".join((b"\0", varint(0), varint(offset_delta), varint(-1), varint(len(value)), value, varint(0)))
+    body = b"".join(
+        (b"\0", varint(0), varint(offset_delta), varint(-1), varint(len(value)), value, varint(0))
+    )
     return varint(len(body)) + body
 
 
@@ -72,7 +73,12 @@ def produce(topic: str, partition: int, records_bytes: int) -> bytearray:
 
 
 def fetch(
-    topic: str, offsets: Mapping[int, int], *, max_wait_ms: int, max_bytes: int, partition_max_bytes: int
+    topic: str,
+    offsets: Mapping[int, int],
+    *,
+    max_wait_ms: int,
+    max_bytes: int,
+    partition_max_bytes: int,
 ) -> bytearray:
     """Fetch v11 outside any fetch session (KIP-227), read_uncommitted, at least one byte."""
     partitions = array(

@@ -1,7 +1,7 @@
 """The client program for one record at a time: acknowledged, read by a waiting consumer, read over a link.
 
-One thread and one `poll` watch both connections, so that no lock or scheduler of ours is in the figures. Run as a process
-of its own; prints one JSON object whose lists hold milliseconds in the order of sending.
+One thread and one `poll` watch both connections, so that no lock or scheduler of ours is in the figures.
+Run as a process of its own; prints one JSON object whose lists hold milliseconds in the order of sending.
 """
 
 import argparse
@@ -47,7 +47,11 @@ class Reader:
         wanted = {0: self._offset}
         self.connection.send(
             frames.fetch(
-                self._topic, wanted, max_wait_ms=500, max_bytes=50 << 20, partition_max_bytes=1 << 20
+                self._topic,
+                wanted,
+                max_wait_ms=500,
+                max_bytes=50 << 20,
+                partition_max_bytes=1 << 20,
             )
         )
 

@@ -14,7 +14,9 @@ from tests.bench import answers, frames
 from tests.bench.connection import Connection
 
 VALUE_BYTES = 1024
-DISTINCT = 8  # batches with contents of their own; random, so that nothing on the way can shrink them
+DISTINCT = (
+    8  # batches with contents of their own; random, so that nothing on the way can shrink them
+)
 FETCH_MAX_BYTES, PARTITION_MAX_BYTES = 50 << 20, 1 << 20  # the Java consumer's defaults
 
 
@@ -22,7 +24,8 @@ def build(records: int) -> list[bytes]:
     """Batches of `records` records of `VALUE_BYTES` each."""
     now_ms = int(time.time() * 1000)
     return [
-        frames.batch([os.urandom(VALUE_BYTES) for _ in range(records)], now_ms) for _ in range(DISTINCT)
+        frames.batch([os.urandom(VALUE_BYTES) for _ in range(records)], now_ms)
+        for _ in range(DISTINCT)
     ]
 
 
@@ -72,10 +75,12 @@ def consume(options: argparse.Namespace) -> dict[str, float]:
             for fetched in answers.fetched(connection.ask(_fetch(options.topic, offsets))):
                 for batch in answers.batches(fetched.records):
                     _place(offsets, fetched.partition, batch, check=options.check)
-                    records += batch.count
+                    records += batch.records
                     size += len(batch.body)
             if records == before:
-                raise AssertionError(f"nothing more to read after {records} of {options.expect} records")
+                raise AssertionError(
+                    f"nothing more to read after {records} of {options.expect} records"
+                )
     if records != options.expect:
         raise AssertionError(f"{records} records read, {options.expect} expected")
     return {"records": records, "bytes": size, "seconds": time.perf_counter() - began}
@@ -93,9 +98,13 @@ def _fetch(topic: str, offsets: dict[int, int]) -> bytearray:
 
 def _place(offsets: dict[int, int], partition: int, batch: answers.Batch, *, check: bool) -> None:
     if batch.base_offset != offsets[partition]:
-        raise AssertionError(f"partition {partition}: offset {batch.base_offset} after {offsets[partition]}")
+        raise AssertionError(
+            f"partition {partition}: offset {batch.base_offset} after {offsets[partition]}"
+        )
     if check and not answers.intact(batch):
-        raise AssertionError(f"partition {partition}: checksum broken at offset {batch.base_offset}")
+        raise AssertionError(
+            f"partition {partition}: checksum broken at offset {batch.base_offset}"
+        )
     offsets[partition] = batch.next_offset
 
 

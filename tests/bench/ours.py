@@ -52,7 +52,9 @@ class Ours:
     def link(self, topic: str) -> None:
         here, there = self.region(DESTINATION).bootstrap, self.region(SOURCE).bootstrap
         name = f"{LINK}-{topic}"
-        causeway("link", "create", name, "--bootstrap-server", here, "--source-bootstrap-server", there)
+        causeway(
+            "link", "create", name, "--bootstrap-server", here, "--source-bootstrap-server", there
+        )
         causeway("mirror", "create", topic, "--link", name, "--bootstrap-server", here)
 
     def between(self) -> tuple[int, ...]:
@@ -60,7 +62,9 @@ class Ours:
 
     def unlink(self, topic: str) -> None:
         here = self.region(DESTINATION).bootstrap
-        causeway("mirror", "failover", topic, "--link", f"{LINK}-{topic}", "--bootstrap-server", here)
+        causeway(
+            "mirror", "failover", topic, "--link", f"{LINK}-{topic}", "--bootstrap-server", here
+        )
 
     def down(self) -> None:
         causeway("local", "down", "--dir", str(self._directory))

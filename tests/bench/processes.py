@@ -31,7 +31,9 @@ class Meter:
         self._pids += [pid for pid in pids if pid not in self._pids]
 
     def cpu_s(self) -> float:
-        return sum(_cpu_s(process) - self._began.get(process.pid, 0) for process in family(self._pids))
+        return sum(
+            _cpu_s(process) - self._began.get(process.pid, 0) for process in family(self._pids)
+        )
 
     def peak_mb(self) -> float:
         return sum(_status_kb(process.pid, "VmHWM") for process in family(self._pids)) / 1000
@@ -111,4 +113,8 @@ def same_again(pid: int) -> tuple[list[str], str, dict[str, str]]:
     command = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
     environment = Path(f"/proc/{pid}/environ").read_bytes().rstrip(b"\0").split(b"\0")
     pairs = (os.fsdecode(pair).partition("=") for pair in environment)
-    return [os.fsdecode(word) for word in command], os.readlink(f"/proc/{pid}/cwd"), {k: v for k, _, v in pairs}
+    return (
+        [os.fsdecode(word) for word in command],
+        os.readlink(f"/proc/{pid}/cwd"),
+        {k: v for k, _, v in pairs},
+    )

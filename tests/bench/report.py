@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import matplotlib
 
 matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402 (the backend is chosen before)
+from matplotlib import pyplot
 from rich.console import Console
 from rich.table import Table
 
@@ -72,7 +72,13 @@ def show(found: list[Row], console: Console) -> None:
         title = row.title if row.title != before else ""
         verdict = {True: "[green]met[/]", False: "[red]missed[/]", None: ""}[row.met]
         table.add_row(
-            title, row.figure, _number(row.ours), _number(row.theirs), _number(row.ratio), row.target, verdict
+            title,
+            row.figure,
+            _number(row.ours),
+            _number(row.theirs),
+            _number(row.ratio),
+            row.target,
+            verdict,
         )
         before = row.title
     console.print(table)
@@ -101,7 +107,9 @@ def _plot(found: list[Row], path: Path) -> None:
     colours = ["tab:green" if row.met else "tab:red" for row in found]
     axes.barh(places, [(row.ratio or 1) - 1 for row in found], left=1, color=colours, height=0.6)
     for place, row in zip(places, found, strict=True):
-        target = next(t for t in MEASURES[row.measure].targets if t.figure == row.figure.split(" ")[0])
+        target = next(
+            t for t in MEASURES[row.measure].targets if t.figure == row.figure.split(" ")[0]
+        )
         if target.kind is not Kind.ALONE:
             axes.plot([target.bound] * 2, [place - 0.4, place + 0.4], color="black", linewidth=2)
         axes.annotate(

@@ -30,7 +30,10 @@ def produce(options: argparse.Namespace) -> None:
         while True:
             try:
                 producer.produce(
-                    options.topic, values[number % DISTINCT], partition=partition, on_delivery=delivered
+                    options.topic,
+                    values[number % DISTINCT],
+                    partition=partition,
+                    on_delivery=delivered,
                 )
                 break
             except BufferError:  # its queue is full: wait for acknowledgements
@@ -44,7 +47,11 @@ def produce(options: argparse.Namespace) -> None:
 
 def consume(options: argparse.Namespace) -> None:
     """Reads `count` records from the beginning of every partition."""
-    settings = {"bootstrap.servers": options.bootstrap, "group.id": "bench", "enable.auto.commit": False}
+    settings = {
+        "bootstrap.servers": options.bootstrap,
+        "group.id": "bench",
+        "enable.auto.commit": False,
+    }
     consumer = Consumer(settings)
     consumer.assign([TopicPartition(options.topic, n, 0) for n in range(options.partitions)])
     have = 0
@@ -52,7 +59,9 @@ def consume(options: argparse.Namespace) -> None:
         messages = consumer.consume(10_000, QUIET_S)
         errors = [message.error() for message in messages if message.error() is not None]
         if errors or not messages:
-            raise AssertionError(f"{have} of {options.count} records read, then {errors[:1] or 'silence'}")
+            raise AssertionError(
+                f"{have} of {options.count} records read, then {errors[:1] or 'silence'}"
+            )
         have += len(messages)
     consumer.close()
     if have != options.count:

@@ -66,7 +66,9 @@ def delays(bound: float) -> tuple[Target, ...]:
 
 
 MEASURES = {
-    "start": Measure("start to first answer", work.start, (Target("seconds", Kind.AT_MOST, 1 / 3),), cold=True),
+    "start": Measure(
+        "start to first answer", work.start, (Target("seconds", Kind.AT_MOST, 1 / 3),), cold=True
+    ),
     "idle": Measure(
         "idle node",
         work.idle,
@@ -75,23 +77,33 @@ MEASURES = {
     ),
     "produce-1": Measure("produce 1 MB batches, 1 partition", work.produce, throughput(1.5, 0.4)),
     "produce-12": Measure(
-        "produce 1 MB batches, 12 partitions", partial(work.produce, partitions=12), throughput(2, 0.3)
+        "produce 1 MB batches, 12 partitions",
+        partial(work.produce, partitions=12),
+        throughput(2, 0.3),
     ),
     "produce-12x12": Measure(
         "the same over 12 connections", partial(work.produce, partitions=12, connections=12)
     ),
     "produce-small": Measure(
-        "produce 15 KB batches, one connection", partial(work.produce, records=SMALL), throughput(1.2, 0.7)
+        "produce 15 KB batches, one connection",
+        partial(work.produce, records=SMALL),
+        throughput(1.2, 0.7),
     ),
-    "consume-1": Measure("consume, 1 partition", partial(work.consume, partitions=1), throughput(1, 1.1)),
-    "consume-12": Measure("consume, 12 partitions", partial(work.consume, partitions=12), throughput(1, 1.1)),
+    "consume-1": Measure(
+        "consume, 1 partition", partial(work.consume, partitions=1), throughput(1, 1.1)
+    ),
+    "consume-12": Measure(
+        "consume, 12 partitions", partial(work.consume, partitions=12), throughput(1, 1.1)
+    ),
     "stock-produce": Measure(
         "librdkafka produces, 12 partitions", partial(work.stock, "produce", partitions=12)
     ),
     "stock-consume": Measure(
         "librdkafka consumes, 12 partitions", partial(work.stock, "consume", partitions=12)
     ),
-    "acknowledged": Measure("one record, acknowledged", partial(work.latency, "acknowledged"), delays(1)),
+    "acknowledged": Measure(
+        "one record, acknowledged", partial(work.latency, "acknowledged"), delays(1)
+    ),
     "read": Measure("one record, read by a waiting consumer", partial(work.latency, "read")),
     "link": Measure(
         "link catching up, 12 partitions",

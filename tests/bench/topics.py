@@ -5,7 +5,12 @@ import time
 from tests.bench import answers, frames
 from tests.bench.connection import Connection
 
-UNLED = (3, 5, 6, 9)  # unknown topic, no leader yet, not the leader, replica not available: on its way
+UNLED = (
+    3,
+    5,
+    6,
+    9,
+)  # unknown topic, no leader yet, not the leader, replica not available: on its way
 PATIENCE_S = 30
 
 
@@ -24,7 +29,9 @@ def create(address: str, topic: str, partitions: int) -> None:
 def delete(address: str, topic: str) -> None:
     with Connection(address) as connection:
         answers.topic_changed(
-            connection.ask(frames.delete_topic(topic)), f"delete {topic}", answers.UNKNOWN_TOPIC_OR_PARTITION
+            connection.ask(frames.delete_topic(topic)),
+            f"delete {topic}",
+            answers.UNKNOWN_TOPIC_OR_PARTITION,
         )
 
 

@@ -1,7 +1,7 @@
 """The measures of one region: each does one piece of work on a system, once, and answers its figures.
 
-Sizes are bytes of record batches (of values for librdkafka), 1 GB = 10^9 bytes; CPU seconds and memory are the servers'.
-Every piece of work counts what arrived.
+Sizes are bytes of record batches (of values for librdkafka), 1 GB = 10^9 bytes; CPU seconds and memory are the
+servers'. Every piece of work counts what arrived.
 """
 
 import time
@@ -25,10 +25,20 @@ class Size:
 
 
 FULL = Size(
-    large_batches=2000, small_batches=40_000, stock_records=1_000_000, latencies=3000, linked_s=20, idle_s=10
+    large_batches=2000,
+    small_batches=40_000,
+    stock_records=1_000_000,
+    latencies=3000,
+    linked_s=20,
+    idle_s=10,
 )
 QUICK = Size(
-    large_batches=300, small_batches=6000, stock_records=150_000, latencies=500, linked_s=5, idle_s=3
+    large_batches=300,
+    small_batches=6000,
+    stock_records=150_000,
+    latencies=500,
+    linked_s=5,
+    idle_s=3,
 )
 
 
@@ -49,7 +59,7 @@ def idle(system: System, size: Size) -> Figures:
 
 
 def warm(system: System, size: Size) -> None:
-    """2 GB and more (at full size) into each region and out again, so that the JVM has compiled what will be measured."""
+    """2 GB and more (at full size) into each region and out again, so that the JVM has compiled what it runs."""
     for name in (SOURCE, DESTINATION):
         _produce(system, 12, LARGE, size.large_batches, region=name)
         _produce(system, 1, SMALL, size.small_batches // 2, region=name)
@@ -66,13 +76,21 @@ def produce(
 
 
 def _produce(
-    system: System, partitions: int, records: int, batches: int, *, connections: int = 1, region: str = SOURCE
+    system: System,
+    partitions: int,
+    records: int,
+    batches: int,
+    *,
+    connections: int = 1,
+    region: str = SOURCE,
 ) -> Figures:
     where = system.region(region)
     topic = client.fresh_topic(where.bootstrap, partitions)
     meter = processes.Meter(where.pids)
     wanted = ("--partitions", partitions, "--records", records, "--batches", batches)
-    said = client.run("load", "produce", where.bootstrap, topic, *wanted, "--connections", connections)
+    said = client.run(
+        "load", "produce", where.bootstrap, topic, *wanted, "--connections", connections
+    )
     figures = client.throughput(said, meter)
     client.settle(where.bootstrap, topic, partitions, batches * records)
     return figures
@@ -85,7 +103,9 @@ def consume(system: System, size: Size, *, partitions: int, region: str = SOURCE
     expect = size.large_batches * LARGE
     meter = processes.Meter(where.pids)
     wanted = ("--partitions", partitions, "--expect", expect)
-    figures = client.throughput(client.run("load", "consume", where.bootstrap, topic, *wanted), meter)
+    figures = client.throughput(
+        client.run("load", "consume", where.bootstrap, topic, *wanted), meter
+    )
     client.settle(where.bootstrap, topic, partitions, expect)
     return figures
 

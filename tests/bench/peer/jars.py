@@ -35,9 +35,13 @@ def fetch() -> None:
         raise Unavailable("Maven isn't installed (on Debian: apt-get install maven)")
     CACHE.mkdir(parents=True, exist_ok=True)
     goal = ("dependency:copy-dependencies", f"-DoutputDirectory={CACHE}")
-    done = subprocess.run(["mvn", "-q", "-B", "-f", POM, *goal], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["mvn", "-q", "-B", "-f", POM, *goal], capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
-        raise Unavailable(f"Maven could not fetch the jars: {(done.stdout + done.stderr).strip()[:400]}")
+        raise Unavailable(
+            f"Maven could not fetch the jars: {(done.stdout + done.stderr).strip()[:400]}"
+        )
     shutil.copy(POM, stamp)
 
 

@@ -1,7 +1,7 @@
 """Apache Kafka as a measured system: two combined broker-controllers, and MirrorMaker 2 tuned to be fast.
 
-Settings are Kafka's defaults except where `NODE` and `MIRROR` say so: a single node must do for the internal topics, and
-MirrorMaker 2 must be given its best chance (large batches on both sides, discovery every second).
+Settings are Kafka's defaults except where `NODE` and `MIRROR` say so: a single node must do for the internal
+topics, and MirrorMaker 2 must be given its best chance (large batches on both sides, discovery every second).
 """
 
 import subprocess
@@ -76,7 +76,9 @@ class Kafka:
         return time.perf_counter() - began
 
     def link(self, topic: str) -> None:
-        clusters = {f"{name}.bootstrap.servers": address for name, address in self._addresses.items()}
+        clusters = {
+            f"{name}.bootstrap.servers": address for name, address in self._addresses.items()
+        }
         topics = {f"{SOURCE}->{DESTINATION}.topics": topic}
         config = self._properties("mirror", MIRROR | TUNED | clusters | topics)
         main = "org.apache.kafka.connect.mirror.MirrorMaker"
@@ -113,7 +115,9 @@ class Kafka:
         command = java("kafka.Kafka", str(config), heap=SERVER_HEAP)
         command.insert(1, f"-Xms{SERVER_HEAP}")
         process = self._running[name] = processes.start(command, self._log(name))
-        processes.first_answer(self._addresses[name], lambda: process.poll() is None, self._log(name))
+        processes.first_answer(
+            self._addresses[name], lambda: process.poll() is None, self._log(name)
+        )
 
     def _stop(self, name: str) -> None:
         process = self._running.pop(name)
