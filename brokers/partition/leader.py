@@ -13,8 +13,6 @@ from brokers.log.config import LogConfig
 from brokers.log.producers import Duplicate
 from brokers.partition.replica import Replica
 from brokers.records.batch import (
-    HEADER_SIZE,
-    BatchError,
     BatchHeader,
     parse_header,
     stamp,
@@ -36,7 +34,9 @@ class Appended:
     effects: Sequence[Effect]
 
 
-def append(replica: Replica, data: Buffer | None, version: int, now: Instant) -> Appended:
+def append(
+    replica: Replica, data: bytearray | memoryview | None, version: int, now: Instant
+) -> Appended:
     """One producer's batch, stamped in place; raises `Refusal` with Kafka's error."""
     log = replica.require_log()
     config = replica.config
@@ -60,17 +60,17 @@ def append_own(replica: Replica, data: bytearray, now: Instant) -> Appended:
     return _place(replica, parse_header(data), data, now)
 
 
-def _place(replica: Replica, header: BatchHeader, data: Buffer, now: Instant) -> Appended:
+def _place(
+    replica: Replica, header: BatchHeader, data: bytearray | memoryview, now: Instant
+) -> Appended:
     log = replica.require_log()
     base = log.log_end_offset
     append_time = -1
     if replica.config.append_time:
-        stamp_append_time(data, now)
+        header = stamp_append_time(data, 0, now)
         append_time = now
     stamp(data, 0, base, replica.leader_epoch)
-    header = parse_header(data) if append_time >= 0 else header._replace(
-        base_offset=base, leader_epoch=replica.leader_epoch
-    )  # fmt: skip
+    header = header._replace(base_offset=base, leader_epoch=replica.leader_epoch)
     effects = log.append((header,), (data,), now, config=replica.config, sync=replica.config.sync)
     replica.appended(header.length)
     return Appended(base, log.log_end_offset, append_time, effects)
@@ -79,13 +79,8 @@ def _place(replica: Replica, header: BatchHeader, data: Buffer, now: Instant) ->
 def _one_batch(data: Buffer | None) -> BatchHeader:
     if data is None or len(data) == 0:
         raise Refusal(KafkaError.INVALID_RECORD, "no batch")
-    try:
-        header = parse_header(data)
-    except BatchError as error:
-        raise Refusal(error.error, error.because) from None
-    if header.magic != 2:
-        raise Refusal(KafkaError.INVALID_RECORD, f"magic {header.magic}; only version 2 batches are taken")
-    if header.length < HEADER_SIZE or header.length > len(data):
+    header = parse_header(data)
+    if header.length > len(data):
         raise Refusal(KafkaError.CORRUPT_MESSAGE, "the batch's length does not match the request's")
     if header.length < len(data):
         raise Refusal(KafkaError.INVALID_RECORD, "more than one batch for one partition")

@@ -1,0 +1,41 @@
+"""`python -m brokers --config node.toml`: one node of a region, without links."""
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+import uvloop
+
+from brokers.config import ConfigError, parse
+from brokers.shell.identity import IdentityError
+from brokers.shell.process import run_broker
+
+EXIT_CONFIG = 2
+EXIT_IDENTITY = 3
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(prog="python -m brokers", description=__doc__)
+    arguments.add_argument("--config", type=Path, required=True, help="the node's TOML file")
+    options = arguments.parse_args()
+    try:
+        config = parse(options.config.read_text())
+        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+        asyncio.run(run_broker(config))
+    except OSError as error:
+        print(f"{options.config}: {error}", file=sys.stderr)
+        return EXIT_CONFIG
+    except ConfigError as error:
+        print(f"{options.config} can't be used; nothing was started:", file=sys.stderr)
+        for problem in error.problems:
+            print(f"  {problem}", file=sys.stderr)
+        return EXIT_CONFIG
+    except IdentityError as error:
+        print(error, file=sys.stderr)
+        return EXIT_IDENTITY
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,15 @@
+"""The node's clock: wall time that never runs backwards within a process."""
+
+import time
+
+from brokers.ids import Instant
+
+
+class Clock:
+    """Begins at the wall clock and advances with the monotonic one, so a stepped clock can't fire or starve timers."""
+
+    def __init__(self) -> None:
+        self._offset = time.time() - time.monotonic()
+
+    def now(self) -> Instant:
+        return int((time.monotonic() + self._offset) * 1000)

@@ -1,0 +1,98 @@
+"""A connection's receive buffer: bytes come in, whole frames come out as views, nothing is copied on.
+
+The buffer grows only when it is full of bytes that have arrived, so a length that is announced and never sent costs
+nothing. While a frame is being answered its bytes stay where they are.
+"""
+
+from struct import Struct
+
+from brokers.wire.primitives import WireError
+
+SIZE_START = 16 * 1024
+# At the start of a frame its length is unknown: reading at most this much ahead bounds what is moved later.
+READ_AHEAD = 64 * 1024
+SIZE_KEPT = 256 * 1024
+
+_LENGTH = Struct(">i")
+_PREFIX = 4
+
+
+class Inbox:
+    """`room` to write into, `received` n bytes, `frame` while there is a whole one, `done` with it."""
+
+    def __init__(self, frame_bytes_max: int) -> None:
+        self._frame_bytes_max = frame_bytes_max
+        self._buffer = memoryview(bytearray(SIZE_START))
+        self._start = 0  # of the first frame
+        self._end = 0  # of what has arrived
+        self._taken = 0  # length of the frame in hand, prefix included
+
+    def has_room(self, *, held: bool) -> bool:
+        """Whether more can be read; while a frame is `held` nothing may be moved to make room."""
+        return not held or self._end < len(self._buffer)
+
+    def room(self) -> memoryview:
+        """Where the next bytes go; never empty unless a frame is held and the buffer is full."""
+        if self._taken:
+            return self._buffer[self._end :]
+        needed = self._needed()
+        if self._start and self._start + needed > len(self._buffer):
+            self._move_to_front()
+        if self._end == len(self._buffer):
+            self._grow(needed)
+        limit = len(self._buffer)
+        if self._end - self._start >= _PREFIX and needed > READ_AHEAD:
+            limit = min(limit, self._start + needed)  # a big frame is read to its end, not beyond
+        elif limit - self._end > READ_AHEAD:
+            limit = self._end + READ_AHEAD
+        return self._buffer[self._end : limit]
+
+    def received(self, size: int) -> None:
+        self._end += size
+
+    def frame(self) -> memoryview | None:
+        """The next whole frame without its length prefix; WireError for an illegal length."""
+        available = self._end - self._start
+        if available < _PREFIX:
+            return None
+        needed = self._needed()
+        if available < needed:
+            return None
+        self._taken = needed
+        return self._buffer[self._start + _PREFIX : self._start + needed]
+
+    def done(self) -> None:
+        """The frame in hand has been answered; its bytes may be overwritten."""
+        self._start += self._taken
+        self._taken = 0
+        if self._start == self._end:
+            self._start = self._end = 0
+
+    def shrink(self) -> None:
+        """Let go of a big buffer that holds nothing."""
+        if self._start == self._end and not self._taken and len(self._buffer) > SIZE_KEPT:
+            self._buffer = memoryview(bytearray(SIZE_START))
+            self._start = self._end = 0
+
+    def _needed(self) -> int:
+        """Bytes of the first frame, prefix included; the prefix alone while that has not arrived."""
+        if self._end - self._start < _PREFIX:
+            return _PREFIX
+        length: int = _LENGTH.unpack_from(self._buffer, self._start)[0]
+        if length < 0 or length > self._frame_bytes_max:
+            raise WireError(
+                f"a frame of {length} bytes; socket.request.max.bytes is {self._frame_bytes_max}"
+            )
+        return _PREFIX + length
+
+    def _move_to_front(self) -> None:
+        size = self._end - self._start
+        self._buffer[:size] = self._buffer[self._start : self._end]
+        self._start, self._end = 0, size
+
+    def _grow(self, needed: int) -> None:
+        """Twice the size, or the frame's where that is less: what is allocated has at least half arrived."""
+        size = max(min(needed, 2 * len(self._buffer)), len(self._buffer) + READ_AHEAD)
+        grown = memoryview(bytearray(size))
+        grown[: self._end] = self._buffer[: self._end]
+        self._buffer = grown

@@ -1,0 +1,136 @@
+"""One loop owns a node's cores: take an event, step, perform the effects, arm one timer for the deadline.
+
+Writes and reads go to the page cache from the loop itself; what must reach the disk is synced in a worker thread, one
+sync at a time per partition, so that appends which arrive meanwhile share the next one.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+from brokers.effects import Changed, Hangup, Reply
+from brokers.events import Started, TimeReached
+from brokers.ids import Instant, TopicPartition
+from brokers.log.storage import Storage
+from brokers.region import Ready
+from brokers.shell.clock import Clock
+from brokers.shell.server import Server
+
+logger = logging.getLogger(__name__)
+SYNC_THREADS = 4
+
+
+class Core(Protocol):
+    """`Broker`, or a broker composed with what lives beside it."""
+
+    @property
+    def deadline(self) -> Instant | None: ...
+
+    def step(self, event: Any, now: Instant, /) -> list[Any]: ...
+
+    def stop(self) -> list[Any]: ...
+
+
+class Node:
+    """Feeds a core. `perform` may be extended by upper layers with effects of their own."""
+
+    def __init__(self, core: Core, storage: Storage, clock: Clock) -> None:
+        self._core = core
+        self._storage = storage
+        self._clock = clock
+        self._events: deque[Any] = deque()
+        self._feeding = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_due: Instant | None = None
+        self._syncing: dict[TopicPartition, None] = {}
+        self._threads = ThreadPoolExecutor(SYNC_THREADS, thread_name_prefix="sync")
+        self._loop = asyncio.get_running_loop()
+        self.ready: asyncio.Future[None] = self._loop.create_future()
+        self.perform: dict[type, Callable[[Any], None]] = {
+            Changed: _log_change,
+            Ready: lambda _: self._on_ready(),
+        }
+
+    def serve(self, server: Server) -> None:
+        """Answers leave through this listener."""
+        self.perform[Reply] = lambda effect: server.reply(effect.ticket, effect.message)
+        self.perform[Hangup] = lambda effect: server.hang_up(effect.ticket, effect.reason)
+
+    def start(self) -> None:
+        self.feed(Started())
+
+    def feed(self, event: Any) -> None:
+        """An event from anywhere on this loop; events are stepped in the order they come."""
+        self._events.append(event)
+        if self._feeding:
+            return
+        self._feeding = True
+        try:
+            while self._events:
+                now = self._clock.now()
+                for effect in self._core.step(self._events.popleft(), now):
+                    self._do(effect, now)
+        finally:
+            self._feeding = False
+        self._arm()
+
+    def _do(self, effect: Any, now: Instant) -> None:
+        perform = self.perform.get(type(effect))
+        if perform is not None:
+            perform(effect)
+            return
+        self._events.extend(self._storage.perform(effect, now))
+        if self._storage.unsynced:
+            self._sync()
+
+    def _sync(self) -> None:
+        for partition in list(self._storage.unsynced):
+            if partition not in self._syncing:
+                self._syncing[partition] = None
+                work = self._storage.begin_sync(partition)
+                future = self._loop.run_in_executor(self._threads, work)
+                future.add_done_callback(lambda done, partition=partition: self._synced(partition, done))
+
+    def _synced(self, partition: TopicPartition, done: "asyncio.Future[Any]") -> None:
+        self._syncing.pop(partition, None)
+        for event in self._storage.end_sync(partition, done.result()):
+            self.feed(event)
+        if self._storage.unsynced:
+            self._sync()
+
+    def _on_ready(self) -> None:
+        if not self.ready.done():
+            self.ready.set_result(None)
+
+    def _arm(self) -> None:
+        """One timer, for the core's deadline; left alone while that is the one it is armed for."""
+        due = self._core.deadline
+        if due == self._timer_due:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._timer_due = None, due
+        if due is not None:
+            delay = max(0, due - self._clock.now()) / 1000
+            self._timer = self._loop.call_later(delay, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = self._timer_due = None
+        self.feed(TimeReached())
+
+    async def stop(self) -> None:
+        """Everything that is being synced is waited for, then the log is closed cleanly."""
+        if self._timer is not None:
+            self._timer.cancel()
+        now = self._clock.now()
+        for effect in self._core.stop():
+            self._do(effect, now)
+        await self._loop.run_in_executor(None, self._threads.shutdown)
+        self._storage.close()
+
+
+def _log_change(effect: Changed) -> None:
+    logger.info("%s: %s%s", effect.what, effect.to, f" ({effect.why})" if effect.why else "")

@@ -1,0 +1,66 @@
+"""A broker as a process: claim the directory, start the cores, listen, tell that it answers, stop on a signal."""
+
+import asyncio
+import json
+import logging
+import os
+import random
+import signal
+import sys
+
+from brokers.broker import Broker
+from brokers.config import BrokerConfig, ConfigError
+from brokers.log.storage import Storage
+from brokers.shell.clock import Clock
+from brokers.shell.files import DiskFiles
+from brokers.shell.identity import claim
+from brokers.shell.node import Node
+from brokers.shell.server import Server
+
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+async def run_broker(config: BrokerConfig) -> None:
+    """Runs until SIGTERM or SIGINT."""
+    start_logging()
+    cluster_id, _ = claim(config)
+    clock = Clock()
+    node = Node(Broker(config, cluster_id, random.SystemRandom()), open_storage(config), clock)
+    server = Server(config, node.feed, asyncio.get_running_loop().time)
+    node.serve(server)
+    node.start()
+    await node.ready
+    host, port = await listen(server, config)
+    announce({"kafka": f"{host}:{port}", "admin": None})
+    await stop_signal()
+    server.close()
+    await node.stop()
+
+
+def start_logging() -> None:
+    """To stderr; stdout carries the one line that says where the node answers."""
+    assert __debug__, "a node does not run without its assertions: leave out -O"
+    logging.basicConfig(level=logging.INFO, format=LOG_FORMAT, stream=sys.stderr)
+
+
+def open_storage(config: BrokerConfig) -> Storage:
+    return Storage(DiskFiles(config.log_dirs), index_interval_bytes=config.log_index_interval_bytes)
+
+
+async def listen(server: Server, config: BrokerConfig) -> tuple[str, int]:
+    try:
+        return await server.listen()
+    except OSError as error:
+        raise ConfigError([f"listeners: can't listen on {config.listeners}: {error}"]) from None
+
+
+def announce(where: dict[str, str | None]) -> None:
+    print(json.dumps({"ready": True, "pid": os.getpid(), **where}), flush=True)
+
+
+async def stop_signal() -> None:
+    loop = asyncio.get_running_loop()
+    stopped = loop.create_future()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, lambda: stopped.done() or stopped.set_result(None))
+    await stopped

@@ -1,0 +1,243 @@
+"""The Kafka listener: bytes become requests, replies become bytes, one request of a connection at a time.
+
+Replies leave a connection in request order, as clients expect, because the next request is looked at only when the
+one before has been answered and its bytes are on their way. An announced length allocates nothing: a connection's
+buffer grows with the bytes that arrive.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from brokers.api import api_versions, versions
+from brokers.config import BrokerConfig
+from brokers.events import Disconnected, Request
+from brokers.ids import Ticket
+from brokers.shell.inbox import Inbox
+from brokers.wire.codec import decode_request
+from brokers.wire.frames import (
+    API_VERSIONS,
+    RequestHeader,
+    UnsupportedVersion,
+    encode_response_frame,
+    parse_request_header,
+)
+from brokers.wire.message import Message
+from brokers.wire.primitives import WireError
+
+logger = logging.getLogger(__name__)
+SWEEP_SECONDS = 10.0
+
+
+class Feed(Protocol):
+    """Where requests go: `Node.feed`."""
+
+    def __call__(self, event: Request | Disconnected, /) -> None: ...
+
+
+class Connection(asyncio.BufferedProtocol):
+    """One client. `_busy` is the ticket of the request that is being answered."""
+
+    def __init__(self, server: "Server") -> None:
+        self._server = server
+        self._inbox = Inbox(server.frame_bytes_max)
+        self._transport: asyncio.Transport
+        self._busy: tuple[Ticket, RequestHeader] | None = None
+        self._writable = True
+        self._reading = True
+        self._parsing = False
+        self._closed = False
+        self.used_at = 0.0
+
+    # --- asyncio's callbacks ---
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]  # uvloop's derive from the base class
+        peer = transport.get_extra_info("peername")
+        self._host = str(peer[0]) if peer else "unknown"
+        if not self._server.admit(self):
+            transport.close()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._inbox.room()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._inbox.received(nbytes)
+        self._advance()
+
+    def pause_writing(self) -> None:
+        self._writable = False
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        self._advance()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._closed = True
+        self._server.forget(self, self._busy[0] if self._busy else None)
+
+    # --- one request at a time ---
+
+    def _advance(self) -> None:
+        """Answer what is complete; guarded, since a reply may come while we are still in here."""
+        if self._parsing:
+            return
+        self._parsing = True
+        try:
+            while self._busy is None and self._writable and not self._closed:
+                frame = self._inbox.frame()
+                if frame is None:
+                    break
+                self._take(frame)
+        except (WireError, ValueError) as error:
+            self.hang_up(str(error))
+        finally:
+            self._parsing = False
+        self._throttle_reading()
+
+    def _take(self, frame: memoryview) -> None:
+        self.used_at = self._server.time()
+        try:
+            header, position = parse_request_header(frame)
+        except UnsupportedVersion as error:
+            self._answer_unsupported(error)
+            return
+        if not versions.is_served(header.api_key, header.api_version):
+            self._answer_unsupported(UnsupportedVersion(header))
+            return
+        message = decode_request(header.api_key, header.api_version, frame, position)
+        ticket = self._server.new_ticket(self)
+        self._busy = (ticket, header)
+        self._server.feed(
+            Request(
+                ticket, header.api_key, header.api_version, header.client_id, self._host, message
+            )
+        )
+
+    def _answer_unsupported(self, error: UnsupportedVersion) -> None:
+        if error.key != API_VERSIONS:
+            raise error  # the body can't be parsed: Kafka closes the connection
+        response = api_versions.unsupported()
+        chunks = encode_response_frame(API_VERSIONS, 0, error.header.correlation_id, response)
+        self._inbox.done()
+        self._transport.writelines(chunks)
+
+    def reply(self, message: object | None) -> None:
+        assert self._busy is not None
+        header = self._busy[1]
+        self._busy = None
+        self._inbox.done()
+        if self._closed:
+            return
+        if message is not None:
+            assert isinstance(message, Message)
+            self._transport.writelines(
+                encode_response_frame(
+                    header.api_key, header.api_version, header.correlation_id, message
+                )
+            )
+        self._advance()
+
+    def hang_up(self, reason: str) -> None:
+        logger.warning("closing the connection from %s: %s", self._host, reason)
+        self._transport.close()
+        self._closed = True
+
+    def _throttle_reading(self) -> None:
+        """Stop reading what there is no room for until the request in hand is answered."""
+        wanted = not self._closed and self._inbox.has_room(held=self._busy is not None)
+        if wanted == self._reading or self._closed:
+            return
+        self._reading = wanted
+        if wanted:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def idle_since(self) -> float | None:
+        """When the last request came, unless one is being answered."""
+        return None if self._busy else self.used_at
+
+    def shrink(self) -> None:
+        self._inbox.shrink()
+
+
+class Server:
+    """All connections of one node's listener, and the tickets of what they wait for."""
+
+    def __init__(self, config: BrokerConfig, feed: Feed, clock: Callable[[], float]) -> None:
+        self.frame_bytes_max = config.socket_request_max_bytes
+        self.feed = feed
+        self.time = clock
+        self._config = config
+        self._connections: dict[Connection, None] = {}
+        self._tickets: dict[Ticket, Connection] = {}
+        self._last_ticket: Ticket = 0
+        self._listener: asyncio.Server | None = None
+        self._sweeper: asyncio.TimerHandle | None = None
+
+    async def listen(self) -> tuple[str, int]:
+        """Bind and accept; the address as bound."""
+        loop = asyncio.get_running_loop()
+        host, port = self._config.listen_address
+        self._listener = await loop.create_server(
+            lambda: Connection(self), host or None, port, backlog=1024
+        )
+        self._sweeper = loop.call_later(SWEEP_SECONDS, self._sweep)
+        address = self._listener.sockets[0].getsockname()
+        return address[0], address[1]
+
+    def admit(self, connection: Connection) -> bool:
+        connection.used_at = self.time()
+        if len(self._connections) >= self._config.max_connections:
+            logger.warning("refusing a connection: max.connections is %d", self._config.max_connections)
+            return False
+        self._connections[connection] = None
+        return True
+
+    def forget(self, connection: Connection, ticket: Ticket | None) -> None:
+        self._connections.pop(connection, None)
+        if ticket is not None and self._tickets.pop(ticket, None) is not None:
+            self.feed(Disconnected((ticket,)))
+
+    def new_ticket(self, connection: Connection) -> Ticket:
+        self._last_ticket += 1
+        self._tickets[self._last_ticket] = connection
+        return self._last_ticket
+
+    def reply(self, ticket: Ticket, message: object | None) -> None:
+        """The answer to a request; of one whose client is gone, nothing is sent."""
+        connection = self._tickets.pop(ticket, None)
+        if connection is not None:
+            connection.reply(message)
+
+    def hang_up(self, ticket: Ticket, reason: str) -> None:
+        connection = self._tickets.pop(ticket, None)
+        if connection is not None:
+            connection.hang_up(reason)
+
+    def _sweep(self) -> None:
+        """Connections that have asked for nothing for long are closed, their big buffers let go before."""
+        now = self.time()
+        for connection in list(self._connections):
+            since = connection.idle_since()
+            if since is None:
+                continue
+            if (now - since) * 1000 > self._config.connections_max_idle_ms:
+                connection.close()
+            elif now - since > SWEEP_SECONDS:
+                connection.shrink()
+        loop = asyncio.get_running_loop()
+        self._sweeper = loop.call_later(SWEEP_SECONDS, self._sweep)
+
+    def close(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        if self._listener is not None:
+            self._listener.close()
+        for connection in list(self._connections):
+            connection.close()
