@@ -70,15 +70,18 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class ImageDelta:
-    """What one committed change did. `changed` pairs a topic as it was with what it is: partitions added, leader
-    epochs raised, another writer."""
+    """What one committed change did, by topic name; deletions come before creations.
 
-    created: tuple[TopicImage, ...] = ()
-    deleted: tuple[TopicImage, ...] = ()
-    changed: tuple[tuple[TopicImage, TopicImage], ...] = ()
-    configs: tuple[Resource, ...] = ()
-    documents: tuple[tuple[str, str], ...] = ()  # (kind, name)
-    brokers: tuple[BrokerId, ...] = ()
+    `topics_changed` had partitions added, leader epochs raised or another writer; `topic_configs_changed` may have
+    other effective settings, be it by their own or by their brokers' configuration.
+    """
+
+    topics_created: tuple[str, ...] = ()
+    topics_deleted: tuple[str, ...] = ()
+    topics_changed: tuple[str, ...] = ()
+    topic_configs_changed: tuple[str, ...] = ()
+    documents_changed: tuple[tuple[str, str], ...] = ()  # (kind, name)
+    brokers_changed: tuple[BrokerId, ...] = ()
 
 
 class Image:
@@ -124,10 +127,9 @@ class Image:
     def everything(self) -> ImageDelta:
         """The delta from nothing to this image."""
         return ImageDelta(
-            created=tuple(self.topics_by_name.values()),
-            configs=tuple(self.configs),
-            documents=tuple(self.documents),
-            brokers=tuple(self.brokers),
+            topics_created=tuple(self.topics_by_name),
+            documents_changed=tuple(self.documents),
+            brokers_changed=tuple(self.brokers),
         )
 
 

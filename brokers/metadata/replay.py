@@ -8,7 +8,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from brokers.ids import Offset
-from brokers.metadata.commands import Resource, ResourceType
+from brokers.metadata.commands import NO_ID, Resource, ResourceType
 from brokers.metadata.image import (
     BrokerImage,
     Document,
@@ -39,9 +39,9 @@ class _Change:
 
     def __init__(self, image: Image) -> None:
         self._image = image
-        self._before: dict[UUID, TopicImage | None] = {}
+        self._topics: dict[str, bool] = {}  # name -> whether it is new
         self._partitions: dict[UUID, list[PartitionImage]] = {}
-        self._deleted: dict[UUID, TopicImage] = {}
+        self._deleted: dict[str, None] = {}
         self._configs: dict[Resource, None] = {}
         self._documents: dict[tuple[str, str], None] = {}
         self._brokers: dict[int, None] = {}
@@ -79,22 +79,27 @@ class _Change:
         for topic_id, partitions in self._partitions.items():
             topic = self._image.topics_by_id[topic_id]
             self._put(replace(topic, partitions=tuple(partitions)))
-        after = self._image.topics_by_id
         return ImageDelta(
-            created=tuple(after[id] for id, was in self._before.items() if was is None),
-            deleted=tuple(self._deleted.values()),
-            changed=tuple((was, after[id]) for id, was in self._before.items() if was is not None),
-            configs=tuple(self._configs),
-            documents=tuple(self._documents),
-            brokers=tuple(self._brokers),
+            topics_created=tuple(name for name, is_new in self._topics.items() if is_new),
+            topics_deleted=tuple(self._deleted),
+            topics_changed=tuple(name for name, is_new in self._topics.items() if not is_new),
+            topic_configs_changed=self._configured_topics(),
+            documents_changed=tuple(self._documents),
+            brokers_changed=tuple(self._brokers),
         )
+
+    def _configured_topics(self) -> tuple[str, ...]:
+        if any(kind == ResourceType.BROKER for kind, _ in self._configs):
+            return tuple(self._image.topics_by_name)
+        names = (name for kind, name in self._configs if kind == ResourceType.TOPIC)
+        return tuple(name for name in names if name in self._image.topics_by_name)
 
     # --- topics ---
 
     def _topic(self, record: wire.TopicRecord) -> None:
         if record.name in self._image.topics_by_name:
             raise MetadataLogError(f"topic {record.name} is created twice")
-        self._before[record.topic_id] = None
+        self._topics[record.name] = True
         self._image.topic_names_by_metric[metric_name(record.name)] = record.name
         self._put(TopicImage(record.name, record.topic_id))
 
@@ -102,7 +107,7 @@ class _Change:
         topic = self._image.topics_by_id.get(topic_id)
         if topic is None:
             raise MetadataLogError(f"no topic has the id {topic_id}")
-        self._before.setdefault(topic_id, topic)
+        self._topics.setdefault(topic.name, False)
         return topic
 
     def _put(self, topic: TopicImage) -> None:
@@ -143,10 +148,9 @@ class _Change:
 
     def _remove_topic(self, topic_id: UUID) -> None:
         topic = self._touch(topic_id)
-        before = self._before.pop(topic_id)
+        if not self._topics.pop(topic.name):
+            self._deleted[topic.name] = None
         self._partitions.pop(topic_id, None)
-        if before is not None:
-            self._deleted[topic_id] = before
         del self._image.topics_by_id[topic_id], self._image.topics_by_name[topic.name]
         self._image.topic_names_by_metric.pop(metric_name(topic.name), None)
         self._image.configs.pop((ResourceType.TOPIC, topic.name), None)
@@ -173,7 +177,7 @@ class _Change:
             id=record.broker_id,
             broker_epoch=record.broker_epoch,
             incarnation=record.incarnation_id,
-            directory=record.log_dirs[0],
+            directory=record.log_dirs[0] if record.log_dirs else NO_ID,
             host=endpoint.host,
             port=endpoint.port,
             rack=record.rack,
