@@ -1,6 +1,7 @@
 """Processes of a measured system: started, answered for the first time, stopped, and what they cost."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -103,9 +104,12 @@ def gone(process: psutil.Process, patience_s: float) -> bool:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A free port below those that Linux gives to outgoing connections, so that a restart finds it free again."""
+    for port in random.sample(range(10_000, 30_000), 1000):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no free port between 10000 and 30000")
 
 
 def same_again(pid: int) -> tuple[list[str], str, dict[str, str]]:

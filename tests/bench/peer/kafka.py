@@ -6,7 +6,7 @@ topics, and MirrorMaker 2 must be given its best chance (large batches on both s
 
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.bench import processes
@@ -19,6 +19,7 @@ NODE = {
     "process.roles": "broker,controller",
     "controller.listener.names": "CONTROLLER",
     "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.replication.factor": "1",
     "transaction.state.log.replication.factor": "1",
     "transaction.state.log.min.isr": "1",
@@ -60,9 +61,9 @@ class Kafka:
         self._addresses: dict[str, str] = {}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def up(self) -> None:
+    def up(self, names: Sequence[str] = (SOURCE, DESTINATION)) -> None:
         self._directory.mkdir(parents=True, exist_ok=True)
-        for name in (SOURCE, DESTINATION):
+        for name in names:
             self._format(name)
             self._start(name)
 

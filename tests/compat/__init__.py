@@ -1,0 +1,11 @@
+"""Other people's clients, unmodified and with their default settings, against a real node.
+
+| file | holds |
+|---|---|
+| `conftest` | the region that all of them share |
+| `samples` | records with keys, headers and timestamps whose values can be told apart |
+| `test_aiokafka`, `test_confluent`, `test_kafka_python`, `test_kcat` | Python's three clients, and kcat |
+| `java/` | Kafka's own Java tools, where Java and Maven are |
+
+`COMPAT_AGAINST=kafka pytest tests/compat` runs the same tests on Apache Kafka: what fails there is the test's mistake.
+"""

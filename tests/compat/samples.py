@@ -1,0 +1,40 @@
+"""Records whose keys, values, headers and times can all be told apart, so that any mix-up shows."""
+
+import random
+import time
+from typing import NamedTuple
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+class Sample(NamedTuple):
+    """A record; `None` is Kafka's null. Headers may repeat a name and have null values."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+    timestamp_ms: int
+
+
+def samples(count: int, seed: int = 1) -> list[Sample]:
+    """`count` records with ascending times in the last hour, every seventh without a key, some empty, some null."""
+    chance = random.Random(seed)
+    began_ms = int(time.time() * 1000) - 3_600_000
+    return [_sample(chance, number, began_ms + number) for number in range(count)]
+
+
+def _sample(chance: random.Random, number: int, timestamp_ms: int) -> Sample:
+    key = None if number % 7 == 0 else f"key-{number % 50}".encode()
+    match number % 100:
+        case 13:
+            value = None
+        case 14:
+            value = b""
+        case _:
+            value = f"value {number} ".encode() + chance.randbytes(chance.randrange(200))
+    headers: tuple[tuple[str, bytes | None], ...] = (
+        ("number", str(number).encode()),
+        ("tag", chance.randbytes(4)),
+        ("tag", None),
+    )
+    return Sample(key, value, headers if number % 3 == 0 else (), timestamp_ms)
