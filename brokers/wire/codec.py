@@ -19,12 +19,13 @@ from brokers.wire.primitives import WireError
 from brokers.wire.tables import FAMILIES, Schema, read_family
 
 _FAMILIES = {name: read_family(name) for name in FAMILIES}
-_SCHEMAS = {
-    name: schema for family in _FAMILIES.values() for name, schema in family.schemas.items()
-}
+# name of a message's class -> its schema
+SCHEMAS: Mapping[str, Schema] = MappingProxyType(
+    {name: schema for family in _FAMILIES.values() for name, schema in family.schemas.items()}
+)
 _REQUESTS = {
     schema.key: schema
-    for name, schema in sorted(_SCHEMAS.items())
+    for name, schema in sorted(SCHEMAS.items())
     if name.endswith("Request") and schema.key is not None
 }
 
@@ -63,7 +64,7 @@ def first_flexible(key: int) -> int:
 
 def record_versions(name: str) -> tuple[int, int]:
     """First and last version of a message that stands alone."""
-    versions = _SCHEMAS[name].versions
+    versions = SCHEMAS[name].versions
     return versions.first, versions.last
 
 
@@ -125,50 +126,48 @@ def _run_encode(encode: Encode, message: Message) -> list[Buffer]:
         raise WireError(f"{type(message).__name__} cannot be encoded: {error}") from error
 
 
+def layout(name: str, version: int) -> Layout:
+    """A message, by the name of its class, at a version; WireError if there is none such."""
+    schema = SCHEMAS.get(name)
+    if schema is None:
+        raise WireError(f"message {name} is unknown")
+    if version not in schema.versions:
+        raise WireError(f"{name} has no version {version}")
+    classes = import_module(f"brokers.wire.messages.{schema.family}")
+    return Layout(schema, _FAMILIES[schema.family], classes, version)
+
+
 @cache
 def _request_decoder(key: int, version: int) -> Decode:
-    return compile_decoder(_layout(_api_schema(key, "Request"), version))
+    return compile_decoder(layout(f"{_api_name(key)}Request", version))
 
 
 @cache
 def _response_decoder(key: int, version: int) -> Decode:
-    return compile_decoder(_layout(_api_schema(key, "Response"), version))
+    return compile_decoder(layout(f"{_api_name(key)}Response", version))
 
 
 @cache
 def _request_encoder(key: int, version: int) -> Encode:
-    return compile_encoder(_layout(_api_schema(key, "Request"), version))
+    return compile_encoder(layout(f"{_api_name(key)}Request", version))
 
 
 @cache
 def _response_encoder(key: int, version: int) -> Encode:
-    return compile_encoder(_layout(_api_schema(key, "Response"), version))
+    return compile_encoder(layout(f"{_api_name(key)}Response", version))
 
 
 @cache
 def _record_decoder(name: str, version: int) -> Decode:
-    return compile_decoder(_layout(_schema(name), version))
+    return compile_decoder(layout(name, version))
 
 
 @cache
 def _record_encoder(name: str, version: int) -> Encode:
-    return compile_encoder(_layout(_schema(name), version))
+    return compile_encoder(layout(name, version))
 
 
-def _api_schema(key: int, side: str) -> Schema:
+def _api_name(key: int) -> str:
     if key not in API_NAMES:
         raise WireError(f"API {key} is unknown")
-    return _SCHEMAS[API_NAMES[key] + side]
-
-
-def _schema(name: str) -> Schema:
-    if name not in _SCHEMAS:
-        raise WireError(f"message {name} is unknown")
-    return _SCHEMAS[name]
-
-
-def _layout(schema: Schema, version: int) -> Layout:
-    if version not in schema.versions:
-        raise WireError(f"{schema.name} has no version {version}")
-    classes = import_module(f"brokers.wire.messages.{schema.family}")
-    return Layout(schema, _FAMILIES[schema.family], classes, version)
+    return API_NAMES[key]

@@ -2,8 +2,9 @@
 
 The function is straight-line code: a run of fixed-size fields is read by one `struct.Struct`, and
 with it the length in front of the next string or array. Strings are copied, records are slices of
-the frame. Every length is held against the bytes that are left before it is used; what reads beyond
-the end raises struct.error or IndexError, which `codec` turns into WireError.
+the frame. Every length is held against the bytes that are left before it is used, every count also
+against the elements that a message may have; what reads beyond the end raises struct.error or
+IndexError, which `codec` turns into WireError.
 """
 
 from collections.abc import Callable
@@ -50,6 +51,7 @@ def decoder_source(layout: Layout) -> Source:
     """The text of that decoder, for reading."""
     writer = DecoderWriter(layout)
     with writer.source.block("def decode(buffer, position, limit):"):
+        writer.source.line(f"elements = {layout.elements_max}")
         message = writer.struct(layout.struct(layout.schema.name))
         writer.flush()
         writer.source.line(f"return {message}, position")
@@ -187,6 +189,9 @@ class DecoderWriter:
         with self.source.block(f"elif {count} * {max(size, 1)} > limit - position:"):
             self._refuse(field, f"announces {{{count}}} elements in {{limit - position}} bytes")
         with self.source.block("else:"):
+            self.source.line(f"elements -= {count}")
+            with self.source.block("if elements < 0:"):
+                self._refuse(field, f"is one array too many: {{{count}}} more elements")
             if field.type in CODES and field.type != "uuid":
                 code = CODES[field.type]
                 self.source.line(

@@ -49,11 +49,11 @@ def _visit(family: Family, message: str, name: str, seen: dict[str, tuple[str, S
 
 
 def _head(name: str, classes: str) -> str:
-    # Kafka calls some fields `id`, and so do we.
-    lines = ["# ruff: noqa: A002"] if " id: " in classes else []
-    lines += [
+    lines = [
         f'"""Generated from schema/{name}.txt by brokers.wire.generate; do not edit."""',
         "",
+        # Kafka calls some fields `id`, and so do we.
+        *(["# ruff: noqa: A002", ""] if " id: " in classes else []),
         "from __future__ import annotations",
         "",
     ]

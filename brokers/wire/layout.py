@@ -18,6 +18,12 @@ CODES = {
     "float64": "d",
     "uuid": "16s",
 }
+# An element may take 3 bytes in a frame and 150 in memory, so a frame of 100 MiB could fill the memory
+# and hold up the event loop for half a minute. A million partitions in one request is beyond what
+# clients ask for; answers come from servers that we chose to ask.
+REQUEST_ELEMENTS_MAX = 1 << 20
+OTHER_ELEMENTS_MAX = 1 << 24
+
 SIZES = {"?": 1, "b": 1, "B": 1, "h": 2, "i": 4, "q": 8, "H": 2, "d": 8, "16s": 16, "x": 1}
 
 
@@ -38,6 +44,12 @@ class Layout:
     @property
     def title(self) -> str:
         return f"{self.schema.name} v{self.version}"
+
+    @property
+    def elements_max(self) -> int:
+        """How many elements all arrays of a message may have together when it is decoded."""
+        is_request = self.schema.name.endswith("Request")
+        return REQUEST_ELEMENTS_MAX if is_request else OTHER_ELEMENTS_MAX
 
     def struct(self, name: str) -> Struct:
         return self.family.structs[name]

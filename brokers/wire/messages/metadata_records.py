@@ -1,5 +1,6 @@
-# ruff: noqa: A002
 """Generated from schema/metadata_records.txt by brokers.wire.generate; do not edit."""
+
+# ruff: noqa: A002
 
 from __future__ import annotations
 

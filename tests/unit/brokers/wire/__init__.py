@@ -1,0 +1,1 @@
+"""The wire codec against its tables, two foreign implementations, and hostile bytes."""

@@ -1,0 +1,73 @@
+"""kio, generated from Kafka's own descriptors by other people, reads and writes the same bytes."""
+
+import io
+import re
+from importlib import import_module
+from random import Random
+from typing import Any
+
+import pytest
+from kio.serial import entity_reader, entity_writer
+
+from brokers.wire import codec
+from brokers.wire.decoding import compile_decoder
+from brokers.wire.encoding import compile_encoder
+from brokers.wire.layout import Layout
+from tests.unit.brokers.wire.samples import all_layouts, sample
+
+SAMPLES = 12
+CONTROL_RECORDS = {
+    "LeaderChangeMessage": "leader_change_message",
+    "SnapshotHeaderRecord": "snapshot_header_record",
+    "SnapshotFooterRecord": "snapshot_footer_record",
+    "KRaftVersionRecord": "k_raft_version_record",
+    "VotersRecord": "voters_record",
+}
+
+
+def kio_class(name: str, version: int) -> type[Any] | None:
+    """kio's class for one of our messages, None if it has none (metadata and group records)."""
+    if name in CONTROL_RECORDS:
+        module, side = CONTROL_RECORDS[name], "data"
+    elif match := re.fullmatch(r"(.*)(Request|Response)", name):
+        module, side = re.sub(r"(?<!^)(?=[A-Z])", "_", match[1]).lower(), match[2].lower()
+    else:
+        return None
+    found: type[Any] = getattr(import_module(f"kio.schema.{module}.v{version}.{side}"), name)
+    return found
+
+
+def layouts_of(name: str) -> list[Layout]:
+    versions = codec.SCHEMAS[name].versions
+    return [codec.layout(name, version) for version in range(versions.first, versions.last + 1)]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in codec.SCHEMAS if kio_class(name, codec.SCHEMAS[name].versions.last)]
+)
+def test_every_message_has_the_same_bytes_in_kio(name: str) -> None:
+    for layout in layouts_of(name):
+        oracle = kio_class(name, layout.version)
+        assert oracle is not None
+        read, write = entity_reader(oracle), entity_writer(oracle)
+        encode, decode = compile_encoder(layout), compile_decoder(layout)
+        random = Random(f"{name} {layout.version}")
+        for _ in range(SAMPLES):
+            message = sample(layout, random)
+            ours = b"".join(encode(message))
+            theirs, size = read(ours, 0)
+            assert size == len(ours), layout.title
+            buffer = io.BytesIO()
+            write(buffer, theirs)
+            assert buffer.getvalue() == ours, (layout.title, message, theirs)
+            assert decode(ours, 0, len(ours)) == (message, len(ours)), layout.title
+
+
+def test_every_rpc_and_control_record_is_compared() -> None:
+    compared = {layout.schema.family for layout in all_layouts() if kio_class(*_key(layout))}
+    families = {layout.schema.family for layout in all_layouts()}
+    assert families - compared == {"metadata_records", "group_records"}
+
+
+def _key(layout: Layout) -> tuple[str, int]:
+    return layout.schema.name, layout.version
