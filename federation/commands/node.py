@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from federation.commands.answers import json_option
+
 
 @click.group()
 def node() -> None:
@@ -17,11 +19,12 @@ def node() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="The node's TOML file; its keys are Kafka's names.",
 )
-def run(config: Path) -> None:
+@json_option
+def run(config: Path, as_json: bool) -> None:
     """Run a broker and its links until SIGTERM or SIGINT.
 
-    Prints one JSON line on stdout when it answers; logs go to stderr. Exits 1 with every problem of the configuration
-    listed, and nothing started.
+    Prints one JSON line on stdout when it answers, with --json or without; logs go to stderr. Exits 1 with every
+    problem of the configuration listed, and nothing started.
     """
     from federation.shell.node import main  # a node is the only command that needs the event loop
 

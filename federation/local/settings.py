@@ -1,5 +1,6 @@
 """A node's TOML: written at its first start, and read back at every other one."""
 
+import json
 import random
 import socket
 import tomllib
@@ -19,9 +20,10 @@ def addresses(settings: Path, *, node_id: int, data: Path) -> tuple[str, str]:
     """
     if not settings.exists():
         kafka, admin = _free_ports(2)
-        settings.write_text(_toml(node_id, data, f"127.0.0.1:{kafka}", f"127.0.0.1:{admin}"))
+        text = _toml(node_id, data, f"127.0.0.1:{kafka}", f"127.0.0.1:{admin}")
+        settings.write_text(text, encoding="utf-8")
     try:
-        values = tomllib.loads(settings.read_text())
+        values = tomllib.loads(settings.read_text(encoding="utf-8"))
         kafka_address = str(values["listeners"]).removeprefix("PLAINTEXT://")
         return kafka_address, str(values["admin"]["listener"])
     except (tomllib.TOMLDecodeError, KeyError, TypeError) as damage:
@@ -43,9 +45,8 @@ group.initial.rebalance.delay.ms = 0
 
 
 def _quoted(text: str) -> str:
-    """A TOML basic string."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    """A TOML basic string: JSON's escapes are TOML's, but for DEL, which TOML wants escaped too."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _free_ports(count: int) -> list[int]:

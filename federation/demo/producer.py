@@ -1,0 +1,100 @@
+"""The application that writes: a stock librdkafka producer, idempotent, acks=all."""
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Iterator
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from federation.demo.accounts import Acknowledged
+from federation.demo.flights import Flight
+
+_SILENT = logging.getLogger(__name__)
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False
+_POLL_EVERY = 200  # records; a poll hands out acknowledgements
+
+
+class Sender(threading.Thread):
+    """Sends flights until there are none left or it is stopped, and remembers what was acknowledged."""
+
+    def __init__(
+        self,
+        bootstrap: str,
+        topic: str,
+        flights: Iterator[Flight],
+        *,
+        per_second: int | None = None,
+    ) -> None:
+        super().__init__(name="demo-producer", daemon=True)
+        self.acknowledged: list[Acknowledged] = []
+        self.unacknowledged: dict[int, Flight] = {}
+        self.failure: str | None = None
+        self._topic = topic
+        self._flights = flights
+        self._per_second = per_second
+        self._stopped = threading.Event()
+        self._producer = Producer(
+            {
+                "bootstrap.servers": bootstrap,
+                "enable.idempotence": True,
+                "acks": "all",
+                "linger.ms": 5,
+                "error_cb": lambda error: None,  # a lost connection is what the demo is about
+            },
+            logger=_SILENT,
+        )
+
+    def run(self) -> None:
+        started = time.monotonic()
+        for sent, flight in enumerate(self._flights, 1):
+            self._send(flight)
+            if sent % _POLL_EVERY == 0:
+                self._producer.poll(0)
+            if self._per_second:
+                self._producer.poll(max(0.0, started + sent / self._per_second - time.monotonic()))
+            if self._stopped.is_set():
+                return
+        while self.unacknowledged and not self._stopped.is_set():
+            self._producer.flush(0.1)
+
+    def stop(self) -> None:
+        """Give up: what was not acknowledged by now stays in `unacknowledged`."""
+        self._stopped.set()
+        self.join()
+        with contextlib.suppress(KafkaException):
+            self._producer.purge()
+        self._producer.flush(0)
+
+    def _send(self, flight: Flight) -> None:
+        self.unacknowledged[flight.number] = flight
+
+        def delivered(error: KafkaError | None, message: Message) -> None:
+            self._delivered(flight.number, error, message)
+
+        while not self._stopped.is_set():
+            try:
+                self._producer.produce(
+                    self._topic, value=flight.value, key=flight.key, on_delivery=delivered
+                )
+                return
+            except BufferError:  # librdkafka's queue is full: hand out acknowledgements first
+                self._producer.poll(0.1)
+
+    def _delivered(self, number: int, error: KafkaError | None, message: Message) -> None:
+        if self._stopped.is_set():
+            return
+        if error is not None:
+            self.failure = str(error)
+            return
+        partition, offset = message.partition(), message.offset()
+        assert partition is not None and offset is not None, message
+        self.acknowledged.append(Acknowledged(partition, offset, number, now_ms()))
+        del self.unacknowledged[number]
+
+
+def now_ms() -> float:
+    """Milliseconds of a clock that only runs forward."""
+    return time.monotonic() * 1000
