@@ -118,6 +118,18 @@ def test_ten_thousand_records_come_back_as_they_were_sent(
     assert found == {partition: wanted[partition::3] for partition in range(3)}
 
 
+def test_null_keys_values_and_headers_stay_null(region: Region, topic: str, name: Name) -> None:
+    producer = Producer({"bootstrap.servers": region.bootstrap})
+    producer.produce(topic, None, None, 0, headers=[("null", None), ("empty", b"")])
+    assert producer.flush(WAIT_S) == 0
+    reader = consumer(region, name("group"))
+    reader.assign([TopicPartition(topic, 0, 0)])
+    (found,) = read(reader, 1)
+    assert (found.key(), found.value()) == (None, None)
+    assert found.headers() == [("null", None), ("empty", b"")]
+    reader.close()
+
+
 def test_a_group_resumes_behind_what_it_committed(region: Region, topic: str, name: Name) -> None:
     wanted, group = samples(900), name("group")
     produce(region, topic, wanted)
@@ -194,6 +206,17 @@ def test_settings_are_described_and_altered_one_by_one(admin: AdminClient, name:
         ConfigEntry("retention.ms", None, incremental_operation=AlterConfigOpType.DELETE),
     )
     assert settings(admin, topic)["retention.ms"].is_default
+
+
+def test_settings_altered_the_old_way_replace_what_was_there(
+    admin: AdminClient, name: Name
+) -> None:
+    topic = create(admin, name("settings"), 1, **{"retention.ms": "1234567"})
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic, {"segment.bytes": "2000000"})
+    done(admin.alter_configs([resource]))
+    after = settings(admin, topic)
+    assert after["segment.bytes"].value == "2000000"
+    assert after["retention.ms"].is_default
 
 
 def settings(admin: AdminClient, topic: str) -> dict[str, Any]:
