@@ -1,0 +1,102 @@
+"""What an audit can find: the classes, how grave each is, and one finding as a row.
+
+A fault breaks promise P2 (or P8). An unknown is a stretch that could not be read: promise P11 forbids to speak for
+it. A note is legal but worth knowing.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+
+class Severity(StrEnum):
+    FAULT = "fault"
+    UNKNOWN = "unknown"
+    NOTE = "note"
+
+
+class Side(StrEnum):
+    """Where the trouble is; NEITHER where both sides are sound and merely differ."""
+
+    SOURCE = "source"
+    MIRROR = "mirror"
+    BOTH = "both"
+    NEITHER = ""
+
+
+class Class(StrEnum):
+    MISSING_ON_MIRROR = "missing_on_mirror"
+    EXTRA_ON_MIRROR = "extra_on_mirror"
+    DUPLICATE = "duplicate"
+    OUT_OF_ORDER = "out_of_order"
+    DIVERGENT = "divergent"
+    CONTROL_BATCH_MISMATCH = "control_batch_mismatch"
+    DAMAGED = "damaged"
+    EPOCH_MISMATCH = "epoch_mismatch"
+    REBATCHED = "rebatched"
+    MIRROR_AHEAD = "mirror_ahead"
+    UNREADABLE = "unreadable"
+    KNOWN_HOLE = "known_hole"
+    LAG = "lag"
+    EXPIRED_ON_ONE_SIDE = "expired_on_one_side"
+    DISPLACED = "displaced"
+    """A batch below its place in the file; `settle` turns it into a duplicate or a batch out of order."""
+
+
+MEANING = {
+    Class.MISSING_ON_MIRROR: "the source holds it, the mirror does not",
+    Class.EXTRA_ON_MIRROR: "the mirror holds it, the source does not",
+    Class.DUPLICATE: "stored a second time",
+    Class.OUT_OF_ORDER: "stored, but not where its offsets belong",
+    Class.DIVERGENT: "different bytes under valid checksums",
+    Class.CONTROL_BATCH_MISMATCH: "different transaction markers",
+    Class.DAMAGED: "the checksum fails on the side named",
+    Class.EPOCH_MISMATCH: "same bytes, other leader epoch",
+    Class.REBATCHED: "same records in other batches",
+    Class.MIRROR_AHEAD: "the mirror goes on beyond the source's end",
+    Class.UNREADABLE: "the side named could not be read here",
+    Class.KNOWN_HOLE: "skipped by the link, and in its hole ledger",
+    Class.LAG: "not mirrored yet at the cut",
+    Class.EXPIRED_ON_ONE_SIDE: "below the other side's log start",
+    Class.DISPLACED: "below its place in the file",
+}
+
+NOTES = frozenset({Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE})
+
+
+def severity_of(kind: Class) -> Severity:
+    if kind is Class.UNREADABLE:
+        return Severity.UNKNOWN
+    return Severity.NOTE if kind in NOTES else Severity.FAULT
+
+
+class Finding(NamedTuple):
+    """Offsets [from_offset, to_offset) of one partition; fingerprints are xxh3-128 of what stands there.
+
+    `first_offset` is the first offset that differs (a record's, where the batch was opened), `first_byte` the first
+    differing byte of the batch (-1: none or not compared), `evidence` a JSON object.
+    """
+
+    topic: str
+    partition: int
+    from_offset: int
+    to_offset: int
+    kind: Class
+    side: Side = Side.NEITHER
+    first_offset: int = -1
+    batches: int = 0
+    records: int = 0
+    source_fingerprint: str = ""
+    mirror_fingerprint: str = ""
+    first_byte: int = -1
+    evidence: str = "{}"
+
+    @property
+    def severity(self) -> Severity:
+        return severity_of(self.kind)
+
+
+def from_row(row: Sequence[Any]) -> Finding:
+    """A finding out of its JSON form, a list in field order."""
+    finding = Finding(*row)
+    return finding._replace(kind=Class(finding.kind), side=Side(finding.side))

@@ -1,0 +1,217 @@
+"""A replica's log as files: which segments there are, where its offsets stand in them, where it ends.
+
+Sizes are taken once, when the log is discovered: a live region goes on appending behind them, and the audit speaks
+only for what it saw. Kafka's sparse offset index (entries of relative offset and position) is used as a hint for
+where to start hopping, checked against the batch that stands there, and never believed.
+"""
+
+import os
+import re
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from federation.audit.read import (
+    HEADER,
+    HEADER_BYTES,
+    LENGTH_BYTES,
+    MAGIC,
+    OFFSET_MAX,
+    Break,
+    Part,
+    walk,
+)
+
+PARTITION_FOLDER = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)-(?P<partition>\d+)")
+SEGMENT_FILE = re.compile(r"(\d{20})\.log")
+INDEX_ENTRY = struct.Struct(">ii")
+
+
+class Segment(NamedTuple):
+    base_offset: int
+    path: str
+    size: int
+
+
+class Position(NamedTuple):
+    """A place between two batches: segment number, byte in it, offset that the next batch may start at."""
+
+    segment: int
+    byte: int
+    offset: int
+
+
+class Log(NamedTuple):
+    """One replica of a partition; `end_offset` is the next offset after its last whole batch,
+    `newest_ms` that batch's largest timestamp."""
+
+    topic: str
+    partition: int
+    folder: str
+    segments: tuple[Segment, ...]
+    end_offset: int
+    newest_ms: int
+
+    @property
+    def first_offset(self) -> int:
+        return self.segments[0].base_offset if self.segments else 0
+
+    @property
+    def size(self) -> int:
+        return sum(segment.size for segment in self.segments)
+
+    def next_base(self, number: int) -> int:
+        """The base offset of the segment after this one: what no offset in this one may reach."""
+        if number + 1 < len(self.segments):
+            return self.segments[number + 1].base_offset
+        return OFFSET_MAX
+
+    def parts(self, start: Position, stop: Position) -> tuple[Part, ...]:
+        """The bytes from one place to another, file by file; empty files are left out."""
+        found = []
+        for number in range(start.segment, min(stop.segment + 1, len(self.segments))):
+            segment = self.segments[number]
+            begin = start.byte if number == start.segment else 0
+            until = stop.byte if number == stop.segment else segment.size
+            floor = start.offset if number == start.segment else segment.base_offset
+            if begin < until:
+                found.append(Part(segment.path, begin, until, floor, self.next_base(number)))
+        return tuple(found)
+
+
+def discover(data_dirs: Sequence[str]) -> dict[tuple[str, int], Log]:
+    """Each partition's log in a region's data directories; of several replicas the one that reaches furthest."""
+    found: dict[tuple[str, int], Log] = {}
+    for data_dir in data_dirs:
+        for entry in sorted(os.scandir(data_dir), key=lambda entry: entry.name):
+            folder = PARTITION_FOLDER.fullmatch(entry.name)
+            if folder is None or not entry.is_dir():
+                continue
+            key = folder["topic"], int(folder["partition"])
+            log = _open(key, entry.path)
+            if key not in found or found[key].end_offset < log.end_offset:
+                found[key] = log
+    return found
+
+
+def _open(key: tuple[str, int], folder: str) -> Log:
+    names = sorted(name for name in os.listdir(folder) if SEGMENT_FILE.fullmatch(name))
+    segments = []
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            segments.append(Segment(int(name[:20]), path, os.stat(path).st_size))
+        except FileNotFoundError:  # retention took it between the listing and now
+            continue
+    return Log(*key, folder, tuple(segments), *_end(segments))
+
+
+def _end(segments: Sequence[Segment]) -> tuple[int, int]:
+    """End offset and newest timestamp: the last few kilobytes walked; a torn last batch does not count."""
+    if not segments:
+        return 0, -1
+    last = segments[-1]
+    start, end = _hint(last, OFFSET_MAX - 1)
+    newest_ms = -1
+    for found in walk(Part(last.path, start, last.size, end, OFFSET_MAX)):
+        if not isinstance(found, Break):
+            end = max(end, found.next_offset)
+            newest_ms = max(newest_ms, found.max_timestamp)
+    return end, newest_ms
+
+
+def first_at(log: Log, offset: int) -> Position | None:
+    """The place before the first batch at or above `offset`; None where no batch ends cleanly there."""
+    number = _segment_of(log, offset)
+    segment = log.segments[number]
+    if segment.base_offset >= offset:
+        return Position(number, 0, segment.base_offset)
+    byte, reached = _hint(segment, offset)
+    for base_offset, next_offset, size in _hop(segment, byte):
+        if base_offset >= offset:
+            return Position(number, byte, offset)
+        byte, reached = byte + size, next_offset
+        if reached > offset:
+            return None
+    return Position(number, byte, offset) if byte == segment.size or reached == offset else None
+
+
+def first_covering(log: Log, offset: int) -> Position:
+    """The place before the batch that holds `offset`, or the first above it; a file's start when in doubt."""
+    number = _segment_of(log, offset)
+    segment = log.segments[number]
+    byte, reached = _hint(segment, offset)
+    for base_offset, next_offset, size in _hop(segment, byte):
+        if next_offset > offset:
+            return Position(number, byte, max(reached, base_offset))
+        byte, reached = byte + size, next_offset
+    if byte == segment.size:
+        return Position(number, byte, reached)
+    return Position(number, 0, segment.base_offset)
+
+
+def end_of(log: Log) -> Position:
+    """The end of the last file."""
+    return Position(len(log.segments) - 1, log.segments[-1].size, log.end_offset)
+
+
+def timestamp_at(log: Log, position: Position) -> int:
+    """The first timestamp of the batch that stands there, -1 where none does (ms since the Unix epoch)."""
+    segment = log.segments[position.segment]
+    with open(segment.path, "rb", buffering=0) as file:
+        file.seek(position.byte)
+        data = file.read(HEADER_BYTES)
+    return int(HEADER.unpack(data)[7]) if len(data) == HEADER_BYTES else -1
+
+
+def _segment_of(log: Log, offset: int) -> int:
+    return max(0, bisect_right(log.segments, offset, key=lambda segment: segment.base_offset) - 1)
+
+
+def _hop(segment: Segment, byte: int) -> Iterator[tuple[int, int, int]]:
+    """Base offset, next offset and size of batch after batch, as their headers say, while headers make sense."""
+    with open(segment.path, "rb", buffering=0) as file:
+        while byte + HEADER_BYTES <= segment.size:
+            file.seek(byte)
+            data = file.read(HEADER_BYTES)
+            if len(data) < HEADER_BYTES:
+                return
+            header = HEADER.unpack(data)
+            base_offset, size, magic, delta = (
+                header[0],
+                LENGTH_BYTES + header[1],
+                header[3],
+                header[6],
+            )
+            if magic != MAGIC or size < HEADER_BYTES or delta < 0 or byte + size > segment.size:
+                return
+            yield base_offset, base_offset + delta + 1, size
+            byte += size
+
+
+def _hint(segment: Segment, offset: int) -> tuple[int, int]:
+    """A byte at which a batch at or below `offset` starts, and its base offset, by the index if that holds true."""
+    start = 0, segment.base_offset
+    try:
+        with open(segment.path[: -len(".log")] + ".index", "rb") as file:
+            index = file.read()
+    except FileNotFoundError:
+        return start
+    byte = _indexed(index, offset - segment.base_offset)
+    for base_offset, _, _ in _hop(segment, byte):
+        if segment.base_offset <= base_offset <= offset:
+            return byte, base_offset
+        break
+    return start
+
+
+def _indexed(index: bytes, relative: int) -> int:
+    """Position of the last entry at or below `relative`; a live index ends in zeros that are no entries."""
+
+    def key(number: int) -> int:
+        entry, position = INDEX_ENTRY.unpack_from(index, number * INDEX_ENTRY.size)
+        return entry if position > 0 or number == 0 else OFFSET_MAX
+
+    found = bisect_right(range(len(index) // INDEX_ENTRY.size), relative, key=key)
+    return INDEX_ENTRY.unpack_from(index, (found - 1) * INDEX_ENTRY.size)[1] if found else 0

@@ -1,0 +1,79 @@
+"""From a cut to units, and from units to tasks.
+
+Units follow the source's segments, and nothing else, so that they are the same whoever plans for how many cores. Tasks
+are packed largest first: what Spark costs, it costs per task (30 ms), not per byte.
+"""
+
+import heapq
+from collections.abc import Iterator, Sequence
+
+from federation.audit.compare import Unit
+from federation.audit.cut import Bounds
+from federation.audit.logs import Log, Position, end_of, first_at, first_covering
+from federation.audit.read import Part
+
+TASK_BYTES = 1 << 30
+WORKER_BYTES_MIN = 64 << 20
+"""Below this a second worker costs more than it saves."""
+
+
+def compared(source: Bounds, mirror: Bounds) -> tuple[int, int]:
+    """The offsets that both sides should hold; empty ranges end where they start."""
+    start = max(source.log_start, mirror.log_start)
+    return start, max(start, min(source.end, mirror.end))
+
+
+def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
+    """One unit per source segment in the compared range, in offset order.
+
+    Where the mirror's batches have no boundary at a source segment's base (damage, or batches cut anew), two units
+    become one.
+    """
+    start, stop = compared(source, mirror)
+    if source.log is None or mirror.log is None or start >= stop:
+        return
+    topic, partition = source.log.topic, source.log.partition
+    inner = [one.base_offset for one in source.log.segments if start < one.base_offset < stop]
+    from_offset, here = start, (_start(source.log, start), _start(mirror.log, start))
+    for offset in (*inner, stop):
+        there = _place(source.log, offset, stop), _place(mirror.log, offset, stop)
+        if there[0] is None or there[1] is None:
+            continue
+        yield Unit(
+            topic,
+            partition,
+            from_offset,
+            offset,
+            _parts(source.log, here[0], there[0]),
+            _parts(mirror.log, here[1], there[1]),
+        )
+        from_offset, here = offset, (there[0], there[1])
+
+
+def _start(log: Log, offset: int) -> Position:
+    return first_covering(log, offset) if log.segments else Position(0, 0, offset)
+
+
+def _place(log: Log, offset: int, stop: int) -> Position | None:
+    if not log.segments:
+        return Position(0, 0, offset)
+    place = first_at(log, offset)
+    # At the very end, doubt means to read on to the last byte.
+    return end_of(log) if place is None and offset == stop else place
+
+
+def _parts(log: Log, start: Position, stop: Position) -> tuple[Part, ...]:
+    return log.parts(start, stop) if log.segments else ()
+
+
+def pack(planned: Sequence[Unit], workers: int) -> list[list[Unit]]:
+    """Tasks of about equal size: as many as workers, or more when that would make them long."""
+    total = sum(unit.size for unit in planned)
+    count = max(min(workers, total // WORKER_BYTES_MIN), total // (2 * TASK_BYTES), 1)
+    tasks: list[list[Unit]] = [[] for _ in range(min(count, max(1, len(planned))))]
+    loads = [(0, number) for number in range(len(tasks))]
+    for unit in sorted(planned, key=lambda unit: (-unit.size, unit[:3])):
+        load, number = heapq.heappop(loads)
+        tasks[number].append(unit)
+        heapq.heappush(loads, (load + unit.size, number))
+    return [task for task in tasks if task]

@@ -1,0 +1,45 @@
+"""The engine without a JVM: the same functions over the same tasks, in this machine's processes."""
+
+import multiprocessing
+import os
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+
+from federation.audit.compare import Outcome, Unit, compare
+from federation.audit.plan import pack
+
+
+def workers(master: str) -> int:
+    """Cores that a Spark master URL names: local, local[N], local[*]; raises ValueError for any other."""
+    named = re.fullmatch(r"local(?:\[(\*|[1-9]\d*)\])?", master)
+    if named is None:
+        raise ValueError(f"the local engine runs on local[N] or local[*], not on {master}")
+    if named[1] == "*":
+        return len(os.sched_getaffinity(0))
+    return int(named[1] or 1)
+
+
+def run(
+    units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
+) -> list[Outcome]:
+    """Outcomes of all units, in no particular order; `seen` is told of bytes as tasks are done."""
+    outcomes: list[Outcome] = []
+    tasks = pack(units, workers(master))
+    if len(tasks) <= 1:
+        for unit in units:
+            outcomes.append(compare(unit, payload))
+            seen(unit.size)
+        return outcomes
+    # Spawned, not forked: the caller may have threads (progress, a Kafka client), and those do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(workers(master), len(tasks)), mp_context=context) as pool:
+        running = {pool.submit(compare_all, list(task), payload): task for task in tasks}
+        for done in as_completed(running):
+            outcomes += done.result()
+            seen(sum(unit.size for unit in running[done]))
+    return outcomes
+
+
+def compare_all(task: Sequence[Unit], payload: bool) -> list[Outcome]:
+    return [compare(unit, payload) for unit in task]

@@ -1,0 +1,222 @@
+"""An audit from its options to its result: cut, plan, compare, settle, judge."""
+
+import fnmatch
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple, Protocol
+
+from federation.audit import cut, plan, pool
+from federation.audit.checkpoints import Key
+from federation.audit.compare import Outcome, Unit
+from federation.audit.cut import Bounds, Cut, Region
+from federation.audit.findings import Finding
+from federation.audit.holes import Hole
+from federation.audit.lag import lag
+from federation.audit.settle import settle
+from federation.audit.verdicts import (
+    Lag,
+    PartitionVerdict,
+    Verdict,
+    at_the_cut,
+    judge,
+    overall,
+)
+
+NOTHING_THERE = Bounds(None, 0, 0, 0, False)
+
+
+class ExitCode(IntEnum):
+    KEPT = 0
+    BROKEN = 1
+    UNKNOWN = 2
+    OVER_BUDGET = 3
+    COULD_NOT_RUN = 4
+
+
+class CannotRun(Exception):
+    """The audit could not be made; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What to audit and how. Topics are names or shell patterns; none means all that both regions have.
+
+    `engine` is "spark" or "local", `master` a Spark master URL; a budget of None is none at all.
+    """
+
+    source: Region
+    mirror: Region
+    topics: tuple[str, ...] = ()
+    engine: str = "spark"
+    master: str = "local[*]"
+    payload: bool = False
+    holes: tuple[Hole, ...] = ()
+    budget_lag_records: int | None = None
+    budget_lag_ms: int | None = None
+
+
+class AuditResult(NamedTuple):
+    """What was found; `over_budget` says of each partition over a budget by how much."""
+
+    verdict: Verdict
+    exit_code: ExitCode
+    cut: Cut
+    partitions: tuple[PartitionVerdict, ...]
+    findings: tuple[Finding, ...]
+    over_budget: tuple[str, ...]
+
+
+class Watch(NamedTuple):
+    """Told how an audit goes: how many bytes it will read, and bytes as they are done."""
+
+    planned: Callable[[int], None]
+    seen: Callable[[int], None]
+
+
+class Engine(Protocol):
+    """Runs units, in whatever order, on whatever cores; `seen` is told of bytes done."""
+
+    def __call__(
+        self, units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
+    ) -> list[Outcome]: ...
+
+
+class Examined(NamedTuple):
+    """One partition: its bounds, its lag, its units."""
+
+    source: Bounds
+    mirror: Bounds
+    lag: Lag
+    units: tuple[Unit, ...]
+
+
+def run_audit(options: Options, now: Callable[[], int], watch: Watch) -> AuditResult:
+    """The audit of all chosen partitions; raises CannotRun. `now` tells the time in ms since the Unix epoch.
+
+    When files went away meanwhile (retention, a partition moved), their partitions are audited once more against a
+    fresh cut; what is then still away is unreadable.
+    """
+    taken = _take(options, now())
+    examined = _examine(taken, _chosen(taken, options.topics))
+    outcomes = _compared(examined, options, watch)
+    gone = {key for key, found in outcomes.items() if any(one.missing_file for one in found)}
+    if gone:
+        taken = _take(options, now())
+        fresh = _examine(taken, sorted(gone))
+        examined |= fresh
+        outcomes |= _compared(fresh, options, watch)
+    partitions, findings = [], []
+    for key, one in sorted(examined.items()):
+        settled = _settled(key, one, outcomes.get(key, []), options.holes)
+        findings += settled
+        parts = (*key, one.source, one.mirror, one.lag)
+        partitions.append(judge(parts, one.units, outcomes.get(key, []), settled))
+    return _result(options, taken, partitions, findings)
+
+
+def _take(options: Options, at_ms: int) -> Cut:
+    try:
+        return cut.take(options.source, options.mirror, at_ms)
+    except OSError as error:
+        raise CannotRun(
+            f"{error.filename}: {error.strerror}; check the data directories"
+        ) from error
+    except ValueError as error:
+        raise CannotRun(f"{error}; is this a data directory?") from error
+
+
+def _chosen(taken: Cut, patterns: Sequence[str]) -> list[Key]:
+    """Partitions of the topics that are asked for, on either side; internal topics never."""
+    source = {topic for topic, _ in taken.source if not topic.startswith("__")}
+    mirror = {topic for topic, _ in taken.mirror if not topic.startswith("__")}
+    topics = source & mirror
+    if patterns:
+        topics = {
+            one for one in source | mirror if any(fnmatch.fnmatchcase(one, p) for p in patterns)
+        }
+        idle = [p for p in patterns if not fnmatch.filter(source | mirror, p)]
+        if idle:
+            raise CannotRun(
+                f"no such topic: {', '.join(idle)}; there are: {_listed(source | mirror)}"
+            )
+    if not topics:
+        raise CannotRun(
+            "the regions have no topic in common: nothing to audit"
+            f" (source: {_listed(source)}; mirror: {_listed(mirror)})"
+        )
+    return sorted(key for key in taken.source.keys() | taken.mirror.keys() if key[0] in topics)
+
+
+def _listed(topics: Iterable[str]) -> str:
+    names = sorted(topics)
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "") or "none"
+
+
+def _examine(taken: Cut, keys: Iterable[Key]) -> dict[Key, Examined]:
+    examined = {}
+    for key in keys:
+        source = taken.source.get(key, NOTHING_THERE)
+        mirror = taken.mirror.get(key, NOTHING_THERE)
+        units = tuple(plan.units(source, mirror))
+        examined[key] = Examined(source, mirror, lag(source, mirror, taken.at_ms), units)
+    return examined
+
+
+def _compared(
+    examined: dict[Key, Examined], options: Options, watch: Watch
+) -> dict[Key, list[Outcome]]:
+    """Outcomes by partition, in offset order."""
+    units = [unit for one in examined.values() for unit in one.units]
+    watch.planned(sum(unit.size for unit in units))
+    found = _engine(options.engine)(
+        units, master=options.master, payload=options.payload, seen=watch.seen
+    )
+    outcomes: dict[Key, list[Outcome]] = defaultdict(list)
+    for outcome in sorted(found, key=lambda outcome: outcome[:4]):
+        outcomes[outcome.topic, outcome.partition].append(outcome)
+    return outcomes
+
+
+def _engine(name: str) -> Engine:
+    if name == "local":
+        return pool.run
+    from federation.audit import jobs  # pyspark takes its time to import
+
+    return jobs.run
+
+
+def _settled(
+    key: Key, examined: Examined, outcomes: Sequence[Outcome], holes: Iterable[Hole]
+) -> list[Finding]:
+    found = at_the_cut(*key, examined.source, examined.mirror, examined.lag)
+    found += [finding for outcome in outcomes for finding in outcome.findings]
+    return settle(found, [hole for hole in holes if (hole.topic, hole.partition) == key])
+
+
+def _result(
+    options: Options,
+    taken: Cut,
+    partitions: Sequence[PartitionVerdict],
+    findings: Sequence[Finding],
+) -> AuditResult:
+    verdict = overall(partitions)
+    over = tuple(_over_budget(options, partitions))
+    code = {
+        Verdict.BROKEN: ExitCode.BROKEN,
+        Verdict.UNKNOWN: ExitCode.UNKNOWN,
+        Verdict.KEPT: ExitCode.OVER_BUDGET if over else ExitCode.KEPT,
+    }[verdict]
+    return AuditResult(verdict, code, taken, tuple(partitions), tuple(findings), over)
+
+
+def _over_budget(options: Options, partitions: Sequence[PartitionVerdict]) -> Iterable[str]:
+    for row in partitions:
+        name = f"{row.topic}-{row.partition}"
+        for value, budget, unit in (
+            (row.lag_offsets, options.budget_lag_records, "records"),
+            (row.lag_ms, options.budget_lag_ms, "ms"),
+        ):
+            if budget is not None and value > budget:
+                yield f"{name}: {value} {unit} behind, {budget} allowed"
