@@ -1,0 +1,141 @@
+"""Committed offsets: who may commit, what is written, how long it lives.
+
+Expiry after KIP-211: a group's offsets die `offsets.retention.minutes` after it became empty, a standalone consumer's
+that long after their commit, and those of a living group only for topics that it no longer subscribes to.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from brokers.errors import KafkaError
+from brokers.groups.config import GroupConfig
+from brokers.groups.effects import GroupEffect, OffsetsCommitted
+from brokers.groups.membership import Group
+from brokers.groups.records import OffsetRecord
+from brokers.groups.requests import NO_GENERATION, NO_MEMBER, CommitRequest
+from brokers.groups.states import ANSWERS, Question, State
+from brokers.groups.subscription import CONSUMER
+from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
+
+INSTANT_MAX = 2**63 - 1
+
+
+def commit_error(group: Group, request: CommitRequest) -> KafkaError:
+    """Why this group takes no commit from this sender; NONE if it does."""
+    if request.generation < 0 and group.state is State.EMPTY:
+        return KafkaError.NONE  # standalone consumers and administrators
+    if not _names_a_member(request):
+        return KafkaError.UNKNOWN_MEMBER_ID  # they must not write over living members
+    error = member_error(group, request.member_id, request.instance_id)
+    if error:
+        return error
+    if request.generation != group.generation:
+        return KafkaError.ILLEGAL_GENERATION
+    return ANSWERS[Question.COMMIT][group.state]
+
+
+def _names_a_member(request: CommitRequest) -> bool:
+    return (
+        request.generation > NO_GENERATION
+        or request.member_id != NO_MEMBER
+        or request.instance_id is not None
+    )
+
+
+def member_error(group: Group, member_id: str, instance_id: str | None) -> KafkaError:
+    """Why these names are no member's: KIP-345 fences whoever held the instance id before."""
+    if instance_id is not None:
+        holder = group.static_members.get(instance_id)
+        if holder is None:
+            return KafkaError.UNKNOWN_MEMBER_ID
+        if holder != member_id:
+            return KafkaError.FENCED_INSTANCE_ID
+    return KafkaError.NONE if member_id in group.members else KafkaError.UNKNOWN_MEMBER_ID
+
+
+def commit_errors(request: CommitRequest, config: GroupConfig) -> dict[TopicPartition, KafkaError]:
+    """One per partition of the request."""
+    return {
+        partition: (
+            KafkaError.OFFSET_METADATA_TOO_LARGE
+            if utf16_length(committed.metadata) > config.metadata_length_max
+            else KafkaError.NONE
+        )
+        for partition, committed in request.offsets.items()
+    }
+
+
+def utf16_length(text: str) -> int:
+    """Java's `String.length`."""
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def commit_records(
+    group: str,
+    offsets: Mapping[TopicPartition, OffsetAndMetadata],
+    retention_ms: int | None,
+    now: Instant,
+) -> list[OffsetRecord]:
+    """A commit without an instant of its own is made now."""
+    expires_at = None if retention_ms is None else min(now + retention_ms, INSTANT_MAX)
+    return [
+        OffsetRecord(
+            group,
+            partition,
+            committed if committed.committed_at >= 0 else committed._replace(committed_at=now),
+            expires_at,
+        )
+        for partition, committed in offsets.items()
+    ]
+
+
+def tombstones(group: str, partitions: Iterable[TopicPartition]) -> list[OffsetRecord]:
+    return [OffsetRecord(group, partition, None) for partition in dict.fromkeys(partitions)]
+
+
+def replay(group: Group, record: OffsetRecord) -> None:
+    """The only thing that changes a group's offsets."""
+    group.expiries.pop(record.partition, None)
+    if record.offset is None:
+        group.offsets.pop(record.partition, None)
+        return
+    group.offsets[record.partition] = record.offset
+    if record.expires_at is not None:
+        group.expiries[record.partition] = record.expires_at
+
+
+def replay_all(group: Group, records: list[OffsetRecord]) -> list[GroupEffect]:
+    for record in records:
+        replay(group, record)
+    if not records:
+        return []
+    return [OffsetsCommitted(group.id, {record.partition: record.offset for record in records})]
+
+
+def expired(group: Group, now: Instant, config: GroupConfig) -> Iterator[TopicPartition]:
+    """Partitions whose offset has outlived its time."""
+    for partition, committed in group.offsets.items():
+        if group.protocol_type is not None and not _is_unread(group, partition.topic):
+            continue
+        until = group.expiries.get(partition)
+        if until is None:
+            until = _counts_from(group, committed) + config.offsets_retention_ms
+        if now >= until:
+            yield partition
+
+
+def _is_unread(group: Group, topic: str) -> bool:
+    """Whether nobody in the group reads the topic; Kafka can only tell of stable groups of consumers."""
+    if group.state is State.EMPTY:
+        return True
+    return (
+        group.state is State.STABLE
+        and group.protocol_type == CONSUMER
+        and not group.may_read(topic)
+    )
+
+
+def _counts_from(group: Group, committed: OffsetAndMetadata) -> Instant:
+    """A commit that an administrator makes for an empty group counts from then."""
+    if group.state is not State.EMPTY or group.protocol_type is None or group.state_since is None:
+        return committed.committed_at
+    return max(group.state_since, committed.committed_at)

@@ -1,0 +1,212 @@
+"""What survives of a group, as records of `__consumer_offsets` in Kafka's format.
+
+Offsets are written as value version 3 and groups as version 3, the newest that every tool that reads this topic
+understands; an offset with an expiry of its own needs version 1, the only one with the field, and loses its leader
+epoch, as in Kafka. Any version is read. A value of None is a tombstone.
+"""
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import TypeAlias, TypeVar
+
+from brokers.ids import Buffer, Instant, OffsetAndMetadata, TopicPartition
+from brokers.wire.codec import decode_record, encode_record, record_versions
+from brokers.wire.message import Message
+from brokers.wire.messages.group_records import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    MemberMetadata,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+from brokers.wire.primitives import WireError
+
+OFFSET_KEY = 1
+GROUP_KEY = 2
+OFFSET_VALUE = 3
+OFFSET_VALUE_WITH_EXPIRY = 1
+GROUP_VALUE = 3
+
+_VERSION = Struct(">h")
+
+Stored = TypeVar("Stored", bound=Message)
+
+
+class RecordError(ValueError):
+    """A record of a type that we know holds what we cannot read."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRecord:
+    """One committed offset, or its deletion. `expires_at` only where its commit asked for a retention of its own."""
+
+    group: str
+    partition: TopicPartition
+    offset: OffsetAndMetadata | None
+    expires_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberImage:
+    """A member of an assigned generation; `subscription` is its metadata for the chosen protocol."""
+
+    id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    subscription: bytes
+    assignment: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupImage:
+    """A group as of one generation."""
+
+    protocol_type: str
+    generation: int
+    protocol: str | None
+    leader: str | None
+    state_since: Instant
+    members: tuple[MemberImage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """A group, or its deletion."""
+
+    group: str
+    image: GroupImage | None
+
+
+StoredRecord: TypeAlias = OffsetRecord | GroupRecord
+
+
+def encode(record: StoredRecord) -> tuple[bytes, bytes | None]:
+    """Key and value."""
+    if isinstance(record, OffsetRecord):
+        topic, partition = record.partition
+        key = OffsetCommitKey(group=record.group, topic=topic, partition=partition)
+        return _versioned(OFFSET_KEY, key), _offset_value(record)
+    group_key = _versioned(GROUP_KEY, GroupMetadataKey(group=record.group))
+    return group_key, _group_value(record.image)
+
+
+def decode(key: Buffer | None, value: Buffer | None) -> StoredRecord | None:
+    """The record; None for types that others write here (KIP-848, share and streams groups).
+
+    Raises RecordError.
+    """
+    try:
+        kind = _version(key)
+        if kind in (0, OFFSET_KEY):
+            return _decode_offset(kind, key, value)
+        return _decode_group(key, value) if kind == GROUP_KEY else None
+    except WireError as error:
+        raise RecordError(str(error)) from None
+
+
+def _versioned(version: int, message: OffsetCommitKey | GroupMetadataKey) -> bytes:
+    return _VERSION.pack(version) + encode_record(message, version)
+
+
+def _version(data: Buffer | None) -> int:
+    if data is None or len(data) < _VERSION.size:
+        raise RecordError("a record begins with its version, this one is shorter")
+    return int(_VERSION.unpack_from(data)[0])
+
+
+def _offset_value(record: OffsetRecord) -> bytes | None:
+    if record.offset is None:
+        return None
+    offset, leader_epoch, metadata, committed_at = record.offset
+    version = OFFSET_VALUE if record.expires_at is None else OFFSET_VALUE_WITH_EXPIRY
+    value = OffsetCommitValue(
+        offset=offset,
+        leader_epoch=leader_epoch,
+        metadata=metadata,
+        commit_timestamp=committed_at,
+        expire_timestamp=-1 if record.expires_at is None else record.expires_at,
+    )
+    return _VERSION.pack(version) + encode_record(value, version)
+
+
+def _group_value(image: GroupImage | None) -> bytes | None:
+    if image is None:
+        return None
+    value = GroupMetadataValue(
+        protocol_type=image.protocol_type,
+        generation=image.generation,
+        protocol=image.protocol,
+        leader=image.leader,
+        current_state_timestamp=image.state_since,
+        members=[
+            MemberMetadata(
+                member_id=member.id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                rebalance_timeout=member.rebalance_timeout_ms,
+                session_timeout=member.session_timeout_ms,
+                subscription=member.subscription,
+                assignment=member.assignment,
+            )
+            for member in image.members
+        ],
+    )
+    return _VERSION.pack(GROUP_VALUE) + encode_record(value, GROUP_VALUE)
+
+
+def _decode_offset(kind: int, key: Buffer | None, value: Buffer | None) -> OffsetRecord:
+    name = _message(OffsetCommitKey, key, kind)
+    partition = TopicPartition(name.topic, name.partition)
+    if value is None:
+        return OffsetRecord(name.group, partition, None)
+    stored = _message(OffsetCommitValue, value)
+    offset = OffsetAndMetadata(
+        stored.offset, stored.leader_epoch, stored.metadata, stored.commit_timestamp
+    )
+    expires_at = stored.expire_timestamp if stored.expire_timestamp >= 0 else None
+    return OffsetRecord(name.group, partition, offset, expires_at)
+
+
+def _decode_group(key: Buffer | None, value: Buffer | None) -> GroupRecord:
+    name = _message(GroupMetadataKey, key, GROUP_KEY)
+    if value is None:
+        return GroupRecord(name.group, None)
+    stored = _message(GroupMetadataValue, value)
+    image = GroupImage(
+        protocol_type=stored.protocol_type,
+        generation=stored.generation,
+        protocol=stored.protocol,
+        leader=stored.leader,
+        state_since=stored.current_state_timestamp,
+        members=tuple(_decode_member(member) for member in stored.members),
+    )
+    return GroupRecord(name.group, image)
+
+
+def _decode_member(stored: MemberMetadata) -> MemberImage:
+    timeout = stored.rebalance_timeout  # absent in version 0, when the session timeout did both
+    return MemberImage(
+        id=stored.member_id,
+        instance_id=stored.group_instance_id,
+        client_id=stored.client_id,
+        client_host=stored.client_host,
+        rebalance_timeout_ms=timeout if timeout >= 0 else stored.session_timeout,
+        session_timeout_ms=stored.session_timeout,
+        subscription=bytes(stored.subscription),
+        assignment=bytes(stored.assignment),
+    )
+
+
+def _message(kind: type[Stored], data: Buffer | None, version: int | None = None) -> Stored:
+    """What follows the version; a value's version is its own, a key's has been read as its type."""
+    version = _version(data) if version is None else version
+    first, last = record_versions(kind.__name__)
+    if data is None or not first <= version <= last:
+        raise RecordError(f"{kind.__name__} of version {version} is unknown")
+    message = decode_record(kind, version, data, _VERSION.size)
+    assert isinstance(message, kind)
+    return message

@@ -1,0 +1,34 @@
+"""The one thing a broker must understand of a consumer's metadata: the topics it subscribes to.
+
+Kafka's ConsumerProtocolSubscription, embedded in JoinGroup for protocol type `consumer`: version int16, then an int32
+count of int16-length strings; what follows (user data, owned partitions, rack) is the members' own business.
+"""
+
+from struct import Struct
+
+CONSUMER = "consumer"
+
+_HEAD = Struct(">hi")  # version, number of topics
+_LENGTH = Struct(">h")
+
+
+def subscribed_topics(metadata: bytes) -> frozenset[str] | None:
+    """The topics, or None where the bytes are no subscription."""
+    if len(metadata) < _HEAD.size:
+        return None
+    version, count = _HEAD.unpack_from(metadata)
+    if version < 0 or not 0 <= count <= (len(metadata) - _HEAD.size) // _LENGTH.size:
+        return None
+    position = _HEAD.size
+    topics = []
+    for _ in range(count):
+        if position + _LENGTH.size > len(metadata):
+            return None
+        (length,) = _LENGTH.unpack_from(metadata, position)
+        position += _LENGTH.size
+        name = metadata[position : position + length]
+        if length < 0 or len(name) < length:
+            return None
+        topics.append(name.decode(errors="replace"))
+        position += length
+    return frozenset(topics)
