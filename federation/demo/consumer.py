@@ -1,10 +1,21 @@
-"""The application that reads: a stock librdkafka consumer group that commits what it has read."""
+"""The application that reads: a stock librdkafka consumer group that commits what it has read.
 
+It commits without waiting: a region that dies in the middle of a commit must not hold the application.
+"""
+
+import contextlib
 import logging
 import threading
 import time
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
 
 from federation.demo.flights import number_of
 from federation.demo.producer import now_ms
@@ -36,6 +47,7 @@ class Reader(threading.Thread):
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
                 "error_cb": lambda error: None,
+                "on_commit": self._on_commit,
             },
             logger=_SILENT,
         )
@@ -49,14 +61,14 @@ class Reader(threading.Thread):
                 self._commit()
                 commit_at = time.monotonic() + _COMMIT_EVERY_S
 
-    def abandon(self) -> None:
-        """Stop reading without a word to a region that may be gone."""
+    def leave(self) -> None:
+        """Stop without a word to a region that is gone."""
         self._stopped.set()
-        self.join()
 
     def close(self) -> None:
-        """Stop reading, commit and leave the group."""
-        self.abandon()
+        """Stop, commit and leave the group."""
+        self.leave()
+        self.join()
         self._commit()
         self._consumer.close()
 
@@ -73,19 +85,14 @@ class Reader(threading.Thread):
                 self.first_read_at_ms = now_ms()
 
     def _commit(self) -> None:
-        offsets = dict(self.next)
-        if offsets == self.committed:
-            return
-        positions = [
-            TopicPartition(self._topic, partition, offset) for partition, offset in offsets.items()
-        ]
-        try:
-            self._consumer.commit(offsets=positions, asynchronous=False)
-        except (
-            KafkaException
-        ):  # the region is gone, or the group is being rebalanced: nothing was promised
-            return
-        self.committed = offsets
+        positions = [TopicPartition(self._topic, *position) for position in self.next.items()]
+        if positions and self.next != self.committed:
+            with contextlib.suppress(KafkaException):  # the region is gone: nothing was promised
+                self._consumer.commit(offsets=positions, asynchronous=True)
+
+    def _on_commit(self, error: KafkaError | None, positions: list[TopicPartition]) -> None:
+        if error is None:
+            self.committed |= {position.partition: position.offset for position in positions}
 
 
 def read_back(bootstrap: str, topic: str, partitions: int) -> dict[int, dict[int, int]]:

@@ -60,9 +60,13 @@ class Sender(threading.Thread):
         while self.unacknowledged and not self._stopped.is_set():
             self._producer.flush(0.1)
 
-    def stop(self) -> None:
-        """Give up: what was not acknowledged by now stays in `unacknowledged`."""
+    def give_up(self) -> None:
+        """Stop listening: what was not acknowledged by now stays in `unacknowledged`."""
         self._stopped.set()
+
+    def close(self) -> None:
+        """Wait for the thread, and drop what librdkafka would still like to send."""
+        self.give_up()
         self.join()
         with contextlib.suppress(KafkaException):
             self._producer.purge()

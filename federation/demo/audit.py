@@ -1,0 +1,35 @@
+"""The auditor of the demo: `causeway audit run` as anyone would call it, in a process of its own."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from federation.demo.regions import DemoError
+from federation.local.layout import Region
+
+
+def audit(directory: Path, west: Region, east: Region, topic: str) -> dict[str, Any]:
+    """What the audit says, as its JSON. Raises DemoError when it could not run."""
+    command = [sys.executable, "-m", "federation", "audit", "run", "--json"]
+    command += ["--source", west.nodes[0].data, "--source-bootstrap", west.bootstrap]
+    command += ["--mirror", east.nodes[0].data, "--mirror-bootstrap", east.bootstrap]
+    command += ["--topic", topic, "--out", str(directory / "audit")]
+    with (directory / "audit.log").open("w") as log:
+        # A session of its own, so that Spark's Java can be ended with it.
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
+        )
+        try:
+            said, _ = process.communicate()
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    try:
+        return dict(json.loads(said))
+    except ValueError as error:
+        raise DemoError(f"the audit could not run (see {directory}/audit.log)") from error

@@ -1,0 +1,123 @@
+"""The operator's side of the demo: regions as processes, the link between them, the audit.
+
+Links and mirrors are administered as `causeway link` and `causeway mirror` do it, over the same gRPC service.
+"""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from types import TracebackType
+
+import grpc
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from federation.local.layout import Federation, Region
+from linker.wire.v1 import admin_pb2, admin_pb2_grpc
+
+LINK = "west-to-east"
+_PATIENCE_S = 20.0
+_EVERY_GROUP = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
+
+
+class DemoError(Exception):
+    """A step of the demo did not do what it should; the message says what was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A mirror topic as its region describes it; -1 where it does not know yet."""
+
+    state: str
+    mirrored: int
+    lag_records: int
+    lag_ms: int
+    cut: dict[int, int]
+
+
+def create_topic(region: Region, topic: str, partitions: int) -> None:
+    """With Kafka's own admin API; raises what the client raises."""
+    admin = AdminClient({"bootstrap.servers": region.bootstrap})
+    for created in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
+        created.result(_PATIENCE_S)
+
+
+def kill(federation: Federation, name: str) -> None:
+    """SIGKILL every node of a region: no goodbye, no flush."""
+    for region, node in federation.nodes():
+        if region.name == name and node.pid is not None:
+            os.kill(node.pid, signal.SIGKILL)
+
+
+class LinkAdmin:
+    """The administration of one region's links."""
+
+    def __init__(self, region: Region) -> None:
+        self._channel = grpc.insecure_channel(region.admin)
+        self._admin = admin_pb2_grpc.AdminStub(self._channel)  # type: ignore[no-untyped-call]  # generated
+
+    def __enter__(self) -> "LinkAdmin":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._channel.close()
+
+    def link(self, source: Region, topic: str) -> None:
+        """Create the link from `source`, and a mirror of one topic."""
+        configs = {
+            "bootstrap.servers": source.bootstrap,
+            "consumer.offset.sync.enable": "true",
+            "consumer.offset.sync.ms": "1000",
+            "consumer.offset.group.filters": _EVERY_GROUP,
+        }
+        made = self._admin.CreateLink(
+            admin_pb2.CreateLinkRequest(link_name=LINK, configs=configs), timeout=_PATIENCE_S
+        )
+        _check(made.error)
+        mirrored = self._admin.CreateMirror(
+            admin_pb2.CreateMirrorRequest(link_name=LINK, mirror_topic=topic), timeout=_PATIENCE_S
+        )
+        _check(mirrored.error)
+
+    def mirror(self, topic: str) -> Mirror:
+        reply = self._admin.DescribeMirror(
+            admin_pb2.DescribeMirrorRequest(mirror_topic=topic), timeout=_PATIENCE_S
+        )
+        _check(reply.error)
+        lags = reply.mirror.mirror_lags
+        return Mirror(
+            reply.mirror.mirror_status,
+            sum(max(0, one.local_log_end_offset) for one in lags),
+            _sum_if_known([one.lag for one in lags]),
+            max([one.lag_ms for one in lags], default=-1),
+            {one.partition: one.offset for one in reply.mirror.cut.partitions},
+        )
+
+    def fail_over(self, topic: str) -> dict[int, int]:
+        """Make the mirror writable now; returns the cut, partition -> offset."""
+        request = admin_pb2.MirrorsRequest(link_name=LINK, mirror_topics=[topic])
+        reply = self._admin.FailoverMirrors(request, timeout=_PATIENCE_S)
+        _check(reply.error)
+        for one in reply.topics:
+            _check(one.error)
+        until = time.monotonic() + _PATIENCE_S
+        while (mirror := self.mirror(topic)).state != "STOPPED":
+            if time.monotonic() > until:
+                raise DemoError(f"the failover of {topic} does not end: it is {mirror.state}")
+            time.sleep(0.005)
+        return mirror.cut
+
+
+def _check(error: admin_pb2.Error) -> None:
+    if error.code:
+        raise DemoError(f"{error.code}: {error.message} {error.hint}".strip())
+
+
+def _sum_if_known(values: list[int]) -> int:
+    return -1 if not values or min(values) < 0 else sum(values)
