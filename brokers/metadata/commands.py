@@ -27,7 +27,9 @@ class ResourceType(IntEnum):
     GROUP = 32
 
 
-Resource: TypeAlias = tuple[int, str]  # (type, name); a broker's name is its id, "" the default of all
+Resource: TypeAlias = tuple[
+    int, str
+]  # (type, name); a broker's name is its id, "" the default of all
 
 
 class ConfigOperation(IntEnum):
@@ -75,9 +77,14 @@ class TopicOutcome:
 
 @dataclass(frozen=True, slots=True)
 class DeleteTopics:
-    """By name (str) or by topic id (UUID) -> `TopicOutcome` per item, in order."""
+    """By name (str) or by topic id (UUID) -> `TopicOutcome` per item, in order; a topic named twice has one, which
+    refuses it.
+
+    `writer` is the link that asks: a mirror's own link may delete it, nobody else.
+    """
 
     topics: tuple[str | UUID, ...]
+    writer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,148 @@
+"""Rules for changing configurations: of topics, and of brokers while they run."""
+
+from brokers.config import BrokerConfig
+from brokers.errors import KafkaError, Refusal
+from brokers.metadata.commands import (
+    AlterConfigs,
+    ConfigChange,
+    ConfigOperation,
+    ConfigOutcome,
+    Resource,
+    ResourceType,
+)
+from brokers.metadata.config_keys import (
+    DYNAMIC_BROKER_KEYS,
+    TOPIC_KEYS,
+    ConfigKey,
+    ConfigType,
+    elements,
+    problem,
+)
+from brokers.metadata.configs import topic_values
+from brokers.metadata.decision import Budget, Decision, once
+from brokers.metadata.image import Image
+from brokers.metadata.mirrors import check_writer, find_topic
+from brokers.metadata.names import check_name
+from brokers.wire.message import Message
+from brokers.wire.messages.metadata_records import ConfigRecord
+
+# How one region keeps its copy; everything else about a mirror follows its source.
+INDEPENDENT_OF_SOURCE = ("flush.messages", "index.interval.bytes", "min.insync.replicas")
+
+
+def alter_configs(config: BrokerConfig, image: Image, command: AlterConfigs) -> Decision:
+    items = {item.resource: item for item in command.items}
+    records: list[Message] = []
+    outcomes: list[ConfigOutcome] = []
+    budget = Budget()
+    for resource, is_repeated in once(item.resource for item in command.items):
+        try:
+            if is_repeated:
+                because = f"resource {resource[1]} appears twice in one request"
+                raise Refusal(KafkaError.INVALID_REQUEST, because)
+            changed = _change(config, image, items[resource], command.writer)
+            budget.take(len(changed))
+        except Refusal as refusal:
+            because = refusal.because
+            outcomes.append(ConfigOutcome(resource=resource, error=refusal.error, because=because))
+            continue
+        records += changed
+        outcomes.append(ConfigOutcome(resource=resource))
+    return Decision(() if command.validate_only else tuple(records), tuple(outcomes))
+
+
+def _change(
+    config: BrokerConfig, image: Image, item: ConfigChange, writer: str | None
+) -> list[Message]:
+    was = dict(image.config(item.resource))
+    wanted = {} if item.replace else dict(was)
+    for name, (operation, value) in item.changes.items():
+        key = _key(config, item.resource, name)
+        base = wanted.get(name, _inherited(config, image, item.resource, key))
+        new = _applied(key, name, operation, value, base)
+        if new is None:
+            wanted.pop(name, None)
+        else:
+            wanted[name] = new
+    _check(config, image, item.resource, was, wanted, writer)
+    names = sorted(name for name in {**was, **wanted} if was.get(name) != wanted.get(name))
+    return [_record(item.resource, name, wanted.get(name)) for name in names]
+
+
+def _record(resource: Resource, name: str, value: str | None) -> ConfigRecord:
+    kind, owner = resource
+    return ConfigRecord(resource_type=kind, resource_name=owner, name=name, value=value)
+
+
+def _key(config: BrokerConfig, resource: Resource, name: str) -> ConfigKey | None:
+    """None for keys that are not known; only removing them is possible."""
+    if resource[0] == ResourceType.BROKER:
+        if name not in DYNAMIC_BROKER_KEYS:
+            because = f"{name} cannot be changed while the broker runs: set it in the node's file"
+            raise Refusal(KafkaError.INVALID_REQUEST, because)
+        return DYNAMIC_BROKER_KEYS[name]
+    return TOPIC_KEYS.get(name)
+
+
+def _inherited(
+    config: BrokerConfig, image: Image, resource: Resource, key: ConfigKey | None
+) -> str:
+    """What a list that was never set begins as, before something is appended or subtracted."""
+    if key is None or key.type is not ConfigType.LIST:
+        return ""
+    return topic_values(image, config, resource[1])[key.name]
+
+
+def _applied(
+    key: ConfigKey | None, name: str, operation: ConfigOperation, value: str | None, base: str
+) -> str | None:
+    if operation is ConfigOperation.DELETE:
+        return None
+    if value is None:
+        raise Refusal(KafkaError.INVALID_REQUEST, f"{name}: no value to {operation.name.lower()}")
+    if operation is ConfigOperation.SET:
+        return value
+    if key is None or key.type is not ConfigType.LIST:
+        because = f"{name} is not a list: nothing can be appended to it or subtracted from it"
+        raise Refusal(KafkaError.INVALID_CONFIG, because)
+    members = dict.fromkeys(elements(base))
+    if operation is ConfigOperation.APPEND:
+        return ",".join({**members, **dict.fromkeys(elements(value))})
+    gone = elements(value)
+    return ",".join(member for member in members if member not in gone)
+
+
+def _check(
+    config: BrokerConfig,
+    image: Image,
+    resource: Resource,
+    was: dict[str, str],
+    wanted: dict[str, str],
+    writer: str | None,
+) -> None:
+    kind, owner = resource
+    changed = [name for name in {**was, **wanted} if was.get(name) != wanted.get(name)]
+    if kind == ResourceType.TOPIC:
+        check_name(owner)
+        topic = find_topic(image, owner)
+        if writer is not None or any(name not in INDEPENDENT_OF_SOURCE for name in changed):
+            check_writer(topic, writer)
+    elif kind != ResourceType.BROKER:
+        raise Refusal(KafkaError.INVALID_REQUEST, f"resource type {kind} has no settings here")
+    elif owner not in ("", str(config.node_id)):
+        because = (
+            f"broker {owner} is not this one ({config.node_id}), nor the default of all (empty)"
+        )
+        raise Refusal(KafkaError.INVALID_REQUEST, because)
+    for name in changed:
+        if name in wanted:
+            _check_value(kind, owner, name, wanted[name])
+
+
+def _check_value(kind: int, owner: str, name: str, value: str) -> None:
+    is_topic = kind == ResourceType.TOPIC
+    because = problem(
+        owner if is_topic else "", name if is_topic else DYNAMIC_BROKER_KEYS[name].name, value
+    )
+    if because:
+        raise Refusal(KafkaError.INVALID_CONFIG, because)
