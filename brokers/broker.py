@@ -1,5 +1,7 @@
 """One node's cores behind one door. Routes events to the core that owns the rule, gathers effects; owns no rule."""
 
+from collections import deque
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from brokers.api import versions
@@ -91,6 +93,8 @@ class Broker:
                 effects = self._on_plane(self._context.plane.on_started(now), now)
             case _:
                 effects = self._door.step(event, now)
+        # A handler that asked the controller may have been decided (refused, say) at once.
+        effects = self._on_plane(effects, now)
         return self._tell(effects) if self._door.watched else _private(effects)
 
     def stop(self) -> list[Effect]:
@@ -137,15 +141,20 @@ class Broker:
             effects += self._group_log.load(self._context.partitions[partition], now)
         return effects + self._when_ready()
 
-    def _on_plane(self, planned: list[PlaneEffect], now: Instant) -> list[BrokerEffect]:
+    def _on_plane(
+        self, planned: Sequence[PlaneEffect | BrokerEffect], now: Instant
+    ) -> list[BrokerEffect]:
         effects: list[BrokerEffect] = []
-        for effect in planned:
+        queue = deque(planned)
+        while queue:
+            effect = queue.popleft()
             match effect:
                 case Decided(token, result):
                     then = self._context.decided.pop(token)
-                    effects += self._lifecycle.when_settled(
+                    settled = self._lifecycle.when_settled(
                         lambda at, then=then, result=result: then(result, at), now
                     )
+                    queue.extendleft(reversed(settled))
                 case PlaneImageChanged(delta):
                     effects += self._lifecycle.follow(delta)
                     effects += self._on_groups(

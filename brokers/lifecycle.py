@@ -55,7 +55,7 @@ class Lifecycle:
 
     def _reconcile(self, topic: TopicImage) -> list[Effect]:
         effects: list[Effect] = []
-        config = log_config(self._context.image, topic.name)
+        config = log_config(self._context.image, self._context.config, topic.name)
         for index, placed in enumerate(topic.partitions):
             partition = TopicPartition(topic.name, index)
             replica = self._context.partitions.get(partition)
