@@ -1,0 +1,194 @@
+"""One partition's log as its owner, the core, knows it: offsets, segments, leader epochs, producers.
+
+Pure: decides where batches go and says so in effects; `storage` performs them. Always: log start <= written <= log end,
+segments ascend by base offset, and the last one is active. Made by opening the partition (`LogOpened`), from then on
+changed by the core alone.
+"""
+
+from collections.abc import Sequence
+
+from brokers.effects import Append, Roll, SaveEpochs, StorageEffect, TrimLog
+from brokers.ids import Buffers, Instant, LeaderEpoch, Offset, TopicPartition
+from brokers.log.config import LogConfig
+from brokers.log.epochs import EpochHistory
+from brokers.log.producers import ProducerStates
+from brokers.log.segments import Segment
+from brokers.log.snapshots import encode_snapshot
+from brokers.records.batch import BatchHeader
+
+INT32_MAX = 2**31 - 1  # indexes hold positions and relative offsets as int32
+
+
+class Log:
+    """The state of one log. `log_end_offset` is decided, `written_offset` is in files (and synced if so asked)."""
+
+    __slots__ = (
+        "epochs",
+        "high_watermark_checkpoint",
+        "log_end_offset",
+        "log_start_offset",
+        "partition",
+        "producers",
+        "segments",
+        "topic_id",
+        "written_offset",
+    )
+
+    def __init__(
+        self,
+        partition: TopicPartition,
+        topic_id: bytes,
+        *,
+        segments: Sequence[Segment],
+        log_start_offset: Offset,
+        log_end_offset: Offset,
+        high_watermark_checkpoint: Offset = 0,
+        epochs: EpochHistory | None = None,
+        producers: ProducerStates | None = None,
+    ) -> None:
+        assert segments and log_start_offset <= log_end_offset, (log_start_offset, log_end_offset)
+        self.partition = partition
+        self.topic_id = topic_id
+        self.segments = list(segments)
+        self.log_start_offset = log_start_offset
+        self.log_end_offset = log_end_offset
+        self.written_offset = log_end_offset
+        self.high_watermark_checkpoint = high_watermark_checkpoint
+        self.epochs = epochs or EpochHistory()
+        self.producers = producers or ProducerStates()
+
+    @property
+    def size(self) -> int:
+        """Bytes of record batches in the log."""
+        return sum(segment.size for segment in self.segments)
+
+    def append(
+        self,
+        headers: Sequence[BatchHeader],
+        buffers: Buffers,
+        now: Instant,
+        *,
+        config: LogConfig,
+        sync: bool,
+        roll_first: bool | None = None,
+    ) -> list[StorageEffect]:
+        """Put stamped batches (`headers` with final offsets, `buffers` their bytes) at the end of the log.
+
+        Offsets may jump ahead (a mirror's source has holes) but never back. `roll_first` None rolls as configured; a
+        mirror says True or False, so that its segments begin where its source's do. Takes note of epochs and producers.
+        """
+        size = sum(map(len, buffers))
+        effects: list[StorageEffect] = []
+        if self._rolls(headers, size, now, config, roll_first):
+            self.producers.expire(now)
+            effects.append(self._roll(headers[0].base_offset))
+        if headers[-1].leader_epoch > self.epochs.latest:
+            self._note_epochs(headers)
+            effects.append(SaveEpochs(self.partition, self.epochs.entries))
+        max_timestamp = -1
+        for header in headers:
+            assert header.base_offset >= self.log_end_offset, (header, self.log_end_offset)
+            self.log_end_offset = header.next_offset
+            max_timestamp = max(max_timestamp, header.max_timestamp)
+            self.producers.update(header, now)
+        self.segments[-1].grow(size, max_timestamp, now)
+        effects.append(Append(self.partition, tuple(headers), buffers, sync))
+        return effects
+
+    def on_written(self, next_offset: Offset) -> None:
+        """The disk reported everything below `next_offset` (`Written`)."""
+        self.written_offset = max(self.written_offset, next_offset)
+
+    def begin_epoch(self, leader_epoch: LeaderEpoch) -> list[StorageEffect]:
+        """A leader epoch begins at the log's end, even if it never writes: its followers' stray tails must be found."""
+        if not self.epochs.assign(leader_epoch, self.log_end_offset):
+            return []
+        return [SaveEpochs(self.partition, self.epochs.entries)]
+
+    def should_roll(self, size: int, now: Instant, config: LogConfig) -> bool:
+        """Whether `size` more bytes belong into a new segment: the active one is full or has become too old."""
+        active = self.segments[-1]
+        if active.size == 0:
+            return False
+        return active.size + size > config.segment_bytes or now - active.created_at > config.segment_ms
+
+    def retention(
+        self, now: Instant, config: LogConfig, high_watermark: Offset
+    ) -> Offset | None:
+        """The log start offset that retention by time and size asks for, if it is a new one; hand it to `trim`.
+
+        Only whole segments below the high watermark expire, the oldest first; the active one only by time.
+        """
+        if not config.delete_expired:
+            return None
+        expired = self.log_start_offset
+        excess = self.size - config.retention_bytes
+        for index, segment in enumerate(self.segments):
+            is_active = index + 1 == len(self.segments)
+            end = self.log_end_offset if is_active else self.segments[index + 1].base_offset
+            too_old = 0 <= config.retention_ms < now - segment.newest
+            too_much = config.retention_bytes >= 0 and excess >= segment.size and not is_active
+            if segment.size == 0 or end > high_watermark or not (too_old or too_much):
+                break
+            excess -= segment.size
+            expired = end
+        return expired if expired > self.log_start_offset else None
+
+    def trim(self, log_start_offset: Offset) -> list[StorageEffect]:
+        """Let the log begin at `log_start_offset`; whole segments below it go.
+
+        A log trimmed to its very end starts a new segment, or the deleted bytes would stay on the disk.
+        """
+        assert log_start_offset <= self.log_end_offset, (log_start_offset, self.log_end_offset)
+        if log_start_offset <= self.log_start_offset:
+            return []
+        effects: list[StorageEffect] = []
+        if log_start_offset == self.log_end_offset and self.segments[-1].size > 0:
+            effects.append(self._roll(self.log_end_offset))
+        return effects + self._start_at(log_start_offset)
+
+    def restart_at(self, offset: Offset) -> list[StorageEffect]:
+        """Drop everything and go on at `offset`, at or above the log's end: a mirror whose source has lost a range."""
+        assert offset >= self.log_end_offset, (offset, self.log_end_offset)
+        if offset == self.log_end_offset:
+            return self.trim(offset)
+        roll = self._roll(offset)
+        self.log_end_offset = self.written_offset = offset
+        return [roll, *self._start_at(offset)]
+
+    def snapshot(self) -> bytes:
+        """Producer state at the log's end, as a clean shutdown keeps it."""
+        return encode_snapshot(self.producers)
+
+    def _rolls(
+        self,
+        headers: Sequence[BatchHeader],
+        size: int,
+        now: Instant,
+        config: LogConfig,
+        roll_first: bool | None,
+    ) -> bool:
+        active = self.segments[-1]
+        if active.size == 0:
+            # An empty segment is named anew where its first offset would not fit: nothing else can be wrong with it.
+            return headers[-1].next_offset - active.base_offset > INT32_MAX
+        if active.size + size > INT32_MAX or headers[-1].next_offset - active.base_offset > INT32_MAX:
+            return True
+        return self.should_roll(size, now, config) if roll_first is None else roll_first
+
+    def _roll(self, base_offset: Offset) -> StorageEffect:
+        self.segments.append(Segment(base_offset))
+        return Roll(self.partition, base_offset, self.snapshot())
+
+    def _start_at(self, offset: Offset) -> list[StorageEffect]:
+        self.log_start_offset = offset
+        while len(self.segments) > 1 and self.segments[1].base_offset <= offset:
+            del self.segments[0]
+        effects: list[StorageEffect] = [TrimLog(self.partition, offset)]
+        if self.epochs.truncate_from_start(offset):
+            effects.append(SaveEpochs(self.partition, self.epochs.entries))
+        return effects
+
+    def _note_epochs(self, headers: Sequence[BatchHeader]) -> None:
+        for header in headers:
+            self.epochs.assign(header.leader_epoch, header.base_offset)

@@ -1,0 +1,124 @@
+"""Open or create a partition's folder, and make of it the two halves: the core's `Log` and the disk's `StoredLog`."""
+
+from collections.abc import Sequence
+
+from brokers.ids import Instant, TopicPartition
+from brokers.log.checkpoints import (
+    LEADER_EPOCHS,
+    PARTITION_METADATA,
+    CheckpointError,
+    format_epochs,
+    format_topic_id,
+    parse_topic_id,
+)
+from brokers.log.log import Log
+from brokers.log.recovery import Folder, Recovered, Recovery
+from brokers.log.root import Root
+from brokers.log.segment_file import SegmentFile
+from brokers.log.segments import Segment
+from brokers.log.stored_log import StoredLog
+from brokers.ports import Files
+from brokers.records.batch import BatchError
+
+STRAY_SUFFIX = "-stray"
+_NAME_MAX = 180  # leaves room for an id and a suffix in a file name of 255 bytes
+
+
+def folder_name(partition: TopicPartition) -> str:
+    """Kafka's name of a partition's folder."""
+    return str(partition)
+
+
+def aside_name(partition: TopicPartition, topic_id: bytes, suffix: str) -> str:
+    """Kafka's kind of name for a folder that is put aside: `topic-0.id-delete`, `topic-0.id-stray`."""
+    return f"{folder_name(partition)[:_NAME_MAX]}.{topic_id.hex()}{suffix}"
+
+
+def open_log(
+    files: Files,
+    root: Root,
+    partition: TopicPartition,
+    topic_id: bytes,
+    *,
+    index_interval_bytes: int,
+    now: Instant,
+) -> tuple[Log, StoredLog, tuple[str, ...]]:
+    """(the core's half, the disk's half, repairs made); raises `DiskError`."""
+    directory = folder_name(partition)
+    repairs = _claim_folder(files, root, partition, topic_id)
+    folder = Folder(
+        directory=directory,
+        recovery_point=root.recovery_points.get(partition, 0),
+        log_start_offset=root.log_starts.get(partition, 0),
+        closed=root.closed and partition in root.recovery_points,
+        index_interval_bytes=index_interval_bytes,
+    )
+    found = Recovery(files, folder).run(now)
+    if found.epochs_changed:
+        files.replace(f"{directory}/{LEADER_EPOCHS}", format_epochs(found.epochs.entries))
+    stored = StoredLog(
+        files,
+        directory,
+        found.segments,
+        log_start_offset=found.log_start_offset,
+        next_offset=found.next_offset,
+        synced_offset=min(folder.recovery_point, found.next_offset),
+        index_interval_bytes=index_interval_bytes,
+    )
+    log = _core_half(root, partition, topic_id, found, now)
+    return log, stored, (*repairs, *found.repairs)
+
+
+def _claim_folder(
+    files: Files, root: Root, partition: TopicPartition, topic_id: bytes
+) -> Sequence[str]:
+    """Make the folder if there is none; put aside one that is a deleted topic's of the same name."""
+    directory = folder_name(partition)
+    metadata = f"{directory}/{PARTITION_METADATA}"
+    repairs = []
+    if files.exists(metadata):
+        try:
+            owner = parse_topic_id(files.read(metadata, 0, files.size(metadata)))
+            if owner == topic_id:
+                return ()
+            aside = aside_name(partition, owner, STRAY_SUFFIX)
+            files.close(directory)
+            files.rename(directory, aside)
+            root.forget(partition)
+            repairs.append(f"{directory}: belongs to an earlier topic of that name, now {aside}")
+        except CheckpointError as error:
+            repairs.append(f"{metadata}: made anew: {error}")
+            files.remove(metadata)
+    if not files.exists(directory):
+        root.forget(partition)
+        files.make_directory(directory)
+    files.append(metadata, [format_topic_id(topic_id)])
+    return repairs
+
+
+def _core_half(
+    root: Root, partition: TopicPartition, topic_id: bytes, found: Recovered, now: Instant
+) -> Log:
+    high_watermark = root.high_watermarks.get(partition, 0)
+    return Log(
+        partition,
+        topic_id,
+        segments=[_core_segment(segment, now) for segment in found.segments],
+        log_start_offset=found.log_start_offset,
+        log_end_offset=found.next_offset,
+        high_watermark_checkpoint=min(
+            max(high_watermark, found.log_start_offset), found.next_offset
+        ),
+        epochs=found.epochs,
+        producers=found.producers,
+    )
+
+
+def _core_segment(segment: SegmentFile, now: Instant) -> Segment:
+    """A segment is as old as its first batch; one of our clock's future is as old as today."""
+    try:
+        first = next((header.max_timestamp for _, header in segment.hop(0)), -1)
+    except BatchError:
+        first = -1  # found again by whoever reads there
+    created_at = min(first, now) if first >= 0 else now
+    return Segment(segment.base_offset, segment.size, created_at, segment.max_timestamp)

@@ -1,0 +1,257 @@
+"""Open a partition's folder: believe what was closed or synced, check the rest, repair what a crash left.
+
+From the recovery point on every batch is checked: whole, checksum, offsets that ascend. The first that is not ends the
+log: what lies behind it was never reported as synced, and nothing may be read across a hole. Each repair is one line.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from brokers.ids import Instant, Offset
+from brokers.log.checkpoints import LEADER_EPOCHS, CheckpointError, parse_epochs
+from brokers.log.epochs import EpochHistory
+from brokers.log.producers import ProducerStates
+from brokers.log.segment_file import SegmentFile
+from brokers.log.segments import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name, offset_in_name
+from brokers.log.snapshots import SnapshotError, decode_snapshot
+from brokers.ports import Files
+from brokers.records.batch import BatchError, BatchHeader, verify_crc
+
+_INT32_MAX = 2**31 - 1  # relative offsets in indexes
+_LEFTOVERS = (".deleted", ".cleaned", ".swap", ".tmp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A partition's folder and what the checkpoints say about it.
+
+    Everything below `recovery_point` is on the disk; `closed` if the log ended exactly there when it was last closed.
+    """
+
+    directory: str
+    recovery_point: Offset = 0
+    log_start_offset: Offset = 0
+    closed: bool = False
+    index_interval_bytes: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What a folder holds after recovery."""
+
+    segments: list[SegmentFile]
+    log_start_offset: Offset
+    next_offset: Offset
+    epochs: EpochHistory
+    epochs_changed: bool  # they differ from what the folder's checkpoint says
+    producers: ProducerStates
+    repairs: tuple[str, ...]
+
+
+class Recovery:
+    """One opening of one folder. Raises `DiskError` where the disk refuses."""
+
+    def __init__(self, files: Files, folder: Folder) -> None:
+        self._files = files
+        self._folder = folder
+        self._repairs: list[str] = []
+
+    def run(self, now: Instant) -> Recovered:
+        """Repair the folder in place and tell what it holds."""
+        names = self._remove_leftovers()
+        segments = self._find_segments(names)
+        next_offset = self._read_through(segments)
+        if not segments or next_offset < self._folder.log_start_offset:
+            segments, next_offset = self._begin_at_start(segments)
+        log_start = max(self._folder.log_start_offset, segments[0].base_offset)
+        epochs, epochs_changed = self._load_epochs(segments)
+        if epochs.truncate_from_end(next_offset):
+            self._repairs.append(f"{self._folder.directory}: leader epochs above {next_offset} dropped")
+            epochs_changed = True
+        epochs_changed |= epochs.truncate_from_start(log_start)
+        producers = self._load_producers(segments, names, next_offset, now)
+        repairs = tuple(self._repairs)
+        return Recovered(
+            segments, log_start, next_offset, epochs, epochs_changed, producers, repairs
+        )
+
+    def _path(self, name: str) -> str:
+        return f"{self._folder.directory}/{name}"
+
+    def _remove_leftovers(self) -> list[str]:
+        """Remnants of deletions and replacements go, and indexes whose segment is gone -> the names that stay."""
+        names = dict.fromkeys(self._files.list(self._folder.directory))
+        gone = [
+            name
+            for name in names
+            if name.endswith(_LEFTOVERS)
+            or any(
+                (base := offset_in_name(name, suffix)) is not None
+                and file_name(base, LOG) not in names
+                for suffix in (INDEX, TIME_INDEX)
+            )
+        ]
+        for name in gone:
+            self._files.remove(self._path(name))
+            del names[name]
+        return list(names)
+
+    def _find_segments(self, names: list[str]) -> list[SegmentFile]:
+        """Ascending; those wholly below the log start go, as a crash within a trim may have left them."""
+        folder = self._folder
+        bases = sorted(base for name in names if (base := offset_in_name(name, LOG)) is not None)
+        segments = [
+            SegmentFile(self._files, folder.directory, base, folder.index_interval_bytes)
+            for base in bases
+        ]
+        while len(segments) > 1 and segments[1].base_offset <= folder.log_start_offset:
+            segments.pop(0).remove()
+        return segments
+
+    def _read_through(self, segments: list[SegmentFile]) -> Offset:
+        """Trust or check each segment, cutting the log at the first damage -> the log's end."""
+        next_offset: Offset = 0
+        for segment, following in [*pairwise([*segments, None])]:
+            assert segment is not None
+            next_offset = max(next_offset, segment.base_offset)
+            if self._is_trusted(segment, following):
+                next_offset = self._end_of(segment, following)
+                continue
+            next_offset, damage = self._check(segment, next_offset)
+            if damage:
+                self._cut(segments, segment, next_offset, damage)
+                return next_offset
+            if following:
+                segment.seal()
+                self._drop_if_empty(segments, segment)
+        return next_offset
+
+    def _is_trusted(self, segment: SegmentFile, following: SegmentFile | None) -> bool:
+        if following:
+            below = following.base_offset <= self._folder.recovery_point
+            return below and segment.trust_files()
+        return self._folder.closed and segment.trust_files() and self._was_closed(segment)
+
+    def _was_closed(self, segment: SegmentFile) -> bool:
+        """Whether the last segment ends where the checkpoint says that it was closed."""
+        try:
+            last = segment.index.last()
+            position, next_offset = last.position if last else 0, -1
+            for position, header in segment.hop(position):
+                next_offset, position = header.next_offset, position + header.length
+        except BatchError:
+            return False
+        return position == segment.size and next_offset == self._folder.recovery_point
+
+    def _end_of(self, segment: SegmentFile, following: SegmentFile | None) -> Offset:
+        return following.base_offset if following else self._folder.recovery_point
+
+    def _check(self, segment: SegmentFile, expected: Offset) -> tuple[Offset, str]:
+        """Account for batch after batch -> (next offset, what is wrong with the first bad one, if any)."""
+        size = self._files.size(segment.path)
+        segment.discard_indexes()
+        try:
+            for position, header in segment.hop(0, size):
+                if damage := self._damage(segment, position, header, expected):
+                    return expected, damage
+                segment.note(header)
+                expected = header.next_offset
+        except BatchError as error:
+            return expected, error.because
+        return expected, "" if segment.size == size else "the last batch is cut short"
+
+    def _damage(
+        self, segment: SegmentFile, position: int, header: BatchHeader, expected: Offset
+    ) -> str:
+        if header.base_offset < expected or header.last_offset_delta < 0:
+            return f"offset {header.base_offset} follows {expected - 1}"
+        if header.next_offset - segment.base_offset > _INT32_MAX:
+            return f"offset {header.base_offset} is too far from the segment's first"
+        if header.base_offset < self._folder.recovery_point:
+            return ""
+        batch = self._files.read(segment.path, position, header.length)
+        return "" if verify_crc(batch, header) else "the checksum is wrong"
+
+    def _cut(
+        self, segments: list[SegmentFile], segment: SegmentFile, next_offset: Offset, damage: str
+    ) -> None:
+        cut = self._files.size(segment.path) - segment.size
+        self._files.truncate(segment.path, segment.size)
+        self._repairs.append(f"{segment.path}: {cut} bytes cut from offset {next_offset} on: {damage}")
+        while segments[-1] is not segment:
+            behind = segments.pop()
+            self._repairs.append(f"{behind.path}: removed, it lies behind the cut")
+            behind.remove()
+        if segment.size == 0 and len(segments) > 1:
+            segments.pop().remove()
+
+    def _drop_if_empty(self, segments: list[SegmentFile], segment: SegmentFile) -> None:
+        if segment.size == 0:
+            segments.remove(segment)
+            segment.remove()
+
+    def _begin_at_start(self, segments: list[SegmentFile]) -> tuple[list[SegmentFile], Offset]:
+        """A new log, or one whose surviving part lies below its log start offset."""
+        start = self._folder.log_start_offset
+        for segment in segments:
+            self._repairs.append(f"{segment.path}: removed, it lies below the log start {start}")
+            segment.remove()
+        first = SegmentFile(
+            self._files, self._folder.directory, start, self._folder.index_interval_bytes
+        )
+        self._files.append(first.path, [])
+        return [first], start
+
+    def _load_epochs(self, segments: list[SegmentFile]) -> tuple[EpochHistory, bool]:
+        """(leader epochs of the checkpoint or else of the batches, whether the checkpoint needs writing)."""
+        path = self._path(LEADER_EPOCHS)
+        if self._files.exists(path):
+            try:
+                entries = parse_epochs(self._files.read(path, 0, self._files.size(path)))
+                return EpochHistory(entries), False
+            except CheckpointError as error:
+                self._repairs.append(f"{path}: made anew from the log: {error}")
+        epochs = EpochHistory()
+        for header in self._headers(segments, 0):
+            epochs.assign(header.leader_epoch, header.base_offset)
+        return epochs, bool(epochs.entries)
+
+    def _load_producers(
+        self, segments: list[SegmentFile], names: list[str], next_offset: Offset, now: Instant
+    ) -> ProducerStates:
+        """The newest snapshot that can be believed, and every batch since."""
+        producers, since = self._load_snapshot(names, next_offset)
+        for header in self._headers(segments, since):
+            producers.update(header, now)
+        return producers
+
+    def _load_snapshot(
+        self, names: list[str], next_offset: Offset
+    ) -> tuple[ProducerStates, Offset]:
+        offsets = sorted(at for name in names if (at := offset_in_name(name, SNAPSHOT)) is not None)
+        for offset in reversed(offsets):
+            path = self._path(file_name(offset, SNAPSHOT))
+            try:
+                if offset <= next_offset:
+                    return decode_snapshot(self._files.read(path, 0, self._files.size(path))), offset
+                reason = "it is above the log's end"
+            except SnapshotError as error:
+                reason = str(error)
+            self._repairs.append(f"{path}: removed: {reason}")
+            self._files.remove(path)
+        return ProducerStates(), 0
+
+    def _headers(self, segments: list[SegmentFile], since: Offset) -> Iterator[BatchHeader]:
+        """The batches from `since` on, as far as they can be read."""
+        for segment, following in pairwise([*segments, None]):
+            assert segment is not None
+            if following and following.base_offset <= since:
+                continue
+            position = segment.index.floor(since)
+            try:
+                for _, header in segment.hop(position):
+                    if header.base_offset >= since:
+                        yield header
+            except BatchError as error:
+                self._repairs.append(f"{segment.path}: unreadable from here on: {error.because}")

@@ -1,0 +1,174 @@
+"""One segment on the disk: its `.log` and the two indexes beside it.
+
+Indexes of the active segment live in memory and reach their files now and then; a crash loses their tails, and
+recovery makes them anew from the log. Those of a sealed segment are read when a lookup needs them.
+"""
+
+from collections.abc import Iterator, Sequence
+from struct import Struct
+
+from brokers.ids import Buffers, Instant, Offset
+from brokers.log.indexes import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
+from brokers.log.segments import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
+from brokers.ports import Files
+from brokers.records.batch import HEADER_SIZE, BatchHeader, parse_header
+
+_HOP_BYTES = 1 << 16  # headers are read in chunks of this; larger batches are jumped over
+
+
+class SegmentFile:
+    """`size` bytes of whole batches; the batch that ends at `max_timestamp_offset` has the largest timestamp."""
+
+    __slots__ = (
+        "_files",
+        "_index",
+        "_interval",
+        "_saved",
+        "_time_index",
+        "_unindexed",
+        "base_offset",
+        "index_path",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "path",
+        "size",
+        "snapshot_path",
+        "time_index_path",
+    )
+
+    def __init__(self, files: Files, directory: str, base_offset: Offset, interval: int) -> None:
+        self._files = files
+        self._interval = interval  # index.interval.bytes
+        self.base_offset = base_offset
+        self.path = f"{directory}/{file_name(base_offset, LOG)}"
+        self.index_path = f"{directory}/{file_name(base_offset, INDEX)}"
+        self.time_index_path = f"{directory}/{file_name(base_offset, TIME_INDEX)}"
+        self.snapshot_path = f"{directory}/{file_name(base_offset, SNAPSHOT)}"
+        self._empty()
+
+    def _empty(self) -> None:
+        self.size = 0
+        self.max_timestamp: Instant = -1
+        self.max_timestamp_offset: Offset = -1
+        self._index: OffsetIndex | None = OffsetIndex(self.base_offset)
+        self._time_index: TimeIndex | None = TimeIndex(self.base_offset)
+        self._unindexed = 0  # bytes of log since the last index entry
+        self._saved = (-1, -1)  # bytes of both indexes that are in their files; -1: no file yet
+
+    def append(self, headers: Sequence[BatchHeader], buffers: Buffers) -> None:
+        """Write batches at the end; raises `DiskError`, and then the file may hold a part of them."""
+        size = self._files.append(self.path, buffers)
+        for header in headers:
+            self.note(header)
+        assert size == self.size, f"{self.path} has {size} bytes, not {self.size}"
+
+    def note(self, header: BatchHeader) -> None:
+        """Account for a batch that lies in the file at `size`."""
+        if header.max_timestamp > self.max_timestamp:
+            self.max_timestamp = header.max_timestamp
+            self.max_timestamp_offset = header.next_offset - 1
+        if self._unindexed > self._interval:
+            self.index.add(header.next_offset - 1, self.size)
+            if self.max_timestamp >= 0:
+                self.time_index.add(self.max_timestamp, self.max_timestamp_offset)
+            self._unindexed = 0
+        self._unindexed += header.length
+        self.size += header.length
+
+    @property
+    def index(self) -> OffsetIndex:
+        if self._index is None:
+            data = self._files.read(self.index_path, 0, self._saved[0])
+            self._index = OffsetIndex(self.base_offset, data)
+        return self._index
+
+    @property
+    def time_index(self) -> TimeIndex:
+        if self._time_index is None:
+            data = self._files.read(self.time_index_path, 0, self._saved[1])
+            self._time_index = TimeIndex(self.base_offset, data)
+        return self._time_index
+
+    def save_indexes(self) -> None:
+        """Bring the index files up to what is in memory; creates them."""
+        if self._index is None or self._time_index is None:
+            return  # sealed: they are what the files hold
+        self._saved = (
+            self._save(self.index_path, self._index.data, self._saved[0]),
+            self._save(self.time_index_path, self._time_index.data, self._saved[1]),
+        )
+
+    def _save(self, path: str, data: bytearray, saved: int) -> int:
+        if len(data) == saved:
+            return saved
+        return self._files.append(path, [memoryview(data)[max(saved, 0) :]])
+
+    def seal(self) -> None:
+        """Finish the indexes: the time index ends with the largest timestamp of the segment."""
+        if self.max_timestamp >= 0:
+            self.time_index.add(self.max_timestamp, self.max_timestamp_offset)
+        self.save_indexes()
+
+    def unload_indexes(self) -> None:
+        """Drop the indexes of a sealed segment from memory."""
+        self._index = self._time_index = None
+
+    def trust_files(self) -> bool:
+        """Take over log and indexes as they were sealed; False if they can't be right and must be made anew."""
+        self.size = self._files.size(self.path)
+        if not (self._files.exists(self.index_path) and self._files.exists(self.time_index_path)):
+            return False
+        self._saved = (self._files.size(self.index_path), self._files.size(self.time_index_path))
+        self.unload_indexes()
+        last = self._last_entry(self.index_path, self._saved[0], OFFSET_ENTRY, (0, 0))
+        newest = self._last_entry(self.time_index_path, self._saved[1], TIME_ENTRY, None)
+        if last is None or newest is None or not 0 <= last[1] < self.size or min(last + newest) < 0:
+            return False
+        self.max_timestamp, self.max_timestamp_offset = newest[0], self.base_offset + newest[1]
+        self._unindexed = self.size - last[1]
+        return True
+
+    def _last_entry(
+        self, path: str, size: int, entry: Struct, empty: tuple[int, int] | None
+    ) -> tuple[int, int] | None:
+        if size == 0 or size % entry.size:
+            return None if size else empty
+        first, second = entry.unpack(self._files.read(path, size - entry.size, entry.size))
+        return first, second
+
+    def discard_indexes(self) -> None:
+        """Forget everything but the log file: `note` is about to account for it anew, batch by batch."""
+        self._files.remove(self.index_path)
+        self._files.remove(self.time_index_path)
+        self._empty()
+
+    def rebuild_indexes(self) -> None:
+        """Make both indexes anew from the headers in the log file; raises `BatchError` where it is damaged."""
+        end = self.size
+        self.discard_indexes()
+        for _, header in self.hop(0, end):
+            self.note(header)
+        self.seal()
+
+    def hop(self, position: int, end: int | None = None) -> Iterator[tuple[int, BatchHeader]]:
+        """(position, header) of each whole batch from `position` on, reading little more than headers.
+
+        Stops before a torn tail; raises `BatchError` at damage.
+        """
+        end = self.size if end is None else end
+        chunk, chunk_from = memoryview(b""), position
+        while position + HEADER_SIZE <= end:
+            if position + HEADER_SIZE > chunk_from + len(chunk):
+                chunk_from = position
+                size = min(_HOP_BYTES, end - position)
+                chunk = memoryview(self._files.read(self.path, position, size))
+            header = parse_header(chunk, position - chunk_from)
+            if position + header.length > end:
+                return
+            yield position, header
+            position += header.length
+
+    def remove(self) -> None:
+        """Remove all files of the segment, the log last: what is left after a crash is still a segment."""
+        for path in (self.snapshot_path, self.index_path, self.time_index_path, self.path):
+            self._files.remove(path)

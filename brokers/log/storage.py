@@ -1,0 +1,331 @@
+"""The disk side of all logs of a node: performs every storage effect against the `Files` port, now.
+
+One `Storage` per data directory. A failed write closes its log and is reported as `LogFailed`; the next `OpenLog` recovers
+from what the disk holds. Appends that must be synced are only written here: their partition appears in `unsynced`, and
+the host runs `begin_sync` → the work it returns, in any thread → `end_sync`, which reports `Written`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from brokers.effects import (
+    Append,
+    CloseLog,
+    FindTimestamp,
+    LoadState,
+    OpenLog,
+    ReadRange,
+    Roll,
+    SaveEpochs,
+    SaveHighWatermarks,
+    SaveState,
+    StorageEffect,
+    TrimLog,
+)
+from brokers.errors import KafkaError
+from brokers.events import (
+    Event,
+    LogFailed,
+    LogOpened,
+    RangeRead,
+    StateLoaded,
+    StateSaved,
+    TimestampFound,
+    Written,
+)
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.log.checkpoints import LEADER_EPOCHS, format_epochs
+from brokers.log.log import Log
+from brokers.log.opening import aside_name, folder_name, open_log
+from brokers.log.root import DELETED_SUFFIX, Root
+from brokers.log.segment_file import SegmentFile
+from brokers.log.snapshots import encode_snapshot
+from brokers.log.stored_log import StoredLog
+from brokers.log.timestamps import Found, find_timestamp
+from brokers.ports import DiskError, Files
+from brokers.records.batch import BatchError
+
+
+@dataclass(slots=True)
+class SyncTarget:
+    """Files to sync, and how far the log then is on the disk."""
+
+    paths: dict[str, None]
+    next_offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class SyncResult:
+    """How a sync ended; `failed_path` is empty if well."""
+
+    log: StoredLog
+    next_offset: Offset
+    failed_path: str = ""
+    reason: str = ""
+
+
+class Storage:
+    """Performs storage effects. `unsynced` names the partitions that wait for a sync."""
+
+    def __init__(self, files: Files, *, index_interval_bytes: int = 4096) -> None:
+        self._files = files
+        self._interval = index_interval_bytes
+        self._root = Root(files)
+        self._logs: dict[TopicPartition, StoredLog] = {}
+        self._cores: dict[TopicPartition, Log] = {}  # read again only once the core has stopped
+        self.unsynced: dict[TopicPartition, SyncTarget] = {}
+        self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
+            Append: self._append,
+            ReadRange: self._read,
+            Roll: self._roll,
+            OpenLog: self._open,
+            SaveEpochs: self._save_epochs,
+            TrimLog: self._trim,
+            CloseLog: self._close,
+            SaveHighWatermarks: self._save_high_watermarks,
+            FindTimestamp: self._find_timestamp,
+            SaveState: self._save_state,
+            LoadState: self._load_state,
+        }
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What was wrong with the files in the data directory's root when it was opened."""
+        return tuple(self._root.repairs)
+
+    def perform(self, effect: StorageEffect, now: Instant) -> list[Event]:
+        """Do it and report."""
+        return self._performers[type(effect)](effect, now)
+
+    def begin_sync(self, partition: TopicPartition) -> Callable[[], SyncResult]:
+        """Take a partition from `unsynced` -> the syncing, which may run in another thread while appends go on."""
+        target = self.unsynced.pop(partition)
+        log = self._logs[partition]
+        return lambda: self._sync(log, target)
+
+    def _sync(self, log: StoredLog, target: SyncTarget) -> SyncResult:
+        try:
+            for path in target.paths:
+                self._files.sync(path)
+        except DiskError as error:
+            return SyncResult(log, target.next_offset, path, str(error))
+        return SyncResult(log, target.next_offset)
+
+    def end_sync(self, partition: TopicPartition, result: SyncResult) -> list[Event]:
+        """What came of it: `Written` for appends that waited, or `LogFailed`."""
+        log = result.log
+        if self._logs.get(partition) is not log:
+            return []  # closed, or opened anew, meanwhile
+        still_there = any(segment.path == result.failed_path for segment in log.segments)
+        if result.failed_path and still_there:
+            return self._fail(partition, result.reason)
+        was_promised = log.sync_promised > log.synced_offset
+        log.synced_offset = max(log.synced_offset, result.next_offset)
+        self._root.recovery_points[partition] = log.synced_offset
+        return [Written(partition, log.synced_offset)] if was_promised else []
+
+    def sync(self, partition: TopicPartition) -> list[Event]:
+        """Begin and end in one: for hosts without threads."""
+        return self.end_sync(partition, self.begin_sync(partition)())
+
+    def close(self) -> None:
+        """Clean shutdown, after the core has stopped: the next start then trusts every log as it is.
+
+        What the disk refuses now is left to the next start's recovery.
+        """
+        try:
+            for partition in list(self._logs):
+                self._close_cleanly(partition)
+            self._root.save_recovery_points()
+            self._root.mark_closed()
+        except DiskError:
+            return
+
+    def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
+        partition = effect.partition
+        self._drop(partition)
+        try:
+            log, stored, repairs = open_log(
+                self._files,
+                self._root,
+                partition,
+                effect.topic_id,
+                index_interval_bytes=self._interval,
+                now=now,
+            )
+        except DiskError as error:
+            return self._fail(partition, str(error))
+        self._logs[partition], self._cores[partition] = stored, log
+        for segment in stored.segments[:-1]:
+            self._ask_for_sync(partition, stored, segment)
+        return [LogOpened(partition, log, repairs)]
+
+    def _append(self, effect: Append, now: Instant) -> list[Event]:
+        log = self._logs.get(effect.partition)
+        if log is None:
+            return []  # it failed, which was reported
+        try:
+            log.append(effect.headers, effect.buffers)
+        except DiskError as error:
+            return self._fail(effect.partition, str(error))
+        if effect.sync or log.sync_promised > log.synced_offset:
+            log.sync_promised = log.next_offset
+            self._ask_for_sync(effect.partition, log, log.active)
+            return []
+        return [Written(effect.partition, log.next_offset)]
+
+    def _ask_for_sync(
+        self, partition: TopicPartition, log: StoredLog, segment: SegmentFile
+    ) -> None:
+        next_offset = log.end_of(segment)
+        if next_offset <= log.synced_offset:
+            return
+        target = self.unsynced.setdefault(partition, SyncTarget({}, 0))
+        target.paths[segment.path] = None
+        target.next_offset = next_offset
+
+    def _roll(self, effect: Roll, now: Instant) -> list[Event]:
+        def roll(log: StoredLog) -> None:
+            sealed = log.active
+            log.roll(effect.base_offset, effect.producers)
+            self._ask_for_sync(effect.partition, log, sealed)
+
+        return self._on_log(effect.partition, roll)
+
+    def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
+        return self._on_log(
+            effect.partition,
+            lambda log: self._files.replace(
+                f"{log.directory}/{LEADER_EPOCHS}", format_epochs(effect.entries)
+            ),
+        )
+
+    def _trim(self, effect: TrimLog, now: Instant) -> list[Event]:
+        def trim(log: StoredLog) -> None:
+            self._root.log_starts[effect.partition] = effect.log_start_offset
+            self._root.save_log_starts()
+            log.trim(effect.log_start_offset)
+
+        return self._on_log(effect.partition, trim)
+
+    def _on_log(self, partition: TopicPartition, act: Callable[[StoredLog], None]) -> list[Event]:
+        """Act on an open log; what the disk refuses takes it offline."""
+        log = self._logs.get(partition)
+        if log is None:
+            return []
+        try:
+            act(log)
+        except DiskError as error:
+            return self._fail(partition, str(error))
+        return []
+
+    def _close(self, effect: CloseLog, now: Instant) -> list[Event]:
+        try:
+            if effect.delete:
+                self._delete(effect.partition)
+            elif effect.partition in self._logs:
+                self._close_cleanly(effect.partition)
+        except DiskError as error:
+            return self._fail(effect.partition, str(error))
+        return []
+
+    def _delete(self, partition: TopicPartition) -> None:
+        """Renamed first, so that a crash leaves either the whole folder or a leftover that the next start removes."""
+        core = self._cores.get(partition)
+        directory = folder_name(partition)
+        self._drop(partition)
+        self._root.forget(partition)
+        if self._files.exists(directory):
+            aside = aside_name(partition, core.topic_id if core else b"", DELETED_SUFFIX)
+            self._files.rename(directory, aside)
+            self._files.remove(aside)
+
+    def _close_cleanly(self, partition: TopicPartition) -> None:
+        log, core = self._logs[partition], self._cores[partition]
+        log.close(encode_snapshot(core.producers))
+        self._root.recovery_points[partition] = log.next_offset
+        self._drop(partition)
+
+    def _save_high_watermarks(self, effect: SaveHighWatermarks, now: Instant) -> list[Event]:
+        """The periodic checkpoint; index tails go to their files with it. A refusing disk is asked again next time."""
+        self._root.high_watermarks.update(effect.offsets)
+        try:
+            self._root.save_high_watermarks()
+            self._root.save_recovery_points()
+        except DiskError:
+            return []
+        events: list[Event] = []
+        for partition in effect.offsets:
+            events += self._on_log(partition, lambda log: log.active.save_indexes())
+        return events
+
+    def _read(self, effect: ReadRange, now: Instant) -> list[Event]:
+        ticket, partition, offset = effect.ticket, effect.partition, effect.offset
+        log = self._logs.get(partition)
+        if log is None:
+            return [RangeRead(ticket, partition, b"", offset, KafkaError.KAFKA_STORAGE_ERROR)]
+        if not log.log_start_offset <= offset <= log.next_offset:
+            return [RangeRead(ticket, partition, b"", offset, KafkaError.OFFSET_OUT_OF_RANGE)]
+        try:
+            data, next_offset = log.read(
+                offset, effect.bound, effect.size_max, at_least_one=effect.at_least_one
+            )
+        except BatchError as error:
+            return [RangeRead(ticket, partition, b"", offset, error.error)]
+        except DiskError as error:
+            failed = RangeRead(ticket, partition, b"", offset, KafkaError.KAFKA_STORAGE_ERROR)
+            return [failed, *self._fail(partition, str(error))]
+        return [RangeRead(ticket, partition, data, next_offset)]
+
+    def _find_timestamp(self, effect: FindTimestamp, now: Instant) -> list[Event]:
+        found: Found | None = None
+        events: list[Event] = []
+        log = self._logs.get(effect.partition)
+        try:
+            if log is not None:
+                found = find_timestamp(self._files, log, effect.timestamp, effect.bound)
+        except BatchError:
+            found = None  # damage on the way: nothing that could be told for certain
+        except DiskError as error:
+            events = self._fail(effect.partition, str(error))
+        where = found or Found(-1, -1, -1)
+        return [TimestampFound(effect.ticket, effect.partition, *where), *events]
+
+    def _save_state(self, effect: SaveState, now: Instant) -> list[Event]:
+        try:
+            if effect.data is None:
+                self._files.remove(effect.name)
+            else:
+                self._files.replace(effect.name, effect.data)
+        except DiskError as error:
+            return self._fail(self._owner_of(effect.name, error), str(error))
+        return [StateSaved(effect.name)]
+
+    def _load_state(self, effect: LoadState, now: Instant) -> list[Event]:
+        try:
+            if not self._files.exists(effect.name):
+                return [StateLoaded(effect.name, None)]
+            data = self._files.read(effect.name, 0, self._files.size(effect.name))
+        except DiskError as error:
+            return self._fail(self._owner_of(effect.name, error), str(error))
+        return [StateLoaded(effect.name, data)]
+
+    def _owner_of(self, name: str, error: DiskError) -> TopicPartition:
+        """The partition in whose folder a state file lies; without one nobody can go on."""
+        for partition, log in self._logs.items():
+            if name.startswith(f"{log.directory}/"):
+                return partition
+        raise error
+
+    def _fail(self, partition: TopicPartition, reason: str) -> list[Event]:
+        self._root.closed = False
+        self._drop(partition)
+        return [LogFailed(partition, reason)]
+
+    def _drop(self, partition: TopicPartition) -> None:
+        """Let go of a log without touching its files."""
+        self._logs.pop(partition, None)
+        self._cores.pop(partition, None)
+        self.unsynced.pop(partition, None)
+        self._files.close(folder_name(partition))

@@ -1,0 +1,86 @@
+"""Offsets by time: the time index leads to a batch, and the batch is opened for the record (ListOffsets, KIP-79)."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from brokers.ids import Instant, LeaderEpoch, Offset
+from brokers.log.segment_file import SegmentFile
+from brokers.log.stored_log import StoredLog
+from brokers.ports import Files
+from brokers.records.batch import BatchError, BatchHeader
+from brokers.records.record import open_batch
+
+MAX_TIMESTAMP = -3  # asks for the record with the largest timestamp (KIP-734)
+
+
+class Found(NamedTuple):
+    """A record's offset and timestamp, and the leader epoch of its batch."""
+
+    offset: Offset
+    timestamp: Instant
+    leader_epoch: LeaderEpoch
+
+
+def find_timestamp(files: Files, log: StoredLog, timestamp: Instant, bound: Offset) -> Found | None:
+    """The first record at or after `timestamp`, or with `MAX_TIMESTAMP` the first with the largest, below `bound`."""
+    if timestamp == MAX_TIMESTAMP:
+        return _largest(files, log, bound)
+    for segment in log.segments:
+        if segment.base_offset >= bound:
+            return None
+        if segment.max_timestamp < timestamp:
+            continue
+        since = max(segment.time_index.floor(timestamp), log.log_start_offset)
+        for position, header in _batches(log, segment, since, bound):
+            if header.max_timestamp >= timestamp:
+                found = _first_at(files, segment, position, header, timestamp, log.log_start_offset)
+                if found:
+                    return found
+    return None
+
+
+def _largest(files: Files, log: StoredLog, bound: Offset) -> Found | None:
+    best: tuple[SegmentFile, int, BatchHeader] | None = None
+    for segment in log.segments:
+        if best and segment.max_timestamp <= best[2].max_timestamp:
+            continue
+        since = segment.max_timestamp_offset
+        if not log.log_start_offset <= since < bound:
+            since = log.log_start_offset  # the segment's largest is out of bounds: look at each batch that is not
+        for position, header in _batches(log, segment, since, bound):
+            if best is None or header.max_timestamp > best[2].max_timestamp:
+                best = segment, position, header
+    if best is None or best[2].max_timestamp < 0:
+        return None
+    segment, position, header = best
+    return _first_at(files, segment, position, header, header.max_timestamp, log.log_start_offset)
+
+
+def _batches(
+    log: StoredLog, segment: SegmentFile, since: Offset, bound: Offset
+) -> Iterator[tuple[int, BatchHeader]]:
+    for position, header in segment.hop(log.position_of(segment, since)):
+        if header.next_offset > bound:
+            return
+        yield position, header
+
+
+def _first_at(
+    files: Files,
+    segment: SegmentFile,
+    position: int,
+    header: BatchHeader,
+    timestamp: Instant,
+    log_start_offset: Offset,
+) -> Found | None:
+    batch = files.read(segment.path, position, header.length)
+    try:
+        for record in open_batch(batch):
+            if record.timestamp >= timestamp and record.offset >= log_start_offset:
+                return Found(record.offset, record.timestamp, header.leader_epoch)
+    except BatchError:
+        # What a client compressed badly nobody can open; the batch's own claims are the best that is known.
+        offset = max(header.base_offset, log_start_offset)
+        return Found(offset, header.max_timestamp, header.leader_epoch)
+    return None
+

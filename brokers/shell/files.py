@@ -1,0 +1,214 @@
+"""The real disk behind the `Files` port: one data directory, plain system calls, a bounded cache of open files.
+
+Called from the node's loop, but for `sync`, which a worker thread may call while the loop appends to the same file:
+it opens the file for itself and shares nothing but a set of names.
+"""
+
+import errno
+import os
+import resource
+import shutil
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from brokers.ids import Buffer, Buffers
+from brokers.ports import DiskError
+
+OPEN_FILES_MAX = 2048
+_BUFFERS_MAX = 1024  # IOV_MAX of Linux
+_TEMPORARY_SUFFIX = ".tmp"
+
+_HINTS = {
+    errno.ENOSPC: "the disk is full; free some space",
+    errno.EDQUOT: "the disk quota is used up; free some space",
+    errno.EROFS: "the file system is read-only; check it and mount it again",
+    errno.EIO: "the device reports errors; check the disk",
+    errno.EMFILE: "too many open files; raise the limit (ulimit -n)",
+    errno.EACCES: "permission denied; check who owns the data directory",
+}
+
+
+class _Handle:
+    """An open file and its size."""
+
+    __slots__ = ("descriptor", "size")
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.size = os.fstat(descriptor).st_size
+
+
+class DiskFiles:
+    """`Files` below one directory, which must exist."""
+
+    def __init__(self, root: str | Path, *, open_files_max: int = OPEN_FILES_MAX) -> None:
+        self._root = str(root)
+        self._handles: OrderedDict[str, _Handle] = OrderedDict()
+        # Half of what the process may open: connections need the rest.
+        self._open_files_max = min(open_files_max, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+        self._new_names: set[str] = set()  # directories with names that are not on the disk for certain
+
+    def append(self, path: str, buffers: Buffers) -> int:
+        with _refusals(path):
+            handle = self._handle(path, create=True)
+            try:
+                _write_all(handle, buffers)
+            except OSError:
+                self.close(path)  # a part may have been written: the size is looked up again
+                raise
+            return handle.size
+
+    def read(self, path: str, position: int, size: int) -> Buffer:
+        with _refusals(path):
+            data = os.pread(self._handle(path).descriptor, size, position)
+            if len(data) == size or not data:
+                return data
+            return _read_on(self._handle(path).descriptor, data, position, size)
+
+    def size(self, path: str) -> int:
+        with _refusals(path):
+            return self._handle(path).size
+
+    def exists(self, path: str) -> bool:
+        return os.path.lexists(self._path(path))
+
+    def truncate(self, path: str, size: int) -> None:
+        with _refusals(path):
+            handle = self._handle(path)
+            os.ftruncate(handle.descriptor, size)
+            os.fsync(handle.descriptor)
+            handle.size = size
+
+    def sync(self, path: str) -> None:
+        with _refusals(path):
+            _sync(self._path(path))
+            directory = path
+            while directory:
+                directory = os.path.dirname(directory)
+                if directory in self._new_names:
+                    self._sync_names(directory)
+
+    def replace(self, path: str, data: Buffer) -> None:
+        with _refusals(path):
+            self.close(path)
+            temporary = self._path(path) + _TEMPORARY_SUFFIX
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+            try:
+                _write_plainly(descriptor, memoryview(data))
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.replace(temporary, self._path(path))
+            self._sync_names(os.path.dirname(path))
+
+    def rename(self, path: str, new_path: str) -> None:
+        with _refusals(path):
+            self.close(path)
+            os.rename(self._path(path), self._path(new_path))
+            for directory in {os.path.dirname(path): None, os.path.dirname(new_path): None}:
+                self._sync_names(directory)
+
+    def remove(self, path: str) -> None:
+        with _refusals(path):
+            self.close(path)
+            target = self._path(path)
+            if not os.path.lexists(target):
+                return
+            if os.path.isdir(target):
+                shutil.rmtree(target)
+            else:
+                os.unlink(target)
+            self._sync_names(os.path.dirname(path))
+
+    def make_directory(self, path: str) -> None:
+        with _refusals(path):
+            os.makedirs(self._path(path), exist_ok=True)
+            self._new_names.add(os.path.dirname(path))
+
+    def list(self, path: str) -> Iterator[str]:
+        with _refusals(path):
+            directory = self._path(path)
+            return iter(sorted(os.listdir(directory)) if os.path.isdir(directory) else [])
+
+    def close(self, path: str) -> None:
+        if path in self._handles:
+            os.close(self._handles.pop(path).descriptor)
+            return
+        for name in [name for name in self._handles if name.startswith(f"{path}/")]:
+            os.close(self._handles.pop(name).descriptor)
+
+    def _path(self, path: str) -> str:
+        return f"{self._root}/{path}"
+
+    def _handle(self, path: str, *, create: bool = False) -> _Handle:
+        handle = self._handles.get(path)
+        if handle is not None:
+            self._handles.move_to_end(path)
+            return handle
+        return self._open(path, create)
+
+    def _open(self, path: str, create: bool) -> _Handle:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
+        try:
+            descriptor = os.open(self._path(path), flags)
+        except FileNotFoundError:
+            if not create:
+                raise
+            descriptor = os.open(self._path(path), flags | os.O_CREAT, 0o644)
+            self._new_names.add(os.path.dirname(path))
+        while len(self._handles) >= self._open_files_max:
+            os.close(self._handles.popitem(last=False)[1].descriptor)
+        handle = self._handles[path] = _Handle(descriptor)
+        return handle
+
+    def _sync_names(self, directory: str) -> None:
+        self._new_names.discard(directory)  # before the sync: a name that comes meanwhile asks for another
+        try:
+            _sync(self._path(directory))
+        except OSError:
+            self._new_names.add(directory)
+            raise
+
+
+@contextmanager
+def _refusals(path: str) -> Iterator[None]:
+    """What the system refuses, as the port's error with what to do about it."""
+    try:
+        yield
+    except OSError as error:
+        hint = _HINTS.get(error.errno or 0, error.strerror or str(error))
+        raise DiskError(f"{path}: {hint}") from error
+
+
+def _write_all(handle: _Handle, buffers: Buffers) -> None:
+    """Append everything; a short write (a signal, a nearly full disk) is continued until the disk says why."""
+    for start in range(0, len(buffers), _BUFFERS_MAX):
+        some = buffers[start : start + _BUFFERS_MAX]
+        written = os.writev(handle.descriptor, some)
+        handle.size += written
+        if written < sum(map(len, some)):
+            rest = memoryview(b"".join(some))[written:]
+            _write_plainly(handle.descriptor, rest)
+            handle.size += len(rest)
+
+
+def _write_plainly(descriptor: int, data: memoryview) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _read_on(descriptor: int, data: bytes, position: int, size: int) -> bytes:
+    """The end of the file, or a read that the system cut short."""
+    while len(data) < size and (more := os.pread(descriptor, size - len(data), position + len(data))):
+        data += more
+    return data
+
+
+def _sync(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
