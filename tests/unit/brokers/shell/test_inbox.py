@@ -1,0 +1,101 @@
+"""Frames come out whole and unchanged however the bytes come in, and memory follows what has arrived."""
+
+import random
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokers.shell.inbox import READ_AHEAD, SIZE_START, Inbox
+from brokers.wire.primitives import WireError
+
+FRAME_MAX = 1 << 20
+
+
+def deliver(inbox: Inbox, data: bytes) -> int:
+    """Put as much as there is room for; how much that was."""
+    room = inbox.room()
+    size = min(len(room), len(data))
+    room[:size] = data[:size]
+    inbox.received(size)
+    return size
+
+
+def framed(body: bytes) -> bytes:
+    return struct.pack(">i", len(body)) + body
+
+
+@given(
+    sizes=st.lists(st.integers(0, 5 * READ_AHEAD), min_size=1, max_size=8),
+    chunk=st.integers(1, 3 * READ_AHEAD),
+    seed=st.integers(0, 1 << 30),
+)
+def test_frames_come_out_whole_in_order_and_unchanged(sizes: list[int], chunk: int, seed: int) -> None:
+    rng = random.Random(seed)
+    bodies = [rng.randbytes(size) for size in sizes]
+    stream = b"".join(map(framed, bodies))
+    inbox, seen, sent = Inbox(FRAME_MAX), [], 0
+    while sent < len(stream):
+        size = deliver(inbox, stream[sent : sent + chunk])
+        assert size > 0
+        sent += size
+        while (frame := inbox.frame()) is not None:
+            seen.append(bytes(frame))
+            inbox.done()
+    assert seen == bodies
+
+
+@given(sizes=st.lists(st.integers(0, 3 * READ_AHEAD), min_size=2, max_size=6))
+def test_a_frame_in_hand_stays_where_it_is_while_more_arrives(sizes: list[int]) -> None:
+    bodies = [bytes([index + 1]) * size for index, size in enumerate(sizes)]
+    stream = b"".join(map(framed, bodies))
+    inbox, seen, sent = Inbox(FRAME_MAX), [], 0
+    while len(seen) < len(bodies):
+        while (frame := inbox.frame()) is None:
+            sent += deliver(inbox, stream[sent:])
+        while inbox.has_room(held=True) and sent < len(stream):
+            sent += deliver(inbox, stream[sent:])
+        seen.append(bytes(frame))
+        inbox.done()
+    assert seen == bodies
+
+
+def test_an_announced_length_allocates_nothing() -> None:
+    inbox = Inbox(100 << 20)
+    deliver(inbox, struct.pack(">i", 100 << 20))
+    assert len(inbox.room()) <= SIZE_START
+
+
+def test_memory_is_at_most_twice_what_arrived() -> None:
+    inbox = Inbox(100 << 20)
+    deliver(inbox, struct.pack(">i", 100 << 20))
+    arrived = 4
+    while arrived < 8 << 20:
+        room = inbox.room()
+        assert len(room) + arrived <= max(2 * arrived + READ_AHEAD, SIZE_START)
+        inbox.received(len(room))
+        arrived += len(room)
+    assert inbox.frame() is None
+
+
+@pytest.mark.parametrize("length", [-1, FRAME_MAX + 1, -(1 << 31), (1 << 31) - 1])
+def test_an_illegal_length_is_refused(length: int) -> None:
+    inbox = Inbox(FRAME_MAX)
+    deliver(inbox, struct.pack(">i", length))
+    with pytest.raises(WireError):
+        inbox.frame()
+
+
+def test_a_big_buffer_is_let_go_only_when_it_holds_nothing() -> None:
+    inbox = Inbox(FRAME_MAX)
+    body = bytes(FRAME_MAX)
+    stream, sent = framed(body), 0
+    while sent < len(stream):
+        sent += deliver(inbox, stream[sent:])
+    frame = inbox.frame()
+    inbox.shrink()
+    assert frame is not None and len(frame) == FRAME_MAX
+    inbox.done()
+    inbox.shrink()
+    assert len(inbox.room()) <= SIZE_START

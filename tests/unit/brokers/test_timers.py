@@ -1,0 +1,29 @@
+"""Timers fire once, in order, unless cancelled."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokers.timers import Timers
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.booleans()), max_size=30), st.integers(0, 60))
+def test_what_is_due_fires_once_in_order_of_its_time(plan: list[tuple[int, bool]], now: int) -> None:
+    timers, fired = Timers(), []
+    for index, (due, cancelled) in enumerate(plan):
+        timer = timers.set(due, lambda at, index=index: fired.append(index) or [])
+        if cancelled:
+            timers.cancel(timer)
+    for act in timers.due(now):
+        act(now)
+    live = [(due, index) for index, (due, cancelled) in enumerate(plan) if not cancelled]
+    assert fired == [index for due, index in sorted(live) if due <= now]
+    assert timers.due(now) == []
+    assert timers.deadline == min((due for due, _ in live if due > now), default=None)
+
+
+def test_cancelling_what_has_fired_is_fine() -> None:
+    timers = Timers()
+    timer = timers.set(1, lambda now: [])
+    assert len(timers.due(1)) == 1
+    timers.cancel(timer)
+    assert timers.deadline is None
