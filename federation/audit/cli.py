@@ -1,0 +1,242 @@
+"""The commands `causeway audit ...`. Whatever is slow to import is imported when a command runs."""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from federation.audit.cut import Region
+    from federation.audit.holes import Hole
+    from federation.audit.run import AuditResult, Options, Watch
+
+
+class CouldNotRun(click.ClickException):
+    """Exit code 4: nothing was audited."""
+
+    exit_code = 4
+
+    def show(self, file: Any = None) -> None:
+        context = click.get_current_context(silent=True)
+        if context is not None and context.params.get("as_json"):
+            click.echo(json.dumps({"error": self.message}), file=file)
+        else:
+            click.echo(f"Error: {self.message}", file=file, err=True)
+
+
+@click.group()
+def audit() -> None:
+    """Prove from the stored data that two regions hold the same thing."""
+
+
+@audit.command()
+@click.option("--dir", "directory", help="A local federation's directory (its federation.json).")
+@click.option("--source", "source", help="With --dir: the source region's name.")
+@click.option("--mirror", "mirror", help="With --dir: the mirror region's name.")
+@click.option("--source-dir", multiple=True, help="Data directory of a source node; repeatable.")
+@click.option("--mirror-dir", multiple=True, help="Data directory of a mirror node; repeatable.")
+@click.option("--source-bootstrap", help="Ask the source for its offsets, if it answers.")
+@click.option("--mirror-bootstrap", help="Ask the mirror for its offsets, if it answers.")
+@click.option("--source-name", default="source", show_default=True, help="What to call it.")
+@click.option("--mirror-name", default="mirror", show_default=True, help="What to call it.")
+@click.option("--topic", "topics", multiple=True, help="Name or pattern; default: all in common.")
+@click.option("--engine", type=click.Choice(["spark", "local"]), default="spark", show_default=True)
+@click.option("--master", default="local[*]", show_default=True, help="Spark master URL.")
+@click.option("--output", "--out", "output", default="audit-report", show_default=True)
+@click.option("--holes", type=click.Path(dir_okay=False), help="Known holes of the link, JSON.")
+@click.option("--payload", is_flag=True, help="Quote keys and values in the evidence.")
+@click.option("--budget-lag-records", type=click.IntRange(0), help="Exit 3 beyond this lag.")
+@click.option("--budget-lag-ms", type=click.IntRange(0), help="Exit 3 beyond this lag.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+@click.pass_context
+def run(context: click.Context, /, output: str, as_json: bool, **given: Any) -> None:
+    """Compare a mirror with its source, batch by batch, from both regions' segment files.
+
+    Name the regions either as --dir DIR --source WEST --mirror EAST or by their data directories. Leaves
+    report.html, audit.json, findings.parquet and partition_verdict.parquet in the --output directory.
+
+    Exit codes: 0 kept, 1 broken, 2 unknown or unreadable, 3 kept but over a budget, 4 could not run.
+    """
+    from federation.audit.java import NoJava
+    from federation.audit.run import CannotRun, run_audit
+
+    options = _options(given)
+    started = time.monotonic()
+    try:
+        with _watching(options) as watch:
+            result = run_audit(options, lambda: time.time_ns() // 1_000_000, watch)
+        document = _write(result, options, time.monotonic() - started, output)
+    except (CannotRun, NoJava) as error:
+        raise CouldNotRun(str(error)) from error
+    except OSError as error:
+        raise CouldNotRun(f"{error.filename}: {error.strerror}") from error
+    if as_json:
+        click.echo(json.dumps(document))
+    else:
+        _show(result, document)
+    context.exit(document["exit_code"])
+
+
+def _options(given: dict[str, Any]) -> "Options":
+    from federation.audit.run import Options
+
+    source, mirror = _regions(given)
+    return Options(
+        source=source,
+        mirror=mirror,
+        topics=given["topics"],
+        engine=given["engine"],
+        master=given["master"],
+        payload=given["payload"],
+        holes=_holes(given["holes"]),
+        budget_lag_records=given["budget_lag_records"],
+        budget_lag_ms=given["budget_lag_ms"],
+    )
+
+
+def _regions(given: dict[str, Any]) -> "tuple[Region, Region]":
+    from federation.audit.cut import Region
+
+    if given["directory"] is None:
+        if given["source"] or given["mirror"]:
+            raise CouldNotRun(
+                "--source and --mirror name regions of a local federation: give its --dir too"
+            )
+        if not given["source_dir"] or not given["mirror_dir"]:
+            raise CouldNotRun(
+                "name two regions: --dir with --source and --mirror, or --source-dir and --mirror-dir"
+            )
+        source, mirror = (
+            Region(given[f"{side}_name"], given[f"{side}_dir"], given[f"{side}_bootstrap"] or "")
+            for side in ("source", "mirror")
+        )
+        return source, mirror
+    if given["source_dir"] or given["mirror_dir"]:
+        raise CouldNotRun(
+            "--dir finds the data directories itself: leave out --source-dir and --mirror-dir"
+        )
+    regions = _local(given["directory"])
+    chosen = []
+    for side in ("source", "mirror"):
+        name = given[side]
+        if name not in regions:
+            known = ", ".join(sorted(regions)) or "none"
+            raise CouldNotRun(
+                f"--{side}: no region {name} in {given['directory']}; there are: {known}"
+            )
+        found = regions[name]
+        address = given[f"{side}_bootstrap"]
+        chosen.append(found if address is None else found._replace(bootstrap=address))
+    return chosen[0], chosen[1]
+
+
+def _local(directory: str) -> "dict[str, Region]":
+    """The regions that `causeway local up` wrote down."""
+    from federation.audit.cut import Region
+
+    path = os.path.join(directory, "federation.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            regions = json.load(file)["regions"]
+        return {
+            one["name"]: Region(
+                one["name"], tuple(node["data"] for node in one["nodes"]), one["bootstrap"]
+            )
+            for one in regions
+        }
+    except OSError as error:
+        raise CouldNotRun(f"{path}: {error.strerror}; is a local federation there?") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise CouldNotRun(f"{path} is not what `causeway local up` writes: {error!r}") from error
+
+
+def _holes(path: str | None) -> "tuple[Hole, ...]":
+    from federation.audit.holes import parse
+
+    if path is None:
+        return ()
+    try:
+        with open(path, encoding="utf-8") as file:
+            return tuple(parse(file.read()))
+    except (OSError, ValueError) as error:
+        raise CouldNotRun(f"--holes {path}: {error}") from error
+
+
+@contextmanager
+def _watching(options: "Options") -> "Iterator[Watch]":
+    """A progress bar on stderr, where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    from federation.audit.run import Watch
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        where = f"{options.source.name} and {options.mirror.name} on {options.engine}"
+        task = progress.add_task(f"comparing {where}", total=None)
+        yield Watch(
+            lambda size: progress.update(task, total=size),
+            lambda size: progress.advance(task, size),
+        )
+
+
+def _write(
+    result: "AuditResult", options: "Options", seconds: float, output: str
+) -> dict[str, Any]:
+    """Everything into the output directory; returns the JSON document."""
+    from federation.audit.report import page
+    from federation.audit.tables import summary, write_json, write_parquet
+
+    os.makedirs(output, exist_ok=True)
+    document = summary(result, options, seconds)
+    document["html"] = os.path.abspath(os.path.join(output, "report.html"))
+    document["json"] = os.path.abspath(os.path.join(output, "audit.json"))
+    document["parquet"] = [
+        os.path.abspath(path) for path in write_parquet(output, result.findings, result.partitions)
+    ]
+    with open(document["html"], "w", encoding="utf-8") as file:
+        file.write(page(result, document))
+    write_json(document["json"], document)
+    return document
+
+
+def _show(result: "AuditResult", document: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    colour = {"kept": "green", "broken": "red", "unknown": "yellow"}
+    table = Table("partition", "verdict", "classes", box=None, pad_edge=False)
+    for name in ("offsets", "first differing", "bytes read", "lag"):
+        table.add_column(name, justify="right")
+    for row in _worst(result):
+        table.add_row(
+            f"{row.topic}-{row.partition}",
+            f"[{colour[row.verdict]}]{row.verdict}",
+            row.classes.replace("_", " "),
+            f"{row.offsets:,}",
+            f"{row.first_differing_offset:,}" if row.first_differing_offset >= 0 else "",
+            f"{row.source_bytes + row.mirror_bytes:,}",
+            f"{row.lag_offsets:,}" if row.lag_offsets else "",
+        )
+    console.print(table)
+    verdict = document["verdict"]
+    console.print(f"[bold {colour[verdict]}]{verdict}[/]: {document['said']}")
+    for line in document["over_budget"]:
+        console.print(f"over budget: {line}")
+    console.print(f"report: {document['html']}", soft_wrap=True)
+
+
+def _worst(result: "AuditResult") -> Sequence[Any]:
+    from federation.audit.pictures import shown
+
+    return shown(result.partitions)
