@@ -17,6 +17,7 @@ from brokers.wire.defaults import default_expression, is_struct
 from brokers.wire.layout import CODES, SIZES, Layout
 from brokers.wire.message import Message
 from brokers.wire.primitives import (
+    TAGS_MAX,
     ZERO_UUID,
     WireError,
     open_tag,
@@ -149,6 +150,12 @@ class DecoderWriter:
         with self.source.block(f"if {name} > 127:"):
             self.source.line(f"{name}, position = read_varint_rest(buffer, position, {name})")
 
+    def _spend(self, count: str, what: str) -> None:
+        """Takes `count` from the elements that the whole message may have."""
+        self.source.line(f"elements -= {count}")
+        with self.source.block("if elements < 0:"):
+            self.source.line(f'raise WireError(f"{self.layout.title}: too long with {what}")')
+
     def _refuse(self, field: Field, reason: str) -> None:
         self.source.line(f'raise WireError(f"{self.layout.title}: {field.name} {reason}")')
 
@@ -189,9 +196,7 @@ class DecoderWriter:
         with self.source.block(f"elif {count} * {max(size, 1)} > limit - position:"):
             self._refuse(field, f"announces {{{count}}} elements in {{limit - position}} bytes")
         with self.source.block("else:"):
-            self.source.line(f"elements -= {count}")
-            with self.source.block("if elements < 0:"):
-                self._refuse(field, f"is one array too many: {{{count}}} more elements")
+            self._spend(count, f"{field.name} of {{{count}}}")
             if field.type in CODES and field.type != "uuid":
                 code = CODES[field.type]
                 self.source.line(
@@ -217,6 +222,7 @@ class DecoderWriter:
         self._read_fixed(count, "B")
         self.flush()
         with self.source.block(f"if {count}:"):
+            self._spend(count, f"a tag buffer of {{{count}}}")
             if self.layout.tagged(struct):
                 self._known_tags(message, struct, count)
             else:
@@ -224,7 +230,8 @@ class DecoderWriter:
 
     def _known_tags(self, message: str, struct: Struct, count: str) -> None:
         tag, end = self.source.fresh("tag"), self.source.fresh("end")
-        self._rest_of_varint(count)
+        with self.source.block(f"if {count} > {TAGS_MAX}:"):
+            self.source.line(f'raise WireError(f"{self.layout.title}: {{{count}}} tags or more")')
         self.source.line(f"{tag} = -1")
         with self.source.block(f"for _ in range({count}):"):
             self.source.line(f"{tag}, position, {end} = open_tag(buffer, position, {tag}, limit)")

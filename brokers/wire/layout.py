@@ -47,7 +47,7 @@ class Layout:
 
     @property
     def elements_max(self) -> int:
-        """How many elements all arrays of a message may have together when it is decoded."""
+        """How many elements (and tags) all arrays of a message may have when it is decoded."""
         is_request = self.schema.name.endswith("Request")
         return REQUEST_ELEMENTS_MAX if is_request else OTHER_ELEMENTS_MAX
 

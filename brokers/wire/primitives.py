@@ -5,6 +5,7 @@ from uuid import UUID
 from brokers.ids import Buffer
 
 ZERO_UUID = UUID(int=0)  # Kafka's way of saying "no id"
+TAGS_MAX = 127  # in one struct, so that their count is one byte; Kafka's longest has ten or so
 UINT32_MAX = (1 << 32) - 1
 
 
@@ -51,8 +52,8 @@ def write_unsigned_varint(value: int) -> bytes:
 
 def skip_tags(buffer: Buffer, position: int, count: int, limit: int) -> int:
     """The position behind a tag buffer of which nothing is known; `count` is its first byte."""
-    if count > 127:
-        count, position = read_varint_rest(buffer, position, count)
+    if count > TAGS_MAX:
+        raise WireError(f"{count} tags or more")
     previous = -1
     for _ in range(count):
         previous, _, position = open_tag(buffer, position, previous, limit)

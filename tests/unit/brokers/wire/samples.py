@@ -1,5 +1,6 @@
 """Random messages of any schema at any version, in a domain that the oracles accept too."""
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,7 @@ TIME_MAX = 4_000_000_000_000
 ERROR_CODES = range(-1, 130)
 # Lengths around the point where a varint takes another byte.
 LENGTHS = (0, 0, 1, 1, 2, 3, 5, 126, 127, 128, 300)
+ALPHABET = "abcXYZ-._019\u00e9\u4e16\U0001f600\x00 "
 
 
 def all_layouts() -> list[Layout]:
@@ -34,59 +36,66 @@ def all_layouts() -> list[Layout]:
     ]
 
 
-def sample(layout: Layout, random: Random) -> Message:
-    """A message whose fields are random where the version has them, defaults elsewhere."""
-    return _struct(layout, layout.schema.name, random, depth=0)
+class Sampler:
+    """Makes messages at random; `lengths` are those of strings, and of arrays of primitives."""
 
+    def __init__(self, random: Random, lengths: Sequence[int] = LENGTHS) -> None:
+        self.random = random
+        self.lengths = lengths
 
-def _struct(layout: Layout, name: str, random: Random, depth: int) -> Message:
-    struct = layout.struct(name)
-    values: dict[str, Any] = {}
-    for field in layout.inline(struct):
-        values[field.name] = _value(layout, field, random, depth)
-    for field in layout.tagged(struct):
-        value = _value(layout, field, random, depth)
-        # A tagged struct of defaults isn't written, so it would come back as None.
-        if random.random() < 0.5 and not (is_struct(field) and value == type(value)()):
-            values[field.name] = value
-    message: Message = layout.python_class(name)(**values)
-    return message
+    def message(self, layout: Layout) -> Message:
+        """A message whose fields are random where the version has them, defaults elsewhere."""
+        return self._struct(layout, layout.schema.name, depth=0)
 
+    def _struct(self, layout: Layout, name: str, depth: int) -> Message:
+        struct = layout.struct(name)
+        values: dict[str, Any] = {}
+        for field in layout.inline(struct):
+            values[field.name] = self._value(layout, field, depth)
+        for field in layout.tagged(struct):
+            value = self._value(layout, field, depth)
+            # A tagged struct of defaults isn't written, so it would come back as None.
+            if self.random.random() < 0.5 and not (is_struct(field) and value == type(value)()):
+                values[field.name] = value
+        message: Message = layout.python_class(name)(**values)
+        return message
 
-def _value(layout: Layout, field: Field, random: Random, depth: int) -> Any:
-    if layout.is_nullable(field) and random.random() < 0.25:
-        return None
-    if field.is_array:
-        lengths = (0, 1, 2, 3) if is_struct(field) or depth else LENGTHS
-        count = random.choice(lengths) if depth < 3 else random.choice((0, 1, 2))
-        return [_value(layout, field.element(), random, depth + 1) for _ in range(count)]
-    if is_struct(field):
-        return _struct(layout, field.type, random, depth + 1)
-    if random.random() < 0.1 and field.default is not None and field.default != "null":
-        return eval(default_expression(field))
-    return _primitive(field, random)
+    def _value(self, layout: Layout, field: Field, depth: int) -> Any:
+        if layout.is_nullable(field) and self.random.random() < 0.25:
+            return None
+        if field.is_array:
+            count = self._count(field, depth)
+            return [self._value(layout, field.element(), depth + 1) for _ in range(count)]
+        if is_struct(field):
+            return self._struct(layout, field.type, depth + 1)
+        if self.random.random() < 0.1 and field.default not in (None, "null"):
+            return eval(default_expression(field))
+        return self._primitive(field)
 
+    def _count(self, field: Field, depth: int) -> int:
+        if is_struct(field) or depth:
+            return self.random.randrange(4 if depth < 3 else 3)
+        return self.random.choice(self.lengths)
 
-def _primitive(field: Field, random: Random) -> Any:
-    match field.type:
-        case "bool":
-            return random.random() < 0.5
-        case "string":
-            return _text(random)
-        case "bytes" | "records":
-            return random.randbytes(random.choice(LENGTHS))
-        case "uuid":
-            return random.choice((ZERO_UUID, UUID(int=random.getrandbits(128))))
-        case "float64":
-            return random.uniform(-1e9, 1e9)
-    first, last = INTEGERS[field.type]
-    if field.name.endswith("error_code"):
-        return random.choice(ERROR_CODES)
-    if field.name.endswith("_ms") or "timestamp" in field.name:
-        return random.randrange(min(last, TIME_MAX))
-    return random.choice((first, last, 0, -1 if first else 1, random.randint(first, last)))
+    def _primitive(self, field: Field) -> Any:
+        match field.type:
+            case "bool":
+                return self.random.random() < 0.5
+            case "string":
+                return "".join(self.random.choices(ALPHABET, k=self.random.choice(self.lengths)))
+            case "bytes" | "records":
+                return self.random.randbytes(self.random.choice(self.lengths))
+            case "uuid":
+                return self.random.choice((ZERO_UUID, UUID(int=self.random.getrandbits(128))))
+            case "float64":
+                return self.random.uniform(-1e9, 1e9)
+        return self._integer(field)
 
-
-def _text(random: Random) -> str:
-    length = random.choice(LENGTHS)
-    return "".join(random.choices("abcXYZ-._019\u00e9\u4e16\U0001f600\x00 ", k=length))
+    def _integer(self, field: Field) -> int:
+        first, last = INTEGERS[field.type]
+        if field.name.endswith("error_code"):
+            return self.random.choice(ERROR_CODES)
+        if field.name.endswith("_ms") or "timestamp" in field.name:
+            return self.random.randrange(min(last, TIME_MAX))
+        anything = self.random.randint(first, last)
+        return self.random.choice((first, last, 0, -1 if first else 1, anything))

@@ -13,9 +13,9 @@ from brokers.wire import codec
 from brokers.wire.decoding import compile_decoder
 from brokers.wire.encoding import compile_encoder
 from brokers.wire.layout import Layout
-from tests.unit.brokers.wire.samples import all_layouts, sample
+from tests.unit.brokers.wire.samples import Sampler, all_layouts
 
-SAMPLES = 12
+SAMPLES = 25
 CONTROL_RECORDS = {
     "LeaderChangeMessage": "leader_change_message",
     "SnapshotHeaderRecord": "snapshot_header_record",
@@ -51,9 +51,9 @@ def test_every_message_has_the_same_bytes_in_kio(name: str) -> None:
         assert oracle is not None
         read, write = entity_reader(oracle), entity_writer(oracle)
         encode, decode = compile_encoder(layout), compile_decoder(layout)
-        random = Random(f"{name} {layout.version}")
+        sampler = Sampler(Random(f"{name} {layout.version}"))
         for _ in range(SAMPLES):
-            message = sample(layout, random)
+            message = sampler.message(layout)
             ours = b"".join(encode(message))
             theirs, size = read(ours, 0)
             assert size == len(ours), layout.title
