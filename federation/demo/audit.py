@@ -16,8 +16,7 @@ from federation.local.layout import Region
 def audit(directory: Path, west: Region, east: Region, topic: str) -> dict[str, Any]:
     """What the audit says, as its JSON. Raises DemoError when it could not run."""
     command = [sys.executable, "-m", "federation", "audit", "run", "--json"]
-    command += ["--source", west.nodes[0].data, "--source-bootstrap", west.bootstrap]
-    command += ["--mirror", east.nodes[0].data, "--mirror-bootstrap", east.bootstrap]
+    command += ["--dir", str(directory), "--source", west.name, "--mirror", east.name]
     command += ["--topic", topic, "--out", str(directory / "audit")]
     with (directory / "audit.log").open("w") as log:
         # A session of its own, so that Spark's Java can be ended with it.
