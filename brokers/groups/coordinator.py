@@ -45,6 +45,7 @@ class Coordinator:
 
     def __init__(self, rng: Rng, config: GroupConfig) -> None:
         self._config = config
+        self._offsets_partitions = config.offsets_partitions
         self._timers = Timers()
         self._journal = Journal()
         self._rebalance = Rebalance(config, self._timers, self._journal)
@@ -273,8 +274,12 @@ class Coordinator:
     # --- partitions ---
 
     def partition_for(self, group_id: str) -> int:
-        """The partition of `__consumer_offsets` that holds a group."""
-        return partition_for(group_id, self._config.offsets_partitions)
+        """The partition of `__consumer_offsets` that holds a group that is not here yet."""
+        return partition_for(group_id, self._offsets_partitions)
+
+    def spread_over(self, partitions: int) -> None:
+        """How many partitions `__consumer_offsets` really has; whatever the configuration says by now."""
+        self._offsets_partitions = partitions
 
     def start_loading(self, partition: int) -> None:
         """The partition's records are being read: its groups answer COORDINATOR_LOAD_IN_PROGRESS."""
@@ -345,7 +350,8 @@ class Coordinator:
         """Members need a name; offsets of the nameless group are as old as Kafka and allowed."""
         if (is_member and not group_id) or len(group_id.encode()) > STRING_BYTES_MAX:
             raise Refusal(KafkaError.INVALID_GROUP_ID)
-        partition = self.partition_for(group_id)
+        known = self._groups.get(group_id)
+        partition = self.partition_for(group_id) if known is None else known.partition
         if partition not in self._partitions:
             raise Refusal(KafkaError.NOT_COORDINATOR)
         if self._partitions[partition] is not None:

@@ -41,7 +41,7 @@ def listing(
     """Filtered by names of states (KIP-518) and types (KIP-848) in any case; no filter lets all through."""
     wanted = {state.lower() for state in states}
     kinds = {kind.lower() for kind in types}
-    if kinds and CLASSIC not in kinds:
+    if kinds and CLASSIC.lower() not in kinds:
         return ()
     return tuple(
         GroupListing(group.id, group.protocol_type or "", group.state)

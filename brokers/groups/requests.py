@@ -9,7 +9,7 @@ from brokers.ids import OffsetAndMetadata, TopicPartition
 
 NO_GENERATION = -1
 NO_MEMBER = ""
-CLASSIC = "classic"  # the group type that KIP-848 gave to this protocol
+CLASSIC = "Classic"  # the group type that KIP-848 gave to this protocol
 
 
 # --- membership ---

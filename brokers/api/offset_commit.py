@@ -1,0 +1,92 @@
+"""OffsetCommit (key 8): how far a group has read, kept in `__consumer_offsets`.
+
+Versions 2-10; up to 4 a commit may say how long it lives, 10 names topics by id. Answered when the offsets are
+committed in the log.
+"""
+
+from brokers.api.context import Context
+from brokers.effects import Effect
+from brokers.errors import KafkaError
+from brokers.events import Request
+from brokers.groups.requests import CommitAnswer, CommitRequest
+from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
+from brokers.wire.messages.group_offsets import (
+    OffsetCommitRequest,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+
+KEY = 8
+VERSIONS = (2, 10)
+TOPIC_IDS_FROM = 10
+UNKNOWN_GROUP_FROM = 9  # GROUP_ID_NOT_FOUND (KIP-848); before, the generation was called illegal
+
+
+def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    message = request.message
+    assert isinstance(message, OffsetCommitRequest)
+    names = [_name(context, topic, request.api_version) for topic in message.topics]
+    offsets = {
+        TopicPartition(name, item.partition_index): OffsetAndMetadata(
+            item.committed_offset, item.committed_leader_epoch, item.committed_metadata or ""
+        )
+        for name, topic in zip(names, message.topics, strict=True)
+        for item in topic.partitions
+        if name is not None and _exists(context, name, item.partition_index)
+    }
+    asked = CommitRequest(
+        group=message.group_id,
+        generation=message.generation_id_or_member_epoch,
+        member_id=message.member_id,
+        instance_id=message.group_instance_id,
+        offsets=offsets,
+        retention_ms=message.retention_time_ms if message.retention_time_ms >= 0 else None,
+    )
+    context.answer(
+        request.ticket, lambda answer: _response(answer, message, names, request.api_version)
+    )
+    return context.run_groups(context.groups.commit(request.ticket, asked, now), now)
+
+
+def _name(context: Context, topic: OffsetCommitRequestTopic, version: int) -> str | None:
+    if version < TOPIC_IDS_FROM:
+        return topic.name
+    known = context.image.topics_by_id.get(topic.topic_id)
+    return None if known is None else known.name
+
+
+def _exists(context: Context, name: str, partition: int) -> bool:
+    return context.image.partition(TopicPartition(name, partition)) is not None
+
+
+def _response(
+    answer: CommitAnswer, message: OffsetCommitRequest, names: list[str | None], version: int
+) -> OffsetCommitResponse:
+    def error(name: str | None, partition: int) -> KafkaError:
+        if name is None:
+            return KafkaError.UNKNOWN_TOPIC_ID
+        told = answer.errors.get(
+            TopicPartition(name, partition), KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+        )
+        if told is KafkaError.GROUP_ID_NOT_FOUND and version < UNKNOWN_GROUP_FROM:
+            return KafkaError.ILLEGAL_GENERATION
+        return told
+
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetCommitResponsePartition(
+                        partition_index=item.partition_index,
+                        error_code=error(name, item.partition_index),
+                    )
+                    for item in topic.partitions
+                ],
+            )
+            for name, topic in zip(names, message.topics, strict=True)
+        ]
+    )
