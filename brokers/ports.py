@@ -23,9 +23,10 @@ class DiskError(Exception):
 class Files(Protocol):
     """A flat file system below one data directory. Paths are relative, `/`-separated.
 
-    Every call raises `DiskError` when the disk refuses. A write is durable only after `sync` of the file, and a
-    new, replaced or removed name only after the call that made it (those sync the directory themselves).
-    Reads past the end return fewer bytes. `append` returns the file's size after the write.
+    Every call raises `DiskError` when the disk refuses. What `append` wrote, and the name of a file or directory that
+    it or `make_directory` made, is durable only after `sync` of the file; `truncate`, `replace`, `rename` and `remove`
+    are durable when they return. Reads past the end return fewer bytes. `append` makes the file if there is none (never
+    its directory) and returns its size after the write. `sync` may be called from another thread.
     """
 
     def append(self, path: str, buffers: Buffers) -> int: ...

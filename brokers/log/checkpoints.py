@@ -66,7 +66,9 @@ def parse_topic_id(data: Buffer) -> bytes:
     """The 16 bytes of the topic id in `partition.metadata`."""
     fields = _properties(data, ": ")
     try:
-        topic_id = base64.b64decode(fields.get("topic_id", "") + "==", altchars=b"-_", validate=True)
+        topic_id = base64.b64decode(
+            fields.get("topic_id", "") + "==", altchars=b"-_", validate=True
+        )
     except (binascii.Error, ValueError):
         raise CheckpointError("topic_id is not base64") from None
     if fields.get("version") != _VERSION or len(topic_id) != 16:

@@ -110,11 +110,11 @@ class Log:
         active = self.segments[-1]
         if active.size == 0:
             return False
-        return active.size + size > config.segment_bytes or now - active.created_at > config.segment_ms
+        return (
+            active.size + size > config.segment_bytes or now - active.created_at > config.segment_ms
+        )
 
-    def retention(
-        self, now: Instant, config: LogConfig, high_watermark: Offset
-    ) -> Offset | None:
+    def retention(self, now: Instant, config: LogConfig, high_watermark: Offset) -> Offset | None:
         """The log start offset that retention by time and size asks for, if it is a new one; hand it to `trim`.
 
         Only whole segments below the high watermark expire, the oldest first; the active one only by time.
@@ -172,7 +172,10 @@ class Log:
         if active.size == 0:
             # An empty segment is named anew where its first offset would not fit: nothing else can be wrong with it.
             return headers[-1].next_offset - active.base_offset > INT32_MAX
-        if active.size + size > INT32_MAX or headers[-1].next_offset - active.base_offset > INT32_MAX:
+        if (
+            active.size + size > INT32_MAX
+            or headers[-1].next_offset - active.base_offset > INT32_MAX
+        ):
             return True
         return self.should_roll(size, now, config) if roll_first is None else roll_first
 

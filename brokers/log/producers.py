@@ -89,7 +89,7 @@ class ProducerStates:
         if header.base_sequence == producer.next_sequence:
             return ACCEPT
         for batch in producer.batches:
-            if (batch.base_sequence, batch.last_sequence) == (header.base_sequence, header.last_sequence):
+            if batch[:2] == (header.base_sequence, header.last_sequence):
                 return Duplicate(batch.base_offset, batch.next_offset, batch.append_time)
         return KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER
 

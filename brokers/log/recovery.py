@@ -67,7 +67,9 @@ class Recovery:
         log_start = max(self._folder.log_start_offset, segments[0].base_offset)
         epochs, epochs_changed = self._load_epochs(segments)
         if epochs.truncate_from_end(next_offset):
-            self._repairs.append(f"{self._folder.directory}: leader epochs above {next_offset} dropped")
+            self._repairs.append(
+                f"{self._folder.directory}: leader epochs above {next_offset} dropped"
+            )
             epochs_changed = True
         epochs_changed |= epochs.truncate_from_start(log_start)
         producers = self._load_producers(segments, names, next_offset, now)
@@ -137,12 +139,12 @@ class Recovery:
         """Whether the last segment ends where the checkpoint says that it was closed."""
         try:
             last = segment.index.last()
-            position, next_offset = last.position if last else 0, -1
-            for position, header in segment.hop(position):
-                next_offset, position = header.next_offset, position + header.length
+            end, next_offset = last.position if last else 0, -1
+            for position, header in segment.hop(end):
+                next_offset, end = header.next_offset, position + header.length
         except BatchError:
             return False
-        return position == segment.size and next_offset == self._folder.recovery_point
+        return end == segment.size and next_offset == self._folder.recovery_point
 
     def _end_of(self, segment: SegmentFile, following: SegmentFile | None) -> Offset:
         return following.base_offset if following else self._folder.recovery_point
@@ -178,7 +180,9 @@ class Recovery:
     ) -> None:
         cut = self._files.size(segment.path) - segment.size
         self._files.truncate(segment.path, segment.size)
-        self._repairs.append(f"{segment.path}: {cut} bytes cut from offset {next_offset} on: {damage}")
+        self._repairs.append(
+            f"{segment.path}: {cut} bytes cut from offset {next_offset} on: {damage}"
+        )
         while segments[-1] is not segment:
             behind = segments.pop()
             self._repairs.append(f"{behind.path}: removed, it lies behind the cut")
@@ -234,7 +238,8 @@ class Recovery:
             path = self._path(file_name(offset, SNAPSHOT))
             try:
                 if offset <= next_offset:
-                    return decode_snapshot(self._files.read(path, 0, self._files.size(path))), offset
+                    data = self._files.read(path, 0, self._files.size(path))
+                    return decode_snapshot(data), offset
                 reason = "it is above the log's end"
             except SnapshotError as error:
                 reason = str(error)

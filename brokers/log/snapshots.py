@@ -4,8 +4,8 @@ Kafka keeps only the newest batch of each producer there. The older ones that we
 entries, below the same checksum: Kafka's tools stop reading before them, and our own restart forgets no retry (P10).
 """
 
+import struct
 from struct import Struct
-from struct import error as StructError
 
 import crc32c
 
@@ -48,7 +48,7 @@ def decode_snapshot(data: Buffer) -> ProducerStates:
         if version != VERSION or crc32c.crc32c(body) != crc:
             raise SnapshotError("checksum or version is wrong")
         return ProducerStates(_decode(body))
-    except StructError as error:
+    except struct.error as error:
         raise SnapshotError(f"cut short: {error}") from None
 
 

@@ -1,8 +1,8 @@
 """The disk side of all logs of a node: performs every storage effect against the `Files` port, now.
 
-One `Storage` per data directory. A failed write closes its log and is reported as `LogFailed`; the next `OpenLog` recovers
-from what the disk holds. Appends that must be synced are only written here: their partition appears in `unsynced`, and
-the host runs `begin_sync` → the work it returns, in any thread → `end_sync`, which reports `Written`.
+One `Storage` per data directory. A failed write closes its log and is reported as `LogFailed`; the next `OpenLog`
+recovers from what the disk holds. Appends that must be synced are only written here: their partition appears in
+`unsynced`, and the host runs `begin_sync` → the work it returns, in any thread → `end_sync`, which reports `Written`.
 """
 
 from collections.abc import Callable
@@ -297,6 +297,7 @@ class Storage:
             if effect.data is None:
                 self._files.remove(effect.name)
             else:
+                self._files.make_directory(effect.name.rpartition("/")[0])
                 self._files.replace(effect.name, effect.data)
         except DiskError as error:
             return self._fail(self._owner_of(effect.name, error), str(error))

@@ -156,7 +156,9 @@ def _read_batches(
     if size <= 0 or offset >= bound:
         return b"", offset
     data = files.read(segment.path, position, size)
-    start, end, next_offset = slice_batches(data, offset, bound, size_max, at_least_one=at_least_one)
+    start, end, next_offset = slice_batches(
+        data, offset, bound, size_max, at_least_one=at_least_one
+    )
     if end == 0 and at_least_one:
         header = parse_header(data)
         if header.next_offset <= bound and header.length > len(data):
@@ -176,5 +178,3 @@ def _hop_to(segment: SegmentFile, start: int, offset: Offset) -> int:
             return position
         expected = header.next_offset
     return segment.size
-
-

@@ -46,7 +46,8 @@ def _largest(files: Files, log: StoredLog, bound: Offset) -> Found | None:
             continue
         since = segment.max_timestamp_offset
         if not log.log_start_offset <= since < bound:
-            since = log.log_start_offset  # the segment's largest is out of bounds: look at each batch that is not
+            # The segment's largest is out of bounds: look at each batch that is not.
+            since = log.log_start_offset
         for position, header in _batches(log, segment, since, bound):
             if best is None or header.max_timestamp > best[2].max_timestamp:
                 best = segment, position, header
@@ -83,4 +84,3 @@ def _first_at(
         offset = max(header.base_offset, log_start_offset)
         return Found(offset, header.max_timestamp, header.leader_epoch)
     return None
-

@@ -91,12 +91,16 @@ def parse_header(buffer: Buffer, position: int = 0) -> BatchHeader:
     available = len(buffer) - position
     if available < HEADER_SIZE:
         raise _too_short(buffer, position, available)
-    (base, length, epoch, magic, crc, attributes, delta, *rest) = _HEADER.unpack_from(buffer, position)
+    (base, length, epoch, magic, crc, attributes, delta, *rest) = _HEADER.unpack_from(
+        buffer, position
+    )
     if magic != 2:
         raise _wrong_magic(magic)
     length += LENGTH_FROM
     if length < HEADER_SIZE:
-        raise BatchError(KafkaError.CORRUPT_MESSAGE, f"batch of {length} bytes is shorter than its header")
+        raise BatchError(
+            KafkaError.CORRUPT_MESSAGE, f"batch of {length} bytes is shorter than its header"
+        )
     return BatchHeader(base, length, epoch, magic, crc, attributes, delta, *rest)
 
 
@@ -164,7 +168,9 @@ def slice_batches(
         after = position + length + LENGTH_FROM
         following = base_offset + last_offset_delta + 1
         if length < HEADER_SIZE - LENGTH_FROM:
-            raise BatchError(KafkaError.CORRUPT_MESSAGE, f"batch length {length} at byte {position}")
+            raise BatchError(
+                KafkaError.CORRUPT_MESSAGE, f"batch length {length} at byte {position}"
+            )
         if after > len(buffer) or following > bound:
             break
         if following > offset:
@@ -179,7 +185,9 @@ def slice_batches(
 def _too_short(buffer: Buffer, position: int, available: int) -> BatchError:
     if available > _MAGIC_AT and buffer[position + _MAGIC_AT] in (0, 1):
         return _wrong_magic(buffer[position + _MAGIC_AT])
-    return BatchError(KafkaError.CORRUPT_MESSAGE, f"{available} bytes where a batch header has {HEADER_SIZE}")
+    return BatchError(
+        KafkaError.CORRUPT_MESSAGE, f"{available} bytes where a batch header has {HEADER_SIZE}"
+    )
 
 
 def _wrong_magic(magic: int) -> BatchError:

@@ -6,7 +6,14 @@ Uncompressed, as Kafka writes its internal topics by default.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from brokers.ids import NO_PARTITION_LEADER_EPOCH, NO_PRODUCER, Instant, LeaderEpoch, Offset, ProducerId
+from brokers.ids import (
+    NO_PARTITION_LEADER_EPOCH,
+    NO_PRODUCER,
+    Instant,
+    LeaderEpoch,
+    Offset,
+    ProducerId,
+)
 from brokers.records.batch import (
     CONTROL,
     HEADER_SIZE,

@@ -55,7 +55,7 @@ def _gzip(data: Buffer, size_max: int) -> Buffer:
 
 
 def _snappy(data: Buffer, size_max: int) -> Buffer:
-    """Java's framing (snappy-java, "xerial": a header, then blocks with their length), or one bare block (librdkafka)."""
+    """Java's framing ("xerial": a header, then blocks with their lengths), or one bare block (librdkafka)."""
     view = memoryview(data)
     if view[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
         return _snappy_block(view, size_max)
@@ -102,4 +102,6 @@ def _damaged(because: str) -> BatchError:
 
 
 def _bomb(size_max: int) -> BatchError:
-    return BatchError(KafkaError.CORRUPT_MESSAGE, f"records decompress to more than {size_max} bytes")
+    return BatchError(
+        KafkaError.CORRUPT_MESSAGE, f"records decompress to more than {size_max} bytes"
+    )

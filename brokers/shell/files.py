@@ -47,8 +47,11 @@ class DiskFiles:
         self._root = str(root)
         self._handles: OrderedDict[str, _Handle] = OrderedDict()
         # Half of what the process may open: connections need the rest.
-        self._open_files_max = min(open_files_max, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
-        self._new_names: set[str] = set()  # directories with names that are not on the disk for certain
+        self._open_files_max = min(
+            open_files_max, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
+        )
+        # Directories with names that are not on the disk for certain.
+        self._new_names: set[str] = set()
 
     def append(self, path: str, buffers: Buffers) -> int:
         with _refusals(path):
@@ -94,7 +97,9 @@ class DiskFiles:
         with _refusals(path):
             self.close(path)
             temporary = self._path(path) + _TEMPORARY_SUFFIX
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(
+                temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644
+            )
             try:
                 _write_plainly(descriptor, memoryview(data))
                 os.fsync(descriptor)
@@ -164,7 +169,8 @@ class DiskFiles:
         return handle
 
     def _sync_names(self, directory: str) -> None:
-        self._new_names.discard(directory)  # before the sync: a name that comes meanwhile asks for another
+        # Before the sync: a name that comes meanwhile asks for another.
+        self._new_names.discard(directory)
         try:
             _sync(self._path(directory))
         except OSError:
@@ -201,7 +207,9 @@ def _write_plainly(descriptor: int, data: memoryview) -> None:
 
 def _read_on(descriptor: int, data: bytes, position: int, size: int) -> bytes:
     """The end of the file, or a read that the system cut short."""
-    while len(data) < size and (more := os.pread(descriptor, size - len(data), position + len(data))):
+    while len(data) < size and (
+        more := os.pread(descriptor, size - len(data), position + len(data))
+    ):
         data += more
     return data
 

@@ -1,0 +1,163 @@
+"""A disk in memory behind the `Files` port, which forgets at a crash what was not synced, and can be full.
+
+`crash` keeps of each file what was synced and, of what was appended since, a part: a prefix, whose last sectors may hold
+zeros or garbage instead (what a power cut leaves). A file whose name was never synced may be gone altogether. A process
+that is merely killed loses nothing: open the same `SimFiles` again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from brokers.ids import Buffer, Buffers
+from brokers.ports import DiskError, Rng
+
+SECTOR = 512
+
+
+@dataclass(slots=True)
+class _File:
+    content: bytearray = field(default_factory=bytearray)
+    synced: int = 0  # this many bytes survive a crash for certain
+    named: bool = False  # the name does
+
+
+class SimFiles:
+    """`Files` in memory, with the faults that a real disk has."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, _File] = {}
+        self._directories: dict[str, None] = {"": None}
+        self._free: int | None = None  # bytes that the disk still takes; None: enough
+        self.syncs = 0
+
+    def full_after(self, size: int | None) -> None:
+        """Let the disk be full after so many more bytes; None gives it room again."""
+        self._free = size
+
+    def crash(self, rng: Rng) -> None:
+        """The power goes: what is not synced survives by luck."""
+        for path, file in list(self._files.items()):
+            if not file.named and rng.random() < 0.5:
+                del self._files[path]
+                continue
+            _tear(file, rng)
+            file.synced, file.named = len(file.content), True
+        for path in list(self._directories):
+            if path and not any(self._below(path)) and rng.random() < 0.5:
+                del self._directories[path]
+
+    def append(self, path: str, buffers: Buffers) -> int:
+        file = self._files.get(path)
+        if file is None:
+            self._require_directory(path)
+            file = self._files[path] = _File()
+        for buffer in buffers:
+            taken = self._take(len(buffer))
+            file.content += memoryview(buffer)[:taken]
+            if taken < len(buffer):
+                raise DiskError(f"{path}: the disk is full; free some space")
+        return len(file.content)
+
+    def read(self, path: str, position: int, size: int) -> Buffer:
+        return bytes(memoryview(self._file(path).content)[position : position + size])
+
+    def size(self, path: str) -> int:
+        return len(self._file(path).content)
+
+    def exists(self, path: str) -> bool:
+        return path in self._files or path in self._directories
+
+    def truncate(self, path: str, size: int) -> None:
+        file = self._file(path)
+        del file.content[size:]
+        file.content += bytes(size - len(file.content))
+        file.synced = size
+
+    def sync(self, path: str) -> None:
+        self.syncs += 1
+        file = self._file(path)
+        file.synced, file.named = len(file.content), True
+
+    def replace(self, path: str, data: Buffer) -> None:
+        self._require_directory(path)
+        if self._take(len(data)) < len(data):
+            raise DiskError(f"{path}: the disk is full; free some space")
+        self._files[path] = _File(bytearray(data), len(data), named=True)
+
+    def rename(self, path: str, new_path: str) -> None:
+        if not self.exists(path):
+            raise DiskError(f"{path}: No such file or directory")
+        self._require_directory(new_path)
+        if path in self._files:
+            self._files[new_path] = self._files.pop(path)
+            self._files[new_path].named = True
+            return
+        for directory in [name for name in self._directories if _is_in(name, path)]:
+            del self._directories[directory]
+            self._directories[new_path + directory[len(path) :]] = None
+        for name in list(self._below(path)):
+            self._files[new_path + name[len(path) :]] = self._files.pop(name)
+
+    def remove(self, path: str) -> None:
+        self._files.pop(path, None)
+        for name in list(self._below(path)):
+            del self._files[name]
+        for directory in [name for name in self._directories if _is_in(name, path)]:
+            del self._directories[directory]
+
+    def make_directory(self, path: str) -> None:
+        parts = path.split("/")
+        for length in range(1, len(parts) + 1):
+            self._directories["/".join(parts[:length])] = None
+
+    def list(self, path: str) -> Iterator[str]:
+        prefix = f"{path}/" if path else ""
+        names = {
+            name[len(prefix) :].split("/")[0]: None
+            for name in (*self._files, *self._directories)
+            if name.startswith(prefix) and name != path
+        }
+        return iter(sorted(names))
+
+    def close(self, path: str) -> None:
+        pass  # nothing is cached
+
+    def damage(self, path: str, position: int, data: bytes) -> None:
+        """Overwrite bytes behind everyone's back."""
+        self._file(path).content[position : position + len(data)] = data
+
+    def _file(self, path: str) -> _File:
+        if path not in self._files:
+            raise DiskError(f"{path}: No such file or directory")
+        return self._files[path]
+
+    def _below(self, path: str) -> Iterator[str]:
+        return (name for name in self._files if name.startswith(f"{path}/"))
+
+    def _require_directory(self, path: str) -> None:
+        directory = path.rpartition("/")[0]
+        if directory not in self._directories:
+            raise DiskError(f"{path}: No such file or directory")
+
+    def _take(self, size: int) -> int:
+        if self._free is None:
+            return size
+        taken = min(size, self._free)
+        self._free -= taken
+        return taken
+
+
+def _is_in(name: str, directory: str) -> bool:
+    return name == directory or name.startswith(f"{directory}/")
+
+
+def _tear(file: _File, rng: Rng) -> None:
+    unsynced = len(file.content) - file.synced
+    if unsynced == 0:
+        return
+    kept = file.synced + rng.randrange(0, unsynced + 1)
+    del file.content[kept:]
+    garbled = min(rng.randrange(0, 4) * SECTOR, kept - file.synced)
+    if garbled and rng.random() < 0.3:
+        zeros = rng.random() < 0.5
+        file.content[kept - garbled :] = bytes(garbled) if zeros else rng.randbytes(garbled)
