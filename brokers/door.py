@@ -23,7 +23,6 @@ from brokers.region import (
     Propose,
     Proposed,
     ReadCommitted,
-    RegionEffect,
     RegionEvent,
     SkipTo,
     TrimMirror,
@@ -38,7 +37,7 @@ class Door:
         self._context = context
         self.watched = False
 
-    def step(self, event: RegionEvent, now: Instant) -> list[Effect | RegionEffect]:
+    def step(self, event: RegionEvent, now: Instant) -> list[Effect]:
         match event:
             case Watch():
                 self.watched = True
@@ -59,7 +58,7 @@ class Door:
 
     def _place(
         self, event: PlaceBatches | SkipTo | TrimMirror, now: Instant
-    ) -> list[Effect | RegionEffect]:
+    ) -> list[Effect]:
         replica = self._context.partitions.get(event.partition)
         try:
             if replica is None:
@@ -71,7 +70,7 @@ class Door:
 
     def _placing(
         self, replica: Replica, event: PlaceBatches | SkipTo | TrimMirror, now: Instant
-    ) -> list[Effect | RegionEffect]:
+    ) -> list[Effect]:
         match event:
             case PlaceBatches(ticket, writer, partition, offset, data, roll):
                 end, effects = mirror.place(replica, writer, offset, data, roll=roll, now=now)
@@ -93,7 +92,7 @@ class Door:
 
         return placed
 
-    def _read(self, event: ReadCommitted) -> list[Effect | RegionEffect]:
+    def _read(self, event: ReadCommitted) -> list[Effect]:
         replica = self._context.partitions.get(event.partition)
         ticket = self._context.new_ticket()
 
@@ -117,7 +116,7 @@ class Door:
             ReadRange(ticket, event.partition, event.offset, bound, event.size_max, at_least_one=True)
         ]
 
-    def advanced(self, partition: TopicPartition) -> list[RegionEffect]:
+    def advanced(self, partition: TopicPartition) -> list[Effect]:
         return [PartitionAdvanced(partition)] if self.watched else []
 
 

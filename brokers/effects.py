@@ -6,10 +6,13 @@ must come after a deed waits for the event that reports the deed.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from brokers.ids import Buffer, Buffers, Instant, LeaderEpoch, Offset, Ticket, TopicPartition
 from brokers.records.batch import BatchHeader
+
+if TYPE_CHECKING:
+    from brokers.region import RegionEffect
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,4 +142,5 @@ StorageEffect: TypeAlias = (
     OpenLog | Append | Roll | SaveEpochs | TrimLog | CloseLog | SaveHighWatermarks
     | ReadRange | FindTimestamp | SaveState | LoadState
 )  # fmt: skip
-Effect: TypeAlias = Reply | Hangup | Changed | StorageEffect
+# What an upper layer hears leaves through the same door.
+Effect: TypeAlias = "Reply | Hangup | Changed | StorageEffect | RegionEffect"

@@ -69,7 +69,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class RangeRead:
-    """Answer to `ReadRange`: whole batches from the one that holds `offset`; empty when there is none below the bound."""
+    """Answer to `ReadRange`: whole batches from the one that holds `offset`; empty if none lies below the bound."""
 
     ticket: Ticket
     partition: TopicPartition

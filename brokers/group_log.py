@@ -3,18 +3,17 @@
 from collections.abc import Iterable
 
 from brokers.api.context import Context
-from brokers.effects import Effect, ReadRange
+from brokers.effects import Changed, Effect, ReadRange
 from brokers.errors import KafkaError, Refusal
 from brokers.events import RangeRead, TimestampFound
 from brokers.groups.effects import Answer, AppendRecords, GroupEffect, OffsetsCommitted
-from brokers.ids import OFFSETS_TOPIC, Instant, Offset, TopicPartition
+from brokers.ids import OFFSETS_TOPIC, Buffer, Instant, Offset, TopicPartition
 from brokers.partition import leader
 from brokers.partition.replica import Replica
-from brokers.records.batch import BatchError, iter_headers
+from brokers.records.batch import iter_headers
 from brokers.records.builder import NewRecord, build_batch
-from brokers.records.record import Record, open_batch
+from brokers.records.record import open_batch
 from brokers.region import OffsetsCommitted as RegionOffsetsCommitted
-from brokers.region import RegionEffect
 
 READ_BYTES = 1 << 20
 
@@ -26,8 +25,8 @@ class GroupLog:
         self.context: Context
         self.loading: dict[TopicPartition, None] = {}
 
-    def run(self, effects: Iterable[GroupEffect], now: Instant) -> list[Effect | RegionEffect]:
-        out: list[Effect | RegionEffect] = []
+    def run(self, effects: Iterable[GroupEffect], now: Instant) -> list[Effect]:
+        out: list[Effect] = []
         for effect in effects:
             match effect:
                 case Answer():
@@ -36,9 +35,11 @@ class GroupLog:
                     out += self._append(effect, now)
                 case OffsetsCommitted(group, offsets):
                     out.append(RegionOffsetsCommitted(group, offsets))
+                case Changed():
+                    out.append(effect)
         return out
 
-    def _append(self, effect: AppendRecords, now: Instant) -> list[Effect | RegionEffect]:
+    def _append(self, effect: AppendRecords, now: Instant) -> list[Effect]:
         groups = self.context.groups
         try:
             replica = self.context.require(TopicPartition(OFFSETS_TOPIC, effect.offsets_partition))
@@ -48,7 +49,7 @@ class GroupLog:
             failed = groups.append_failed(effect.token, KafkaError.COORDINATOR_NOT_AVAILABLE, now)
             return self.run(failed, now)
 
-        def placed(error: KafkaError, at: Instant) -> list[Effect | RegionEffect]:
+        def placed(error: KafkaError, at: Instant) -> list[Effect]:
             if error:
                 return self.run(
                     groups.append_failed(effect.token, KafkaError.COORDINATOR_NOT_AVAILABLE, at), at
@@ -58,38 +59,40 @@ class GroupLog:
         replica.waiting.for_offset(done.next_offset, placed)
         return [*done.effects]
 
-    def load(self, replica: Replica, now: Instant) -> list[Effect | RegionEffect]:
+    def load(self, replica: Replica, now: Instant) -> list[Effect]:
         """Read one partition from its start; the coordinator serves its groups when all of it has been read."""
         self.loading[replica.partition] = None
-        return self._read(replica, replica.require_log().log_start_offset, [], now)
+        self.context.groups.start_loading(replica.partition.partition)
+        return self._read(replica, replica.require_log().log_start_offset, now)
 
-    def _read(
-        self, replica: Replica, offset: Offset, records: list[Record], now: Instant
-    ) -> list[Effect | RegionEffect]:
+    def _read(self, replica: Replica, offset: Offset, now: Instant) -> list[Effect]:
         if offset >= replica.high_watermark:
-            del self.loading[replica.partition]
-            loaded = self.context.groups.load(replica.partition.partition, records, now)
+            self.loading.pop(replica.partition, None)
+            loaded = self.context.groups.finish_loading(replica.partition.partition, now)
             return self.run(loaded, now)
         ticket = self.context.new_ticket()
 
-        def answered(event: RangeRead | TimestampFound, at: Instant) -> list[Effect | RegionEffect]:
+        def answered(event: RangeRead | TimestampFound, at: Instant) -> list[Effect]:
             assert isinstance(event, RangeRead)
-            if event.error or event.next_offset <= offset:
+            if event.error or event.next_offset <= offset or replica.partition not in self.loading:
                 self.loading.pop(replica.partition, None)
                 return []  # the log failed meanwhile: it is loaded when it opens again
-            for position, header in iter_headers(event.data):
-                batch = memoryview(event.data)[position : position + header.length]
-                try:
-                    records.extend(open_batch(batch))
-                except BatchError:
-                    continue  # recovery has verified the checksums: nothing of ours is in it
-            return self._read(replica, event.next_offset, records, at)
+            self._replay(replica.partition, event.data)
+            return self._read(replica, event.next_offset, at)
 
         self.context.answered[ticket] = answered
         bound = replica.high_watermark
         return [ReadRange(ticket, replica.partition, offset, bound, READ_BYTES, at_least_one=True)]
 
-    def lost(self, partition: TopicPartition, now: Instant) -> list[Effect | RegionEffect]:
+    def _replay(self, partition: TopicPartition, data: Buffer) -> None:
+        """Control batches of a foreign writer would carry no group records; ours never write any."""
+        view = memoryview(data)
+        for position, header in iter_headers(view):
+            if not header.is_control:
+                records = open_batch(view[position : position + header.length])
+                self.context.groups.replay(partition.partition, records)
+
+    def lost(self, partition: TopicPartition, now: Instant) -> list[Effect]:
         """The partition went offline: its groups have no coordinator here."""
         self.loading.pop(partition, None)
         return self.run(self.context.groups.unload(partition.partition, now), now)

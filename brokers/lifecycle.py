@@ -23,8 +23,8 @@ Opened: TypeAlias = Callable[[Instant], list[Effect]]
 class Lifecycle:
     """Keeps `context.partitions` in step with the image."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self) -> None:
+        self.context: Context
         self._opening: dict[TopicPartition, None] = {}
         self._barriers: list[tuple[set[TopicPartition], Opened]] = []
 
@@ -48,17 +48,17 @@ class Lifecycle:
         for name in dict.fromkeys(
             (*delta.topics_created, *delta.topics_changed, *delta.topic_configs_changed)
         ):
-            topic_image = self._context.image.topics_by_name.get(name)
+            topic_image = self.context.image.topics_by_name.get(name)
             if topic_image is not None:
                 effects += self._reconcile(topic_image)
         return effects
 
     def _reconcile(self, topic: TopicImage) -> list[Effect]:
         effects: list[Effect] = []
-        config = log_config(self._context.image, self._context.config, topic.name)
+        config = log_config(self.context.image, self.context.config, topic.name)
         for index, placed in enumerate(topic.partitions):
             partition = TopicPartition(topic.name, index)
-            replica = self._context.partitions.get(partition)
+            replica = self.context.partitions.get(partition)
             if replica is None:
                 replica = Replica(
                     partition,
@@ -67,7 +67,7 @@ class Lifecycle:
                     writer=topic.writer,
                     config=config,
                 )
-                self._context.partitions[partition] = replica
+                self.context.partitions[partition] = replica
                 effects.append(self._open(replica))
                 continue
             replica.config = config
@@ -80,8 +80,8 @@ class Lifecycle:
 
     def _close(self, topic: str) -> list[Effect]:
         effects: list[Effect] = []
-        for partition in [name for name in self._context.partitions if name.topic == topic]:
-            replica = self._context.partitions.pop(partition)
+        for partition in [name for name in self.context.partitions if name.topic == topic]:
+            replica = self.context.partitions.pop(partition)
             self._opening.pop(partition, None)
             effects += replica.failed("the topic was deleted", 0)[1:]
             effects.append(CloseLog(partition, delete=True))
@@ -89,7 +89,7 @@ class Lifecycle:
 
     def opened(self, partition: TopicPartition, log: Log, now: Instant) -> list[Effect]:
         self._opening.pop(partition, None)
-        replica = self._context.partitions.get(partition)
+        replica = self.context.partitions.get(partition)
         if replica is None:
             return [*self._settle(partition, now)]
         was_offline = replica.offline != "opening"
@@ -100,15 +100,15 @@ class Lifecycle:
 
     def failed(self, partition: TopicPartition, reason: str, now: Instant) -> list[Effect]:
         self._opening.pop(partition, None)
-        replica = self._context.partitions.get(partition)
+        replica = self.context.partitions.get(partition)
         if replica is None:
             return self._settle(partition, now)
         effects = replica.failed(reason, now)
-        self._context.timers.set(now + RETRY_OPEN_MS, lambda _: self._retry(replica))
+        self.context.timers.set(now + RETRY_OPEN_MS, lambda _: self._retry(replica))
         return effects + self._settle(partition, now)
 
     def _retry(self, replica: Replica) -> list[Effect]:
-        if self._context.partitions.get(replica.partition) is not replica or replica.log is not None:
+        if self.context.partitions.get(replica.partition) is not replica or replica.log is not None:
             return []
         return [self._open(replica)]
 

@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Buffer, LeaderEpoch, Offset, OffsetAndMetadata, Ticket, TopicPartition
+from brokers.metadata.commands import Command
 from brokers.metadata.image import Image, ImageDelta
 
 # --- events: asked of the broker ---
@@ -70,10 +71,10 @@ class ReadCommitted:
 
 @dataclass(frozen=True, slots=True)
 class Propose:
-    """Ask the controller; `command` is one of `brokers.metadata.commands` -> `Proposed` once committed or refused."""
+    """Ask the controller; -> `Proposed` once committed or refused."""
 
     ticket: Ticket
-    command: object
+    command: Command
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class PlaceRefused:
 
 @dataclass(frozen=True, slots=True)
 class CommittedRead:
-    """Whole batches from `offset` on (empty at the high watermark) and where the partition stood when they were read."""
+    """Whole batches from `offset` on; empty at the high watermark."""
 
     ticket: Ticket
     partition: TopicPartition

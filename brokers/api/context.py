@@ -15,8 +15,9 @@ from brokers.events import RangeRead, TimestampFound
 from brokers.groups.coordinator import Coordinator
 from brokers.groups.effects import Answer, GroupEffect
 from brokers.ids import Instant, Ticket, TopicPartition
+from brokers.metadata.commands import Command
 from brokers.metadata.image import Image
-from brokers.metadata.plane import MetadataPlane
+from brokers.metadata.plane import MetadataPlane, PlaneEffect
 from brokers.partition.replica import Replica
 from brokers.timers import Timers
 
@@ -33,6 +34,7 @@ class Context:
     plane: MetadataPlane
     groups: Coordinator
     run_groups: Callable[[list[GroupEffect], Instant], list[Effect]]
+    run_plane: Callable[[list[PlaneEffect], Instant], list[Effect]]
     partitions: dict[TopicPartition, Replica] = field(default_factory=dict)
     timers: Timers = field(default_factory=Timers)
     answered: dict[Ticket, Answered] = field(default_factory=dict)
@@ -49,11 +51,11 @@ class Context:
         self.last_ticket -= 1
         return self.last_ticket
 
-    def propose(self, command: object, then: Then, now: Instant) -> list[Effect]:
+    def propose(self, command: Command, then: Then, now: Instant) -> list[Effect]:
         """Ask the controller; `then` gets its result, or the `Refusal`, once it is committed and in force here."""
         ticket = self.new_ticket()
         self.decided[ticket] = then
-        return self.plane.propose(command, ticket, now)
+        return self.run_plane(self.plane.propose(command, ticket, now), now)
 
     def answer(self, ticket: Ticket, to_message: Callable[[Any], object]) -> None:
         """The coordinator's `Answer` to this ticket becomes the wire message that `to_message` makes of it."""

@@ -35,13 +35,13 @@ class Appended:
 
 
 def append(
-    replica: Replica, data: bytearray | memoryview | None, version: int, now: Instant
+    replica: Replica, data: Buffer | None, version: int, now: Instant
 ) -> Appended:
     """One producer's batch, stamped in place; raises `Refusal` with Kafka's error."""
     log = replica.require_log()
     config = replica.config
     header = _one_batch(data)
-    assert data is not None
+    assert data is not None and not isinstance(data, bytes)  # the receive buffer: stamped in place
     _check_size(header, config, version)
     if not verify_crc(data, header):
         raise Refusal(KafkaError.CORRUPT_MESSAGE, "the batch's checksum does not match its bytes")

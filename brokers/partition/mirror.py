@@ -40,14 +40,14 @@ def skip_to(replica: Replica, writer: str, offset: Offset) -> list[Effect]:
     _require_writer(replica, writer)
     if offset < log.log_end_offset:
         raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE, f"{replica.partition} already holds {offset}")
-    return log.restart_at(offset)
+    return [*log.restart_at(offset)]
 
 
 def trim(replica: Replica, writer: str, log_start_offset: Offset) -> list[Effect]:
     """Follow the source's log start offset."""
     log = replica.require_log()
     _require_writer(replica, writer)
-    return log.trim(min(log_start_offset, replica.high_watermark))
+    return [*log.trim(min(log_start_offset, replica.high_watermark))]
 
 
 def _require_writer(replica: Replica, writer: str) -> None:

@@ -129,8 +129,9 @@ class DiskFiles:
 
     def make_directory(self, path: str) -> None:
         with _refusals(path):
-            os.makedirs(self._path(path), exist_ok=True)
-            self._new_names.add(os.path.dirname(path))
+            if not os.path.isdir(self._path(path)):
+                os.makedirs(self._path(path))
+                self._new_names.add(os.path.dirname(path))
 
     def list(self, path: str) -> Iterator[str]:
         with _refusals(path):

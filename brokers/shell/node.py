@@ -9,6 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Protocol
 
 from brokers.effects import Changed, Hangup, Reply
@@ -92,7 +93,7 @@ class Node:
                 self._syncing[partition] = None
                 work = self._storage.begin_sync(partition)
                 future = self._loop.run_in_executor(self._threads, work)
-                future.add_done_callback(lambda done, partition=partition: self._synced(partition, done))
+                future.add_done_callback(partial(self._synced, partition))
 
     def _synced(self, partition: TopicPartition, done: "asyncio.Future[Any]") -> None:
         self._syncing.pop(partition, None)

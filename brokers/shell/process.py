@@ -6,6 +6,7 @@ import logging
 import os
 import random
 import signal
+import socket
 import sys
 
 from brokers.broker import Broker
@@ -23,6 +24,7 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 async def run_broker(config: BrokerConfig) -> None:
     """Runs until SIGTERM or SIGINT."""
     start_logging()
+    bound, config = bind(config)
     cluster_id, _ = claim(config)
     clock = Clock()
     node = Node(Broker(config, cluster_id, random.SystemRandom()), open_storage(config), clock)
@@ -30,8 +32,8 @@ async def run_broker(config: BrokerConfig) -> None:
     node.serve(server)
     node.start()
     await node.ready
-    host, port = await listen(server, config)
-    announce({"kafka": f"{host}:{port}", "admin": None})
+    await server.listen(bound)
+    announce({"kafka": address(bound), "admin": None})
     await stop_signal()
     server.close()
     await node.stop()
@@ -47,11 +49,21 @@ def open_storage(config: BrokerConfig) -> Storage:
     return Storage(DiskFiles(config.log_dirs), index_interval_bytes=config.log_index_interval_bytes)
 
 
-async def listen(server: Server, config: BrokerConfig) -> tuple[str, int]:
+def bind(config: BrokerConfig) -> tuple[socket.socket, BrokerConfig]:
+    """Takes the port before anything is started; port 0 becomes the one that the system chose."""
+    host, port = config.listen_address
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        return await server.listen()
+        bound.bind((host, port))
     except OSError as error:
         raise ConfigError([f"listeners: can't listen on {config.listeners}: {error}"]) from None
+    return bound, config.model_copy(update={"listeners": f"PLAINTEXT://{address(bound)}"})
+
+
+def address(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def announce(where: dict[str, str | None]) -> None:
@@ -61,6 +73,11 @@ def announce(where: dict[str, str | None]) -> None:
 async def stop_signal() -> None:
     loop = asyncio.get_running_loop()
     stopped = loop.create_future()
+
+    def stop() -> None:
+        if not stopped.done():
+            stopped.set_result(None)
+
     for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, lambda: stopped.done() or stopped.set_result(None))
+        loop.add_signal_handler(name, stop)
     await stopped

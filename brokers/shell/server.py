@@ -7,6 +7,7 @@ buffer grows with the bytes that arrive.
 
 import asyncio
 import logging
+import socket
 from collections.abc import Callable
 from typing import Protocol
 
@@ -28,6 +29,7 @@ from brokers.wire.primitives import WireError
 
 logger = logging.getLogger(__name__)
 SWEEP_SECONDS = 10.0
+BACKLOG = 1024
 
 
 class Feed(Protocol):
@@ -180,16 +182,13 @@ class Server:
         self._listener: asyncio.Server | None = None
         self._sweeper: asyncio.TimerHandle | None = None
 
-    async def listen(self) -> tuple[str, int]:
-        """Bind and accept; the address as bound."""
+    async def listen(self, bound: socket.socket) -> None:
+        """Accept connections on a socket that `bind` made."""
         loop = asyncio.get_running_loop()
-        host, port = self._config.listen_address
         self._listener = await loop.create_server(
-            lambda: Connection(self), host or None, port, backlog=1024
+            lambda: Connection(self), sock=bound, backlog=BACKLOG
         )
         self._sweeper = loop.call_later(SWEEP_SECONDS, self._sweep)
-        address = self._listener.sockets[0].getsockname()
-        return address[0], address[1]
 
     def admit(self, connection: Connection) -> bool:
         connection.used_at = self.time()

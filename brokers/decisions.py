@@ -1,0 +1,48 @@
+"""What the metadata plane decides, put in force on this node: partitions follow the image, askers hear the result."""
+
+from collections.abc import Iterable
+from functools import partial
+
+from brokers.api.context import Context
+from brokers.effects import Effect
+from brokers.group_log import GroupLog
+from brokers.ids import OFFSETS_TOPIC, Instant
+from brokers.lifecycle import Lifecycle
+from brokers.metadata.image import ImageDelta
+from brokers.metadata.plane import Decided, PlaneEffect, PlaneReady
+from brokers.metadata.plane import ImageChanged as PlaneImageChanged
+from brokers.region import ImageChanged
+
+
+class Decisions:
+    """Runs the plane's effects; `plane_ready` once commands are decided."""
+
+    def __init__(self, lifecycle: Lifecycle, group_log: GroupLog) -> None:
+        self.context: Context
+        self.plane_ready = False
+        self._lifecycle = lifecycle
+        self._group_log = group_log
+
+    def run(self, planned: Iterable[PlaneEffect], now: Instant) -> list[Effect]:
+        effects: list[Effect] = []
+        for effect in planned:
+            match effect:
+                case Decided(token, result):
+                    then = self.context.decided.pop(token)
+                    effects += self._lifecycle.when_settled(partial(then, result), now)
+                case PlaneImageChanged(delta):
+                    effects += self._follow(delta, now)
+                case PlaneReady():
+                    self.plane_ready = True
+                case _:
+                    effects.append(effect)
+        return effects
+
+    def _follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
+        groups = self.context.groups
+        offsets = self.context.image.topics_by_name.get(OFFSETS_TOPIC)
+        if offsets is not None:
+            groups.spread_over(len(offsets.partitions))
+        effects = self._lifecycle.follow(delta)
+        effects += self._group_log.run(groups.on_topics_deleted(delta.topics_deleted, now), now)
+        return [*effects, ImageChanged(delta)]
