@@ -14,7 +14,7 @@ from federation.demo.flights import Flight
 _SILENT = logging.getLogger(__name__)
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
-_POLL_EVERY = 200  # records; a poll hands out acknowledgements
+_POLL_EVERY = 100  # records; a poll hands out acknowledgements
 
 
 class Sender(threading.Thread):
@@ -52,9 +52,7 @@ class Sender(threading.Thread):
         for sent, flight in enumerate(self._flights, 1):
             self._send(flight)
             if sent % _POLL_EVERY == 0:
-                self._producer.poll(0)
-            if self._per_second:
-                self._producer.poll(max(0.0, started + sent / self._per_second - time.monotonic()))
+                self._listen(until=started + sent / self._per_second if self._per_second else 0.0)
             if self._stopped.is_set():
                 return
         while self.unacknowledged and not self._stopped.is_set():
@@ -71,6 +69,12 @@ class Sender(threading.Thread):
         with contextlib.suppress(KafkaException):
             self._producer.purge()
         self._producer.flush(0)
+
+    def _listen(self, until: float) -> None:
+        """Hear acknowledgements, at least those that are there, and go on doing so until an instant."""
+        self._producer.poll(0)
+        while (wait := until - time.monotonic()) > 0 and not self._stopped.is_set():
+            self._producer.poll(wait)
 
     def _send(self, flight: Flight) -> None:
         self.unacknowledged[flight.number] = flight

@@ -67,7 +67,7 @@ def play(directory: Path, screen: Screen) -> Closing:
         stream = flights()
         sender, reader = _fill_and_link(cast, stream)
         with screen.step("A Spark audit of both regions' segments"):
-            verdict = audit(directory, west, east, TOPIC)
+            verdict = audit(directory, TOPIC)
             screen.note(f"verdict: [bold]{verdict['verdict']}[/bold], {verdict['said']}")
         failover = _fail_over(cast, sender, reader, stream)
     with screen.step("Accounts: every record of east read back"):
