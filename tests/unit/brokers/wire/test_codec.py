@@ -99,7 +99,7 @@ def test_records_of_a_request_are_a_slice_of_its_frame(
     assert isinstance(records, memoryview)
     at = frame.index(b"abcdef")
     frame[at] = ord("A")
-    assert records == b"Abcdef"
+    assert bytes(records) == b"Abcdef"
     assert codec.decode_request(PRODUCE, version, kind(frame), 0) == produce(b"Abcdef")
 
 

@@ -1,6 +1,7 @@
 """Headers and lengths, against both oracles and by hand."""
 
 import struct
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -48,7 +49,8 @@ def test_a_request_header_is_read_as_written_and_as_kio_reads_it(
     encoded = request_header(header)
     assert parse_request_header(encoded + b"body") == (header, len(encoded))
     is_flexible = header.api_version >= codec.first_flexible(header.api_key)
-    read, size = entity_reader(KioHeaderV2 if is_flexible else KioHeaderV1)(encoded, 0)
+    oracle: Any = KioHeaderV2 if is_flexible else KioHeaderV1
+    read, size = entity_reader(oracle)(encoded, 0)
     assert size == len(encoded)
     assert (read.request_api_key, read.request_api_version) == api
     assert (read.correlation_id, read.client_id) == (correlation_id, client_id)
