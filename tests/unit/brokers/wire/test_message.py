@@ -31,7 +31,7 @@ def test_a_list_given_to_a_message_is_the_list_it_has() -> None:
 
 def test_fields_are_given_by_name_and_only_known_ones() -> None:
     with pytest.raises(TypeError):
-        MetadataRequestTopic("flights")  # type: ignore[call-arg,arg-type,misc]
+        MetadataRequestTopic("flights")  # type: ignore[call-arg,arg-type]
     with pytest.raises(TypeError):
         MetadataRequestTopic(topic="flights")  # type: ignore[call-arg]
     with pytest.raises(AttributeError):
