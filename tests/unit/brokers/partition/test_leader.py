@@ -1,0 +1,128 @@
+"""A leader refuses as Kafka does, in Kafka's order, and leaves the log untouched when it refuses."""
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokers.effects import Append
+from brokers.errors import KafkaError, Refusal
+from brokers.log.config import LogConfig
+from brokers.partition import leader
+from brokers.partition.replica import Replica
+from brokers.records.batch import parse_header, renew_crc, verify_crc
+from tests.unit.brokers.partition.replicas import NOW, batch, open_replica
+
+
+def patched(data: bytearray, at: int, form: str, value: int, *, renew: bool = True) -> bytearray:
+    struct.pack_into(form, data, at, value)
+    if renew:
+        renew_crc(data, 0, len(data))
+    return data
+
+
+def refused(replica: Replica, data: bytearray | None, version: int = 9) -> KafkaError:
+    assert replica.log is not None
+    before = replica.log.log_end_offset
+    with pytest.raises(Refusal) as caught:
+        leader.append(replica, data, version, NOW)
+    assert replica.log.log_end_offset == before
+    return caught.value.error
+
+
+ATTRIBUTES, LAST_DELTA, COUNT, MAGIC, LENGTH = 21, 23, 57, 16, 8
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (None, KafkaError.INVALID_RECORD),
+        (bytearray(), KafkaError.INVALID_RECORD),
+        (batch()[:60], KafkaError.CORRUPT_MESSAGE),
+        (batch() + batch(), KafkaError.INVALID_RECORD),
+        (batch()[:-1], KafkaError.CORRUPT_MESSAGE),
+        (patched(batch(), MAGIC, ">b", 1), KafkaError.INVALID_RECORD),
+        (patched(batch(), MAGIC, ">b", 0), KafkaError.INVALID_RECORD),
+        (patched(batch(), LENGTH, ">i", 3), KafkaError.CORRUPT_MESSAGE),
+        (patched(batch(), LENGTH, ">i", -1), KafkaError.CORRUPT_MESSAGE),
+        (patched(batch(), 70, ">b", 99, renew=False), KafkaError.CORRUPT_MESSAGE),
+        (batch(base_offset=1), KafkaError.INVALID_RECORD),
+        (patched(batch(), COUNT, ">i", 0), KafkaError.INVALID_RECORD),
+        (patched(batch(2), LAST_DELTA, ">i", 2), KafkaError.INVALID_RECORD),
+        (patched(batch(), ATTRIBUTES, ">h", 0x20), KafkaError.INVALID_RECORD),
+        (patched(batch(), ATTRIBUTES, ">h", 0x10), KafkaError.INVALID_TXN_STATE),
+        (patched(batch(), ATTRIBUTES, ">h", 0x05), KafkaError.INVALID_RECORD),
+        (patched(batch(), ATTRIBUTES, ">h", 0x08), KafkaError.INVALID_TIMESTAMP),
+        (batch(producer_id=7, producer_epoch=0, base_sequence=-1), KafkaError.INVALID_RECORD),
+        (batch(timestamp=NOW + 3_600_001), KafkaError.INVALID_TIMESTAMP),
+    ],
+)
+def test_what_a_leader_refuses(data: bytearray | None, error: KafkaError) -> None:
+    assert refused(open_replica(), data) is error
+
+
+def test_sizes_are_bounded_by_message_and_segment() -> None:
+    small = open_replica(config=LogConfig(max_message_bytes=60))
+    assert refused(small, batch()) is KafkaError.MESSAGE_TOO_LARGE
+    narrow = open_replica(config=LogConfig(segment_bytes=60))
+    assert refused(narrow, batch()) is KafkaError.RECORD_LIST_TOO_LARGE
+
+
+def test_zstd_needs_produce_version_7() -> None:
+    data = patched(batch(), ATTRIBUTES, ">h", 0x04)
+    assert refused(open_replica(), data, version=6) is KafkaError.UNSUPPORTED_COMPRESSION_TYPE
+    assert leader.append(open_replica(), data, 7, NOW).base_offset == 0
+
+
+def test_timestamps_before_the_bound_are_refused_and_append_time_lifts_it() -> None:
+    bounded = open_replica(config=LogConfig(timestamp_before_max_ms=1_000))
+    assert refused(bounded, batch(timestamp=NOW - 1_001)) is KafkaError.INVALID_TIMESTAMP
+    assert leader.append(bounded, batch(timestamp=NOW - 1_000), 9, NOW).base_offset == 0
+
+
+def test_append_time_stamps_the_batch_and_keeps_its_checksum_right() -> None:
+    data = batch(3, timestamp=NOW - 5)
+    done = leader.append(open_replica(config=LogConfig(append_time=True)), data, 9, NOW)
+    header = parse_header(data)
+    assert done.append_time == NOW
+    assert header.is_append_time and header.max_timestamp == NOW and verify_crc(data, header)
+
+
+def test_an_offline_partition_says_so() -> None:
+    replica = open_replica()
+    replica.failed("disk full", NOW)
+    with pytest.raises(Refusal) as caught:
+        leader.append(replica, batch(), 9, NOW)
+    assert caught.value.error is KafkaError.KAFKA_STORAGE_ERROR
+    assert "disk full" in caught.value.because
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=20))
+def test_offsets_are_given_without_gaps_and_stamped_into_the_bytes(counts: list[int]) -> None:
+    replica = open_replica(leader_epoch=9)
+    expected = 0
+    for count in counts:
+        data = batch(count)
+        done = leader.append(replica, data, 9, NOW)
+        header = parse_header(data)
+        assert (done.base_offset, done.next_offset) == (expected, expected + count)
+        assert (header.base_offset, header.leader_epoch) == (expected, 9)
+        assert verify_crc(data, header)
+        assert [type(effect) for effect in done.effects][-1] is Append
+        expected += count
+
+
+def test_each_of_the_last_five_batches_is_recognised_when_it_comes_again() -> None:
+    replica = open_replica()
+    for sequence in range(6):
+        again = batch(producer_id=5, producer_epoch=0, base_sequence=sequence)
+        leader.append(replica, again, 9, NOW)
+    assert replica.log is not None
+    for sequence in range(1, 6):
+        again = batch(producer_id=5, producer_epoch=0, base_sequence=sequence)
+        done = leader.append(replica, again, 9, NOW)
+        assert (done.base_offset, list(done.effects)) == (sequence, [])
+    assert replica.log.log_end_offset == 6
+    gap = batch(producer_id=5, producer_epoch=0, base_sequence=8)
+    assert refused(replica, gap) is KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER

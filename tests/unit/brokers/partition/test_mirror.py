@@ -1,0 +1,91 @@
+"""A mirror takes exactly what continues it, from its writer only, and changes no byte of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokers.effects import Append, Roll
+from brokers.errors import KafkaError, Refusal
+from brokers.partition import mirror
+from brokers.partition.replica import Replica
+from tests.unit.brokers.partition.replicas import NOW, batch, open_replica
+
+LINK = "west-east"
+
+
+def copied(base_offset: int, count: int = 1, leader_epoch: int = 0) -> bytes:
+    """A batch as the source's log holds it."""
+    return bytes(batch(count, base_offset=base_offset, leader_epoch=leader_epoch))
+
+
+def refused(replica: Replica, offset: int, data: bytes, writer: str = LINK) -> KafkaError:
+    assert replica.log is not None
+    before = replica.log.log_end_offset
+    with pytest.raises(Refusal) as caught:
+        mirror.place(replica, writer, offset, data, roll=False, now=NOW)
+    assert replica.log.log_end_offset == before
+    return caught.value.error
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4)), min_size=1, max_size=8))
+def test_batches_land_at_their_own_offsets_gaps_of_the_source_included(
+    plan: list[tuple[int, int]],
+) -> None:
+    replica = open_replica(writer=LINK)
+    end = 0
+    for gap, count in plan:
+        data = copied(end + gap, count)
+        next_offset, effects = mirror.place(replica, LINK, end, data, roll=False, now=NOW)
+        appended = [effect for effect in effects if isinstance(effect, Append)]
+        assert [bytes(b"".join(effect.buffers)) for effect in appended] == [data]
+        end += gap + count
+        assert next_offset == end
+
+
+def test_what_does_not_continue_the_log_is_refused() -> None:
+    replica = open_replica(writer=LINK)
+    mirror.place(replica, LINK, 0, copied(0, 5), roll=False, now=NOW)
+    assert refused(replica, 0, copied(0, 5)) is KafkaError.OFFSET_OUT_OF_RANGE
+    assert refused(replica, 7, copied(7)) is KafkaError.OFFSET_OUT_OF_RANGE
+    assert refused(replica, 5, copied(4)) is KafkaError.OFFSET_OUT_OF_RANGE
+    assert refused(replica, 5, copied(6) + copied(5)) is KafkaError.OFFSET_OUT_OF_RANGE
+
+
+def test_only_the_writer_places_and_only_while_it_is() -> None:
+    replica = open_replica(writer=LINK)
+    assert refused(replica, 0, copied(0), writer="other") is KafkaError.POLICY_VIOLATION
+    replica.led(4, None)
+    assert refused(replica, 0, copied(0)) is KafkaError.POLICY_VIOLATION
+
+
+def test_damage_and_torn_ranges_are_refused() -> None:
+    replica = open_replica(writer=LINK)
+    damaged = bytearray(copied(0))
+    damaged[-1] ^= 1
+    assert refused(replica, 0, bytes(damaged)) is KafkaError.CORRUPT_MESSAGE
+    assert refused(replica, 0, copied(0) + copied(1)[:-1]) is KafkaError.CORRUPT_MESSAGE
+    assert refused(replica, 0, b"") is KafkaError.CORRUPT_MESSAGE
+
+
+def test_a_leader_epoch_above_the_partitions_waits_until_that_has_risen() -> None:
+    replica = open_replica(writer=LINK, leader_epoch=1)
+    assert refused(replica, 0, copied(0, leader_epoch=2)) is KafkaError.UNKNOWN_LEADER_EPOCH
+    replica.led(2, LINK)
+    mirror.place(replica, LINK, 0, copied(0, leader_epoch=2), roll=False, now=NOW)
+
+
+def test_a_mirror_rolls_where_its_source_did_and_nowhere_else() -> None:
+    replica = open_replica(writer=LINK)
+    mirror.place(replica, LINK, 0, copied(0), roll=False, now=NOW)
+    _, effects = mirror.place(replica, LINK, 1, copied(1), roll=True, now=NOW)
+    assert [effect.base_offset for effect in effects if isinstance(effect, Roll)] == [1]
+
+
+def test_skipping_goes_forward_only() -> None:
+    replica = open_replica(writer=LINK)
+    mirror.place(replica, LINK, 0, copied(0, 5), roll=False, now=NOW)
+    with pytest.raises(Refusal):
+        mirror.skip_to(replica, LINK, 4)
+    mirror.skip_to(replica, LINK, 100)
+    assert replica.log is not None
+    assert (replica.log.log_start_offset, replica.log.log_end_offset) == (100, 100)
