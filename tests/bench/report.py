@@ -10,6 +10,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
+from matplotlib.ticker import LogLocator, NullLocator
 from rich.console import Console
 from rich.table import Table
 
@@ -117,6 +118,9 @@ def _plot(found: list[Row], path: Path) -> None:
             ha="left" if (row.ratio or 1) >= 1 else "right", fontsize=8,
         )  # fmt: skip
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.axvline(1, color="grey", linewidth=1)
     axes.set_yticks(places, [f"{row.title}: {row.figure}" for row in found], fontsize=8)
     axes.invert_yaxis()
