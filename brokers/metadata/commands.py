@@ -46,12 +46,12 @@ class ConfigOperation(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTopic:
-    """`assignments` is partition -> replicas; with it, count and factor stay at `DEFAULT`."""
+    """`assignments` is (partition, replicas); with it, count and factor stay at `DEFAULT`."""
 
     name: str
     partition_count: int = DEFAULT
     replication_factor: int = DEFAULT
-    assignments: Mapping[int, tuple[BrokerId, ...]] = field(default_factory=dict)
+    assignments: tuple[tuple[int, tuple[BrokerId, ...]], ...] = ()
     configs: Mapping[str, str | None] = field(default_factory=dict)
 
 

@@ -16,7 +16,15 @@ from brokers.config import BrokerConfig
 from brokers.effects import Changed, LoadState, OpenLog, ReadRange, SaveState, StorageEffect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
-from brokers.ids import METADATA_PARTITION, Buffer, Instant, Offset, Ticket
+from brokers.ids import (
+    METADATA_PARTITION,
+    BrokerId,
+    Buffer,
+    Instant,
+    LeaderEpoch,
+    Offset,
+    Ticket,
+)
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.metadata import snapshot
@@ -25,6 +33,7 @@ from brokers.metadata.checkpoints import POINTER_NAME, Checkpoints
 from brokers.metadata.commands import NO_ID, Command, RegisterBroker
 from brokers.metadata.controller import Controller
 from brokers.metadata.image import Image, ImageDelta
+from brokers.metadata.producer_ids import ProducerIds
 from brokers.metadata.quorum import STATE_NAME, Quorum, QuorumState
 from brokers.metadata.records import MetadataLogError
 from brokers.metadata.registration import FEATURES, Feature
@@ -91,6 +100,7 @@ class MetadataPlane:
     ) -> None:
         self.image = Image(cluster_id)
         self.deadline: Instant | None = None
+        self.producer_ids = ProducerIds()
         self._config = config
         self._directory = directory
         self._incarnation = UUID(bytes=rng.randbytes(16), version=4)
@@ -110,6 +120,21 @@ class MetadataPlane:
     def committed_offset(self) -> Offset:
         """The last offset of the metadata log that is in `image`."""
         return self.image.next_offset - 1
+
+    @property
+    def leader_epoch(self) -> LeaderEpoch:
+        """That of the metadata log."""
+        return self._quorum.leader_epoch
+
+    @property
+    def log_end_offset(self) -> Offset:
+        """That of the metadata log; what is committed while the log is offline."""
+        return self.image.next_offset if self._log is None else self._log.log_end_offset
+
+    @property
+    def voters(self) -> Sequence[BrokerId]:
+        """Nodes whose disks decide what is committed."""
+        return self._quorum.voters
 
     @property
     def supported_features(self) -> Sequence[Feature]:

@@ -75,7 +75,7 @@ class Quorum:
         self.high_watermark: Offset = 0
         self._node_id = node_id
         self._directory = directory
-        self._voters = tuple(voters)
+        self.voters = tuple(voters)
         self._epoch_start: Offset = 0
         self._flushed: dict[BrokerId, Offset] = {}
 
@@ -100,7 +100,7 @@ class Quorum:
         assert self.role is Role.CANDIDATE and self._is_majority(1), self.role
         self.role = Role.LEADER
         self._epoch_start = log_end_offset
-        self._flushed = dict.fromkeys(self._voters, 0)
+        self._flushed = dict.fromkeys(self.voters, 0)
 
     def leader_change(self, now: Instant) -> bytearray:
         """The first batch of the epoch."""
@@ -108,7 +108,7 @@ class Quorum:
         message = LeaderChangeMessage(
             version=0,
             leader_id=self._node_id,
-            voters=[Voter(voter_id=voter) for voter in self._voters],
+            voters=[Voter(voter_id=voter) for voter in self.voters],
             granting_voters=[Voter(voter_id=self._node_id)],
         )
         return control_batch(
@@ -134,4 +134,4 @@ class Quorum:
         self.role = Role.UNATTACHED
 
     def _is_majority(self, votes: int) -> bool:
-        return votes > len(self._voters) // 2
+        return votes > len(self.voters) // 2

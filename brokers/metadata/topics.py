@@ -165,10 +165,10 @@ def _manual_assignment(image: Image, item: NewTopic, budget: Budget) -> list[tup
     if item.partition_count != DEFAULT or item.replication_factor != DEFAULT:
         because = "with an assignment, the partition count and the replication factor must be -1"
         raise Refusal(KafkaError.INVALID_REQUEST, because)
-    if sorted(item.assignments) != list(range(len(item.assignments))):
+    if sorted(index for index, _ in item.assignments) != list(range(len(item.assignments))):
         because = "assigned partitions must be numbered 0, 1, 2 ... without a gap"
         raise Refusal(KafkaError.INVALID_REPLICA_ASSIGNMENT, because)
     budget.take(len(item.assignments))
-    assignment = [tuple(replicas) for _, replicas in sorted(item.assignments.items())]
+    assignment = [tuple(replicas) for _, replicas in sorted(item.assignments)]
     check_assignment(image, assignment)
     return assignment

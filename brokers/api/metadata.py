@@ -1,0 +1,181 @@
+"""Metadata (key 3): brokers, topics and who leads their partitions. Versions 0-13.
+
+Version 0 has no null, so its empty list means all topics. A topic that does not exist is created where the client and
+the node allow it, and the answer waits until it has a leader (Kafka answers LEADER_NOT_AVAILABLE first).
+"""
+
+from collections.abc import Mapping
+
+from brokers.api.context import Context
+from brokers.api.operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from brokers.effects import Effect, Reply
+from brokers.errors import KafkaError, Refusal
+from brokers.events import Request
+from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
+from brokers.metadata.commands import NO_ID, CreateTopics, NewTopic, TopicOutcome
+from brokers.metadata.image import NO_LEADER, TopicImage
+from brokers.metadata.names import check_name
+from brokers.metadata.topics import internal_topic
+from brokers.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+KEY = 3
+VERSIONS = (0, 13)
+IDS_FROM = 12  # topics may be asked for by id
+
+
+def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    message = request.message
+    assert isinstance(message, MetadataRequest)
+    missing = _to_create(context, message, request.api_version)
+    if not missing:
+        return [Reply(request.ticket, _response(context, message, request.api_version, {}))]
+
+    def then(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+        errors = _creation_errors(missing, result)
+        return [Reply(request.ticket, _response(context, message, request.api_version, errors))]
+
+    return context.propose(CreateTopics(tuple(missing)), then, now)
+
+
+def _wants_all(message: MetadataRequest, version: int) -> bool:
+    return message.topics is None or (version == 0 and not message.topics)
+
+
+def _to_create(context: Context, message: MetadataRequest, version: int) -> list[NewTopic]:
+    """New topics for the legal names that do not exist, where creation is allowed."""
+    if not (message.allow_auto_topic_creation and context.config.auto_create_topics_enable):
+        return []
+    asked = [] if _wants_all(message, version) else message.topics or []
+    if any(_refused(topic, version) for topic in asked):
+        return []
+    names = dict.fromkeys(topic.name for topic in asked if topic.topic_id == NO_ID)
+    return [
+        internal_topic(name, context.config) if name in INTERNAL_TOPICS else NewTopic(name=name)
+        for name in names
+        if name is not None and _is_creatable(context, name)
+    ]
+
+
+def _is_creatable(context: Context, name: str) -> bool:
+    try:
+        check_name(name)
+    except Refusal:
+        return False
+    return name not in context.image.topics_by_name
+
+
+def _creation_errors(
+    missing: list[NewTopic], result: tuple[TopicOutcome, ...] | Refusal
+) -> dict[str, KafkaError]:
+    if isinstance(result, Refusal):  # the client looks again
+        return {topic.name: KafkaError.LEADER_NOT_AVAILABLE for topic in missing}
+    return {outcome.name: outcome.error for outcome in result if outcome.name and outcome.error}
+
+
+def _response(
+    context: Context, message: MetadataRequest, version: int, errors: Mapping[str, KafkaError]
+) -> MetadataResponse:
+    response = MetadataResponse(
+        brokers=_brokers(context),
+        cluster_id=context.cluster_id,
+        controller_id=context.config.node_id,
+    )
+    if message.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+    if _wants_all(message, version):
+        known = context.image.topics_by_name.values()
+        response.topics = [_described(context, topic) for topic in known]
+    else:
+        asked = {(topic.topic_id, topic.name): topic for topic in message.topics or []}
+        is_refused = any(_refused(topic, version) for topic in asked.values())
+        response.error_code = KafkaError.INVALID_REQUEST if is_refused else KafkaError.NONE
+        response.topics = [
+            _invalid(topic, version) if is_refused else _asked(context, topic, errors)
+            for topic in asked.values()
+        ]
+    if message.include_topic_authorized_operations:
+        for item in response.topics:
+            if not item.error_code:
+                item.topic_authorized_operations = TOPIC_OPERATIONS
+    return response
+
+
+def _brokers(context: Context) -> list[MetadataResponseBroker]:
+    return [
+        MetadataResponseBroker(
+            node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack
+        )
+        for _, broker in sorted(context.image.brokers.items())
+        if not broker.fenced
+    ]
+
+
+def _refused(topic: MetadataRequestTopic, version: int) -> bool:
+    """Versions 10 and 11 have room for an id, but only names may be asked for."""
+    if version < IDS_FROM:
+        return topic.name is None or topic.topic_id != NO_ID
+    return topic.name is None and topic.topic_id == NO_ID
+
+
+def _invalid(topic: MetadataRequestTopic, version: int) -> MetadataResponseTopic:
+    name = topic.name if version >= IDS_FROM else topic.name or ""
+    error = KafkaError.INVALID_REQUEST
+    return MetadataResponseTopic(error_code=error, name=name, topic_id=topic.topic_id)
+
+
+def _asked(
+    context: Context, asked: MetadataRequestTopic, errors: Mapping[str, KafkaError]
+) -> MetadataResponseTopic:
+    if asked.topic_id != NO_ID:
+        topic = context.image.topics_by_id.get(asked.topic_id)
+        if topic is None:
+            error = KafkaError.UNKNOWN_TOPIC_ID
+            return MetadataResponseTopic(error_code=error, name=None, topic_id=asked.topic_id)
+        return _described(context, topic)
+    name = asked.name or ""
+    topic = context.image.topics_by_name.get(name)
+    if topic is not None:
+        return _described(context, topic)
+    try:
+        check_name(name)
+        error = errors.get(name, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+    except Refusal:
+        error = KafkaError.INVALID_TOPIC_EXCEPTION
+    return MetadataResponseTopic(error_code=error, name=name, is_internal=name in INTERNAL_TOPICS)
+
+
+def _described(context: Context, topic: TopicImage) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.is_internal,
+        topic_authorized_operations=NOT_ASKED,
+        partitions=[
+            MetadataResponsePartition(
+                error_code=KafkaError.LEADER_NOT_AVAILABLE
+                if partition.leader == NO_LEADER
+                else KafkaError.NONE,
+                partition_index=index,
+                leader_id=partition.leader,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=list(partition.replicas),
+                isr_nodes=list(partition.isr),
+                offline_replicas=offline_replicas(context, TopicPartition(topic.name, index)),
+            )
+            for index, partition in enumerate(topic.partitions)
+        ],
+    )
+
+
+def offline_replicas(context: Context, partition: TopicPartition) -> list[int]:
+    """This node, where its disk refused the partition."""
+    replica = context.partitions.get(partition)
+    is_offline = replica is not None and replica.log is None and replica.offline != "opening"
+    return [context.config.node_id] if is_offline else []
