@@ -46,11 +46,10 @@ class OffsetIndex:
         after = bisect_right(range(len(self)), offset, key=self._last_offset)
         return self.entry(after - 1).position if after else 0
 
-    def last_before(self, bound: Offset, position: int) -> OffsetEntry | None:
-        """The last entry whose batch ends below `bound` and begins at or below `position`."""
+    def before(self, bound: Offset, position: int) -> int:
+        """How many entries have a batch that ends below `bound` and begins at or below `position`."""
         below_bound = bisect_right(range(len(self)), bound - 1, key=self._last_offset)
-        after = bisect_right(range(below_bound), position, key=self._position)
-        return self.entry(after - 1) if after else None
+        return bisect_right(range(below_bound), position, key=self._position)
 
     def last(self) -> OffsetEntry | None:
         return self.entry(len(self) - 1) if self.data else None

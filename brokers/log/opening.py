@@ -14,7 +14,7 @@ from brokers.log.checkpoints import (
 from brokers.log.log import Log
 from brokers.log.recovery import Folder, Recovered, Recovery
 from brokers.log.root import Root
-from brokers.log.segment_file import SegmentFile
+from brokers.log.segment_file import LoadedIndexes, SegmentFile
 from brokers.log.segments import Segment
 from brokers.log.stored_log import StoredLog
 from brokers.ports import Files
@@ -40,6 +40,7 @@ def open_log(
     partition: TopicPartition,
     topic_id: bytes,
     *,
+    loaded: LoadedIndexes,
     index_interval_bytes: int,
     now: Instant,
 ) -> tuple[Log, StoredLog, tuple[str, ...]]:
@@ -60,10 +61,10 @@ def open_log(
         files,
         directory,
         found.segments,
+        loaded,
         log_start_offset=found.log_start_offset,
         next_offset=found.next_offset,
         synced_offset=min(folder.recovery_point, found.next_offset),
-        index_interval_bytes=index_interval_bytes,
     )
     log = _core_half(root, partition, topic_id, found, now)
     return log, stored, (*repairs, *found.repairs)

@@ -16,6 +16,25 @@ from brokers.records.batch import HEADER_SIZE, BatchHeader, parse_header
 _HOP_BYTES = 1 << 16  # headers are read in chunks of this; larger batches are jumped over
 
 
+class LoadedIndexes:
+    """The sealed segments, of all logs, whose indexes are in memory: a bounded number, the least recently used go."""
+
+    def __init__(self, segments_max: int = 32) -> None:
+        self._segments_max = segments_max
+        self._segments: dict[SegmentFile, None] = {}
+
+    def touch(self, segment: "SegmentFile") -> None:
+        self._segments.pop(segment, None)
+        self._segments[segment] = None
+        if len(self._segments) > self._segments_max:
+            oldest = next(iter(self._segments))
+            del self._segments[oldest]
+            oldest.unload_indexes()
+
+    def forget(self, segment: "SegmentFile") -> None:
+        self._segments.pop(segment, None)
+
+
 class SegmentFile:
     """`size` bytes of whole batches; the batch that ends at `max_timestamp_offset` has the largest timestamp."""
 
@@ -54,6 +73,11 @@ class SegmentFile:
         self._time_index: TimeIndex | None = TimeIndex(self.base_offset)
         self._unindexed = 0  # bytes of log since the last index entry
         self._saved = (-1, -1)  # bytes of both indexes that are in their files; -1: no file yet
+
+    def successor(self, base_offset: Offset) -> "SegmentFile":
+        """The segment that follows this one in the same folder; makes no file."""
+        directory = self.path.rpartition("/")[0]
+        return SegmentFile(self._files, directory, base_offset, self._interval)
 
     def append(self, headers: Sequence[BatchHeader], buffers: Buffers) -> None:
         """Write batches at the end; raises `DiskError`, and then the file may hold a part of them."""

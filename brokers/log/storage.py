@@ -39,7 +39,7 @@ from brokers.log.checkpoints import LEADER_EPOCHS, format_epochs
 from brokers.log.log import Log
 from brokers.log.opening import aside_name, folder_name, open_log
 from brokers.log.root import DELETED_SUFFIX, Root
-from brokers.log.segment_file import SegmentFile
+from brokers.log.segment_file import LoadedIndexes, SegmentFile
 from brokers.log.snapshots import encode_snapshot
 from brokers.log.stored_log import StoredLog
 from brokers.log.timestamps import Found, find_timestamp
@@ -72,6 +72,7 @@ class Storage:
         self._files = files
         self._interval = index_interval_bytes
         self._root = Root(files)
+        self._loaded = LoadedIndexes()
         self._logs: dict[TopicPartition, StoredLog] = {}
         self._cores: dict[TopicPartition, Log] = {}  # read again only once the core has stopped
         self.unsynced: dict[TopicPartition, SyncTarget] = {}
@@ -151,6 +152,7 @@ class Storage:
                 self._root,
                 partition,
                 effect.topic_id,
+                loaded=self._loaded,
                 index_interval_bytes=self._interval,
                 now=now,
             )

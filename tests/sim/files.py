@@ -1,8 +1,8 @@
 """A disk in memory behind the `Files` port, which forgets at a crash what was not synced, and can be full.
 
-`crash` keeps of each file what was synced and, of what was appended since, a part: a prefix, whose last sectors may hold
-zeros or garbage instead (what a power cut leaves). A file whose name was never synced may be gone altogether. A process
-that is merely killed loses nothing: open the same `SimFiles` again.
+`crash` keeps of each file what was synced and, of what was appended since, a part: a prefix, whose last sectors may
+hold zeros or garbage instead (what a power cut leaves). A file whose name was never synced may be gone altogether.
+A process that is merely killed loses nothing: open the same `SimFiles` again.
 """
 
 from collections.abc import Iterator

@@ -1,0 +1,68 @@
+"""Whole batches out of a segment: one `pread` of about the size that was asked, cut at batch borders.
+
+The borders are found by hopping over headers, but a long range of small batches has thousands: the offset index
+leads close to its end, and hopping starts there.
+"""
+
+from brokers.ids import Buffer, Offset
+from brokers.log.segment_file import SegmentFile
+from brokers.ports import Files
+from brokers.records.batch import (
+    HEADER_SIZE,
+    BatchError,
+    BatchHeader,
+    parse_header,
+    slice_batches,
+)
+
+_WORTH_A_LOOKUP_BYTES = 1 << 15  # below, hopping is faster than two binary searches
+
+
+def read_batches(
+    files: Files,
+    segment: SegmentFile,
+    position: int,
+    wanted: tuple[Offset, Offset],
+    size_max: int,
+    at_least_one: bool,
+) -> tuple[Buffer, Offset]:
+    """(batches of the offsets `wanted`, next offset); the first wanted batch begins at `position`."""
+    offset, bound = wanted
+    size = min(segment.size - position, max(size_max, HEADER_SIZE))
+    if size <= 0:
+        return b"", offset
+    data = memoryview(files.read(segment.path, position, size))
+    first = parse_header(data)
+    if first.next_offset > bound or (first.length > size_max and not at_least_one):
+        return b"", offset
+    if first.length > len(data):
+        data = memoryview(files.read(segment.path, position, first.length))
+    if first.length >= size_max:
+        return data[: first.length], first.next_offset
+    skipped = _skip(segment, position, data, bound) if size > _WORTH_A_LOOKUP_BYTES else 0
+    rest = data[skipped:]
+    _, end, next_offset = slice_batches(rest, offset, bound, len(rest), at_least_one=False)
+    return data[: skipped + end], next_offset
+
+
+def _skip(segment: SegmentFile, position: int, data: memoryview, bound: Offset) -> int:
+    """How many bytes of `data` certainly are whole batches below `bound`, with at least one more behind them."""
+    entries = segment.index.before(bound, position + len(data))
+    # The last entry's batch may not fit into the data; the one before it ends where a later one begins.
+    for number in (entries - 1, entries - 2):
+        if number >= 0:
+            start = segment.index.entry(number).position - position
+            header = _header_at(data, start)
+            if header and start + header.length <= len(data) and header.next_offset <= bound:
+                return start
+    return 0
+
+
+def _header_at(data: memoryview, start: int) -> BatchHeader | None:
+    """The header there, unless the index leads astray."""
+    if not 0 <= start <= len(data) - HEADER_SIZE:
+        return None
+    try:
+        return parse_header(data, start)
+    except BatchError:
+        return None
