@@ -228,6 +228,15 @@ class DecoderWriter:
             else:
                 self.source.line(f"position = skip_tags(buffer, position, {count}, limit)")
 
+    def _tagged(self, target: str, field: Field) -> None:
+        self._field(target, field)
+        self.flush()
+        if is_struct(field) and not field.is_array:
+            # A struct of defaults need not have been written: it means what its absence means.
+            default = self.source.constant("default", self.layout.python_class(field.type)())
+            with self.source.block(f"if {target} == {default}:"):
+                self.source.line(f"{target} = None")
+
     def _known_tags(self, message: str, struct: Struct, count: str) -> None:
         tag, end = self.source.fresh("tag"), self.source.fresh("end")
         with self.source.block(f"if {count} > {TAGS_MAX}:"):
@@ -237,8 +246,7 @@ class DecoderWriter:
             self.source.line(f"{tag}, position, {end} = open_tag(buffer, position, {tag}, limit)")
             for field in self.layout.tagged(struct):
                 with self.source.block(f"if {tag} == {field.tag}:"):
-                    self._field(f"{message}.{field.name}", field)
-                    self.flush()
+                    self._tagged(f"{message}.{field.name}", field)
                     with self.source.block(f"if position != {end}:"):
                         self._refuse(field, f"ends at {{position}}, not at {{{end}}}")
             self.source.line(f"position = {end}")

@@ -199,6 +199,17 @@ def test_a_tagged_struct_of_defaults_is_left_out() -> None:
     assert codec.encode_response(FETCH, 12, plain) == codec.encode_response(FETCH, 12, explicit)
 
 
+def test_a_tagged_struct_of_defaults_reads_as_absent() -> None:
+    request = b"".join(codec.encode_request(FETCH, 15, FetchRequest()))
+    replica_state = b"\1\1\x0d" + b"\xff" * 12 + b"\0"
+    decoded = codec.decode_request(FETCH, 15, request[:-1] + replica_state, 0)
+    assert decoded == FetchRequest(replica_state=None)
+    follower = replica_state.replace(b"\xff" * 4, b"\0\0\0\7", 1)
+    assert codec.decode_request(FETCH, 15, request[:-1] + follower, 0) == FetchRequest(
+        replica_state=ReplicaState(replica_id=7)
+    )
+
+
 def test_a_body_may_begin_anywhere_in_its_frame() -> None:
     body = struct.pack(">i", -1)
     decoded = codec.decode_request(METADATA, 1, b"header" + body, 6)
