@@ -3,14 +3,16 @@
 | file | holds |
 |---|---|
 | `frames` | Kafka requests and record batches built by hand with `struct`, independent of our own codec |
+| `answers` | Kafka answers and fetched batches taken apart by hand, and whether they are intact |
 | `connection` | one blocking connection: sends prebuilt frames, reads answers |
 | `load` | the raw pipelined client program, run as its own process |
 | `latency` | one record at a time: acknowledged, read by a waiting consumer, read over a link |
-| `verify` | reads everything back and counts it |
 | `stock` | the same produce and consume work by librdkafka |
-| `processes` | what a set of processes costs: CPU seconds and resident memory |
+| `topics` | topics created, waited for, counted and deleted over the wire |
+| `client` | runs those programs; raises `Lost` when a topic doesn't hold what was acknowledged |
+| `processes` | processes started and stopped, and what they cost: CPU seconds and resident memory |
 | `systems` | what a measured system must offer; `ours` is Causeway, `peer` is Apache Kafka and MirrorMaker 2 |
-| `work` | the measures, one function each, for any system |
+| `work`, `crossing` | the measures, one function each, for any system: of one region, of a link |
 | `targets` | which ratio each measure has to reach |
 | `report` | the table, `bench.json` and `bench.png` |
 

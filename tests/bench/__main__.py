@@ -26,6 +26,7 @@ from tests.bench.systems import System
 from tests.bench.targets import MEASURES, Measure
 
 progress = Console(stderr=True, soft_wrap=True, highlight=False)
+BUSY_LOAD = 0.5
 TABLE_COLUMNS = 118  # of characters, where nothing says how wide the terminal is
 
 
@@ -38,6 +39,10 @@ def main() -> int:
     runs: dict[str, dict[str, list[Figures]]] = {}
     failures: list[str] = []
     began_load = os.getloadavg()[0]
+    if began_load > BUSY_LOAD:
+        progress.print(
+            f"[yellow]this machine is busy[/] (load average {began_load}): figures will be noisy"
+        )
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="causeway-bench-")))
         systems = _systems(options, directory)
