@@ -58,7 +58,7 @@ class Joining:
         former = self._former(group, request)
         if not self._has_room(group, former):
             return self._turn_away(
-                ticket, group, request, KafkaError.GROUP_MAX_SIZE_REACHED, now
+                ticket, group, request, KafkaError.GROUP_MAX_SIZE_REACHED, now, without=former
             )
         names = [name for name, _ in request.protocols]
         if not group.accepts(request.protocol_type, names, besides=former):
@@ -89,14 +89,21 @@ class Joining:
         return former is not None or len(group.members) < self._config.members_max
 
     def _turn_away(
-        self, ticket: Ticket, group: Group, request: JoinRequest, error: KafkaError, now: Instant
+        self,
+        ticket: Ticket,
+        group: Group,
+        request: JoinRequest,
+        error: KafkaError,
+        now: Instant,
+        without: Member | None = None,
     ) -> list[GroupEffect]:
-        """Nobody waits for an id that was handed out to one who cannot come in."""
+        """Nobody waits for one who cannot come in."""
         timer = group.pending.pop(request.member_id, None)
         if timer is not None:
             self._timers.cancel(timer)
         answer = Answer(ticket, JoinAnswer(error=error, member_id=request.member_id))
-        return [answer, *self._rebalance.try_complete(group, now)]
+        dismissed = [] if without is None else self._rebalance.dismiss(group, without)
+        return [answer, *dismissed, *self._rebalance.try_complete(group, now)]
 
     # --- newcomers ---
 

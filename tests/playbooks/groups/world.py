@@ -1,0 +1,154 @@
+"""A host for the group coordinator: a log that is written when asked to, a clock that moves when asked to.
+
+It keeps accounts: every ticket is answered once at most, and never after its client has gone.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+from brokers.effects import Changed
+from brokers.errors import KafkaError
+from brokers.groups.config import GroupConfig
+from brokers.groups.coordinator import Coordinator
+from brokers.groups.effects import Answer, AppendRecords, OffsetsCommitted
+
+START = 1_700_000_000_000
+STEPS_MAX = 10_000  # more timers than this at one instant means that one feeds itself
+
+
+class CountingRng:
+    """Member ids that a reader can tell apart: 1, 2, 3 ..."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def random(self) -> float:
+        return 0.5
+
+    def randbytes(self, n: int) -> bytes:
+        self._count += 1
+        return self._count.to_bytes(n, "big")
+
+    def randrange(self, start: int, stop: int) -> int:
+        return start
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A record of the log, as the coordinator reads it."""
+
+    key: bytes
+    value: bytes | None
+
+
+class World:
+    """One coordinator with all partitions of `__consumer_offsets` loaded."""
+
+    def __init__(self, config: GroupConfig | None = None, *, loaded: bool = True) -> None:
+        self.config = config or GroupConfig(initial_rebalance_delay_ms=0, offsets_partitions=3)
+        self.now = START
+        self.rng = CountingRng()
+        self.log: dict[int, list[Stored]] = {
+            partition: [] for partition in range(self.config.offsets_partitions)
+        }
+        self.in_flight: deque[AppendRecords] = deque()
+        self.answers: dict[int, object] = {}
+        self.asked: dict[int, object] = {}
+        self.gone: set[int] = set()
+        self.told: list[object] = []  # every effect, in order
+        self.coordinator = Coordinator(self.rng, self.config)
+        self._last_ticket = 0
+        if loaded:
+            self.load()
+
+    def load(self) -> None:
+        for partition, records in self.log.items():
+            self.perform(self.coordinator.load(partition, records, self.now))
+
+    def ticket(self, asked: object) -> int:
+        self._last_ticket += 1
+        self.asked[self._last_ticket] = asked
+        return self._last_ticket
+
+    def perform(self, effects: list[object]) -> list[object]:
+        for effect in effects:
+            match effect:
+                case Answer(ticket, response):
+                    assert ticket in self.asked, f"nobody asked {ticket}"
+                    assert ticket not in self.answers, f"{ticket} answered twice"
+                    assert ticket not in self.gone, f"{ticket} has gone"
+                    self.answers[ticket] = response
+                case AppendRecords():
+                    assert effect.records, "an append of nothing"
+                    self.in_flight.append(effect)
+                case OffsetsCommitted() | Changed():
+                    pass
+                case _:
+                    raise AssertionError(effect)
+        self.told += effects
+        return effects
+
+    def ask(self, method: str, request: object) -> int:
+        """One of the coordinator's (ticket, request, now) methods; the ticket."""
+        ticket = self.ticket(request)
+        self.perform(getattr(self.coordinator, method)(ticket, request, self.now))
+        return ticket
+
+    def answer(self, method: str, request: object) -> object:
+        """The answer to a request, with all it appends written; None while it waits."""
+        ticket = self.ask(method, request)
+        self.write_all()
+        return self.answers.get(ticket)
+
+    # --- the log ---
+
+    def write(self) -> list[object]:
+        """The oldest append is committed."""
+        append = self.in_flight.popleft()
+        self.log[append.offsets_partition] += [Stored(*record) for record in append.records]
+        return self.perform(self.coordinator.committed(append.token, self.now))
+
+    def lose(self, error: KafkaError = KafkaError.COORDINATOR_NOT_AVAILABLE) -> list[object]:
+        """The oldest append fails."""
+        append = self.in_flight.popleft()
+        return self.perform(self.coordinator.append_failed(append.token, error, self.now))
+
+    def write_all(self) -> None:
+        while self.in_flight:
+            self.write()
+
+    # --- the clock ---
+
+    def settle(self) -> None:
+        """Fire what is due now."""
+        for _ in range(STEPS_MAX):
+            due = self.coordinator.deadline
+            if due is None or due > self.now:
+                return
+            self.perform(self.coordinator.on_time(self.now))
+        raise AssertionError("timers that feed themselves")
+
+    def wait(self, milliseconds: int) -> None:
+        """Time passes, deadline by deadline."""
+        until = self.now + milliseconds
+        for _ in range(STEPS_MAX):
+            due = self.coordinator.deadline
+            if due is None or due > until:
+                self.now = until
+                return
+            self.now = max(due, self.now)
+            self.perform(self.coordinator.on_time(self.now))
+        raise AssertionError("timers that feed themselves")
+
+    # --- failures ---
+
+    def disconnect(self, *tickets: int) -> None:
+        self.gone.update(ticket for ticket in tickets if ticket not in self.answers)
+        self.perform(self.coordinator.disconnected(tickets, self.now))
+
+    def restart(self) -> None:
+        """A crash: what was not written is lost, and so is everyone's connection."""
+        self.in_flight.clear()
+        self.gone.update(ticket for ticket in self.asked if ticket not in self.answers)
+        self.coordinator = Coordinator(self.rng, self.config)
+        self.load()

@@ -1,0 +1,1 @@
+"""Consumer groups, module by module."""
