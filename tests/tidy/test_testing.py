@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tests.tidy.sources import Source, hand_written
+from tests.tidy.sources import ROOT, Source, hand_written
 
 PATCHING = re.compile(r"\b(?:monkeypatch|unittest\.mock|MagicMock|mocker)\b")
 
@@ -49,3 +49,17 @@ def test_a_test_asserts_something() -> None:
         )
     ]
     assert not silent, silent
+
+
+def test_unit_tests_lie_where_their_source_lies() -> None:
+    lost = sorted(
+        {
+            folder
+            for source in _tests()
+            if source.path.startswith("tests/unit/") and "/test_" in source.path
+            if not (
+                ROOT / (folder := source.path.removeprefix("tests/unit/").rpartition("/")[0])
+            ).is_dir()
+        }
+    )
+    assert not lost, lost
