@@ -8,6 +8,7 @@ that is not plainly equal.
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from federation.audit import merge
@@ -118,9 +119,11 @@ def _differences(unit: Unit, outcome: Outcome, payload: bool) -> Outcome:
         (Side.MIRROR, mirror, source),
     ):
         kept, strays = merge.in_order(batches, {merge.identity(batch) for batch in others})
-        rising.append(kept)
+        rising.append([batch for batch in kept if not _outside(batch, unit)])
+        strays += [batch for batch in kept if _outside(batch, unit)]
         for stray in strays:
-            findings.append(displaced(stray, side, scene, _elsewhere(stray, kept, unit)))
+            covered = _outside(stray, unit) or _covers(rising[-1], stray)
+            findings.append(displaced(stray, side, scene, covered))
     for island in merge.islands(*rising):
         findings += classify(island, scene)
     return outcome._replace(
@@ -133,7 +136,10 @@ def _differences(unit: Unit, outcome: Outcome, payload: bool) -> Outcome:
 
 
 def _table(parts: Sequence[Part], unit: Unit) -> tuple[list[Batch], list[Break]]:
-    """The unit's batches in file order, and what is no batch; a torn tail above the cut is neither."""
+    """The unit's batches in file order, and what is no batch; a torn tail above the cut is neither.
+
+    Where its first or last byte was in doubt, the parts hold more than the unit, which is left out here.
+    """
     batches: list[Batch] = []
     breaks: list[Break] = []
     for part in parts:
@@ -142,18 +148,21 @@ def _table(parts: Sequence[Part], unit: Unit) -> tuple[list[Batch], list[Break]]
                 batches.append(found)
             elif found.base_offset < unit.to_offset or found.next_offset < OFFSET_MAX:
                 breaks.append(found)
-    start, stop = 0, len(batches)
-    while start < stop and batches[start].next_offset <= unit.from_offset:
-        start += 1
-    while start < stop and batches[stop - 1].base_offset >= unit.to_offset:
-        stop -= 1
-    return batches[start:stop], breaks
+    if parts and parts[0].floor < unit.from_offset:
+        batches = list(dropwhile(lambda one: one.next_offset <= unit.from_offset, batches))
+    if parts and parts[-1].ceiling == OFFSET_MAX:
+        while batches and batches[-1].base_offset >= unit.to_offset:
+            batches.pop()
+    return batches, breaks
 
 
-def _elsewhere(stray: Batch, kept: Sequence[Batch], unit: Unit) -> bool:
-    """Its offsets are in place on this side, in this unit or by rights in another."""
-    if not unit.from_offset <= stray.base_offset < unit.to_offset:
-        return True
+def _outside(batch: Batch, unit: Unit) -> bool:
+    """Its place is by rights in another unit."""
+    return batch.base_offset >= unit.to_offset or batch.next_offset <= unit.from_offset
+
+
+def _covers(kept: Sequence[Batch], stray: Batch) -> bool:
+    """The stray's offsets are in place as well."""
     after = bisect_right(kept, stray.base_offset, key=lambda batch: batch.next_offset)
     return after < len(kept) and kept[after].base_offset < stray.next_offset
 

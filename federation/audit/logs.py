@@ -26,6 +26,7 @@ from federation.audit.read import (
 PARTITION_FOLDER = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)-(?P<partition>\d+)")
 SEGMENT_FILE = re.compile(r"(\d{20})\.log")
 INDEX_ENTRY = struct.Struct(">ii")
+ENTRIES_EARLY = 4
 
 
 class Segment(NamedTuple):
@@ -75,8 +76,11 @@ class Log(NamedTuple):
             begin = start.byte if number == start.segment else 0
             until = stop.byte if number == stop.segment else segment.size
             floor = start.offset if number == start.segment else segment.base_offset
+            ceiling = self.next_base(number)
+            if number == stop.segment:
+                ceiling = min(ceiling, stop.offset)
             if begin < until:
-                found.append(Part(segment.path, begin, until, floor, self.next_base(number)))
+                found.append(Part(segment.path, begin, until, floor, ceiling))
         return tuple(found)
 
 
@@ -128,13 +132,18 @@ def first_at(log: Log, offset: int) -> Position | None:
     if segment.base_offset >= offset:
         return Position(number, 0, segment.base_offset)
     byte, reached = _hint(segment, offset)
-    for base_offset, next_offset, size in _hop(segment, byte):
-        if base_offset >= offset:
+    hops = _hop(segment, byte)
+    for base_offset, next_offset, size in hops:
+        if reached == offset:
             return Position(number, byte, offset)
-        byte, reached = byte + size, next_offset
-        if reached > offset:
+        if base_offset >= offset:
+            # Offsets are missing before it: only if the log goes on above it, its base offset can be believed.
+            after = next(hops, (next_offset, 0, 0))[0]
+            return Position(number, byte, offset) if after >= next_offset else None
+        if base_offset < reached or next_offset > offset:
             return None
-    return Position(number, byte, offset) if byte == segment.size or reached == offset else None
+        byte, reached = byte + size, next_offset
+    return Position(number, byte, offset) if byte == segment.size and reached <= offset else None
 
 
 def first_covering(log: Log, offset: int) -> Position:
@@ -152,8 +161,8 @@ def first_covering(log: Log, offset: int) -> Position:
 
 
 def end_of(log: Log) -> Position:
-    """The end of the last file."""
-    return Position(len(log.segments) - 1, log.segments[-1].size, log.end_offset)
+    """The last byte of the last file, whatever offsets are found before it."""
+    return Position(len(log.segments) - 1, log.segments[-1].size, OFFSET_MAX)
 
 
 def timestamp_at(log: Log, position: Position) -> int:
@@ -207,11 +216,15 @@ def _hint(segment: Segment, offset: int) -> tuple[int, int]:
 
 
 def _indexed(index: bytes, relative: int) -> int:
-    """Position of the last entry at or below `relative`; a live index ends in zeros that are no entries."""
+    """Position of an entry shortly before `relative`; a live index ends in zeros that are no entries.
+
+    A few entries early, so that batches out of place around the offset are seen by whoever hops on from there.
+    """
 
     def key(number: int) -> int:
         entry, position = INDEX_ENTRY.unpack_from(index, number * INDEX_ENTRY.size)
         return entry if position > 0 or number == 0 else OFFSET_MAX
 
     found = bisect_right(range(len(index) // INDEX_ENTRY.size), relative, key=key)
-    return INDEX_ENTRY.unpack_from(index, (found - 1) * INDEX_ENTRY.size)[1] if found else 0
+    early = found - ENTRIES_EARLY
+    return int(INDEX_ENTRY.unpack_from(index, early * INDEX_ENTRY.size)[1]) if early >= 0 else 0

@@ -120,8 +120,11 @@ def _batch(window: Window, part: Part, position: int) -> Batch | None:
         follower = _follower(window, part, position + size, base_offset)
         if magic != MAGIC or follower is None:
             return None
-        # A damaged header cannot say where its batch ends; its neighbour can.
-        next_offset = follower if follower >= 0 else min(next_offset, part.ceiling)
+        # A damaged header cannot say which offset comes next; its neighbour can, or where the part ends.
+        if follower >= 0:
+            next_offset = follower
+        elif part.ceiling < OFFSET_MAX:
+            next_offset = part.ceiling
     sound = checked and magic == MAGIC
     body = xxh3_128_intdigest(data[EPOCH_STOP:])
     return Batch(base_offset, next_offset, leader_epoch, magic, attributes, max_timestamp,

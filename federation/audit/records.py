@@ -46,7 +46,9 @@ def compare(source: list[Record], mirror: list[Record]) -> Contents:
     """Match records by offset; equal means same timestamp, key, value and headers."""
     left = {record.offset: record for record in source}
     right = {record.offset: record for record in mirror}
-    differing = only_source = only_mirror = 0
+    # Two records at one offset are a difference too, which the dictionaries would swallow.
+    differing = len(source) - len(left) + len(mirror) - len(right)
+    only_source = only_mirror = 0
     first: int | None = None
     for offset in sorted(left.keys() | right.keys()):
         one, other = left.get(offset), right.get(offset)

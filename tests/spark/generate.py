@@ -6,7 +6,7 @@ Written from KIP-98, apart from both the broker and the audit, so that neither c
 import os
 import random
 import struct
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import cramjam
 import crc32c
@@ -129,41 +129,37 @@ def batches(
     return made
 
 
-@dataclass
-class Replica:
-    """A partition of one region as bytes per segment, before it is written."""
-
-    segments: dict[int, list[bytes]] = field(default_factory=dict)
-
-    def raw(self) -> list[bytes]:
-        return [batch for segment in self.segments.values() for batch in segment]
+Segments = dict[int, list[tuple[Made, bytes]]]
 
 
-def cut_in_segments(made: list[Made], bases: set[int]) -> dict[int, list[bytes]]:
+def stored(made: list[Made]) -> list[tuple[Made, bytes]]:
+    return [(batch, batch.encoded()) for batch in made]
+
+
+def cut_in_segments(log: list[tuple[Made, bytes]], bases: set[int]) -> Segments:
     """Batches by segment; a segment starts at the first batch and at every base offset in `bases`."""
-    segments: dict[int, list[bytes]] = {}
-    for number, batch in enumerate(made):
-        if number == 0 or batch.base_offset in bases:
-            current = segments.setdefault(batch.base_offset, [])
-        current.append(batch.encoded())
+    segments: Segments = {}
+    current: list[tuple[Made, bytes]] = []
+    for number, (batch, data) in enumerate(log):
+        if number == 0 or (batch.base_offset in bases and batch.base_offset not in segments):
+            current = segments[batch.base_offset] = []
+        current.append((batch, data))
     return segments
 
 
 def write_partition(
-    data_dir: str, topic: str, partition: int, segments: dict[int, list[bytes]], every: int = 3
+    data_dir: str, topic: str, partition: int, segments: Segments, every: int = 3
 ) -> str:
     """Kafka's files for one partition; an index entry for every few batches. Returns the folder."""
     folder = os.path.join(data_dir, f"{topic}-{partition}")
     os.makedirs(folder, exist_ok=True)
     for base, raw in segments.items():
-        index, position = b"", 0
+        index, position, indexed = b"", 0, base - 1
         with open(os.path.join(folder, f"{base:020}.log"), "wb") as file:
-            for number, data in enumerate(raw):
-                if number and number % every == 0 and len(data) >= 61:
-                    first, delta = struct.unpack_from(">q", data)[0], struct.unpack_from(">i", data, 23)[0]
-                    relative = first + delta - base
-                    if 0 <= relative < 1 << 31:
-                        index += struct.pack(">ii", relative, position)
+            for number, (batch, data) in enumerate(raw):
+                if number and number % every == 0 and batch.next_offset - 1 > indexed:
+                    indexed = batch.next_offset - 1
+                    index += struct.pack(">ii", batch.next_offset - 1 - base, position)
                 file.write(data)
                 position += len(data)
         with open(os.path.join(folder, f"{base:020}.index"), "wb") as file:
