@@ -1,0 +1,249 @@
+"""What an operator may set for one link, by Cluster Linking's names; all problems are reported at once.
+
+A setting whose behaviour does not exist yet is known by name and accepts only the value that describes what does.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from linker.filters import EVERYTHING, Filter, parse_filters
+
+KIB: Final = 1 << 10
+MIB: Final = 1 << 20
+PREFIX_LENGTH_MAX: Final = 12
+
+# Copied whatever `topic.config.sync.include` says: with another value the mirror could not hold the source's batches,
+# or would not be the same topic to a reader.
+ALWAYS_SYNCED: Final = ("cleanup.policy", "max.message.bytes", "message.timestamp.type")
+SYNCED_BY_DEFAULT: Final = (
+    *ALWAYS_SYNCED, "delete.retention.ms", "retention.bytes", "retention.ms", "segment.bytes", "segment.ms",
+)  # fmt: skip
+SYNCABLE: Final = (
+    *SYNCED_BY_DEFAULT,
+    "compression.type",
+    "max.compaction.lag.ms",
+    "min.compaction.lag.ms",
+)
+
+_ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[^:/\[\]\s]+):(\d{1,5})$")
+
+
+class LinkConfigError(ValueError):
+    """Everything that is wrong with a link's configuration, one line a problem."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+def _addresses(text: str) -> tuple[str, ...]:
+    addresses = tuple(part.strip() for part in text.split(",") if part.strip())
+    wrong = [
+        one
+        for one in addresses
+        if not (found := _ADDRESS.match(one)) or not 0 < int(found[2]) < 65536
+    ]
+    if wrong or not addresses:
+        raise ValueError("give HOST:PORT, several separated by commas")
+    return addresses
+
+
+def _flag(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError("true or false")
+    return text.lower() == "true"
+
+
+def _number(low: int, high: int = 2**31 - 1) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"-?\d{1,19}", text) or not low <= int(text) <= high:
+            raise ValueError(f"a whole number from {low} to {high}")
+        return int(text)
+
+    return parse
+
+
+def _choice(*choices: str, known: tuple[str, ...] = ()) -> Callable[[str], str]:
+    """`known` are values of the dialect that are not supported yet."""
+
+    def parse(text: str) -> str:
+        if text in known:
+            raise ValueError(f"{text} is not supported yet; supported: {', '.join(choices)}")
+        if text not in choices:
+            raise ValueError(f"one of {', '.join((*choices, *known))}")
+        return text
+
+    return parse
+
+
+def _only(value: str, instead: str = "") -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text.lower() != value:
+            raise ValueError(f"only {value or 'nothing'} is supported yet{instead}")
+        return text
+
+    return parse
+
+
+def _prefix(text: str) -> str:
+    if len(text) > PREFIX_LENGTH_MAX or not re.fullmatch(r"[A-Za-z0-9._-]*", text):
+        raise ValueError(f"at most {PREFIX_LENGTH_MAX} of A-Z a-z 0-9 . _ -")
+    return text
+
+
+def _start(text: str) -> str:
+    if text not in ("earliest", "latest"):
+        raise ValueError("earliest or latest; a point in time is not supported yet")
+    return text
+
+
+def _synced(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if wrong := [name for name in names if name not in SYNCABLE]:
+        raise ValueError(
+            f"cannot be kept in step: {', '.join(wrong)}; can be: {', '.join(SYNCABLE)}"
+        )
+    return tuple(dict.fromkeys((*ALWAYS_SYNCED, *names)))
+
+
+def _groups(text: str) -> tuple[Filter, ...]:
+    return parse_filters(text, "groupFilters") if text else EVERYTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`default` None: must be given. `immutable`: only when the link is created."""
+
+    default: str | None
+    parse: Callable[[str], Any]
+    immutable: bool = False
+
+
+_UNSUPPORTED_TUNING: Final = (
+    "metadata.max.age.ms", "replica.fetch.min.bytes", "replica.fetch.wait.max.ms",
+    "replica.fetch.response.max.bytes", "replica.fetch.backoff.ms", "replica.socket.timeout.ms",
+    "replica.socket.receive.buffer.bytes", "sasl.mechanism", "sasl.jaas.config", "local.listener.name",
+    "local.listener", "local.security.protocol", "local.sasl.mechanism", "local.sasl.jaas.config",
+    "acl.sync.ms", "acl.filters", "auto.create.mirror.topics.filters",
+)  # fmt: skip
+
+SETTINGS: Final[Mapping[str, Setting]] = {
+    "bootstrap.servers": Setting(None, _addresses),
+    "link.mode": Setting(
+        "DESTINATION", _choice("DESTINATION", known=("SOURCE", "BIDIRECTIONAL")), True
+    ),
+    "connection.mode": Setting("OUTBOUND", _choice("OUTBOUND", known=("INBOUND",)), True),
+    "security.protocol": Setting(
+        "PLAINTEXT", _choice("PLAINTEXT", known=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
+    ),
+    "cluster.link.paused": Setting("false", _flag),
+    "cluster.link.prefix": Setting("", _prefix, True),
+    "cluster.link.retry.timeout.ms": Setting("300000", _number(1)),
+    "availability.check.ms": Setting("60000", _number(1)),
+    "availability.check.consecutive.failure.threshold": Setting("5", _number(1)),
+    "mirror.start.offset.spec": Setting("earliest", _start),
+    "consumer.offset.sync.enable": Setting("false", _flag),
+    "consumer.offset.sync.ms": Setting("30000", _number(1000)),
+    "consumer.offset.group.filters": Setting("", _groups),
+    "topic.config.sync.ms": Setting("5000", _number(1000)),
+    "topic.config.sync.include": Setting(",".join(SYNCED_BY_DEFAULT), _synced),
+    "replica.fetch.max.bytes": Setting("1048576", _number(64 * KIB, 16 * MIB)),
+    "request.timeout.ms": Setting("30000", _number(100)),
+    "retry.backoff.ms": Setting("100", _number(1)),
+    "num.cluster.link.fetchers": Setting("1", _only("1")),
+    "consumer.group.prefix.enable": Setting("false", _only("false")),
+    "acl.sync.enable": Setting("false", _only("false")),
+    "auto.create.mirror.topics.enable": Setting(
+        "false", _only("false", "; create mirrors with `causeway mirror create`")
+    ),
+    **{name: Setting("", _only("")) for name in _UNSUPPORTED_TUNING},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkConfig:
+    """A valid configuration: `given` as the operator wrote it, the values by `value`."""
+
+    given: Mapping[str, str]
+    _values: Mapping[str, Any] = field(repr=False, compare=False)
+
+    def value(self, name: str) -> Any:
+        return self._values[name]
+
+    def number(self, name: str) -> int:
+        value = self._values[name]
+        assert isinstance(value, int), name
+        return value
+
+    @property
+    def bootstrap_servers(self) -> tuple[str, ...]:
+        return tuple(self._values["bootstrap.servers"])
+
+    @property
+    def paused(self) -> bool:
+        return bool(self._values["cluster.link.paused"])
+
+    @property
+    def prefix(self) -> str:
+        return str(self._values["cluster.link.prefix"])
+
+    @property
+    def from_latest(self) -> bool:
+        return bool(self._values["mirror.start.offset.spec"] == "latest")
+
+    @property
+    def group_filters(self) -> tuple[Filter, ...]:
+        """Which groups' offsets are carried; none while that is switched off."""
+        enabled = self._values["consumer.offset.sync.enable"]
+        return tuple(self._values["consumer.offset.group.filters"]) if enabled else ()
+
+    def effective(self) -> Iterator[tuple[str, str, bool]]:
+        """(name, value as text, whether it is the default) of every setting that may be set."""
+        for name, setting in SETTINGS.items():
+            yield name, self.given.get(name, setting.default or ""), name not in self.given
+
+
+def parse(given: Mapping[str, str]) -> LinkConfig:
+    """Raises LinkConfigError with every problem."""
+    problems = [
+        f"{name}: unknown link configuration" for name in sorted(given) if name not in SETTINGS
+    ]
+    values: dict[str, Any] = {}
+    for name, setting in SETTINGS.items():
+        text = given.get(name, setting.default)
+        try:
+            values[name] = setting.parse(_required(text))
+        except ValueError as error:
+            problems.append(f"{name}: {error}" + (f" (given {text!r})" if text is not None else ""))
+    if problems:
+        raise LinkConfigError(problems)
+    return LinkConfig(dict(given), values)
+
+
+def altered(config: LinkConfig, changes: Mapping[str, str], deletes: tuple[str, ...]) -> LinkConfig:
+    """The configuration with some values set and some back at their defaults; raises LinkConfigError."""
+    problems = [
+        f"{name}: can only be set when the link is created"
+        for name in (*changes, *deletes)
+        if name in SETTINGS and SETTINGS[name].immutable
+        if changes.get(name, SETTINGS[name].default)
+        != config.given.get(name, SETTINGS[name].default)
+    ]
+    problems += [f"{name}: unknown link configuration" for name in deletes if name not in SETTINGS]
+    problems += [f"{name}: both set and deleted" for name in deletes if name in changes]
+    given = {name: text for name, text in config.given.items() if name not in deletes}
+    try:
+        fresh = parse({**given, **changes})
+    except LinkConfigError as error:
+        raise LinkConfigError([*problems, *error.problems]) from None
+    if problems:
+        raise LinkConfigError(problems)
+    return fresh
+
+
+def _required(text: str | None) -> str:
+    if text is None:
+        raise ValueError("required")
+    return text

@@ -1,0 +1,107 @@
+"""Why a link, a mirror topic or a task stands still, by the names users know, and what an operator does next."""
+
+from enum import Enum
+
+
+class LinkError(Enum):
+    """Why a link is not ACTIVE. Names of Confluent Cluster Linking."""
+
+    NO_ERROR = "NO_ERROR"
+    AUTHENTICATION_ERROR = "AUTHENTICATION_ERROR"
+    UNRESOLVABLE_BOOTSTRAP_ERROR = "UNRESOLVABLE_BOOTSTRAP_ERROR"
+    INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR = "INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR"
+    BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR = "BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR"
+    TIMEOUT_ERROR = "TIMEOUT_ERROR"
+    UNKNOWN = "UNKNOWN"
+
+
+class MirrorError(Enum):
+    """Why a mirror topic is not ACTIVE."""
+
+    NO_ERROR = "NO_ERROR"
+    NOT_SET = "NOT_SET"
+    SOURCE_TOPIC_MAY_BE_DELETED = "SOURCE_TOPIC_MAY_BE_DELETED"
+    SOURCE_TOPIC_ID_CHANGED = "SOURCE_TOPIC_ID_CHANGED"
+    SOURCE_PARTITIONS_DECREASED = "SOURCE_PARTITIONS_DECREASED"
+    NON_MONOTONIC_LOG_APPEND_EPOCH = "NON_MONOTONIC_LOG_APPEND_EPOCH"
+    NON_MONOTONIC_SOURCE_EPOCH = "NON_MONOTONIC_SOURCE_EPOCH"
+    UNEXPECTED_TRUNCATION = "UNEXPECTED_TRUNCATION"
+    UNSUPPORTED_MESSAGE_FORMAT = "UNSUPPORTED_MESSAGE_FORMAT"
+    ILLEGAL_STATE = "ILLEGAL_STATE"
+    UNSUPPORTED_MIRROR_STATE = "UNSUPPORTED_MIRROR_STATE"
+    UNKNOWN = "UNKNOWN"
+
+
+class TaskState(Enum):
+    """How one of a link's background duties fares."""
+
+    ACTIVE = "ACTIVE"
+    IN_ERROR = "IN_ERROR"
+    NOT_CONFIGURED = "NOT_CONFIGURED"
+    LINK_FAILED = "LINK_FAILED"
+    LINK_UNAVAILABLE = "LINK_UNAVAILABLE"
+    LINK_PAUSED = "LINK_PAUSED"
+    UNKNOWN = "UNKNOWN"
+
+
+class TaskError(Enum):
+    """Why a task is IN_ERROR; the ones that can happen here."""
+
+    NO_ERROR = "NO_ERROR"
+    CONSUMER_GROUP_IN_USE_ERROR = "CONSUMER_GROUP_IN_USE_ERROR"
+    MISCONFIGURATION_ERROR = "MISCONFIGURATION_ERROR"
+    POLICY_VIOLATION_ERROR = "POLICY_VIOLATION_ERROR"
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+
+
+LINK_HINTS: dict[LinkError, str] = {
+    LinkError.NO_ERROR: "",
+    LinkError.AUTHENTICATION_ERROR: "check the link's security settings",
+    LinkError.UNRESOLVABLE_BOOTSTRAP_ERROR: "check the host names in bootstrap.servers, and DNS on this node",
+    LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR: (
+        "bootstrap.servers must name Kafka listeners of a region that serves links (admin.listener)"
+    ),
+    LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR: (
+        "check that the source region runs and that this node reaches bootstrap.servers"
+    ),
+    LinkError.TIMEOUT_ERROR: "the source region accepts connections and does not answer: look at its log",
+    LinkError.UNKNOWN: "read the message; `causeway link describe` shows it too",
+}
+
+MIRROR_HINTS: dict[MirrorError, str] = {
+    MirrorError.NO_ERROR: "",
+    MirrorError.NOT_SET: "",
+    MirrorError.SOURCE_TOPIC_MAY_BE_DELETED: "fail the mirror over to keep its data, or delete it",
+    MirrorError.SOURCE_TOPIC_ID_CHANGED: (
+        "the source topic was deleted and created again: fail the mirror over, or delete and create it"
+    ),
+    MirrorError.SOURCE_PARTITIONS_DECREASED: "fail the mirror over, or delete and create it",
+    MirrorError.NON_MONOTONIC_LOG_APPEND_EPOCH: "report this with the logs of both regions",
+    MirrorError.NON_MONOTONIC_SOURCE_EPOCH: (
+        "the source lost its latest leadership: fail the mirror over, or delete and create it"
+    ),
+    MirrorError.UNEXPECTED_TRUNCATION: (
+        "the source lost records that the mirror holds: fail the mirror over to keep them, "
+        "or delete and create it to follow the source"
+    ),
+    MirrorError.UNSUPPORTED_MESSAGE_FORMAT: "run `causeway audit run` to see which batches are damaged",
+    MirrorError.ILLEGAL_STATE: "fail the mirror over, or delete and create it",
+    MirrorError.UNSUPPORTED_MIRROR_STATE: "wait for the pending change, then ask again",
+    MirrorError.UNKNOWN: "read the reason; fail the mirror over, or delete and create it",
+}
+
+
+class LinkRefusal(Exception):
+    """An administrative request that must be refused: becomes the answer, never a crash.
+
+    `code` is a name from Kafka's or Confluent's tables (CLUSTER_LINK_EXISTS, INVALID_CONFIG ...).
+    """
+
+    def __init__(
+        self, code: str, because: str, *, hint: str = "", problems: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(because)
+        self.code = code
+        self.because = because
+        self.hint = hint
+        self.problems = problems

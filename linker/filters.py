@@ -1,0 +1,62 @@
+"""Which names a link takes along: the filter JSON of Cluster Linking, where excluding wins over including."""
+
+import json
+from collections.abc import Iterable
+from enum import Enum
+from typing import NamedTuple
+
+
+class Pattern(Enum):
+    """How a filter's name is meant; `*` is every name."""
+
+    LITERAL = "LITERAL"
+    PREFIXED = "PREFIXED"
+
+
+class Filter(NamedTuple):
+    """One line of a filter list."""
+
+    name: str
+    pattern: Pattern = Pattern.LITERAL
+    exclude: bool = False
+
+    def matches(self, name: str) -> bool:
+        if self.name == "*":
+            return True
+        return name.startswith(self.name) if self.pattern is Pattern.PREFIXED else name == self.name
+
+
+EVERYTHING = (Filter("*"),)
+
+
+def admits(filters: Iterable[Filter], name: str) -> bool:
+    """Whether some filter includes the name and none excludes it."""
+    matching = [one for one in filters if one.matches(name)]
+    return bool(matching) and not any(one.exclude for one in matching)
+
+
+def parse_filters(text: str, key: str) -> tuple[Filter, ...]:
+    """`{key: [{"name", "patternType", "filterType"}]}` -> filters; raises ValueError that says what is wrong."""
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error}") from None
+    if (
+        not isinstance(document, dict)
+        or list(document) != [key]
+        or not isinstance(document[key], list)
+    ):
+        raise ValueError(f'must be {{"{key}": [...]}}')
+    return tuple(_filter(item) for item in document[key])
+
+
+def _filter(item: object) -> Filter:
+    if not isinstance(item, dict) or set(item) != {"name", "patternType", "filterType"}:
+        raise ValueError(f"{item!r}: give name, patternType and filterType")
+    if not isinstance(item["name"], str) or not item["name"]:
+        raise ValueError(f"{item!r}: name must be a text that is not empty")
+    if item["patternType"] not in Pattern.__members__:
+        raise ValueError(f"{item!r}: patternType is LITERAL or PREFIXED")
+    if item["filterType"] not in ("INCLUDE", "EXCLUDE"):
+        raise ValueError(f"{item!r}: filterType is INCLUDE or EXCLUDE")
+    return Filter(item["name"], Pattern[item["patternType"]], item["filterType"] == "EXCLUDE")

@@ -1,0 +1,176 @@
+"""Consumer groups at the destination: a source's committed offsets, never past the mirror's data (P6).
+
+What is committed here is max(log start, min(source's commit, high watermark)), worked out again as the mirror goes on,
+and only while the group has no members here.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final, Protocol
+
+from brokers.effects import Changed
+from brokers.errors import KafkaError
+from brokers.ids import Instant, Offset, OffsetAndMetadata, TopicPartition
+from brokers.region import CommitOffsets, OffsetsPlaced
+from linker.config import LinkConfig
+from linker.desk import Desk, Effects
+from linker.errors import TaskError
+from linker.frames import GroupOffsets
+
+GATHER_MS: Final = (
+    100  # commits of a busy group are made together; clamped ones are looked at again this often
+)
+
+
+class Owner(Protocol):
+    """What this needs of the link that it belongs to."""
+
+    name: str
+    config: LinkConfig
+
+    def mirror_of(self, source_topic: str) -> str | None:
+        """The topic here that is this link's to write, or None."""
+
+
+class GroupFollower:
+    """All groups of one link."""
+
+    def __init__(self, desk: Desk, owner: Owner) -> None:
+        self.in_use: dict[
+            str, Instant
+        ] = {}  # groups that have members here, since when they were skipped
+        self.refused: dict[str, KafkaError] = {}
+        self._desk = desk
+        self._owner = owner
+        self._committed: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
+        self._dirty: dict[str, None] = {}
+        self._committing: dict[str, None] = {}
+        self._timer: int | None = None
+        self._settled: list[Callable[[Instant], Effects]] = []
+
+    def on_offsets(self, frame: GroupOffsets, now: Instant) -> Effects:
+        self._committed.setdefault(frame.group, {}).update(frame.offsets)
+        self._dirty[frame.group] = None
+        self._arm(now, GATHER_MS)
+        return []
+
+    def settled(self, source_topic: str) -> bool:
+        """Whether every commit heard of for this topic is made here in full, but for groups in use."""
+        return not self._committing and not any(
+            key.topic == source_topic
+            for group in self._dirty
+            if group not in self.in_use
+            for key in self._committed[group]
+        )
+
+    def settle(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
+        """Commit what can be committed now; `then` runs when that is answered."""
+        effects = self.flush(now)
+        if not self._committing:
+            return effects + then(now)
+        self._settled.append(then)
+        return effects
+
+    def flush(self, now: Instant) -> Effects:
+        """Bring every group that may be behind as far as the mirrors' data go."""
+        if self._timer is not None:
+            self._desk.timers.cancel(self._timer)
+            self._timer = None
+        effects: Effects = []
+        for group in list(self._dirty):
+            if group not in self._committing:
+                effects += self._bring(group, now)
+        if self._dirty:
+            again = len(self._dirty) > len(self.in_use)
+            self._arm(now, GATHER_MS if again else self._period())
+        return effects
+
+    def _bring(self, group: str, now: Instant) -> Effects:
+        targets, complete = self._targets(group)
+        if complete:
+            del self._dirty[group]
+        here = self._desk.view.group_offsets().get(group, {})
+        behind = {
+            key: value
+            for key, value in targets.items()
+            if key not in here or here[key].offset != value.offset
+        }
+        if not behind:
+            self.in_use.pop(group, None)
+            return []
+        self._dirty[group] = None  # until the commit is made
+        if self._desk.view.group_is_active(group):
+            return self._skip(group, now)
+        self._committing[group] = None
+        return [
+            self._desk.ask(
+                lambda ticket: CommitOffsets(ticket, group, behind),
+                partial(self._on_placed, group),
+            )
+        ]
+
+    def _targets(self, group: str) -> tuple[Mapping[TopicPartition, OffsetAndMetadata], bool]:
+        """What the group's offsets here should be, and whether that is all the source committed."""
+        targets, complete = {}, True
+        for key, committed in self._committed[group].items():
+            topic = self._owner.mirror_of(key.topic)
+            if topic is None:
+                continue
+            partition = TopicPartition(topic, key.partition)
+            state = self._desk.view.partition_state(partition)
+            if state is None or not state.online:
+                complete = False
+                continue
+            target = clamp(committed.offset, state.log_start_offset, state.high_watermark)
+            complete = complete and target >= committed.offset
+            leader_epoch = committed.leader_epoch if target == committed.offset else -1
+            targets[partition] = committed._replace(offset=target, leader_epoch=leader_epoch)
+        return targets, complete
+
+    def _skip(self, group: str, now: Instant) -> Effects:
+        if group in self.in_use:
+            return []
+        self.in_use[group] = now
+        because = "the group has members here; its offsets are its own until they leave"
+        return [Changed(f"link {self._owner.name} group {group}", "skipped", because)]
+
+    def _on_placed(self, group: str, answer: OffsetsPlaced, now: Instant) -> Effects:
+        del self._committing[group]
+        effects: Effects = []
+        if answer.error is KafkaError.NONE:
+            self.in_use.pop(group, None)
+            self.refused.pop(group, None)
+        elif answer.error is KafkaError.NON_EMPTY_GROUP:
+            effects += self._skip(group, now)
+        elif self.refused.get(group) is not answer.error:
+            self.refused[group] = answer.error
+            what = f"link {self._owner.name} group {group}"
+            effects.append(Changed(what, "not carried", answer.error.name))
+        self._arm(now, GATHER_MS if answer.error is KafkaError.NONE else self._period())
+        if not self._committing:
+            settled, self._settled = self._settled, []
+            for then in settled:
+                effects += then(now)
+        return effects
+
+    def _period(self) -> int:
+        return self._owner.config.number("consumer.offset.sync.ms")
+
+    def _arm(self, now: Instant, pause_ms: int) -> None:
+        if self._timer is None:
+            self._timer = self._desk.timers.set(now + pause_ms, self._on_time)
+
+    def _on_time(self, now: Instant) -> Effects:
+        self._timer = None
+        return self.flush(now)
+
+    @property
+    def task_error(self) -> TaskError:
+        if self.refused:
+            return TaskError.INTERNAL_ERROR
+        return TaskError.CONSUMER_GROUP_IN_USE_ERROR if self.in_use else TaskError.NO_ERROR
+
+
+def clamp(committed: Offset, log_start_offset: Offset, high_watermark: Offset) -> Offset:
+    """KIP-1279's formula: not past the mirror's data, not before it either."""
+    return max(log_start_offset, min(committed, high_watermark))

@@ -1,0 +1,217 @@
+"""All links of one region behind one door, in both roles. Routes events to who owns the rule; owns none.
+
+As a source it serves the streams that other regions open to it; as a destination it keeps the links that live here.
+Everything that must survive is in the region's metadata log, and followed from there.
+"""
+
+from typing import assert_never
+
+from brokers.events import TimeReached
+from brokers.ids import Instant
+from brokers.ports import Rng
+from brokers.region import (
+    CommittedRead,
+    ImageChanged,
+    OffsetsCommitted,
+    OffsetsPlaced,
+    PartitionAdvanced,
+    Placed,
+    PlaceRefused,
+    Proposed,
+    Ready,
+    RegionView,
+)
+from linker.administration import Administration, Found
+from linker.config import LinkConfig
+from linker.desk import Desk, Effects
+from linker.destination import DestinationLink
+from linker.errors import LinkRefusal
+from linker.events import (
+    AdminAnswered,
+    AdminAsked,
+    ChunkSent,
+    FrameArrived,
+    LinkerEffect,
+    LinkerEvent,
+    Stream,
+    StreamAccepted,
+    StreamDialed,
+    StreamLost,
+)
+from linker.link import LINK_KIND, LinkRecord, decode_link
+from linker.probe import Probe
+from linker.serving import Serving
+
+
+class Linker:
+    """`step` is the only way in; `deadline` is when it wants `TimeReached`."""
+
+    def __init__(self, view: RegionView, rng: Rng) -> None:
+        self.links: dict[str, DestinationLink] = {}
+        self._desk = Desk(view, rng)
+        self._administration = Administration(self._desk, self)
+        self._servings: dict[Stream, Serving] = {}
+        self._probes: dict[Stream, Probe] = {}
+        self._last_stream: Stream = 0
+        self._ready = False
+
+    @property
+    def deadline(self) -> Instant | None:
+        return self._desk.timers.deadline
+
+    def step(self, event: LinkerEvent, now: Instant) -> list[LinkerEffect]:
+        """Same events at the same instants give the same effects."""
+        match event:
+            case Placed() | PlaceRefused() | CommittedRead() | Proposed() | OffsetsPlaced():
+                return self._desk.answered(event, now)
+            case FrameArrived() | StreamDialed() | StreamLost() | ChunkSent():
+                return self._on_stream(event, now)
+            case PartitionAdvanced() | ImageChanged() | OffsetsCommitted():
+                return self._on_region(event, now)
+            case TimeReached():
+                acts = self._desk.timers.due(now)
+                return [effect for act in acts for effect in act(now)]
+            case StreamAccepted(stream):
+                self._servings[stream] = Serving(self._desk, stream)
+                return []
+            case AdminAsked():
+                return self._on_admin(event, now)
+            case Ready():
+                self._ready = True
+                return self.follow_links(now)
+            case _:
+                assert_never(event)
+
+    def new_stream(self) -> Stream:
+        """Streams that we dial have negative numbers, those that a host accepted positive ones."""
+        self._last_stream -= 1
+        return self._last_stream
+
+    def follow_links(self, now: Instant) -> Effects:
+        """Take over what the metadata log says of links."""
+        effects: Effects = []
+        found: dict[str, None] = {}
+        for (kind, name), document in list(self._desk.view.image.documents.items()):
+            if kind != LINK_KIND:
+                continue
+            found[name] = None
+            link = self.links.get(name)
+            if link is not None and link.version == document.version:
+                continue
+            record = decode_link(name, document.body)
+            if link is not None and link.record.link_id == record.link_id:
+                effects += link.adopt(record, document.version, now)
+                continue
+            if link is not None:
+                effects += self.links.pop(name).dialing.close(now)
+            self.links[name] = DestinationLink(
+                self._desk, record, document.version, self.new_stream
+            )
+            effects += self.links[name].begin(now)
+        for name in [name for name in self.links if name not in found]:
+            effects += self.links.pop(name).dialing.close(now)
+        return effects
+
+    def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
+        """`found` gets the source's cluster id, or why it could not be had."""
+        stream = self.new_stream()
+
+        def answered(answer: str | LinkRefusal, at: Instant) -> Effects:
+            del self._probes[stream]
+            return found(answer, at)
+
+        self._probes[stream] = Probe(self._desk, stream, record, config, answered)
+        return self._probes[stream].begin(now)
+
+    def _on_admin(self, event: AdminAsked, now: Instant) -> Effects:
+        if not self._ready:
+            refusal = LinkRefusal("NOT_CONTROLLER", "the node is still starting", hint="ask again")
+            return [AdminAnswered(event.ticket, refusal)]
+        return self._administration.ask(
+            event.command, lambda answer, _: [AdminAnswered(event.ticket, answer)], now
+        )
+
+    def _on_stream(
+        self, event: FrameArrived | StreamDialed | StreamLost | ChunkSent, now: Instant
+    ) -> Effects:
+        serving = self._servings.get(event.stream)
+        if serving is not None:
+            return self._on_served(serving, event, now)
+        probe = self._probes.get(event.stream)
+        if probe is not None:
+            return self._on_probed(probe, event, now)
+        for link in self.links.values():
+            if link.dialing.stream == event.stream:
+                return self._on_dialed(link, event, now)
+        return []  # of a stream that was closed meanwhile
+
+    def _on_served(
+        self,
+        serving: Serving,
+        event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
+        now: Instant,
+    ) -> Effects:
+        match event:
+            case FrameArrived(stream, frame):
+                effects = serving.on_frame(frame, now)
+                if serving.closed:
+                    del self._servings[stream]
+                return effects
+            case ChunkSent():
+                return serving.on_chunk_sent(now)
+            case StreamLost(stream):
+                del self._servings[stream]
+                serving.lost()
+        return []
+
+    def _on_probed(
+        self,
+        probe: Probe,
+        event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
+        now: Instant,
+    ) -> Effects:
+        match event:
+            case StreamDialed():
+                return probe.on_dialed()
+            case FrameArrived(_, frame):
+                return probe.on_frame(frame, now)
+            case StreamLost(_, error, because):
+                return probe.on_lost(error, because, now)
+        return []
+
+    def _on_dialed(
+        self,
+        link: DestinationLink,
+        event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
+        now: Instant,
+    ) -> Effects:
+        match event:
+            case StreamDialed():
+                return link.dialing.on_dialed(now)
+            case FrameArrived(_, frame):
+                return link.on_frame(frame, now)
+            case StreamLost(_, error, because):
+                return link.dialing.on_lost(error, because, now)
+        return []
+
+    def _on_region(
+        self, event: PartitionAdvanced | ImageChanged | OffsetsCommitted, now: Instant
+    ) -> Effects:
+        effects: Effects = []
+        if not self._ready:
+            return effects
+        for serving in self._servings.values():
+            effects += serving.on_region(event, now)
+        if not isinstance(event, ImageChanged):
+            return effects
+        delta = event.delta
+        if delta.documents_changed:
+            effects += self.follow_links(now)
+        changed = dict.fromkeys(
+            (*delta.topics_created, *delta.topics_changed, *delta.topic_configs_changed)
+        )
+        for link in list(self.links.values()):
+            if delta.documents_changed:
+                effects += link.follow_documents(now)
+            effects += link.topics_changed(changed, delta.topics_deleted, now)
+        return effects

@@ -1,0 +1,1 @@
+"""Everything of a link that awaits: `server` and `client` (gRPC streams), `discovery` (where a region's links are)."""

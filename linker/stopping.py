@@ -1,0 +1,308 @@
+"""How a mirror becomes an ordinary topic: promote, which proves first, and failover, which does not.
+
+    promote --> PENDING_STOPPED --(a beacon asked for afterwards, no lag anywhere, offsets and settings in step)--.
+                     |                                                                                            |
+                     '--(not in time)--> ACTIVE, with a state transition error                                    v
+    failover --------------------------------------------------------------------------> feeds stop and drain, offsets settle
+    cut written (PENDING_STOPPED, generation + 1) --> the topic's writer is nobody's, leader epochs above the log's --> STOPPED
+
+From the instant the cut is written it stands: whatever interrupts what follows, it is taken up from there.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Final, Protocol, TypeAlias
+
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Instant, TopicPartition
+from brokers.metadata.commands import SetTopicWriter
+from linker import topics
+from linker.desk import Desk, Effects
+from linker.errors import LinkRefusal, MirrorError
+from linker.groups import GroupFollower
+from linker.lag import SourceClock
+from linker.mirror import (
+    TRANSITIONS,
+    Cut,
+    CutKind,
+    CutPartition,
+    MirrorRecord,
+    MirrorState,
+    MirrorTrigger,
+    TransitionError,
+)
+from linker.topics import MirrorTopic
+
+CHECK_MS: Final = 20  # how often a promotion looks whether its proof is complete
+RETRY_MS: Final = 1_000
+PROMOTE_TIMEOUT_MS: Final = 60_000  # unless the operator says otherwise
+
+Answered: TypeAlias = Callable[[LinkRefusal | None, Instant], Effects]
+
+
+class Owner(topics.Owner, Protocol):
+    """What this needs of the link that it belongs to."""
+
+    source_clock: SourceClock
+    groups: GroupFollower
+
+    def ask_beacon(self, then: Callable[[Instant], Effects]) -> Effects:
+        """`then` runs when a beacon that follows this question arrives; never, if the stream is lost before."""
+
+
+def refused(mirror: MirrorTopic, verb: str) -> LinkRefusal:
+    """This state does not allow that."""
+    return LinkRefusal(
+        "INVALID_REQUEST",
+        f"{mirror.topic} is {mirror.record.state.value}: {verb} is not possible now",
+        hint="`causeway mirror describe` shows why",
+    )
+
+
+class Stopping:
+    """The end of one mirror topic."""
+
+    def __init__(self, desk: Desk, owner: Owner, mirror: MirrorTopic) -> None:
+        self._desk = desk
+        self._owner = owner
+        self._mirror = mirror
+        self._proof_asked = False
+        self._proof_fresh = False
+        self._timer: int | None = None
+        self._waiting: list[Answered] = []
+
+    # --- what operators ask ---
+
+    def promote(self, timeout_ms: int, answered: Answered, now: Instant) -> Effects:
+        """PENDING_STOPPED is answered at once; what comes of it shows in the mirror's state."""
+        mirror = self._mirror
+        target = TRANSITIONS.get((mirror.record.state, MirrorTrigger.PROMOTE))
+        if target is None or mirror.halted:
+            return answered(refused(mirror, "promote"), now)
+        record = replace(
+            mirror.record,
+            state=target,
+            since=now,
+            stop=CutKind.PROMOTE,
+            stop_by=now + timeout_ms,
+            reason="promote",
+        )
+        return [mirror.change(record, partial(self._on_pending, answered))]
+
+    def _on_pending(self, answered: Answered, refusal: Refusal | None, now: Instant) -> Effects:
+        if refusal is not None:
+            return answered(changed_meanwhile(self._mirror, refusal), now)
+        return answered(None, now)
+
+    def failover(self, answered: Answered, now: Instant) -> Effects:
+        """Answered when the topic is writable."""
+        mirror = self._mirror
+        if mirror.record.cut is not None and mirror.record.state is MirrorState.PENDING_STOPPED:
+            self._waiting.append(answered)  # it is being cut already
+            return []
+        if (mirror.record.state, MirrorTrigger.FAILOVER) not in TRANSITIONS or mirror.halted:
+            return answered(refused(mirror, "failover"), now)
+        self._waiting.append(answered)
+        return self._halt(CutKind.FAILOVER, now)
+
+    # --- promote: the proof ---
+
+    def resume(self, now: Instant) -> Effects:
+        """The record is new, or the link came back: go on with what is pending."""
+        mirror = self._mirror
+        pending = mirror.record.state is MirrorState.PENDING_STOPPED
+        if not pending or mirror.halted:
+            self._disarm()
+            return []
+        if mirror.record.cut is not None:
+            mirror.halted = True
+            return self._hand_over(now)
+        self._arm(now, CHECK_MS)
+        return self._ask_proof()
+
+    def link_lost(self) -> None:
+        """A beacon that was asked for will not come."""
+        self._proof_asked = self._proof_fresh = False
+
+    def _ask_proof(self) -> Effects:
+        if self._proof_asked or not self._owner.is_open:
+            return []
+        self._proof_asked = True
+        return self._owner.ask_beacon(self._on_beacon)
+
+    def _on_beacon(self, now: Instant) -> Effects:
+        self._proof_fresh = True
+        return self._check(now)
+
+    def _check(self, now: Instant) -> Effects:
+        mirror = self._mirror
+        record = mirror.record
+        if record.state is not MirrorState.PENDING_STOPPED or mirror.halted:
+            return []
+        if self._proof_fresh and not self.missing():
+            self._disarm()
+            return self._halt(CutKind.PROMOTE, now)
+        if now >= record.stop_by:
+            return self._give_up(now)
+        self._arm(now, CHECK_MS)
+        return self._ask_proof()
+
+    def missing(self) -> str:
+        """What the proof still lacks; empty when it is complete."""
+        mirror = self._mirror
+        if not mirror.in_step:
+            return "partitions or settings are not in step"
+        for index in range(mirror.partition_count):
+            feed = mirror.feeds.get(index)
+            if feed is None or not feed.subscription or not feed.lag.caught_up:
+                return f"partition {index} is behind"
+        if not self._owner.groups.settled(mirror.record.source_topic):
+            return "group offsets are behind"
+        return ""
+
+    def _give_up(self, now: Instant) -> Effects:
+        mirror = self._mirror
+        why = self.missing() or "no fresh beacon"
+        because = f"promote gave up: {why if self._proof_fresh else 'the source did not answer'}"
+        record = replace(
+            mirror.record,
+            state=TRANSITIONS[mirror.record.state, MirrorTrigger.GIVE_UP],
+            since=now,
+            stop=None,
+            stop_by=0,
+            reason="",
+        ).with_error(TransitionError(now, "TIMEOUT_ERROR", because))
+        self._disarm()
+        self.link_lost()
+        return [mirror.change(record, self._on_given_up)]
+
+    def _on_given_up(self, refusal: Refusal | None, now: Instant) -> Effects:
+        return self.resume(now) if refusal is not None else []
+
+    # --- both: the cut ---
+
+    def _halt(self, kind: CutKind, now: Instant) -> Effects:
+        mirror = self._mirror
+        mirror.halted = True
+        self._disarm()
+        drained = partial(self._on_drained, kind)
+        return [*mirror.stop_feeds(), *mirror.when_drained(drained, now)]
+
+    def _on_drained(self, kind: CutKind, now: Instant) -> Effects:
+        return self._owner.groups.settle(partial(self._on_settled, kind), now)
+
+    def _on_settled(self, kind: CutKind, now: Instant) -> Effects:
+        mirror = self._mirror
+        record = replace(
+            mirror.record,
+            state=MirrorState.PENDING_STOPPED,
+            since=now,
+            stop=kind,
+            stop_by=0,
+            generation=mirror.record.generation + 1,
+            cut=self._cut(kind, now),
+        )
+        return [mirror.change(record, partial(self._on_cut_written, kind, record))]
+
+    def _cut(self, kind: CutKind, now: Instant) -> Cut:
+        count = self._mirror.partition_count
+        return Cut(kind, now, tuple(self._cut_partition(index) for index in range(count)))
+
+    def _cut_partition(self, index: int) -> CutPartition:
+        mirror = self._mirror
+        state = self._desk.view.partition_state(TopicPartition(mirror.topic, index))
+        feed = mirror.feeds.get(index)
+        known = feed.lag.high_watermark if feed is not None else -1
+        clock = feed.lag.moment(self._owner.source_clock) if feed is not None else -1
+        if state is None:
+            return CutPartition(-1, known, clock, 0)
+        in_log = state.epochs[-1][0] if state.epochs else -1
+        leader_epoch = max(in_log, state.leader_epoch) + 1
+        return CutPartition(state.log_end_offset, known, clock, leader_epoch)
+
+    def _on_cut_written(
+        self, kind: CutKind, record: MirrorRecord, refusal: Refusal | None, now: Instant
+    ) -> Effects:
+        if refusal is None:
+            return self._hand_over(now)
+        mirror = self._mirror
+        allowed = (mirror.record.state, MirrorTrigger.FAILOVER) in TRANSITIONS
+        if (
+            refusal.error is KafkaError.INVALID_UPDATE_VERSION
+            and kind is CutKind.FAILOVER
+            and allowed
+        ):
+            # Somebody else decided in between: failover goes on from there.
+            self._timer = self._desk.timers.set(now + CHECK_MS, partial(self._halt, kind))
+            return []
+        mirror.halted = False
+        effects = self._answer(changed_meanwhile(mirror, refusal), now)
+        return effects + mirror.refresh(now) + self.resume(now)
+
+    def _hand_over(self, now: Instant) -> Effects:
+        mirror = self._mirror
+        topic = self._desk.view.image.topics_by_name.get(mirror.topic)
+        if topic is None or topic.writer != self._owner.name:
+            return self._finish(now)  # an earlier attempt got so far
+        cut = mirror.record.cut
+        assert cut is not None
+        command = SetTopicWriter(
+            topic=mirror.topic,
+            expected_writer=self._owner.name,
+            writer=None,
+            leader_epochs={index: one.leader_epoch for index, one in enumerate(cut.partitions)},
+        )
+        return [self._desk.propose(command, self._on_handed_over)]
+
+    def _on_handed_over(self, result: object, now: Instant) -> Effects:
+        if not isinstance(result, Refusal):
+            return self._finish(now)
+        self._timer = self._desk.timers.set(now + RETRY_MS, self._hand_over)
+        error = TransitionError(now, result.error.name, result.because)
+        return [self._mirror.change(self._mirror.record.with_error(error), lambda *_: [])]
+
+    def _finish(self, now: Instant) -> Effects:
+        mirror = self._mirror
+        cut = mirror.record.cut
+        assert cut is not None
+        record = replace(
+            mirror.record,
+            state=TRANSITIONS[mirror.record.state, MirrorTrigger.CUT],
+            since=now,
+            error=MirrorError.NO_ERROR,
+            reason=cut.kind.value.lower(),
+            stop=None,
+        )
+        return [mirror.change(record, self._on_finished)]
+
+    def _on_finished(self, refusal: Refusal | None, now: Instant) -> Effects:
+        if refusal is not None:
+            self._timer = self._desk.timers.set(now + RETRY_MS, self._hand_over)
+            return []
+        return self._answer(None, now)
+
+    def _answer(self, refusal: LinkRefusal | None, now: Instant) -> Effects:
+        waiting, self._waiting = self._waiting, []
+        return [effect for answered in waiting for effect in answered(refusal, now)]
+
+    def _arm(self, now: Instant, pause_ms: int) -> None:
+        if self._timer is None:
+            self._timer = self._desk.timers.set(now + pause_ms, self._on_time)
+
+    def _on_time(self, now: Instant) -> Effects:
+        self._timer = None
+        return self._check(now)
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._desk.timers.cancel(self._timer)
+            self._timer = None
+
+
+def changed_meanwhile(mirror: MirrorTopic, refusal: Refusal) -> LinkRefusal:
+    return LinkRefusal(
+        "INVALID_UPDATE_VERSION",
+        f"{mirror.topic} was changed meanwhile: {refusal.because}",
+        hint="look at `causeway mirror describe`, then ask again",
+    )

@@ -1,0 +1,1 @@
+"""Protobuf between regions. `v1` is generated from `proto/`; `frames` and `administration` translate."""

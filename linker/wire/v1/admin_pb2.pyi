@@ -1,0 +1,351 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Error(_message.Message):
+    __slots__ = ("code", "message", "hint", "problems")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    HINT_FIELD_NUMBER: _ClassVar[int]
+    PROBLEMS_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    message: str
+    hint: str
+    problems: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, code: _Optional[str] = ..., message: _Optional[str] = ..., hint: _Optional[str] = ..., problems: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class CreateLinkRequest(_message.Message):
+    __slots__ = ("link_name", "configs", "source_cluster_id", "validate_only", "skip_validation")
+    class ConfigsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    CONFIGS_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    SKIP_VALIDATION_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    configs: _containers.ScalarMap[str, str]
+    source_cluster_id: str
+    validate_only: bool
+    skip_validation: bool
+    def __init__(self, link_name: _Optional[str] = ..., configs: _Optional[_Mapping[str, str]] = ..., source_cluster_id: _Optional[str] = ..., validate_only: _Optional[bool] = ..., skip_validation: _Optional[bool] = ...) -> None: ...
+
+class LinkRequest(_message.Message):
+    __slots__ = ("link_name",)
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    def __init__(self, link_name: _Optional[str] = ...) -> None: ...
+
+class ListLinksRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class DeleteLinkRequest(_message.Message):
+    __slots__ = ("link_name", "force", "validate_only")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    FORCE_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    force: bool
+    validate_only: bool
+    def __init__(self, link_name: _Optional[str] = ..., force: _Optional[bool] = ..., validate_only: _Optional[bool] = ...) -> None: ...
+
+class AlterLinkConfigsRequest(_message.Message):
+    __slots__ = ("link_name", "set", "delete", "validate_only")
+    class SetEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    SET_FIELD_NUMBER: _ClassVar[int]
+    DELETE_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    set: _containers.ScalarMap[str, str]
+    delete: _containers.RepeatedScalarFieldContainer[str]
+    validate_only: bool
+    def __init__(self, link_name: _Optional[str] = ..., set: _Optional[_Mapping[str, str]] = ..., delete: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...
+
+class CreateMirrorRequest(_message.Message):
+    __slots__ = ("link_name", "mirror_topic", "source_topic", "configs", "validate_only")
+    class ConfigsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    CONFIGS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    mirror_topic: str
+    source_topic: str
+    configs: _containers.ScalarMap[str, str]
+    validate_only: bool
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., configs: _Optional[_Mapping[str, str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...
+
+class ListMirrorsRequest(_message.Message):
+    __slots__ = ("link_name", "mirror_status")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_STATUS_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    mirror_status: str
+    def __init__(self, link_name: _Optional[str] = ..., mirror_status: _Optional[str] = ...) -> None: ...
+
+class DescribeMirrorRequest(_message.Message):
+    __slots__ = ("mirror_topic",)
+    MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    mirror_topic: str
+    def __init__(self, mirror_topic: _Optional[str] = ...) -> None: ...
+
+class MirrorsRequest(_message.Message):
+    __slots__ = ("link_name", "mirror_topics", "validate_only")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_TOPICS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    mirror_topics: _containers.RepeatedScalarFieldContainer[str]
+    validate_only: bool
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...
+
+class PromoteMirrorsRequest(_message.Message):
+    __slots__ = ("link_name", "mirror_topics", "validate_only", "timeout_ms")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_TOPICS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    mirror_topics: _containers.RepeatedScalarFieldContainer[str]
+    validate_only: bool
+    timeout_ms: int
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ..., timeout_ms: _Optional[int] = ...) -> None: ...
+
+class Task(_message.Message):
+    __slots__ = ("name", "state", "error", "message")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    state: str
+    error: str
+    message: str
+    def __init__(self, name: _Optional[str] = ..., state: _Optional[str] = ..., error: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+
+class LinkDescription(_message.Message):
+    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms")
+    class CategoryCountsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    LINK_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    LINK_STATE_FIELD_NUMBER: _ClassVar[int]
+    LINK_ERROR_FIELD_NUMBER: _ClassVar[int]
+    LINK_ERROR_MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_NAMES_FIELD_NUMBER: _ClassVar[int]
+    CATEGORY_COUNTS_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    link_id: str
+    source_cluster_id: str
+    link_state: str
+    link_error: str
+    link_error_message: str
+    topic_names: _containers.RepeatedScalarFieldContainer[str]
+    category_counts: _containers.ScalarMap[str, int]
+    tasks: _containers.RepeatedCompositeFieldContainer[Task]
+    created_at_ms: int
+    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ...) -> None: ...
+
+class LinkReply(_message.Message):
+    __slots__ = ("error", "link")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    LINK_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    link: LinkDescription
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., link: _Optional[_Union[LinkDescription, _Mapping]] = ...) -> None: ...
+
+class LinksReply(_message.Message):
+    __slots__ = ("error", "links")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    LINKS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    links: _containers.RepeatedCompositeFieldContainer[LinkDescription]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., links: _Optional[_Iterable[_Union[LinkDescription, _Mapping]]] = ...) -> None: ...
+
+class Config(_message.Message):
+    __slots__ = ("name", "value", "is_default")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    IS_DEFAULT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    value: str
+    is_default: bool
+    def __init__(self, name: _Optional[str] = ..., value: _Optional[str] = ..., is_default: _Optional[bool] = ...) -> None: ...
+
+class ConfigsReply(_message.Message):
+    __slots__ = ("error", "configs")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    CONFIGS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    configs: _containers.RepeatedCompositeFieldContainer[Config]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., configs: _Optional[_Iterable[_Union[Config, _Mapping]]] = ...) -> None: ...
+
+class MirrorLag(_message.Message):
+    __slots__ = ("partition", "lag", "lag_ms", "last_source_fetch_offset", "local_log_end_offset", "local_log_start_offset", "time_since_last_fetch_ms", "partition_state")
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    LAG_FIELD_NUMBER: _ClassVar[int]
+    LAG_MS_FIELD_NUMBER: _ClassVar[int]
+    LAST_SOURCE_FETCH_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    LOCAL_LOG_END_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    LOCAL_LOG_START_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    TIME_SINCE_LAST_FETCH_MS_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_STATE_FIELD_NUMBER: _ClassVar[int]
+    partition: int
+    lag: int
+    lag_ms: int
+    last_source_fetch_offset: int
+    local_log_end_offset: int
+    local_log_start_offset: int
+    time_since_last_fetch_ms: int
+    partition_state: str
+    def __init__(self, partition: _Optional[int] = ..., lag: _Optional[int] = ..., lag_ms: _Optional[int] = ..., last_source_fetch_offset: _Optional[int] = ..., local_log_end_offset: _Optional[int] = ..., local_log_start_offset: _Optional[int] = ..., time_since_last_fetch_ms: _Optional[int] = ..., partition_state: _Optional[str] = ...) -> None: ...
+
+class CutPartition(_message.Message):
+    __slots__ = ("partition", "offset", "source_high_watermark", "source_clock_ms", "missing", "leader_epoch")
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_HIGH_WATERMARK_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_CLOCK_MS_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
+    LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
+    partition: int
+    offset: int
+    source_high_watermark: int
+    source_clock_ms: int
+    missing: int
+    leader_epoch: int
+    def __init__(self, partition: _Optional[int] = ..., offset: _Optional[int] = ..., source_high_watermark: _Optional[int] = ..., source_clock_ms: _Optional[int] = ..., missing: _Optional[int] = ..., leader_epoch: _Optional[int] = ...) -> None: ...
+
+class Cut(_message.Message):
+    __slots__ = ("kind", "at_ms", "partitions")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    PARTITIONS_FIELD_NUMBER: _ClassVar[int]
+    kind: str
+    at_ms: int
+    partitions: _containers.RepeatedCompositeFieldContainer[CutPartition]
+    def __init__(self, kind: _Optional[str] = ..., at_ms: _Optional[int] = ..., partitions: _Optional[_Iterable[_Union[CutPartition, _Mapping]]] = ...) -> None: ...
+
+class Hole(_message.Message):
+    __slots__ = ("topic", "partition", "from_offset", "to_offset", "cause", "first_seen_ms")
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    FROM_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    TO_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    CAUSE_FIELD_NUMBER: _ClassVar[int]
+    FIRST_SEEN_MS_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    partition: int
+    from_offset: int
+    to_offset: int
+    cause: str
+    first_seen_ms: int
+    def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., from_offset: _Optional[int] = ..., to_offset: _Optional[int] = ..., cause: _Optional[str] = ..., first_seen_ms: _Optional[int] = ...) -> None: ...
+
+class TransitionError(_message.Message):
+    __slots__ = ("at_ms", "code", "message")
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    at_ms: int
+    code: str
+    message: str
+    def __init__(self, at_ms: _Optional[int] = ..., code: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+
+class MirrorDescription(_message.Message):
+    __slots__ = ("link_name", "mirror_topic", "source_topic", "mirror_status", "mirror_topic_error", "reason", "state_time_ms", "num_partitions", "generation", "mirror_lags", "holes", "cut", "state_transition_errors", "source_topic_id")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_STATUS_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_TOPIC_ERROR_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    STATE_TIME_MS_FIELD_NUMBER: _ClassVar[int]
+    NUM_PARTITIONS_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_LAGS_FIELD_NUMBER: _ClassVar[int]
+    HOLES_FIELD_NUMBER: _ClassVar[int]
+    CUT_FIELD_NUMBER: _ClassVar[int]
+    STATE_TRANSITION_ERRORS_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    mirror_topic: str
+    source_topic: str
+    mirror_status: str
+    mirror_topic_error: str
+    reason: str
+    state_time_ms: int
+    num_partitions: int
+    generation: int
+    mirror_lags: _containers.RepeatedCompositeFieldContainer[MirrorLag]
+    holes: _containers.RepeatedCompositeFieldContainer[Hole]
+    cut: Cut
+    state_transition_errors: _containers.RepeatedCompositeFieldContainer[TransitionError]
+    source_topic_id: str
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., mirror_topic_error: _Optional[str] = ..., reason: _Optional[str] = ..., state_time_ms: _Optional[int] = ..., num_partitions: _Optional[int] = ..., generation: _Optional[int] = ..., mirror_lags: _Optional[_Iterable[_Union[MirrorLag, _Mapping]]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., state_transition_errors: _Optional[_Iterable[_Union[TransitionError, _Mapping]]] = ..., source_topic_id: _Optional[str] = ...) -> None: ...
+
+class MirrorReply(_message.Message):
+    __slots__ = ("error", "mirror")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    mirror: MirrorDescription
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., mirror: _Optional[_Union[MirrorDescription, _Mapping]] = ...) -> None: ...
+
+class MirrorsReply(_message.Message):
+    __slots__ = ("error", "mirrors")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    MIRRORS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    mirrors: _containers.RepeatedCompositeFieldContainer[MirrorDescription]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., mirrors: _Optional[_Iterable[_Union[MirrorDescription, _Mapping]]] = ...) -> None: ...
+
+class TopicResult(_message.Message):
+    __slots__ = ("mirror_topic", "mirror_status", "error")
+    MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_STATUS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    mirror_topic: str
+    mirror_status: str
+    error: Error
+    def __init__(self, mirror_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., error: _Optional[_Union[Error, _Mapping]] = ...) -> None: ...
+
+class TopicsReply(_message.Message):
+    __slots__ = ("error", "topics")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    topics: _containers.RepeatedCompositeFieldContainer[TopicResult]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., topics: _Optional[_Iterable[_Union[TopicResult, _Mapping]]] = ...) -> None: ...

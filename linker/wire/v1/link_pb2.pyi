@@ -1,0 +1,271 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Frame(_message.Message):
+    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit")
+    HELLO_FIELD_NUMBER: _ClassVar[int]
+    WELCOME_FIELD_NUMBER: _ClassVar[int]
+    REFUSED_FIELD_NUMBER: _ClassVar[int]
+    WATCH_TOPICS_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_STATE_FIELD_NUMBER: _ClassVar[int]
+    WATCH_GROUPS_FIELD_NUMBER: _ClassVar[int]
+    GROUP_OFFSETS_FIELD_NUMBER: _ClassVar[int]
+    SUBSCRIBE_FIELD_NUMBER: _ClassVar[int]
+    UNSUBSCRIBE_FIELD_NUMBER: _ClassVar[int]
+    AGREED_FIELD_NUMBER: _ClassVar[int]
+    DECLINED_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_FIELD_NUMBER: _ClassVar[int]
+    BEACON_FIELD_NUMBER: _ClassVar[int]
+    ASK_BEACON_FIELD_NUMBER: _ClassVar[int]
+    CREDIT_FIELD_NUMBER: _ClassVar[int]
+    hello: Hello
+    welcome: Welcome
+    refused: Refused
+    watch_topics: WatchTopics
+    topic_state: TopicState
+    watch_groups: WatchGroups
+    group_offsets: GroupOffsets
+    subscribe: Subscribe
+    unsubscribe: Unsubscribe
+    agreed: Agreed
+    declined: Declined
+    chunk: Chunk
+    beacon: Beacon
+    ask_beacon: AskBeacon
+    credit: Credit
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ...) -> None: ...
+
+class Hello(_message.Message):
+    __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    LINK_ID_FIELD_NUMBER: _ClassVar[int]
+    CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_BYTES_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    link_name: str
+    link_id: str
+    cluster_id: str
+    expected_cluster_id: str
+    chunk_bytes: int
+    def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ...) -> None: ...
+
+class Welcome(_message.Message):
+    __slots__ = ("version", "cluster_id")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    cluster_id: str
+    def __init__(self, version: _Optional[int] = ..., cluster_id: _Optional[str] = ...) -> None: ...
+
+class Refused(_message.Message):
+    __slots__ = ("code", "because")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    BECAUSE_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    because: str
+    def __init__(self, code: _Optional[str] = ..., because: _Optional[str] = ...) -> None: ...
+
+class WatchTopics(_message.Message):
+    __slots__ = ("topics",)
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    topics: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, topics: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class TopicState(_message.Message):
+    __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs")
+    class ConfigsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CONFIGS_FIELD_NUMBER: _ClassVar[int]
+    LEADER_EPOCHS_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    topic_id: bytes
+    partition_count: int
+    configs: _containers.ScalarMap[str, str]
+    leader_epochs: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., partition_count: _Optional[int] = ..., configs: _Optional[_Mapping[str, str]] = ..., leader_epochs: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class Filter(_message.Message):
+    __slots__ = ("name", "pattern", "exclude")
+    class Pattern(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        LITERAL: _ClassVar[Filter.Pattern]
+        PREFIXED: _ClassVar[Filter.Pattern]
+    LITERAL: Filter.Pattern
+    PREFIXED: Filter.Pattern
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PATTERN_FIELD_NUMBER: _ClassVar[int]
+    EXCLUDE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    pattern: Filter.Pattern
+    exclude: bool
+    def __init__(self, name: _Optional[str] = ..., pattern: _Optional[_Union[Filter.Pattern, str]] = ..., exclude: _Optional[bool] = ...) -> None: ...
+
+class WatchGroups(_message.Message):
+    __slots__ = ("filters",)
+    FILTERS_FIELD_NUMBER: _ClassVar[int]
+    filters: _containers.RepeatedCompositeFieldContainer[Filter]
+    def __init__(self, filters: _Optional[_Iterable[_Union[Filter, _Mapping]]] = ...) -> None: ...
+
+class GroupOffsets(_message.Message):
+    __slots__ = ("group", "offsets")
+    GROUP_FIELD_NUMBER: _ClassVar[int]
+    OFFSETS_FIELD_NUMBER: _ClassVar[int]
+    group: str
+    offsets: _containers.RepeatedCompositeFieldContainer[GroupOffset]
+    def __init__(self, group: _Optional[str] = ..., offsets: _Optional[_Iterable[_Union[GroupOffset, _Mapping]]] = ...) -> None: ...
+
+class GroupOffset(_message.Message):
+    __slots__ = ("topic", "partition", "offset", "leader_epoch", "metadata", "committed_at")
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    COMMITTED_AT_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int
+    metadata: str
+    committed_at: int
+    def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., metadata: _Optional[str] = ..., committed_at: _Optional[int] = ...) -> None: ...
+
+class EpochStart(_message.Message):
+    __slots__ = ("leader_epoch", "offset")
+    LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    leader_epoch: int
+    offset: int
+    def __init__(self, leader_epoch: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
+
+class Subscribe(_message.Message):
+    __slots__ = ("subscription", "topic", "partition", "topic_id", "offset", "lineage", "from_latest")
+    SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    LINEAGE_FIELD_NUMBER: _ClassVar[int]
+    FROM_LATEST_FIELD_NUMBER: _ClassVar[int]
+    subscription: int
+    topic: str
+    partition: int
+    topic_id: bytes
+    offset: int
+    lineage: _containers.RepeatedCompositeFieldContainer[EpochStart]
+    from_latest: bool
+    def __init__(self, subscription: _Optional[int] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[bytes] = ..., offset: _Optional[int] = ..., lineage: _Optional[_Iterable[_Union[EpochStart, _Mapping]]] = ..., from_latest: _Optional[bool] = ...) -> None: ...
+
+class Unsubscribe(_message.Message):
+    __slots__ = ("subscription",)
+    SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    subscription: int
+    def __init__(self, subscription: _Optional[int] = ...) -> None: ...
+
+class Standing(_message.Message):
+    __slots__ = ("log_start_offset", "high_watermark", "last_stable_offset")
+    LOG_START_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    HIGH_WATERMARK_FIELD_NUMBER: _ClassVar[int]
+    LAST_STABLE_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    log_start_offset: int
+    high_watermark: int
+    last_stable_offset: int
+    def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ...) -> None: ...
+
+class Agreed(_message.Message):
+    __slots__ = ("subscription", "start_offset", "leader_epoch", "standing", "clock")
+    SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    START_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
+    STANDING_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_FIELD_NUMBER: _ClassVar[int]
+    subscription: int
+    start_offset: int
+    leader_epoch: int
+    standing: Standing
+    clock: int
+    def __init__(self, subscription: _Optional[int] = ..., start_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ...) -> None: ...
+
+class Declined(_message.Message):
+    __slots__ = ("subscription", "error", "because", "agreed_offset")
+    SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    BECAUSE_FIELD_NUMBER: _ClassVar[int]
+    AGREED_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    subscription: int
+    error: str
+    because: str
+    agreed_offset: int
+    def __init__(self, subscription: _Optional[int] = ..., error: _Optional[str] = ..., because: _Optional[str] = ..., agreed_offset: _Optional[int] = ...) -> None: ...
+
+class ChunkHead(_message.Message):
+    __slots__ = ("subscription", "offset", "next_offset", "leader_epoch", "roll", "standing", "clock")
+    SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
+    ROLL_FIELD_NUMBER: _ClassVar[int]
+    STANDING_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_FIELD_NUMBER: _ClassVar[int]
+    subscription: int
+    offset: int
+    next_offset: int
+    leader_epoch: int
+    roll: bool
+    standing: Standing
+    clock: int
+    def __init__(self, subscription: _Optional[int] = ..., offset: _Optional[int] = ..., next_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., roll: _Optional[bool] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ...) -> None: ...
+
+class Chunk(_message.Message):
+    __slots__ = ("head", "data")
+    HEAD_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    head: ChunkHead
+    data: bytes
+    def __init__(self, head: _Optional[_Union[ChunkHead, _Mapping]] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class Beacon(_message.Message):
+    __slots__ = ("clock", "nonce", "standings")
+    CLOCK_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    STANDINGS_FIELD_NUMBER: _ClassVar[int]
+    clock: int
+    nonce: int
+    standings: _containers.RepeatedCompositeFieldContainer[SubscriptionStanding]
+    def __init__(self, clock: _Optional[int] = ..., nonce: _Optional[int] = ..., standings: _Optional[_Iterable[_Union[SubscriptionStanding, _Mapping]]] = ...) -> None: ...
+
+class SubscriptionStanding(_message.Message):
+    __slots__ = ("subscription", "standing")
+    SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    STANDING_FIELD_NUMBER: _ClassVar[int]
+    subscription: int
+    standing: Standing
+    def __init__(self, subscription: _Optional[int] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ...) -> None: ...
+
+class AskBeacon(_message.Message):
+    __slots__ = ("nonce",)
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    nonce: int
+    def __init__(self, nonce: _Optional[int] = ...) -> None: ...
+
+class Credit(_message.Message):
+    __slots__ = ("granted_bytes",)
+    GRANTED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    granted_bytes: int
+    def __init__(self, granted_bytes: _Optional[int] = ...) -> None: ...
