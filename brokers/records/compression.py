@@ -22,6 +22,10 @@ _XERIAL_HEADER_SIZE = 16  # magic, version int32, oldest compatible version int3
 _LENGTH = Struct(">i")
 
 
+class _Bomb(Exception):
+    """More output than was allowed."""
+
+
 def decompress(codec: int, data: Buffer, size_max: int = OPENED_BYTES_MAX) -> Buffer:
     """The records' bytes, at most `size_max` of them; `BatchError` on damage, a bomb or an unknown codec."""
     try:
@@ -37,6 +41,8 @@ def decompress(codec: int, data: Buffer, size_max: int = OPENED_BYTES_MAX) -> Bu
             return _growing(cramjam.zstd.decompress_into, data, size_max)
     except (zlib.error, cramjam.DecompressionError) as error:
         raise _damaged(str(error)) from None
+    except _Bomb:
+        raise _damaged(f"they are more than {size_max} bytes") from None
     raise _damaged(f"unknown compression {codec}")
 
 
@@ -47,7 +53,7 @@ def _gzip(data: Buffer, size_max: int) -> Buffer:
         member = zlib.decompressobj(_GZIP_WINDOW)
         out += member.decompress(rest, size_max - len(out) + 1)
         if len(out) > size_max:
-            raise _bomb(size_max)
+            raise _Bomb
         if not member.eof:
             raise _damaged("gzip stream ends early")
         rest = member.unused_data
@@ -76,7 +82,7 @@ def _snappy(data: Buffer, size_max: int) -> Buffer:
 def _snappy_block(block: memoryview, size_max: int) -> Buffer:
     size = cramjam.snappy.decompress_raw_len(block)  # what the block declares; nothing is allocated
     if size > size_max:
-        raise _bomb(size_max)
+        raise _Bomb
     out = bytearray(size)
     written = cramjam.snappy.decompress_raw_into(block, out)
     return memoryview(out)[:written]
@@ -93,15 +99,9 @@ def _growing(decompress_into: Callable[[Any, Any], int], data: Buffer, size_max:
             if "whole buffer" not in str(error):
                 raise
         if size >= size_max:
-            raise _bomb(size_max)
+            raise _Bomb
         size *= _GUESS_FACTOR
 
 
 def _damaged(because: str) -> BatchError:
     return BatchError(KafkaError.CORRUPT_MESSAGE, f"records can't be decompressed: {because}")
-
-
-def _bomb(size_max: int) -> BatchError:
-    return BatchError(
-        KafkaError.CORRUPT_MESSAGE, f"records decompress to more than {size_max} bytes"
-    )
