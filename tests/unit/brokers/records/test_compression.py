@@ -83,9 +83,10 @@ def test_data_cut_at_any_byte_is_refused(name: str) -> None:
 @given(st.binary(max_size=300))
 def test_random_bytes_are_refused_or_unpacked(codec: int, data: bytes) -> None:
     try:
-        assert len(decompress(codec, data, size_max=MIB)) <= MIB
-    except BatchError as error:
-        assert error.because
+        unpacked = decompress(codec, data, size_max=MIB)
+    except BatchError:
+        return
+    assert len(unpacked) <= MIB
 
 
 @pytest.mark.parametrize("codec", [5, 6, 7, 99])
@@ -97,14 +98,11 @@ def test_an_unknown_codec_is_refused(codec: int) -> None:
 @pytest.mark.parametrize(
     "framed",
     [
-        xerial(b"")[:12] + b"\0\0",
         xerial(b"") + b"\0\0\1",
         xerial(b"") + (-1).to_bytes(4, "big", signed=True),
         xerial(b"") + (100).to_bytes(4, "big") + b"short",
     ],
 )
 def test_damaged_snappy_framing_is_refused(framed: bytes) -> None:
-    try:
-        assert bytes(decompress(SNAPPY, framed)) == b""
-    except BatchError as error:
-        assert "snappy" in error.because
+    with pytest.raises(BatchError, match="snappy block"):
+        decompress(SNAPPY, framed)

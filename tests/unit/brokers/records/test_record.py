@@ -78,10 +78,9 @@ def test_random_records_are_refused_or_read(packed: bytes, codec: int, count: in
     batch[57:61] = count.to_bytes(4, "big", signed=True)
     try:
         read = list(open_batch(batch, size_max=1 << 16))
-    except BatchError as error:
-        assert error.because
-    else:
-        assert len(read) == max(count, 0)
+    except BatchError:
+        return
+    assert len(read) == max(count, 0)
 
 
 def packed_record(body: bytes) -> bytearray:
