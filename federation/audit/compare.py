@@ -114,16 +114,14 @@ def _differences(unit: Unit, outcome: Outcome, payload: bool) -> Outcome:
     findings = [_broken(unit, Side.SOURCE, one) for one in source_breaks]
     findings += [_broken(unit, Side.MIRROR, one) for one in mirror_breaks]
     rising = []
-    for side, batches, others in (
-        (Side.SOURCE, source, mirror),
-        (Side.MIRROR, mirror, source),
+    for side, parts, batches, others in (
+        (Side.SOURCE, unit.source, source, mirror),
+        (Side.MIRROR, unit.mirror, mirror, source),
     ):
-        kept, strays = merge.in_order(batches, {merge.identity(batch) for batch in others})
-        rising.append([batch for batch in kept if not _outside(batch, unit)])
-        strays += [batch for batch in kept if _outside(batch, unit)]
-        for stray in strays:
-            covered = _outside(stray, unit) or _covers(rising[-1], stray)
-            findings.append(displaced(stray, side, scene, covered))
+        kept, strays = _in_place(unit, parts, batches, others)
+        rising.append(kept)
+        for stray, elsewhere in strays:
+            findings.append(displaced(stray, side, scene, elsewhere or _covers(kept, stray)))
     for island in merge.islands(*rising):
         findings += classify(island, scene)
     return outcome._replace(
@@ -156,9 +154,19 @@ def _table(parts: Sequence[Part], unit: Unit) -> tuple[list[Batch], list[Break]]
     return batches, breaks
 
 
-def _outside(batch: Batch, unit: Unit) -> bool:
-    """Its place is by rights in another unit."""
-    return batch.base_offset >= unit.to_offset or batch.next_offset <= unit.from_offset
+def _in_place(
+    unit: Unit, parts: Sequence[Part], batches: Sequence[Batch], others: Sequence[Batch]
+) -> tuple[list[Batch], list[tuple[Batch, bool]]]:
+    """The batches of one side that stand in order and in their unit; the others, and whether another unit is theirs."""
+    floor = parts[0].floor if parts else unit.from_offset
+
+    def elsewhere(batch: Batch) -> bool:
+        return not floor <= batch.base_offset < unit.to_offset
+
+    kept, strays = merge.in_order(batches, {merge.identity(batch) for batch in others})
+    outside = [(batch, elsewhere(batch)) for batch in strays]
+    outside += [(batch, True) for batch in kept if elsewhere(batch)]
+    return [batch for batch in kept if not elsewhere(batch)], outside
 
 
 def _covers(kept: Sequence[Batch], stray: Batch) -> bool:

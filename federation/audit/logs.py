@@ -12,13 +12,14 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from federation.audit.merge import longest_run
 from federation.audit.read import (
     HEADER,
     HEADER_BYTES,
     LENGTH_BYTES,
     MAGIC,
     OFFSET_MAX,
-    Break,
+    Batch,
     Part,
     walk,
 )
@@ -117,12 +118,11 @@ def _end(segments: Sequence[Segment]) -> tuple[int, int]:
         return 0, -1
     last = segments[-1]
     start, end = _hint(last, OFFSET_MAX - 1)
-    newest_ms = -1
-    for found in walk(Part(last.path, start, last.size, end, OFFSET_MAX)):
-        if not isinstance(found, Break):
-            end = max(end, found.next_offset)
-            newest_ms = max(newest_ms, found.max_timestamp)
-    return end, newest_ms
+    part = Part(last.path, start, last.size, end, OFFSET_MAX)
+    # The longest rising run leaves out a batch whose base offset was damaged, which may claim any end.
+    tail = longest_run([found for found in walk(part) if isinstance(found, Batch)])
+    newest_ms = max((batch.max_timestamp for batch in tail), default=-1)
+    return tail[-1].next_offset if tail else end, newest_ms
 
 
 def first_at(log: Log, offset: int) -> Position | None:

@@ -30,7 +30,7 @@ def in_order(batches: Sequence[Batch], known: Set[Identity]) -> tuple[list[Batch
     """
     if all(one.next_offset <= two.base_offset for one, two in pairwise(batches)):
         return list(batches), []
-    trusted = _longest_run([batch for batch in batches if identity(batch) in known])
+    trusted = longest_run([batch for batch in batches if identity(batch) in known])
     rising: list[Batch] = []
     strays: list[Batch] = []
     reached, ahead = 0, 0
@@ -51,7 +51,7 @@ def identity(batch: Batch) -> Identity:
     return batch.base_offset, batch.size, batch.leader_epoch, batch.body
 
 
-def _longest_run(batches: Sequence[Batch]) -> list[Batch]:
+def longest_run(batches: Sequence[Batch]) -> list[Batch]:
     """The longest subsequence whose offset ranges rise without overlap (patience sorting)."""
     ends: list[int] = []  # ends[n]: the lowest next offset of a rising run of n + 1 batches
     tails: list[int] = []  # tails[n]: the number of that run's last batch

@@ -1,7 +1,7 @@
 """Faults planted on purpose, each with the finding that it must lead to, and no other.
 
-A plant takes both sides as lists of (batch, bytes), chooses its place from a seed and changes one side. It keeps away from
-the first and last batches and from other plants' places, so that what is expected stays plain.
+A plant takes both sides as lists of (batch, bytes), chooses its place from a seed and changes one side. It keeps away
+from the first and last batches and from other plants' places, so that what is expected stays plain.
 """
 
 import random
