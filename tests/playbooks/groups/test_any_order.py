@@ -1,0 +1,414 @@
+"""Members, the log and the clock in any order: what must hold throughout, and where it must end.
+
+Clients here do what Kafka's do with each answer, but in arbitrary order and with arbitrary pauses; requests are repeated,
+connections break, writes fail, the coordinator restarts. At the end everybody behaves, and the group must settle.
+"""
+
+from dataclasses import dataclass, field
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from brokers.errors import KafkaError
+from brokers.groups.config import GroupConfig
+from brokers.groups.requests import (
+    CommitRequest,
+    HeartbeatRequest,
+    JoinAnswer,
+    JoinRequest,
+    LeaveRequest,
+    MemberName,
+    SyncAnswer,
+    SyncRequest,
+)
+from brokers.groups.states import State
+from brokers.ids import OffsetAndMetadata, TopicPartition
+from tests.playbooks.groups.consumer import subscription
+from tests.playbooks.groups.world import World
+
+GROUP = "g"
+CLIENTS = 5
+PARTITIONS = [TopicPartition("t", index) for index in range(3)]
+SESSION_MS = 10_000
+REBALANCE_MS = 20_000
+
+
+@dataclass
+class Client:
+    """What a consumer keeps. `waiting` is the ticket of its JoinGroup or SyncGroup."""
+
+    name: str
+    instance_id: str | None
+    version: int
+    topics: list[str] = field(default_factory=lambda: ["t"])
+    member_id: str = ""
+    generation: int = -1
+    leads: tuple[str, ...] = ()  # the members it must assign, while it leads
+    must_sync: bool = False
+    is_settled: bool = False
+    assignment: bytes = b""
+    waiting: int | None = None
+
+
+class Groups(RuleBasedStateMachine):
+    """One group; rules are what can happen to it."""
+
+    @initialize(
+        delay=st.sampled_from([0, 3_000]),
+        members_max=st.sampled_from([2, 100]),
+        statics=st.integers(0, 3),
+        members=st.integers(0, CLIENTS),
+    )
+    def begin(self, delay: int, members_max: int, statics: int, members: int) -> None:
+        config = GroupConfig(
+            initial_rebalance_delay_ms=delay, members_max=members_max, offsets_partitions=1
+        )
+        self.world = World(config)
+        self.clients = [
+            Client(
+                name=f"c{index}",
+                instance_id=f"i{index}" if index < statics else None,
+                version=9 if index % 2 else 3,
+            )
+            for index in range(CLIENTS)
+        ]
+        self.generations: dict[int, tuple[str, str]] = {}  # generation -> (leader, protocol)
+        self.group = None
+        self.read = 0  # effects looked at so far
+        first = self.clients[: min(members, members_max)]
+        for _ in range(10 if first else 0):
+            self.behave(first)
+
+    # --- what clients do ---
+
+    @rule(index=st.integers(0, CLIENTS - 1))
+    def go_on(self, index: int) -> None:
+        self.go_on_properly(self.clients[index])
+
+    def go_on_properly(self, client: Client) -> None:
+        if client.waiting is not None:
+            return
+        if client.must_sync:
+            self.send_sync(client)
+        elif not client.is_settled:
+            self.send_join(client)
+        else:
+            self.send_heartbeat(client)
+
+    @rule(count=st.integers(1, CLIENTS), milliseconds=st.sampled_from([0, 1_000, 4_000]))
+    def all_go_on(self, count: int, milliseconds: int) -> None:
+        for client in self.clients[:count]:
+            self.go_on_properly(client)
+        self.world.wait(milliseconds)
+        self.listen()
+
+    @rule(index=st.integers(0, CLIENTS - 1), topics=st.sampled_from([["t"], ["t", "u"]]))
+    def join(self, index: int, topics: list[str]) -> None:
+        client = self.clients[index]
+        client.topics = topics
+        self.send_join(client)
+
+    def send_join(self, client: Client) -> None:
+        request = JoinRequest(
+            group=GROUP,
+            member_id=client.member_id,
+            instance_id=client.instance_id,
+            client_id=client.name,
+            client_host="/here",
+            protocol_type="consumer",
+            protocols=(("range", subscription(client.topics)), ("sticky", b"?")),
+            session_timeout_ms=SESSION_MS,
+            rebalance_timeout_ms=REBALANCE_MS,
+            knows_member_ids=client.version >= 4,
+            may_skip_assignment=client.version >= 9,
+        )
+        client.must_sync = client.is_settled = False
+        self.send(client, "join", request)
+
+    @rule(index=st.integers(0, CLIENTS - 1))
+    def sync(self, index: int) -> None:
+        if self.clients[index].must_sync:
+            self.send_sync(self.clients[index])
+
+    def send_sync(self, client: Client) -> None:
+        chosen = {member: f"{client.generation}:{member}".encode() for member in client.leads}
+        request = SyncRequest(
+            group=GROUP,
+            generation=client.generation,
+            member_id=client.member_id,
+            instance_id=client.instance_id,
+            protocol_type="consumer",
+            protocol="range",
+            assignments=chosen,
+        )
+        self.send(client, "sync", request)
+
+    def send(self, client: Client, verb: str, request: object) -> None:
+        """A client waits for one answer at a time: to ask again, it has given the last one up."""
+        if client.waiting is not None:
+            self.world.disconnect(client.waiting)
+            client.waiting = None
+        client.waiting = self.world.ask(verb, request)
+        self.listen()
+
+    @rule(index=st.integers(0, CLIENTS - 1))
+    def ask_twice(self, index: int) -> None:
+        """The same join again on another connection, while the first one still waits."""
+        client = self.clients[index]
+        first = client.waiting
+        if first is None or first in self.world.answers or not client.member_id:
+            return
+        client.waiting = self.world.ask("join", self.world.asked[first]) if isinstance(
+            self.world.asked[first], JoinRequest
+        ) and self.world.asked[first].member_id else first
+        self.listen()
+
+    @rule(index=st.integers(0, CLIENTS - 1))
+    def heartbeat(self, index: int) -> None:
+        self.send_heartbeat(self.clients[index])
+
+    def send_heartbeat(self, client: Client) -> None:
+        request = HeartbeatRequest(
+            group=GROUP,
+            generation=client.generation,
+            member_id=client.member_id,
+            instance_id=client.instance_id,
+        )
+        answer = self.world.answers[self.world.ask("heartbeat", request)]
+        self.listen()
+        self.heed(client, answer.error)
+
+    @rule(index=st.integers(0, CLIENTS - 1))
+    def leave(self, index: int) -> None:
+        client = self.clients[index]
+        name = MemberName(client.member_id, client.instance_id)
+        ticket = self.world.ask("leave", LeaveRequest(GROUP, (name,)))
+        assert ticket in self.world.answers
+        self.listen()
+
+    @rule(index=st.integers(0, CLIENTS - 1))
+    def hang_up(self, index: int) -> None:
+        client = self.clients[index]
+        if client.waiting is not None:
+            self.world.disconnect(client.waiting)
+            client.waiting = None
+
+    @rule(index=st.integers(0, CLIENTS - 1))
+    def start_over(self, index: int) -> None:
+        """The process dies and another one takes its place, with the same instance id if it has one."""
+        client = self.clients[index]
+        self.hang_up(index)
+        self.clients[index] = Client(client.name, client.instance_id, client.version)
+
+    @rule(
+        index=st.integers(0, CLIENTS - 1),
+        partition=st.sampled_from(PARTITIONS),
+        offset=st.integers(0, 1_000),
+        is_member=st.booleans(),
+    )
+    def commit(self, index: int, partition: TopicPartition, offset: int, is_member: bool) -> None:
+        client = self.clients[index]
+        request = CommitRequest(
+            group=GROUP,
+            generation=client.generation if is_member else -1,
+            member_id=client.member_id if is_member else "",
+            instance_id=client.instance_id if is_member else None,
+            offsets={partition: OffsetAndMetadata(offset)},
+        )
+        self.world.ask("commit", request)
+        self.listen()
+
+    @rule(partition=st.sampled_from(PARTITIONS), offset=st.integers(0, 1_000))
+    def commit_from_link(self, partition: TopicPartition, offset: int) -> None:
+        was_active = self.world.coordinator.is_active(GROUP)
+        ticket = self.world.ticket("link")
+        offsets = {partition: OffsetAndMetadata(offset)}
+        coordinator = self.world.coordinator
+        self.world.perform(coordinator.commit_from_link(ticket, GROUP, offsets, self.world.now))
+        refused = self.world.answers.get(ticket)
+        assert (refused is not None and refused.error is KafkaError.NON_EMPTY_GROUP) == was_active
+
+    @rule()
+    def delete(self) -> None:
+        ticket = self.world.ticket("delete")
+        self.world.perform(self.world.coordinator.delete(ticket, [GROUP], self.world.now))
+
+    # --- what the world does ---
+
+    @rule(milliseconds=st.sampled_from([1, 100, 3_000, 9_999, 10_000, 30_000]))
+    def wait(self, milliseconds: int) -> None:
+        self.world.wait(milliseconds)
+        self.listen()
+
+    @precondition(lambda self: self.world.in_flight)
+    @rule()
+    def write(self) -> None:
+        self.world.write()
+        self.listen()
+
+    @precondition(lambda self: self.world.in_flight)
+    @rule(error=st.sampled_from([KafkaError.NOT_ENOUGH_REPLICAS, KafkaError.REQUEST_TIMED_OUT]))
+    def lose(self, error: KafkaError) -> None:
+        self.world.lose(error)
+        self.listen()
+
+    @rule()
+    def restart(self) -> None:
+        coordinator = self.world.coordinator
+        before = coordinator.all_offsets()
+        self.world.restart()
+        for client in self.clients:
+            client.waiting = None
+        assert self.world.coordinator.all_offsets() == before
+
+    # --- what clients hear ---
+
+    def listen(self) -> None:
+        for client in self.clients:
+            if client.waiting is not None and client.waiting in self.world.answers:
+                answer = self.world.answers[client.waiting]
+                client.waiting = None
+                if isinstance(answer, JoinAnswer):
+                    self.on_joined(client, answer)
+                else:
+                    self.on_synced(client, answer)
+
+    def on_joined(self, client: Client, answer: JoinAnswer) -> None:
+        if answer.error is KafkaError.MEMBER_ID_REQUIRED:
+            assert answer.member_id
+            client.member_id = answer.member_id
+            return
+        self.heed(client, answer.error)
+        if answer.error:
+            return
+        client.member_id, client.generation = answer.member_id, answer.generation
+        client.leads = ()
+        if answer.leader == answer.member_id and not answer.skip_assignment:
+            client.leads = tuple(member.member_id for member in answer.members)
+        client.must_sync = True
+
+    def on_synced(self, client: Client, answer: SyncAnswer) -> None:
+        self.heed(client, answer.error)
+        if answer.error:
+            return
+        client.assignment, client.must_sync, client.is_settled = answer.assignment, False, True
+
+    def heed(self, client: Client, error: KafkaError) -> None:
+        if error:
+            client.is_settled = client.must_sync = False
+        if error in (KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_INSTANCE_ID):
+            client.member_id, client.generation = "", -1
+
+    # --- what must hold ---
+
+    @invariant()
+    def answers_fit_together(self) -> None:
+        for effect in self.world.told[self.read :]:
+            response = getattr(effect, "response", None)
+            if isinstance(response, JoinAnswer) and not response.error:
+                self.check_joined(response)
+        self.read = len(self.world.told)
+
+    def check_joined(self, answer: JoinAnswer) -> None:
+        group = self.world.coordinator._groups.get(GROUP)
+        assert answer.members == () or answer.leader == answer.member_id, "only leaders see members"
+        names = [member.member_id for member in answer.members]
+        assert len(names) == len(set(names))
+        assert answer.protocol == "range", "the first choice of all"
+        assert group is None or answer.generation <= group.generation
+
+    @invariant()
+    def the_group_is_whole(self) -> None:
+        coordinator = self.world.coordinator
+        parked = dict(coordinator._rebalance._parked)
+        for group in coordinator._groups.values():
+            assert group.state is not State.DEAD
+            assert (group.leader in group.members) == bool(group.members)
+            assert set(group.static_members.values()) <= set(group.members)
+            assert set(group.unsynced) <= set(group.members)
+            assert group.state is not State.EMPTY or not group.members
+            assert group.appends_in_flight >= 0
+            for member in group.members.values():
+                assert member.joining is None or group.state is State.PREPARING_REBALANCE
+                assert member.syncing is None or group.state is State.COMPLETING_REBALANCE
+                assert member.joining is None or member.syncing is None
+                for ticket in (member.joining, member.syncing):
+                    if ticket is not None:
+                        assert parked.pop(ticket) == (group, member)
+        assert not parked, "tickets of nobody"
+
+    @invariant()
+    def generations_only_rise(self) -> None:
+        group = self.world.coordinator._groups.get(GROUP)
+        if group is not self.group:
+            self.group, self.generations = group, {}  # forgotten, deleted or restarted
+        if group is None or group.state is not State.COMPLETING_REBALANCE:
+            return
+        assert group.generation >= max(self.generations, default=0)
+        known = self.generations.setdefault(group.generation, (group.leader, group.protocol))
+        assert known == (group.leader, group.protocol), "a generation has one leader"
+
+    @invariant()
+    def an_assignment_is_what_the_leader_of_its_generation_decided(self) -> None:
+        for client in self.clients:
+            if client.is_settled and client.assignment:
+                generation, _, member = client.assignment.decode().partition(":")
+                assert int(generation) <= client.generation
+                if client.instance_id is None:
+                    assert member == client.member_id
+
+    @invariant()
+    def offsets_are_what_the_log_says(self) -> None:
+        """Another coordinator that reads the log has the same."""
+        other = World(self.world.config, loaded=False)
+        other.log = self.world.log
+        other.load()
+        assert other.coordinator.all_offsets() == self.world.coordinator.all_offsets()
+        assert not other.in_flight
+
+    # --- where it must end ---
+
+    def teardown(self) -> None:
+        if not hasattr(self, "world"):
+            return
+        self.world.write_all()
+        self.listen()
+        room = min(self.world.config.members_max, CLIENTS)
+        alive = self.clients[:room]
+        for client in self.clients[room:]:
+            if client.waiting is not None:
+                self.world.disconnect(client.waiting)
+                client.waiting = None
+        for _ in range(100):
+            self.behave(alive)
+            if self.has_settled(alive):
+                break
+        assert self.has_settled(alive), (alive, self.world.coordinator.describe([GROUP]))
+        self.is_restored_as_it_was()
+
+    def has_settled(self, alive: list[Client]) -> bool:
+        (group,) = self.world.coordinator.describe([GROUP])
+        names = {member.member_id: member.assignment for member in group.members}
+        return group.state is State.STABLE and names == {
+            client.member_id: client.assignment for client in alive if client.is_settled
+        } and all(client.is_settled for client in alive)
+
+    def behave(self, alive: list[Client]) -> None:
+        """Everybody does what a consumer does within two seconds, and the log writes."""
+        for client in alive:
+            self.go_on_properly(client)
+        self.world.wait(2_000)
+        self.world.write_all()
+        self.listen()
+
+    def is_restored_as_it_was(self) -> None:
+        before = self.world.coordinator.describe([GROUP])
+        offsets = self.world.coordinator.all_offsets()
+        self.world.restart()
+        assert self.world.coordinator.describe([GROUP]) == before
+        assert self.world.coordinator.all_offsets() == offsets
+
+
+Groups.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
+TestGroupsInAnyOrder = Groups.TestCase
