@@ -60,8 +60,8 @@ def lost_below_the_cut(lost: Sequence[Acknowledged], cut: Offsets) -> int:
 def reading(*, left_at: Offsets, went_on_at: Offsets, committed: Offsets, cut: Offsets) -> Reading:
     """Compare where the group left the old region with where it went on in the new one.
 
-    `left_at` is one past the last offset it read, `committed` what it had told the old region, `went_on_at` the first
-    offset it read in the new one. What it had read beyond the cut is lost, not read again. Skipped is what it had
+    `left_at` is one past the last offset it read, `committed` what it last asked the old region to commit, `went_on_at`
+    the first offset it read in the new one. What it had read beyond the cut is lost, not read again. Skipped is what it had
     neither committed nor was given again, below the cut (promise P6: none).
     """
     again = sum(

@@ -29,7 +29,11 @@ _COMMIT_EVERY_S = 0.1
 
 
 class Reader(threading.Thread):
-    """A group of one member. `first`, `next` and `committed` are offsets by partition."""
+    """A group of one member.
+
+    `first`, `next` and `committed` are offsets by partition: the first it read, one past the last it read, and what it
+    last asked to commit, acknowledged or not.
+    """
 
     def __init__(self, bootstrap: str, topic: str, group: str) -> None:
         super().__init__(name="demo-consumer", daemon=True)
@@ -47,7 +51,6 @@ class Reader(threading.Thread):
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
                 "error_cb": lambda error: None,
-                "on_commit": self._on_commit,
             },
             logger=_SILENT,
         )
@@ -85,14 +88,13 @@ class Reader(threading.Thread):
                 self.first_read_at_ms = now_ms()
 
     def _commit(self) -> None:
-        positions = [TopicPartition(self._topic, *position) for position in self.next.items()]
-        if positions and self.next != self.committed:
-            with contextlib.suppress(KafkaException):  # the region is gone: nothing was promised
-                self._consumer.commit(offsets=positions, asynchronous=True)
-
-    def _on_commit(self, error: KafkaError | None, positions: list[TopicPartition]) -> None:
-        if error is None:
-            self.committed |= {position.partition: position.offset for position in positions}
+        offsets = dict(self.next)
+        if offsets == self.committed:
+            return
+        positions = [TopicPartition(self._topic, *position) for position in offsets.items()]
+        with contextlib.suppress(KafkaException):  # the region is gone
+            self._consumer.commit(offsets=positions, asynchronous=True)
+            self.committed = offsets
 
 
 def read_back(bootstrap: str, topic: str, partitions: int) -> dict[int, dict[int, int]]:

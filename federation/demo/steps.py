@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,23 @@ class Cast:
     east: Region
     admin: LinkAdmin
     screen: Screen
+    curtain: ExitStack  # what must stop when the story ends, however it ends
+
+    def sender(
+        self, region: Region, records: Iterator[Flight], per_second: int | None = None
+    ) -> Sender:
+        """A producer that has begun."""
+        sender = Sender(region.bootstrap, TOPIC, records, per_second=per_second)
+        self.curtain.callback(sender.give_up)
+        sender.start()
+        return sender
+
+    def reader(self, region: Region) -> Reader:
+        """A member of the group that has begun."""
+        reader = Reader(region.bootstrap, TOPIC, GROUP)
+        self.curtain.callback(reader.leave)
+        reader.start()
+        return reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,27 +80,25 @@ def play(directory: Path, screen: Screen) -> Closing:
         federation = local.up(directory, ("west", "east"))
         west, east = federation.regions
         screen.note(f"west {west.bootstrap}, east {east.bootstrap}")
-    with LinkAdmin(east) as admin:
-        cast = Cast(directory, federation, west, east, admin, screen)
+    with ExitStack() as curtain:
+        admin = curtain.enter_context(LinkAdmin(east))
+        cast = Cast(directory, federation, west, east, admin, screen, curtain)
         stream = flights()
         sender, reader = _fill_and_link(cast, stream)
         with screen.step("A Spark audit of both regions' segments"):
             verdict = audit(directory, TOPIC)
             screen.note(f"verdict: [bold]{verdict['verdict']}[/bold], {verdict['said']}")
         failover = _fail_over(cast, sender, reader, stream)
-    with screen.step("Accounts: every record of east read back"):
-        return _settle(cast, failover, verdict, started)
+        with screen.step("Accounts: every record of east read back"):
+            return _settle(cast, failover, verdict, started)
 
 
 def _fill_and_link(cast: Cast, stream: Iterator[Flight]) -> tuple[Sender, Reader]:
     what = f"{BEFORE_THE_AUDIT:,} flights into west, a group reading them, east linked behind"
     with cast.screen.step(what):
         create_topic(cast.west, TOPIC, PARTITIONS)
-        first = itertools.islice(stream, BEFORE_THE_AUDIT)
-        sender = Sender(cast.west.bootstrap, TOPIC, first)
-        reader = Reader(cast.west.bootstrap, TOPIC, GROUP)
-        sender.start()
-        reader.start()
+        sender = cast.sender(cast.west, itertools.islice(stream, BEFORE_THE_AUDIT))
+        reader = cast.reader(cast.west)
         cast.admin.link(cast.west, TOPIC)
         cast.screen.watch(
             lambda: _progress(cast, sender, reader), lambda: _even(cast, sender, reader)
@@ -114,8 +130,7 @@ def _fail_over(cast: Cast, filled: Sender, reader: Reader, stream: Iterator[Flig
     with cast.screen.step(
         f"{rest:,} more at {PER_SECOND:,} a second; west is killed in the middle"
     ):
-        sender = Sender(cast.west.bootstrap, TOPIC, stream, per_second=PER_SECOND)
-        sender.start()
+        sender = cast.sender(cast.west, stream, PER_SECOND)
         _wait(lambda: len(sender.acknowledged) >= rest // 2, "the stream stands still")
         kill(cast.federation, "west")
         killed_at_ms = now_ms()
@@ -124,12 +139,10 @@ def _fail_over(cast: Cast, filled: Sender, reader: Reader, stream: Iterator[Flig
         cut = cast.admin.fail_over(TOPIC)
         writable_at_ms = now_ms()
         reader.leave()
-        reader_east = Reader(cast.east.bootstrap, TOPIC, GROUP)
-        reader_east.start()
+        reader_east = cast.reader(cast.east)
         sender.close()
         remaining = itertools.chain(list(sender.unacknowledged.values()), stream)
-        sender_east = Sender(cast.east.bootstrap, TOPIC, remaining)
-        sender_east.start()
+        sender_east = cast.sender(cast.east, remaining)
         _wait(lambda: not sender_east.is_alive(), "east does not acknowledge")
         reader.join()
     return Failover(
