@@ -61,8 +61,8 @@ def reading(*, left_at: Offsets, went_on_at: Offsets, committed: Offsets, cut: O
     """Compare where the group left the old region with where it went on in the new one.
 
     `left_at` is one past the last offset it read, `committed` what it last asked the old region to commit, `went_on_at`
-    the first offset it read in the new one. What it had read beyond the cut is lost, not read again. Skipped is what it had
-    neither committed nor was given again, below the cut (promise P6: none).
+    the first offset it read in the new one. What it had read beyond the cut is lost, not read again. Skipped is what
+    it had neither committed nor was given again, below the cut (promise P6: none).
     """
     again = sum(
         max(0, min(left_at.get(partition, 0), cut.get(partition, 0)) - first)
