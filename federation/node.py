@@ -16,7 +16,7 @@ from linker.events import LinkerEffect, LinkerEvent
 from linker.linker import Linker
 
 NodeEvent: TypeAlias = BrokerEvent | LinkerEvent
-NodeEffect: TypeAlias = Effect | LinkerEffect | Ready
+NodeEffect: TypeAlias = "Effect | LinkerEffect | Ready"
 
 _FOR_BROKER: Final = frozenset(get_args(RegionEvent))
 _FROM_BROKER: Final = frozenset(get_args(RegionEffect))

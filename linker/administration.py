@@ -242,7 +242,10 @@ class Administration:
         if isinstance(result, Refusal):
             return respond(_undecided(result, f"link {name} was not created"), now)
         effects = self._owner.follow_links(now)
-        return effects + respond(status.describe_link(self._owner.links[name]), now)
+        link = self._owner.links[name]
+        return effects + link.when_tried(
+            lambda at: respond(status.describe_link(link), at), now
+        )
 
     def _delete_link(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
         link = self._link(command.name)

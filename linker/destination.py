@@ -1,6 +1,7 @@
-"""A link that lives here: its stream to the source, its mirror topics, its groups. Hands frames to who owns the rule."""
+"""A link that lives here: its stream to the source, its mirror topics, its groups. Hands frames to their owners."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
 from brokers.effects import Changed
@@ -66,6 +67,7 @@ class DestinationLink:
         self._feeds: dict[int, Feed] = {}  # by subscription
         self._watched: tuple[str, ...] = ()
         self._inquiries: dict[str, list[Inquirer]] = {}
+        self._untried: list[Callable[[Instant], Effects]] = []
         self._nonce = 0
         self._beacons_asked: dict[int, Callable[[Instant], Effects]] = {}
 
@@ -117,8 +119,18 @@ class DestinationLink:
         self._beacons_asked[self._nonce] = then
         return [*self.line.send(AskBeacon(self._nonce))]
 
+    def when_tried(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
+        """`then` runs once the link is open, or an attempt to open it has failed."""
+        if self.is_open or self.config.paused:
+            return then(now)
+        self._untried.append(then)
+        return []
+
     def inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
-        """What the source's topic looks like; None when the link is not open, or closes before the answer."""
+        """What the source's topic looks like; None when the link does not open, or closes before the answer."""
+        return self.when_tried(partial(self._inquire, source_topic, inquirer), now)
+
+    def _inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
         if not self.is_open:
             return inquirer(None, now)
         self._inquiries.setdefault(source_topic, []).append(inquirer)
@@ -126,6 +138,10 @@ class DestinationLink:
         watched = tuple(topic for topic in self._watched if topic != source_topic)
         self._watched = (*watched, source_topic)
         return [*self.line.send(WatchTopics(watched), WatchTopics(self._watched))]
+
+    def _tried(self, now: Instant) -> Effects:
+        untried, self._untried = self._untried, []
+        return [effect for then in untried for effect in then(now)]
 
     # --- documents ---
 
@@ -185,6 +201,12 @@ class DestinationLink:
             effects += mirror.adopt(record, version, now)
         return effects + self.stoppings[record.topic].resume(now)
 
+    def partition_advanced(self, partition: TopicPartition, now: Instant) -> Effects:
+        mirror = self.mirrors.get(partition.topic)
+        if mirror is None or mirror.record.state not in LIVE:
+            return []
+        return mirror.advanced(partition.partition, now)
+
     def topics_changed(
         self, changed: Iterable[str], deleted: Iterable[str], now: Instant
     ) -> Effects:
@@ -226,7 +248,7 @@ class DestinationLink:
             effects += mirror.refresh(now) + self.stoppings[topic].resume(now)
         if self.record.source_cluster_id != source_cluster_id:
             effects.append(self._learn(source_cluster_id))
-        return effects
+        return effects + self._tried(now)
 
     def _learn(self, source_cluster_id: str) -> object:
         """From now on only this region will do."""
@@ -245,6 +267,7 @@ class DestinationLink:
         return []
 
     def on_closed(self, now: Instant) -> Effects:
+        """The stream is gone, or did not come."""
         effects: Effects = []
         self._beacons_asked.clear()
         for topic, mirror in self.mirrors.items():
@@ -254,7 +277,7 @@ class DestinationLink:
         for inquirers in inquiries.values():
             for inquirer in inquirers:
                 effects += inquirer(None, now)
-        return effects
+        return effects + self._tried(now)
 
     def _watch(self) -> Effects:
         """Tell the source which topics we follow, when that changed."""

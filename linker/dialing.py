@@ -107,8 +107,9 @@ class Dialing:
             frame, cluster_id=hello.cluster_id, expected_cluster_id=hello.expected_cluster_id
         )
         if isinstance(answer, session.Mismatch):
-            effects = self._hang_up(now)
-            return effects + self._failed(LinkTrigger.REFUSED, answer.error, answer.because, now)
+            self.error, self.because = answer
+            effects = self._hang_up(now) + self._turn(LinkTrigger.REFUSED, answer.because)
+            return effects + self._rest(now)
         self.phase = Phase.OPEN
         self._failures = 0
         self.error, self.because = LinkError.NO_ERROR, ""
@@ -122,19 +123,13 @@ class Dialing:
 
     def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:
         """The stream is gone, or never came."""
-        effects = self._forget(now)
         self._failures += 1
+        self.error, self.because = error, because
+        effects = self._forget(now)
         threshold = self._owner.config.number("availability.check.consecutive.failure.threshold")
         if self._failures >= threshold:
-            return effects + self._failed(LinkTrigger.UNREACHABLE, error, because, now)
-        self.error, self.because = error, because
+            effects += self._turn(LinkTrigger.UNREACHABLE, because)
         return effects + self._rest(now)
-
-    def _failed(
-        self, trigger: LinkTrigger, error: LinkError, because: str, now: Instant
-    ) -> Effects:
-        self.error, self.because = error, because
-        return self._turn(trigger, because) + self._rest(now)
 
     def _turn(self, trigger: LinkTrigger, why: str) -> Effects:
         state = TRANSITIONS[self.state, trigger]
@@ -171,10 +166,9 @@ class Dialing:
         return [*self._forget(now), CloseStream(stream)]
 
     def _forget(self, now: Instant) -> Effects:
-        was_open = self.phase is Phase.OPEN
         self.phase, self._stream, self._owner.line.stream = Phase.RESTING, 0, None
         self._disarm()
-        return self._owner.on_closed(now) if was_open else []
+        return self._owner.on_closed(now)
 
     def _arm(self, due: Instant, act: object) -> None:
         self._disarm()

@@ -1,4 +1,4 @@
-"""What can happen to a linker core, and what it asks of its host. Region events and effects pass through as they are."""
+"""What can happen to a linker core, and what it asks of its host. Region events and effects pass as they are."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -97,7 +97,7 @@ class Feed:
         self._owner = owner
         self._source_partition = source
         self._topic_id = topic_id
-        self._running = False
+        self.running = False
         self._subscription = 0  # 0: none
         self._from_latest = False
         self._expected: Offset | None = None  # None until Agreed
@@ -120,14 +120,14 @@ class Feed:
 
     def start(self, now: Instant) -> Effects:
         """There is a stream: subscribe, as soon as nothing of an earlier one is under way."""
-        self._running = True
+        self.running = True
         if self._subscription or self._retry is not None:
             return []
         return self.when_drained(self._subscribe, now)
 
     def stop(self) -> Effects:
         """Take nothing more. What is being placed still is."""
-        self._running = False
+        self.running = False
         self._retries = 0
         self._cancel_retry()
         return self._reset()
@@ -158,7 +158,7 @@ class Feed:
         return effects
 
     def _subscribe(self, now: Instant) -> Effects:
-        if not self._running or self._subscription or self._retry is not None:
+        if not self.running or self._subscription or self._retry is not None:
             return []
         state = self._state()
         if state is None:
@@ -392,7 +392,7 @@ class Feed:
         return [*self._reset(), *self._try_later(because, now)]
 
     def _try_later(self, because: str, now: Instant) -> Effects:
-        if not self._running or self._retry is not None:
+        if not self.running or self._retry is not None:
             return []
         self.trouble = because
         pause = min(

@@ -1,8 +1,8 @@
 """How far one mirror partition is behind its source, exact in records and in time, on idle topics too.
 
 The source says "as of my clock C, my high watermark is H". The newest such moment whose H the mirror holds is what a
-failover now would stand on; its age is the lag in milliseconds. Ages are differences of one clock at a time (the source's
-between two of its moments, ours since we heard the newer one), so skew between the regions does not enter.
+failover now would stand on; its age is the lag in milliseconds. Ages are differences of one clock at a time (the
+source's between two of its moments, ours since we heard the newer one), so skew between the regions does not enter.
 """
 
 from collections import deque

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from brokers.events import TimeReached
 from brokers.ids import Instant
+from brokers.metadata.image import ImageDelta
 from brokers.ports import Rng
 from brokers.region import (
     CommittedRead,
@@ -202,9 +203,13 @@ class Linker:
             return effects
         for serving in self._servings.values():
             effects += serving.on_region(event, now)
-        if not isinstance(event, ImageChanged):
-            return effects
-        delta = event.delta
+        if isinstance(event, PartitionAdvanced):
+            for link in self.links.values():
+                effects += link.partition_advanced(event.partition, now)
+        return effects + self._on_image(event.delta, now) if isinstance(event, ImageChanged) else effects
+
+    def _on_image(self, delta: ImageDelta, now: Instant) -> Effects:
+        effects: Effects = []
         if delta.documents_changed:
             effects += self.follow_links(now)
         changed = dict.fromkeys(

@@ -1,10 +1,10 @@
 """How a mirror becomes an ordinary topic: promote, which proves first, and failover, which does not.
 
-    promote --> PENDING_STOPPED --(a beacon asked for afterwards, no lag anywhere, offsets and settings in step)--.
-                     |                                                                                            |
-                     '--(not in time)--> ACTIVE, with a state transition error                                    v
-    failover --------------------------------------------------------------------------> feeds stop and drain, offsets settle
-    cut written (PENDING_STOPPED, generation + 1) --> the topic's writer is nobody's, leader epochs above the log's --> STOPPED
+    promote --> PENDING_STOPPED --(a beacon asked for afterwards; no lag; offsets and settings in step)--.
+                     |                                                                                   |
+                     '--(not in time)--> ACTIVE, with a state transition error                           v
+    failover ----------------------------------------------------------------> feeds stop and drain, offsets settle
+    cut written (PENDING_STOPPED, generation + 1) --> no writer but producers, leader epochs above the log's --> STOPPED
 
 From the instant the cut is written it stands: whatever interrupts what follows, it is taken up from there.
 """

@@ -186,6 +186,9 @@ class MirrorTopic:
             return self.stop_feeds()
         effects: Effects = []
         for index in range(self.partition_count):
+            state = self._desk.view.partition_state(TopicPartition(self.topic, index))
+            if state is None or not state.online:
+                continue  # `advanced` comes when its log is open
             if index not in self.feeds:
                 self.feeds[index] = Feed(
                     self._desk,
@@ -196,6 +199,13 @@ class MirrorTopic:
                 )
             effects += self.feeds[index].start(now)
         return effects
+
+    def advanced(self, index: int, now: Instant) -> Effects:
+        """A partition here opened, or its high watermark moved."""
+        feed = self.feeds.get(index)
+        if feed is not None and feed.running:
+            return feed.progressed()
+        return self.refresh(now)
 
     def stop_feeds(self) -> Effects:
         return [effect for each in self.feeds.values() for effect in each.stop()]

@@ -1,0 +1,1 @@
+"""A link's cores, driven by what happens to them."""

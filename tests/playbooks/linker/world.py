@@ -1,0 +1,294 @@
+"""Two regions in one process: the real cores, disks in memory, a network that delays and cuts as it is told."""
+
+import heapq
+import random
+from collections.abc import Callable
+from typing import Any
+
+from brokers.broker import Broker
+from brokers.config import from_settings
+from brokers.effects import Changed, Hangup, Reply
+from brokers.events import Request, Started, TimeReached
+from brokers.ids import TopicPartition
+from brokers.log.storage import Storage
+from brokers.records.batch import iter_headers
+from brokers.region import Ready
+from federation.node import RegionNode
+from linker.admin import Command, CreateLink, CreateMirror, DescribeMirror, MirrorDescription
+from linker.errors import LinkError
+from linker.events import (
+    AdminAnswered,
+    AdminAsked,
+    ChunkSent,
+    CloseStream,
+    Dial,
+    FrameArrived,
+    Send,
+    StreamAccepted,
+    StreamDialed,
+    StreamLost,
+)
+from linker.frames import Chunk
+from linker.linker import Linker
+from tests.sim.files import SimFiles
+
+START = 1_800_000_000_000
+
+
+class Host:
+    """One region of one node, with everything a process would do for it."""
+
+    def __init__(self, world: "World", name: str) -> None:
+        self.world = world
+        self.name = name
+        self.files = SimFiles()
+        self.changes: list[Changed] = []
+        self.answers: dict[int, Any] = {}
+        self.clock_skew = 0
+        self.up = False
+        self._ticket = 0
+
+    def start(self) -> None:
+        config = from_settings({"node.id": 1, "log.dirs": self.name, "log.segment.bytes": 1 << 20})
+        rng = random.Random(f"{self.world.seed} {self.name}")
+        self.storage = Storage(self.files, index_interval_bytes=4096)
+        broker = Broker(config, f"cluster-{self.name}", rng)
+        self.linker = Linker(broker.view, rng)
+        self.view = broker.view
+        self.node = RegionNode(broker, self.linker)
+        self.up = True
+        self.ready = False
+        self.feed(Started())
+        assert self.ready
+
+    def stop(self) -> None:
+        """As kill -9 does: what was written stays, nothing is said to anyone."""
+        self.up = False
+        self.world.lose_streams_of(self)
+
+    @property
+    def now(self) -> int:
+        return self.world.now + self.clock_skew
+
+    def feed(self, event: Any) -> None:
+        if not self.up:
+            return
+        events = [event]
+        while events:
+            for effect in self.node.step(events.pop(0), self.now):
+                events += self._do(effect)
+        self.world.wake(self)
+
+    def _do(self, effect: Any) -> list[Any]:
+        match effect:
+            case Changed():
+                self.changes.append(effect)
+            case Ready():
+                self.ready = True
+            case Reply(ticket, message) | AdminAnswered(ticket, message):
+                self.answers[ticket] = message
+            case Dial(stream, bootstrap_servers, _):
+                self.world.dial(self, stream, bootstrap_servers[0])
+            case Send(stream, frame):
+                self.world.send(self, stream, frame)
+            case CloseStream(stream):
+                self.world.close(self, stream)
+            case Hangup():
+                raise AssertionError(effect)
+            case _:
+                return self._store(effect)
+        return []
+
+    def _store(self, effect: Any) -> list[Any]:
+        events = list(self.storage.perform(effect, self.now))
+        for partition in list(self.storage.unsynced):
+            done = self.storage.begin_sync(partition)()
+            events += self.storage.end_sync(partition, done)
+        return events
+
+    # --- what people ask ---
+
+    def ask(self, command: Command, patience_ms: int = 60_000) -> Any:
+        """The answer to an operator."""
+        self._ticket += 1
+        ticket = self._ticket
+        self.feed(AdminAsked(ticket, command))
+        self.world.run_until(lambda: ticket in self.answers, patience_ms)
+        return self.answers.pop(ticket)
+
+    def request(self, key: int, version: int, message: Any, patience_ms: int = 0) -> Any:
+        """The answer to a Kafka client; at once, unless it may take its time."""
+        self._ticket += 1
+        ticket = self._ticket
+        self.feed(Request(ticket, key, version, "test", "127.0.0.1", message))
+        self.world.run_until(lambda: ticket in self.answers, patience_ms)
+        return self.answers.pop(ticket)
+
+    # --- what the disk holds ---
+
+    def log(self, topic: str, partition: int) -> bytes:
+        """All segments of a partition, in order."""
+        folder = f"{topic}-{partition}"
+        names = [name for name in self.files.list(folder) if name.endswith(".log")]
+        return b"".join(
+            bytes(self.files.read(f"{folder}/{name}", 0, self.files.size(f"{folder}/{name}")))
+            for name in names
+        )
+
+    def segments(self, topic: str, partition: int) -> dict[str, bytes]:
+        folder = f"{topic}-{partition}"
+        names = [name for name in self.files.list(folder) if name.endswith(".log")]
+        return {
+            name: bytes(self.files.read(f"{folder}/{name}", 0, self.files.size(f"{folder}/{name}")))
+            for name in names
+        }
+
+    def offsets(self, topic: str, partition: int) -> list[int]:
+        return [header.base_offset for _, header in iter_headers(self.log(topic, partition))]
+
+    def mirror(self, topic: str) -> MirrorDescription:
+        found = self.ask(DescribeMirror(topic))
+        assert isinstance(found, MirrorDescription), found
+        return found
+
+
+class World:
+    """Virtual time, one queue. Frames of one stream arrive in order, after `delay_ms`."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self.rng = random.Random(seed)
+        self.now = START
+        self.delay_ms = 5
+        self.reachable = True
+        self._queue: list[tuple[int, int, Callable[[], None]]] = []
+        self._sequence = 0
+        self._woken: dict[str, int | None] = {}
+        self._peers: dict[tuple[str, int], tuple[Host, int]] = {}
+        self._last_arrival: dict[tuple[str, int], int] = {}
+        self._streams = 0
+        self.source = Host(self, "west")
+        self.destination = Host(self, "east")
+
+    def start(self) -> "World":
+        self.source.start()
+        self.destination.start()
+        return self
+
+    # --- time ---
+
+    def at(self, instant: int, act: Callable[[], None]) -> None:
+        self._sequence += 1
+        heapq.heappush(self._queue, (instant, self._sequence, act))
+
+    def wake(self, host: Host) -> None:
+        due = host.node.deadline
+        if due is None or self._woken.get(host.name) == due:
+            return
+        self._woken[host.name] = due
+        node = host.node
+
+        def ring() -> None:
+            if host.up and host.node is node:
+                self._woken.pop(host.name, None)
+                host.feed(TimeReached())
+
+        self.at(max(self.now, due - host.clock_skew), ring)
+
+    def run_until(self, done: Callable[[], bool], patience_ms: int = 60_000) -> None:
+        """Let things happen; what takes longer than `patience_ms` of virtual time is stuck."""
+        limit = self.now + patience_ms
+        while not done():
+            assert self._queue, "nothing will ever happen again"
+            instant, _, act = heapq.heappop(self._queue)
+            assert instant <= limit, f"stuck for {patience_ms} ms"
+            self.now = max(self.now, instant)
+            act()
+
+    def run(self, duration_ms: int) -> None:
+        over: list[bool] = []
+        self.at(self.now + duration_ms, lambda: over.append(True))
+        self.run_until(lambda: bool(over), duration_ms)
+
+    # --- the network ---
+
+    def dial(self, host: Host, stream: int, address: str) -> None:
+        target = {"west:9092": self.source, "east:9092": self.destination}.get(address)
+        if target is None or not target.up or not self.reachable:
+            error = LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR
+            if target is None:
+                error = LinkError.UNRESOLVABLE_BOOTSTRAP_ERROR
+            lost = StreamLost(stream, error, f"{address} does not answer")
+            self.at(self.now + self.delay_ms, lambda: host.feed(lost))
+            return
+        self._streams += 1
+        accepted = self._streams
+        self._peers[host.name, stream] = (target, accepted)
+        self._peers[target.name, accepted] = (host, stream)
+        self._deliver(target, accepted, StreamAccepted(accepted))
+        self._deliver(host, stream, StreamDialed(stream))
+
+    def send(self, host: Host, stream: int, frame: Any) -> None:
+        if isinstance(frame, Chunk):
+            self.at(self.now, lambda: host.feed(ChunkSent(stream)))
+        peer = self._peers.get((host.name, stream))
+        if peer is not None:
+            self._deliver(peer[0], peer[1], FrameArrived(peer[1], frame))
+
+    def _deliver(self, host: Host, stream: int, event: Any) -> None:
+        arrival = max(
+            self.now + self.delay_ms, self._last_arrival.get((host.name, stream), 0)
+        )
+        self._last_arrival[host.name, stream] = arrival
+
+        def arrive() -> None:
+            if (host.name, stream) in self._peers:
+                host.feed(event)
+
+        self.at(arrival, arrive)
+
+    def close(self, host: Host, stream: int) -> None:
+        """What was sent still arrives; then the other end hears that it is over."""
+        peer = self._peers.pop((host.name, stream), None)
+        if peer is None:
+            return
+        other, number = peer
+        lost = StreamLost(number, LinkError.UNKNOWN, "closed by the other region")
+
+        def arrive() -> None:
+            if self._peers.pop((other.name, number), None) is not None:
+                other.feed(lost)
+
+        self.at(max(self.now, self._last_arrival.get((other.name, number), 0)) + 1, arrive)
+
+    def cut(self) -> None:
+        """Every connection breaks; what was under way is lost."""
+        for (name, stream), (host, number) in list(self._peers.items()):
+            self._peers.pop((name, stream), None)
+            because = "connection reset"
+            lost = StreamLost(number, LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR, because)
+            self.at(self.now, lambda host=host, lost=lost: host.feed(lost))
+
+    def lose_streams_of(self, host: Host) -> None:
+        self.cut()
+
+
+def linked(world: World, topic: str = "orders", **configs: str) -> None:
+    """A link from west to east with one mirror topic, as an operator makes them."""
+    given = {"bootstrap.servers": "west:9092"}
+    given.update({name.replace("_", "."): value for name, value in configs.items()})
+    answer = world.destination.ask(CreateLink(name="west-east", configs=given))
+    assert not isinstance(answer, Exception), (answer, getattr(answer, "problems", ""))
+    answer = world.destination.ask(CreateMirror(link="west-east", mirror_topic=topic))
+    assert not isinstance(answer, Exception), answer
+
+
+def caught_up(world: World, topic: str = "orders") -> bool:
+    """Whether the mirror holds what the source holds, by their logs."""
+    image = world.source.view.image.topics_by_name[topic]
+    for index in range(len(image.partitions)):
+        here = world.destination.view.partition_state(TopicPartition(topic, index))
+        there = world.source.view.partition_state(TopicPartition(topic, index))
+        if here is None or there is None or here.high_watermark != there.high_watermark:
+            return False
+    return True
