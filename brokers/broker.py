@@ -106,7 +106,8 @@ class Broker:
                     return []  # deleted since
                 return [*replica.written(next_offset, now), PartitionAdvanced(partition)]
             case RangeRead():
-                return self._context.answered.pop(event.ticket)(event, now)
+                effects = self._context.answered.pop(event.ticket)(event, now)
+                return effects + self._when_ready()  # it may have been the last of the groups' records
             case LogOpened():
                 return self._on_opened(event, now)
             case LogFailed(partition, reason):
