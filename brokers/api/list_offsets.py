@@ -8,7 +8,7 @@ from brokers.api.context import Context
 from brokers.effects import Effect, FindTimestamp, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import RangeRead, Request, TimestampFound
-from brokers.ids import Instant, Offset, TopicPartition
+from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.partition.replica import Replica
 from brokers.wire.messages.partition_offsets import (
     ListOffsetsPartition,
@@ -21,6 +21,7 @@ from brokers.wire.messages.partition_offsets import (
 KEY = 2
 VERSIONS = (1, 11)
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -1, -2, -3, -4, -5, -6
+LEADER_EPOCHS_FROM = 4
 FIRST_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
 READ_COMMITTED = 1
 
@@ -54,9 +55,11 @@ class PendingLookup:
         bound = replica.last_stable_offset if self._isolation == READ_COMMITTED else replica.high_watermark
         log = replica.require_log()
         if timestamp == LATEST:
-            return _position(item, replica, bound)
+            self._place(item, bound, log.epochs.epoch_at(bound))
+            return []
         if timestamp in (EARLIEST, EARLIEST_LOCAL):
-            return _position(item, replica, log.log_start_offset)
+            self._place(item, log.log_start_offset, log.epochs.epoch_at(log.log_start_offset))
+            return []
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING):
             return []
         self._missing += 1
@@ -64,12 +67,19 @@ class PendingLookup:
 
         def found(event: RangeRead | TimestampFound, now: Instant) -> list[Effect]:
             assert isinstance(event, TimestampFound)
-            item.offset, item.timestamp = event.offset, event.timestamp
-            item.leader_epoch = event.leader_epoch
+            item.timestamp = event.timestamp
+            self._place(item, event.offset, event.leader_epoch)
             return self.release()
 
         self._context.answered[ticket] = found
         return [FindTimestamp(ticket, replica.partition, timestamp, bound)]
+
+    def _place(
+        self, item: ListOffsetsPartitionResponse, offset: Offset, leader_epoch: LeaderEpoch
+    ) -> None:
+        item.offset = offset
+        if self._request.api_version >= LEADER_EPOCHS_FROM:
+            item.leader_epoch = leader_epoch
 
     def release(self) -> list[Effect]:
         self._missing -= 1
@@ -90,8 +100,3 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
             answer.partitions.append(item)
     return effects + pending.release()
 
-
-def _position(item: ListOffsetsPartitionResponse, replica: Replica, offset: Offset) -> list[Effect]:
-    item.offset = offset
-    item.leader_epoch = replica.require_log().epochs.epoch_at(offset)
-    return []
