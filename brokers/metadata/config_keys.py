@@ -14,6 +14,7 @@ INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
 DAY_MS = 86_400_000
 MIB = 1 << 20
+VALUE_BYTES_MAX = 32_767  # a string of a metadata record, as Kafka reads it
 
 
 class ConfigType(IntEnum):
@@ -48,6 +49,8 @@ def problem(topic: str, name: str, value: str) -> str | None:
     key = TOPIC_KEYS.get(name)
     if key is None:
         return f"Unknown topic config name: {name}"
+    if len(value.encode()) > VALUE_BYTES_MAX:
+        return f"Invalid value for configuration {name}: longer than {VALUE_BYTES_MAX} bytes"
     if why := _malformed(key, value.strip()):
         return f"Invalid value {value} for configuration {name}: {why}"
     if _same(key, value, key.default) or (key.honours and key.honours(topic, value.strip())):

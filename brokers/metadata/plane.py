@@ -160,10 +160,15 @@ class MetadataPlane:
 
     def checkpoint(self, now: Instant) -> list[PlaneEffect]:
         """Write a snapshot now and trim the log to it."""
-        if self._phase is not _Phase.SERVING:
+        log = self._log
+        if self._phase is not _Phase.SERVING or log is None or self._is_trimmed(log):
             return []
-        last_epoch = self._require_log().epochs.epoch_at(self.committed_offset)
+        last_epoch = log.epochs.epoch_at(self.committed_offset)
         return [*self._checkpoints.begin(self.image, last_epoch, now)]
+
+    def _is_trimmed(self, log: Log) -> bool:
+        """The last snapshot holds everything that is committed."""
+        return log.log_start_offset == self.image.next_offset
 
     def on_event(self, event: PlaneEvent, now: Instant) -> list[PlaneEffect]:
         """Raises `MetadataLogError` where the disk holds what cannot be read: the node must not go on."""
@@ -202,9 +207,10 @@ class MetadataPlane:
         pointer = self._loaded[POINTER_NAME]
         if pointer is not None and not self._has_served:
             name = bytes(pointer).decode(errors="replace")
+            end_offset = snapshot.end_offset(name)
             if name not in self._loaded:
                 return [LoadState(name)]
-            self._restore(name)
+            self._restore(name, end_offset)
         start, end = self._log.log_start_offset, self._log.log_end_offset
         if not start <= self.image.next_offset <= end:
             because = (
@@ -215,11 +221,11 @@ class MetadataPlane:
             )
         return self._campaign(self._log)
 
-    def _restore(self, name: str) -> None:
+    def _restore(self, name: str, end_offset: Offset) -> None:
         data = self._loaded[name]
         if data is None:
             raise MetadataLogError(f"snapshot {name} is missing")
-        self.image = snapshot.decode(data, self.image.cluster_id, snapshot.end_offset(name))
+        self.image = snapshot.decode(data, self.image.cluster_id, end_offset)
         self._checkpoints.found(name)
 
     def _campaign(self, log: Log) -> list[PlaneEffect]:

@@ -150,3 +150,27 @@ class Host:
         """What the next life finds."""
         self.todo.clear()
         return self.disk
+
+
+def contents(image) -> dict:
+    """Everything that an image says, but for what the next life changes by itself (broker, leader epochs)."""
+    return {
+        "topics": {
+            topic.name: (topic.id, len(topic.partitions), topic.writer)
+            for topic in image.topics_by_id.values()
+        },
+        "names": sorted(image.topics_by_name),
+        "metric names": dict(image.topic_names_by_metric),
+        "configs": {resource: dict(settings) for resource, settings in image.configs.items()},
+        "documents": dict(image.documents),
+        "producer ids": image.next_producer_id,
+        "features": dict(image.features),
+    }
+
+
+def leader_epochs(image) -> dict:
+    return {
+        (topic.name, index): partition.leader_epoch
+        for topic in image.topics_by_name.values()
+        for index, partition in enumerate(topic.partitions)
+    }

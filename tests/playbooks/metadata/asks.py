@@ -1,0 +1,81 @@
+"""Commands as an operator, a client or a link would give them, good and bad alike."""
+
+from hypothesis import strategies as st
+
+from brokers.metadata.commands import (
+    AllocateProducerIds,
+    AlterConfigs,
+    ConfigChange,
+    ConfigOperation,
+    CreateMirrorTopic,
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    DocumentChange,
+    Growth,
+    NewTopic,
+    PutDocuments,
+    RaiseLeaderEpochs,
+    ResourceType,
+    SetTopicWriter,
+)
+
+names = st.sampled_from(["a", "b", "a.b", "a_b", "flights", "bad name", "__consumer_offsets"])
+links = st.sampled_from(["east", "west"])
+configs = st.dictionaries(
+    st.sampled_from(["retention.ms", "segment.ms", "cleanup.policy", "nonsense"]),
+    st.sampled_from(["1000", "7", "delete", "compact"]),
+    max_size=2,
+)
+epochs = st.dictionaries(st.integers(0, 3), st.integers(0, 9), max_size=2)
+
+new_topics = st.builds(
+    NewTopic, name=names, partition_count=st.integers(-1, 3), configs=configs
+)
+changes = st.builds(
+    ConfigChange,
+    resource=st.tuples(st.just(ResourceType.TOPIC), names)
+    | st.tuples(st.just(ResourceType.BROKER), st.sampled_from(["", "1", "2"])),
+    changes=st.dictionaries(
+        st.sampled_from(["retention.ms", "cleanup.policy", "log.retention.ms", "flush.messages"]),
+        st.tuples(st.sampled_from(ConfigOperation), st.sampled_from([None, "1", "5", "delete"])),
+        max_size=2,
+    ),
+    replace=st.booleans(),
+)
+documents = st.builds(
+    DocumentChange,
+    kind=st.sampled_from(["link", "mirror"]),
+    name=links,
+    body=st.none() | st.binary(max_size=20),
+    expected_version=st.none() | st.integers(0, 12),
+)
+
+commands = st.one_of(
+    st.builds(CreateTopics, st.lists(new_topics, max_size=3).map(tuple), st.booleans()),
+    st.builds(DeleteTopics, st.lists(names, max_size=2).map(tuple), st.none() | links),
+    st.builds(
+        CreatePartitions,
+        st.lists(st.builds(Growth, name=names, count=st.integers(0, 5)), max_size=2).map(tuple),
+        writer=st.none() | links,
+    ),
+    st.builds(
+        CreateMirrorTopic,
+        name=names,
+        partition_count=st.integers(0, 3),
+        writer=links,
+        configs=configs,
+        leader_epochs=epochs,
+    ),
+    st.builds(
+        SetTopicWriter,
+        topic=names,
+        expected_writer=st.none() | links,
+        writer=st.none() | links,
+        leader_epochs=epochs,
+    ),
+    st.builds(RaiseLeaderEpochs, topic=names, leader_epochs=epochs),
+    st.builds(AlterConfigs, st.lists(changes, max_size=2).map(tuple), writer=st.none() | links),
+    st.builds(AllocateProducerIds, st.integers(1, 2)),
+    st.builds(PutDocuments, st.lists(documents, max_size=2).map(tuple)),
+)
