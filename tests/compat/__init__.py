@@ -8,4 +8,5 @@
 | `java/` | Kafka's own Java tools, where Java and Maven are |
 
 `COMPAT_AGAINST=kafka pytest tests/compat` runs the same tests on Apache Kafka: what fails there is the test's mistake.
+`COMPAT_AGAINST=brokers` runs them on `python -m brokers`, a node that knows nothing of links.
 """

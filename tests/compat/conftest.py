@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench import processes
 from tests.bench.peer import jars
 from tests.bench.peer.kafka import Kafka
 from tests.bench.systems import SOURCE
@@ -38,7 +39,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Region]:
     directory = tmp_path_factory.mktemp("region")
-    yield from _kafka(directory) if AGAINST == "kafka" else _ours(directory)
+    starts = {"causeway": _ours, "brokers": _broker, "kafka": _kafka}
+    yield from starts[AGAINST](directory)
 
 
 def _ours(directory: Path) -> Iterator[Region]:
@@ -47,6 +49,21 @@ def _ours(directory: Path) -> Iterator[Region]:
     (one,) = json.loads(said)["regions"]
     yield Region(one["bootstrap"], Path(one["nodes"][0]["data"]), ours=True)
     _causeway("local", "down", *place)
+
+
+def _broker(directory: Path) -> Iterator[Region]:
+    """A node without links, as `python -m brokers` runs it."""
+    settings, log = directory / "node.toml", directory / "node.log"
+    address = f"127.0.0.1:{processes.free_port()}"
+    settings.write_text(
+        f'node.id = 1\nlog.dirs = "{directory}/data"\nlisteners = "PLAINTEXT://{address}"\n'
+        "group.initial.rebalance.delay.ms = 0\n"
+    )
+    command = [sys.executable, "-m", "brokers", "--config", str(settings)]
+    process = processes.start(command, log)
+    processes.first_answer(address, lambda: process.poll() is None, log)
+    yield Region(address, directory / "data", ours=True)
+    processes.stop(process.pid)
 
 
 def _causeway(*words: str) -> str:
