@@ -1,0 +1,107 @@
+"""A stock producer that numbers what it writes and remembers what was acknowledged, and a reader that checks it."""
+
+import threading
+import time
+from collections import Counter
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer
+from confluent_kafka import TopicPartition as Position
+from confluent_kafka.admin import AdminClient, NewTopic
+
+READ_PATIENCE_S = 30
+IN_FLIGHT_MAX = 5_000
+
+
+def create_topic(bootstrap: str, topic: str, partitions: int, **configs: str) -> None:
+    settings = {name.replace("_", "."): value for name, value in configs.items()}
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.create_topics([NewTopic(topic, partitions, 1, config=settings)])[topic].result(20)
+
+
+class Ledger:
+    """Writes numbers to a topic from a thread of its own until `close`; `acknowledged` maps number to offset."""
+
+    def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
+        self.acknowledged: dict[int, tuple[int, int]] = {}
+        self.written = 0
+        self._topic, self._partitions = topic, partitions
+        self._stop = threading.Event()
+        self._producer = Producer(
+            {
+                "bootstrap.servers": bootstrap,
+                "enable.idempotence": True,
+                "linger.ms": 1,
+                "message.timeout.ms": 60_000,
+                "reconnect.backoff.max.ms": 100,
+                "retry.backoff.ms": 50,
+            }
+        )
+        self._thread = threading.Thread(target=self._write, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def _write(self) -> None:
+        while not self._stop.is_set():
+            if len(self._producer) >= IN_FLIGHT_MAX:
+                self._producer.poll(0.01)
+                continue
+            number = self.written
+            self._producer.produce(
+                self._topic,
+                value=b"%d" % number,
+                partition=number % self._partitions,
+                on_delivery=self._delivered,
+            )
+            self.written += 1
+            self._producer.poll(0.0005)
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            number, partition, offset = int(message.value()), message.partition(), message.offset()
+            assert number not in self.acknowledged, f"{number} acknowledged twice"
+            self.acknowledged[number] = (partition, offset)
+
+    def wait_for(self, count: int) -> None:
+        """Until so many are acknowledged in all."""
+        deadline = time.monotonic() + READ_PATIENCE_S
+        while len(self.acknowledged) < count:
+            assert time.monotonic() < deadline, f"{len(self.acknowledged)} of {count} acknowledged"
+            assert not self._stop.wait(0.005)
+
+    def close(self) -> None:
+        """Stops writing and waits for what is under way."""
+        self._stop.set()
+        self._thread.join()
+        assert self._producer.flush(READ_PATIENCE_S) == 0
+
+
+def read_all(bootstrap: str, topic: str, partitions: int) -> dict[tuple[int, int], int]:
+    """Everything in the topic: (partition, offset) -> number."""
+    consumer = Consumer(
+        {"bootstrap.servers": bootstrap, "group.id": "reader", "enable.auto.commit": False}
+    )
+    places = [Position(topic, index, OFFSET_BEGINNING) for index in range(partitions)]
+    ends = {place.partition: consumer.get_watermark_offsets(place, 20)[1] for place in places}
+    consumer.assign(places)
+    found: dict[tuple[int, int], int] = {}
+    deadline = time.monotonic() + READ_PATIENCE_S
+    while len(found) < sum(ends.values()):
+        assert time.monotonic() < deadline, f"read {len(found)} of {ends}"
+        for message in consumer.consume(10_000, 0.5):
+            if message.error():
+                raise KafkaException(message.error())
+            found[message.partition(), message.offset()] = int(message.value())
+    consumer.close()
+    return found
+
+
+def check(ledger: Ledger, found: dict[tuple[int, int], int]) -> None:
+    """P1: everything acknowledged is where it was said to be. P10: nothing is stored twice."""
+    lost = {number: at for number, at in ledger.acknowledged.items() if found.get(at) != number}
+    assert not lost, f"{len(lost)} acknowledged records are not there, such as {sorted(lost.items())[:3]}"
+    twice = [number for number, count in Counter(found.values()).items() if count > 1]
+    assert not twice, f"stored twice: {twice[:5]}"
+    for partition in {place[0] for place in found}:
+        numbers = [found[place] for place in sorted(found) if place[0] == partition]
+        assert numbers == sorted(numbers), f"partition {partition} is out of order"
