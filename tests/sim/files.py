@@ -1,7 +1,8 @@
 """A disk in memory behind the `Files` port, which forgets at a crash what was not synced, and can be full.
 
 `crash` keeps of each file what was synced and, of what was appended since, a part: a prefix, whose last sectors may
-hold zeros or garbage instead (what a power cut leaves). A file whose name was never synced may be gone altogether.
+hold zeros or garbage instead (what a power cut leaves). A file whose name was never synced may be gone altogether;
+whatever syncs a folder syncs all names in it, as on a real disk.
 A process that is merely killed loses nothing: open the same `SimFiles` again.
 """
 
@@ -76,13 +77,15 @@ class SimFiles:
     def sync(self, path: str) -> None:
         self.syncs += 1
         file = self._file(path)
-        file.synced, file.named = len(file.content), True
+        file.synced = len(file.content)
+        self._sync_names(path)
 
     def replace(self, path: str, data: Buffer) -> None:
         self._require_directory(path)
         if self._take(len(data)) < len(data):
             raise DiskError(f"{path}: the disk is full; free some space")
-        self._files[path] = _File(bytearray(data), len(data), named=True)
+        self._files[path] = _File(bytearray(data), len(data))
+        self._sync_names(path)
 
     def rename(self, path: str, new_path: str) -> None:
         if not self.exists(path):
@@ -90,7 +93,7 @@ class SimFiles:
         self._require_directory(new_path)
         if path in self._files:
             self._files[new_path] = self._files.pop(path)
-            self._files[new_path].named = True
+            self._sync_names(new_path)
             return
         for directory in [name for name in self._directories if _is_in(name, path)]:
             del self._directories[directory]
@@ -133,6 +136,12 @@ class SimFiles:
 
     def _below(self, path: str) -> Iterator[str]:
         return (name for name in self._files if name.startswith(f"{path}/"))
+
+    def _sync_names(self, path: str) -> None:
+        directory = path.rpartition("/")[0]
+        for name, file in self._files.items():
+            if name.rpartition("/")[0] == directory:
+                file.named = True
 
     def _require_directory(self, path: str) -> None:
         directory = path.rpartition("/")[0]

@@ -1,0 +1,44 @@
+"""`python -m tests.sim --seed N [--count N] [--trace]`: run seeds, print what came of them."""
+
+import argparse
+import sys
+import time
+import traceback
+
+from tests.sim.runs import Run
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.sim")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=1, help="run so many seeds, from --seed on")
+    parser.add_argument("--trace", action="store_true", help="print everything that happens")
+    options = parser.parse_args()
+    failed = 0
+    for seed in range(options.seed, options.seed + options.count):
+        failed += not _run(seed, trace=options.trace)
+    return 1 if failed else 0
+
+
+def _run(seed: int, *, trace: bool) -> bool:
+    began = time.perf_counter()
+    run = Run(seed, print if trace else None)
+    try:
+        outcome = run.execute()
+    except Exception as error:
+        print(f"seed {seed} FAILED: {error}")
+        print(f"  weather: {run.weather.describe()}")
+        print(f"  again:   python -m tests.sim --seed {seed} --trace")
+        if not trace:
+            traceback.print_exc(limit=-4)
+        return False
+    spent = time.perf_counter() - began
+    print(
+        f"seed {seed} kept {outcome.trace_hash} steps={outcome.steps} virtual={outcome.virtual_ms / 1000:.0f}s"
+        f" acknowledged={outcome.acknowledged} lives={outcome.lives} cpu={spent:.2f}s"
+    )
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+"""P1: whatever a region acknowledged with `acks=all` is on its disk, at the offset that the client was told."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tests.sim.evidence import log_start
+
+if TYPE_CHECKING:
+    from tests.sim.court import Evidence
+
+
+def at_end(evidence: "Evidence") -> Iterator[str]:
+    """Needs no crash to be found: a reply that came before the write is found by the next kill."""
+    if not evidence.durable:
+        return
+    held = {}
+    for ack in evidence.testimony.acknowledged:
+        region, partition, offset = ack.place
+        if (region, partition) not in held:
+            found = evidence.regions[region]
+            held[region, partition] = (found.values(partition), log_start(found.disk, partition))
+        values, start = held[region, partition]
+        if offset >= start and values.get(offset) != ack.value:
+            yield f"{ack.value!r:.40} was acknowledged at {ack.place}; there lies {values.get(offset)!r:.40}"

@@ -1,0 +1,61 @@
+"""A node's disk: `SimFiles` with a fuse that kills the node between any two operations, and with a witness.
+
+The witness sees every byte that reaches a log, however short it stays: a checker can ask later what was ever written.
+"""
+
+from collections.abc import Callable
+
+from brokers.ids import Buffer, Buffers
+from tests.sim.files import SimFiles
+
+Witness = Callable[[str, bytes], None]  # path, bytes appended
+
+
+class Killed(BaseException):
+    """The process ends here, in the middle of a step. No error of the disk: nobody may catch it."""
+
+
+class Disk(SimFiles):
+    """`fuse` changes from now the process is killed; None: it lives."""
+
+    def __init__(self, witness: Witness) -> None:
+        super().__init__()
+        self.fuse: int | None = None
+        self._witness = witness
+
+    def append(self, path: str, buffers: Buffers) -> int:
+        self._burn()
+        before = self.size(path) if self.exists(path) else 0
+        try:
+            return super().append(path, buffers)
+        finally:
+            if buffers and path.endswith(".log") and self.exists(path):
+                self._witness(path, bytes(self.read(path, before, self.size(path) - before)))
+
+    def truncate(self, path: str, size: int) -> None:
+        self._burn()
+        super().truncate(path, size)
+
+    def sync(self, path: str) -> None:
+        self._burn()
+        super().sync(path)
+
+    def replace(self, path: str, data: Buffer) -> None:
+        self._burn()
+        super().replace(path, data)
+
+    def rename(self, path: str, new_path: str) -> None:
+        self._burn()
+        super().rename(path, new_path)
+
+    def remove(self, path: str) -> None:
+        self._burn()
+        super().remove(path)
+
+    def _burn(self) -> None:
+        if self.fuse is None:
+            return
+        if self.fuse == 0:
+            self.fuse = None
+            raise Killed
+        self.fuse -= 1

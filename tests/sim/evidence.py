@@ -1,0 +1,150 @@
+"""What disks hold and ever held: the other half of the evidence. Reads Kafka's files itself, with no code of the logs.
+
+`Chronicle` is the witness of every batch that reached a log, by region and partition, however short it stayed.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from brokers.ids import Offset, TopicPartition
+from brokers.records.record import open_batch
+from tests.sim.disks import Disk
+
+_BATCH = struct.Struct(">qiibIhiqqqhii")  # Kafka's record batch header, version 2
+_FRAMING = 12  # base offset and length, which the length does not count
+_EPOCH_AT = 12
+
+
+class Batch(NamedTuple):
+    """One batch as it lies in a file."""
+
+    base_offset: Offset
+    next_offset: Offset
+    leader_epoch: int
+    producer_id: int
+    is_control: bool
+    data: bytes
+
+    def values(self) -> Iterator[tuple[Offset, bytes]]:
+        """(offset, value) of its records."""
+        if not self.is_control:
+            for record in open_batch(self.data):
+                yield record.offset, bytes(record.value or b"")
+
+
+def parse(data: bytes) -> Iterator[Batch]:
+    """Whole batches; stops before a torn one."""
+    position = 0
+    while position + _BATCH.size <= len(data):
+        fields = _BATCH.unpack_from(data, position)
+        end = position + _FRAMING + fields[1]
+        if fields[1] < _BATCH.size - _FRAMING or end > len(data) or fields[3] != 2:
+            return
+        yield Batch(
+            base_offset=fields[0],
+            next_offset=fields[0] + fields[6] + 1,
+            leader_epoch=fields[2],
+            producer_id=fields[9],
+            is_control=bool(fields[5] & 0x20),
+            data=data[position:end],
+        )
+        position = end
+
+
+def folder_of(path: str) -> TopicPartition | None:
+    """The partition whose log file this is."""
+    folder, _, name = path.rpartition("/")
+    topic, dash, number = folder.rpartition("-")
+    if not (dash and number.isdigit() and name.endswith(".log")):
+        return None
+    return TopicPartition(topic, int(number))
+
+
+def batches(disk: Disk, partition: TopicPartition) -> list[Batch]:
+    """Everything that a partition's segments hold, in file order."""
+    names = [name for name in disk.list(str(partition)) if name.endswith(".log")]
+    found: list[Batch] = []
+    for name in names:
+        path = f"{partition}/{name}"
+        found += parse(bytes(disk.read(path, 0, disk.size(path))))
+    return found
+
+
+def log_start(disk: Disk, partition: TopicPartition) -> Offset:
+    """Where the checkpoint says that a log begins; what lies below is as good as gone."""
+    name = "log-start-offset-checkpoint"
+    lines = bytes(disk.read(name, 0, disk.size(name))).decode().splitlines() if disk.exists(name) else []
+    found = [line.rsplit(" ", 2) for line in lines if line.count(" ") >= 2]
+    starts = [int(offset) for topic, number, offset in found if (topic, number) == _key(partition)]
+    first = next((batch.base_offset for batch in batches(disk, partition)), 0)
+    return max([first, *starts])
+
+
+def _key(partition: TopicPartition) -> tuple[str, str]:
+    return partition.topic, str(partition.partition)
+
+
+def partitions(disk: Disk) -> list[TopicPartition]:
+    """Those of which the disk has a folder, Kafka's own topics left out."""
+    found = [folder_of(f"{name}/0.log") for name in disk.list("")]
+    return [each for each in found if each is not None and not each.topic.startswith("__")]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A region as a checker sees it: its name and its disk."""
+
+    name: str
+    disk: Disk
+
+    def values(self, partition: TopicPartition) -> dict[Offset, bytes]:
+        """Every record of a partition that a reader could get now."""
+        start = log_start(self.disk, partition)
+        return {
+            offset: value
+            for batch in batches(self.disk, partition)
+            for offset, value in batch.values()
+            if offset >= start
+        }
+
+    def end(self, partition: TopicPartition) -> Offset:
+        found = batches(self.disk, partition)
+        return found[-1].next_offset if found else log_start(self.disk, partition)
+
+
+class Chronicle:
+    """Every batch that was ever written, at its base offset, in the order of the writes."""
+
+    def __init__(self) -> None:
+        self.written: dict[tuple[str, TopicPartition], dict[Offset, list[Batch]]] = {}
+
+    def witness(self, region: str, path: str, data: bytes) -> list[tuple[TopicPartition, Batch]]:
+        """Take note -> what was new."""
+        partition = folder_of(path)
+        if partition is None:
+            return []
+        log = self.written.setdefault((region, partition), {})
+        found = list(parse(data))
+        for batch in found:
+            log.setdefault(batch.base_offset, []).append(batch)
+        return [(partition, batch) for batch in found]
+
+    def versions(self, region: str, partition: TopicPartition, base_offset: Offset) -> list[Batch]:
+        return self.written.get((region, partition), {}).get(base_offset, [])
+
+    def covered(self, region: str, partition: TopicPartition) -> list[tuple[Offset, Offset]]:
+        """Ranges that were ever written, merged, ascending."""
+        ranges = sorted(
+            (batch.base_offset, batch.next_offset)
+            for versions in self.written.get((region, partition), {}).values()
+            for batch in versions
+        )
+        merged: list[tuple[Offset, Offset]] = []
+        for base, following in ranges:
+            if merged and base <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], following))
+            else:
+                merged.append((base, following))
+        return merged

@@ -1,0 +1,94 @@
+"""One run's federation: two regions of one node each on simulated disks, their network, and the evidence about them."""
+
+from brokers.config import BrokerConfig, from_settings
+from brokers.ids import TopicPartition
+from tests.sim import court
+from tests.sim.disks import Disk
+from tests.sim.evidence import Chronicle, Region
+from tests.sim.network import Network
+from tests.sim.nodes import Node
+from tests.sim.testimony import Testimony
+from tests.sim.weather import Crashes, Weather
+from tests.sim.world import World
+
+SOURCE, DESTINATION = "west", "east"
+LINK = "west-to-east"
+TOPIC = "orders"
+
+
+class Federation:
+    """`west` is linked to `east`. Clients live in `home`: the source until the operator moves them."""
+
+    def __init__(self, world: World, weather: Weather) -> None:
+        self.world = world
+        self.weather = weather
+        self.network = Network(world, weather)
+        self.evidence = court.Evidence(
+            testimony=Testimony(),
+            chronicle=Chronicle(),
+            regions={},
+            source=SOURCE,
+            destination=DESTINATION,
+            durable=weather.crashes is not Crashes.UNSYNCED,
+        )
+        self.nodes: dict[str, Node] = {}
+        for number, region in enumerate((SOURCE, DESTINATION), 1):
+            self.nodes[region] = self._node(region, number)
+        for node in self.nodes.values():
+            node.streams.directory = {f"{name}:9092": peer for name, peer in self.nodes.items()}
+        self.stopping = False  # clients finish what they have
+
+    def _node(self, region: str, number: int) -> Node:
+        disk = Disk(lambda path, data: self._witness(region, path, data))
+        self.evidence.regions[region] = Region(region, disk)
+        config = settings(region, number, self.weather)
+        return Node(self.world, self.network, self.weather, region, config, disk)
+
+    def _witness(self, region: str, path: str, data: bytes) -> None:
+        for partition, batch in self.evidence.chronicle.witness(region, path, data):
+            court.hear_write(self.evidence, region, partition, batch)
+
+    @property
+    def testimony(self) -> Testimony:
+        return self.evidence.testimony
+
+    @property
+    def source(self) -> Node:
+        return self.nodes[SOURCE]
+
+    @property
+    def destination(self) -> Node:
+        return self.nodes[DESTINATION]
+
+    @property
+    def home(self) -> Node:
+        """Where producers and groups live now."""
+        return self.destination if self.testimony.moved else self.source
+
+    def first_partitions(self) -> list[TopicPartition]:
+        """Those that the topic begins with."""
+        return [TopicPartition(TOPIC, index) for index in range(self.weather.partitions)]
+
+
+def settings(region: str, number: int, weather: Weather) -> BrokerConfig:
+    """Small numbers, so that rolls, snapshots and checkpoints come often."""
+    synced = {"log.flush.interval.messages": 1} if weather.crashes is Crashes.POWER else {}
+    return from_settings(
+        {
+            "node.id": number,
+            "log.dirs": "data",
+            "cluster.id": region,
+            "listeners": f"PLAINTEXT://{region}:9092",
+            "auto.create.topics.enable": False,
+            "offsets.topic.num.partitions": 2,
+            "group.initial.rebalance.delay.ms": 100,
+            "group.min.session.timeout.ms": 1_000,
+            "log.retention.check.interval.ms": 7_000,
+            "replica.high.watermark.checkpoint.interval.ms": 2_000,
+            "log.index.interval.bytes": 200,
+            "metadata.log.max.record.bytes.between.snapshots": 6_000,
+            **synced,
+        }
+    )
+
+

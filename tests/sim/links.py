@@ -1,0 +1,134 @@
+"""The streams between regions, as a gRPC shell keeps them: frames in order, an end that is heard of or is not.
+
+Streams that a core dialed have its numbers, which are negative; those that its host accepted have the host's.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from linker.errors import LinkError
+from linker.events import (
+    ChunkSent,
+    CloseStream,
+    Dial,
+    FrameArrived,
+    Send,
+    Stream,
+    StreamAccepted,
+    StreamDialed,
+    StreamLost,
+)
+from linker.frames import Chunk, Frame, GroupOffsets, TopicState
+from tests.sim.network import Network, Pipe
+
+if TYPE_CHECKING:
+    from tests.sim.nodes import Node
+
+DIALER, ACCEPTOR = 0, 1
+FRAME_BYTES = 60  # of a frame without data, about
+
+
+class Joined:
+    """One stream between two processes: what each calls it, and the pipe."""
+
+    def __init__(self, pipe: Pipe, nodes: tuple["Node", "Node"], names: tuple[Stream, Stream]) -> None:
+        self.pipe = pipe
+        self.nodes = nodes
+        self.names = names
+        for end in (DIALER, ACCEPTOR):
+            pipe.lost[end] = lambda why, end=end: nodes[end].streams.lost(
+                names[end], LinkError.UNKNOWN, why
+            )
+
+    def send(self, sender: int, frame: Frame) -> None:
+        receiver = 1 - sender
+        arrived = FrameArrived(self.names[receiver], _copied(frame))
+        size = FRAME_BYTES + (len(frame.data) if isinstance(frame, Chunk) else 0)
+        left = self.pipe.send(sender, lambda: self.nodes[receiver].deliver(arrived), size)
+        if isinstance(frame, Chunk):
+            node, name, life = self.nodes[sender], self.names[sender], self.nodes[sender].life
+            node.world.at(left, lambda: node.streams.chunk_left(life, name))
+
+
+def _copied(frame: Frame) -> Frame:
+    """What crosses is bytes: nothing mutable is shared between processes."""
+    match frame:
+        case Chunk():
+            return replace(frame, data=bytes(frame.data))
+        case GroupOffsets():
+            return replace(frame, offsets=dict(frame.offsets))
+        case TopicState():
+            return replace(frame, configs=dict(frame.configs))
+        case _:
+            return frame
+
+
+class Streams:
+    """All streams of one process, in both roles. `directory` says which node answers at an address."""
+
+    def __init__(self, node: "Node", network: Network) -> None:
+        self.directory: dict[str, Node] = {}
+        self._node = node
+        self._network = network
+        self._joined: dict[Stream, Joined] = {}
+        self._last: Stream = 0
+
+    def perform(self, effect: Dial | Send | CloseStream) -> None:
+        match effect:
+            case Dial():
+                self._dial(effect)
+            case Send(stream, frame):
+                if stream in self._joined:
+                    self._joined[stream].send(DIALER if stream < 0 else ACCEPTOR, frame)
+            case CloseStream(stream):
+                joined = self._joined.pop(stream, None)
+                if joined is not None:
+                    joined.pipe.close(DIALER if stream < 0 else ACCEPTOR)
+
+    def _dial(self, dial: Dial) -> None:
+        """Answered when the other process is there, refused when it is not, silent while the path is blocked."""
+        peer = self.directory[dial.bootstrap_servers[0]]
+        world, life = self._node.world, self._node.life
+        arrives = self._network.arrival(self._node.region, peer.region)
+        late = world.now + dial.timeout_ms
+        if arrives > late:
+            world.at(late, lambda: self._refused(life, dial.stream, LinkError.TIMEOUT_ERROR))
+        else:
+            world.at(arrives, lambda: self._reach(life, peer, dial.stream))
+
+    def _reach(self, life: int, peer: "Node", stream: Stream) -> None:
+        if life != self._node.life or not self._node.alive:
+            return
+        if not peer.up:
+            self._refused(life, stream, LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR)
+            return
+        pipe = self._network.pipe(self._node.region, peer.region)
+        joined = Joined(pipe, (self._node, peer), (stream, peer.streams.new_name()))
+        self._joined[stream] = joined
+        peer.streams.accept(joined)
+        pipe.send(ACCEPTOR, lambda: self._node.deliver(StreamDialed(stream)))
+
+    def _refused(self, life: int, stream: Stream, error: LinkError) -> None:
+        if life == self._node.life:
+            self._node.deliver(StreamLost(stream, error, "no connection"))
+
+    def new_name(self) -> Stream:
+        self._last += 1
+        return self._last
+
+    def accept(self, joined: Joined) -> None:
+        name = joined.names[ACCEPTOR]
+        self._joined[name] = joined
+        self._node.deliver(StreamAccepted(name))
+
+    def lost(self, stream: Stream, error: LinkError, because: str) -> None:
+        if self._joined.pop(stream, None) is not None:
+            self._node.deliver(StreamLost(stream, error, because))
+
+    def chunk_left(self, life: int, stream: Stream) -> None:
+        if life == self._node.life and stream in self._joined:
+            self._node.deliver(ChunkSent(stream))
+
+    def die(self, *, silently: bool) -> None:
+        self._joined.clear()
+        self._network.die(self._node.region, silently=silently)

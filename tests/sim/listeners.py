@@ -1,0 +1,118 @@
+"""A node's Kafka listener: connections with one request in hand at a time, as `brokers/shell/server.py` has them.
+
+Requests cross as bytes of the real wire format. A request's buffer is overwritten once it is answered: whoever kept a
+slice of it reads rubbish.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from brokers.api import versions
+from brokers.events import Disconnected, Request
+from brokers.ids import Ticket
+from brokers.wire.codec import decode_request
+from brokers.wire.frames import RequestHeader, encode_response_frame, parse_request_header
+from brokers.wire.message import Message
+from tests.sim.network import Network, Pipe
+
+if TYPE_CHECKING:
+    from tests.sim.nodes import Node
+
+LENGTH_BYTES = 4
+SERVER = 1  # the end of each pipe that is the node's
+Received = Callable[[bytes], None]
+
+
+class Connection:
+    """The server's end of one client connection."""
+
+    def __init__(self, node: "Node", pipe: Pipe, received: Received) -> None:
+        self._node = node
+        self._pipe = pipe
+        self._received = received  # the client's end
+        self._waiting: deque[bytearray] = deque()
+        self._busy: tuple[Ticket, RequestHeader, bytearray] | None = None
+        pipe.lost[SERVER] = self._on_lost
+
+    def on_frame(self, frame: bytearray) -> None:
+        self._waiting.append(frame)
+        self._advance()
+
+    def _advance(self) -> None:
+        if self._busy is not None or not self._waiting or not self._pipe.open:
+            return
+        frame = self._waiting.popleft()
+        header, position = parse_request_header(memoryview(frame))
+        assert versions.is_served(header.api_key, header.api_version), header
+        message = decode_request(
+            header.api_key, header.api_version, memoryview(frame), position
+        )
+        ticket = self._node.listener.admit(self)
+        self._busy = (ticket, header, frame)
+        self._node.deliver(
+            Request(
+                ticket, header.api_key, header.api_version, header.client_id, "client", message
+            )
+        )
+
+    def reply(self, message: Message | None) -> None:
+        assert self._busy is not None
+        _, header, frame = self._busy
+        self._busy = None
+        if message is not None:
+            chunks = encode_response_frame(
+                header.api_key, header.api_version, header.correlation_id, message
+            )
+            data = b"".join(bytes(chunk) for chunk in chunks)[LENGTH_BYTES:]
+            self._pipe.send(SERVER, lambda: self._received(data), len(data))
+        frame[:] = b"\xaa" * len(frame)
+        self._advance()
+
+    def hang_up(self) -> None:
+        self._pipe.close(SERVER)
+        self._busy = None
+
+    def _on_lost(self, _: str) -> None:
+        self._waiting.clear()
+        if self._busy is not None:
+            self._node.listener.forget(self._busy[0])
+            self._node.deliver(Disconnected((self._busy[0],)))
+            self._busy = None
+
+
+class Listener:
+    """The tickets of what the clients of one process wait for."""
+
+    def __init__(self, node: "Node", network: Network) -> None:
+        self._node = node
+        self._network = network
+        self._tickets: dict[Ticket, Connection] = {}
+        self._last_ticket: Ticket = 0
+
+    def accept(self, client: str, received: Received) -> tuple[Pipe, Connection]:
+        """A client at the place `client` connects; it is end 0 of the pipe."""
+        pipe = self._network.pipe(client, self._node.region)
+        return pipe, Connection(self._node, pipe, received)
+
+    def admit(self, connection: Connection) -> Ticket:
+        self._last_ticket += 1
+        self._tickets[self._last_ticket] = connection
+        return self._last_ticket
+
+    def forget(self, ticket: Ticket) -> None:
+        self._tickets.pop(ticket, None)
+
+    def reply(self, ticket: Ticket, message: object | None) -> None:
+        connection = self._tickets.pop(ticket, None)
+        if connection is not None:
+            assert message is None or isinstance(message, Message)
+            connection.reply(message)
+
+    def hang_up(self, ticket: Ticket, _: str) -> None:
+        connection = self._tickets.pop(ticket, None)
+        if connection is not None:
+            connection.hang_up()
+
+    def die(self) -> None:
+        self._tickets.clear()

@@ -1,0 +1,285 @@
+"""A node of a region: the real cores and the real storage, hosted as `brokers/shell/node.py` hosts them.
+
+    stopped --start--> starting --Ready--> up --stop | kill | power cut--> stopped
+
+The clock is its own: skewed, drifting, never running backwards within a life. A sync takes time, one a partition, and
+appends that come meanwhile share the next. An exception out of a core is a finding, never swallowed.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from brokers.broker import Broker
+from brokers.config import BrokerConfig
+from brokers.effects import Changed, Hangup, Reply
+from brokers.events import Started, TimeReached
+from brokers.ids import Instant, TopicPartition
+from brokers.log.storage import Storage
+from brokers.ports import DiskError
+from brokers.region import Ready
+from federation.node import RegionNode
+from linker.events import AdminAnswered, CloseStream, Dial, Send
+from linker.linker import Linker
+from tests.sim.disks import Disk, Killed
+from tests.sim.links import Streams
+from tests.sim.listeners import Listener
+from tests.sim.network import Network
+from tests.sim.weather import Weather
+from tests.sim.world import World
+
+
+class CoreRaised(Exception):
+    """A core broke its own assertions, or met what it does not handle: a bug, wherever the fault came from."""
+
+
+class Node:
+    """One process at a time over one disk. `region` is also the node's place in the network."""
+
+    def __init__(
+        self,
+        world: World,
+        network: Network,
+        weather: Weather,
+        region: str,
+        config: BrokerConfig,
+        disk: Disk,
+    ) -> None:
+        self.world = world
+        self.region = region
+        self.config = config
+        self.disk = disk
+        self.up = False  # answers clients and links
+        self.life = 0  # which process this is
+        self.alive = False
+        self.listener = Listener(self, network)
+        self.streams = Streams(self, network)
+        self.on_end: Callable[[], None] = lambda: None
+        self._weather = weather
+        self._rng: Random = world.rng(f"node {region}")
+        self._frozen_until = 0
+        self._admin: dict[int, Callable[[Any], None]] = {}
+
+    # --- a life ---
+
+    def start(self) -> bool:
+        """Whether the process came up so far that it opened its directory."""
+        assert not self.alive
+        self.life += 1
+        self.alive, self.up = True, False
+        skew = self._rng.randrange(-self._weather.skew_ms, self._weather.skew_ms + 1)
+        self._born, self._clock_at_birth = self.world.now, self.world.now + skew
+        self._rate = 1 + self._rng.uniform(-self._weather.drift, self._weather.drift)
+        self._events: deque[Any] = deque()
+        self._feeding = False
+        self._timer_due: Instant | None = None
+        self._timer = 0
+        self._syncing: dict[TopicPartition, None] = {}
+        self.world.note(self.region, f"starts, life {self.life}, clock {skew:+} ms")
+        try:
+            self._storage = Storage(
+                self.disk, index_interval_bytes=self.config.log_index_interval_bytes
+            )
+        except (DiskError, Killed) as error:
+            self._end(f"could not start: {error or 'killed'}", silently=False)
+            return False
+        broker = Broker(self.config, self.region, self.world.rng(f"{self.region} {self.life}"))
+        linker = Linker(broker.view, self.world.rng(f"{self.region} {self.life} links"))
+        self._core = RegionNode(broker, linker)
+        self.feed(Started())
+        return self.alive
+
+    def kill(self) -> None:
+        """SIGKILL: what was written stays."""
+        if self.alive:
+            self._end("is killed", silently=False)
+
+    def cut_power(self) -> None:
+        """The machine stops: what was not synced survives by luck."""
+        if self.alive:
+            self._end("loses power", silently=True)
+        self.disk.crash(self._rng)
+
+    def stop(self) -> None:
+        """SIGTERM: the orderly end."""
+        if not self.alive:
+            return
+        try:
+            for effect in self._core.stop():
+                self._storage.perform(effect, self.now)
+            self._storage.close()
+        except (DiskError, Killed) as error:
+            self._end(f"dies while it stops: {error}", silently=False)
+            return
+        self._end("stops", silently=False)
+
+    def _end(self, how: str, *, silently: bool) -> None:
+        self.world.note(self.region, how)
+        self.alive = self.up = False
+        self.disk.fuse = None
+        self.listener.die()
+        self.streams.die(silently=silently)
+        self._admin.clear()
+        self.on_end()
+
+    def freeze(self, milliseconds: int) -> None:
+        """The process is not scheduled for a while; what arrives waits."""
+        self._frozen_until = self.world.now + milliseconds
+
+    # --- its clock ---
+
+    @property
+    def now(self) -> Instant:
+        return self._clock_at_birth + int((self.world.now - self._born) * self._rate)
+
+    def _until(self, due: Instant) -> int:
+        """Milliseconds of the world until the node's clock shows `due`."""
+        return max(0, int((due - self.now) / self._rate) + 1) if due > self.now else 0
+
+    # --- events in, effects out ---
+
+    def deliver(self, event: Any) -> None:
+        """From outside: an event for this life, once the process is scheduled again."""
+        life = self.life
+        if self.world.now < self._frozen_until:
+            self.world.at(self._frozen_until, lambda: self._deliver(life, event))
+        else:
+            self._deliver(life, event)
+
+    def _deliver(self, life: int, event: Any) -> None:
+        if self.alive and life == self.life:
+            self.feed(event)
+
+    def feed(self, event: Any) -> None:
+        self._events.append(event)
+        if self._feeding:
+            return
+        self._feeding = True
+        self._guarded(self._run)
+        self._feeding = False
+        if self.alive:
+            self._arm()
+
+    def _run(self) -> None:
+        while self._events and self.alive:
+            self._step(self._events.popleft())
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        """What ends the process ends here."""
+        try:
+            act()
+        except Killed:
+            self._killed_midway()
+        except DiskError as error:
+            self._end(f"dies of its disk: {error}", silently=False)
+
+    def _step(self, event: Any) -> None:
+        self.world.note(self.region, f"< {_brief(event)}")
+        now = self.now
+        try:
+            effects = self._core.step(event, now)
+        except Exception as error:
+            raise CoreRaised(f"{self.region} on {event!r:.300}: {type(error).__name__}: {error}") from error
+        for effect in effects:
+            if not self.alive:
+                return
+            self._perform(effect, now)
+
+    def _killed_midway(self) -> None:
+        if self._weather.crashes.value == "kill":
+            self._end("is killed midway", silently=False)
+        else:
+            self._end("loses power midway", silently=True)
+            self.disk.crash(self._rng)
+
+    def _perform(self, effect: Any, now: Instant) -> None:
+        match effect:
+            case Reply(ticket, message):
+                self.listener.reply(ticket, message)
+            case Hangup(ticket, reason):
+                self.listener.hang_up(ticket, reason)
+            case Changed(what, to, why):
+                self.world.note(self.region, f"! {what}: {to} ({why})")
+            case Ready():
+                self.up = True
+                self.world.note(self.region, "is ready")
+            case Dial() | Send() | CloseStream():
+                self.streams.perform(effect)
+            case AdminAnswered(ticket, answer):
+                self._admin.pop(ticket)(answer)
+            case _:
+                self._store(effect, now)
+
+    def _store(self, effect: Any, now: Instant) -> None:
+        self._events.extend(self._storage.perform(effect, now))
+        if self._storage.unsynced:
+            self._sync()
+
+    # --- syncs and timers ---
+
+    def _sync(self) -> None:
+        for partition in list(self._storage.unsynced):
+            if partition not in self._syncing:
+                self._begin_sync(partition)
+
+    def _begin_sync(self, partition: TopicPartition) -> None:
+        """The disk may do it at once and tell late, or do it late."""
+        self._syncing[partition] = None
+        work = self._storage.begin_sync(partition)
+        done = work() if self._rng.random() < 0.5 else None
+        life, delay = self.life, self._rng.randrange(0, self._weather.sync_ms + 1)
+        self.world.after(delay, lambda: self._synced(life, partition, done or work))
+
+    def _synced(self, life: int, partition: TopicPartition, done: Any) -> None:
+        if not self.alive or life != self.life:
+            return
+        if self.world.now < self._frozen_until:
+            self.world.at(self._frozen_until, lambda: self._synced(life, partition, done))
+            return
+        self._guarded(lambda: self._finish_sync(partition, done))
+
+    def _finish_sync(self, partition: TopicPartition, done: Any) -> None:
+        result = done() if callable(done) else done
+        self._syncing.pop(partition)
+        for event in self._storage.end_sync(partition, result):
+            self.feed(event)
+        if self.alive:
+            self._sync()
+
+    def _arm(self) -> None:
+        due = self._core.deadline
+        if due == self._timer_due:
+            return
+        self._timer_due = due
+        self._timer += 1
+        if due is not None:
+            life, timer = self.life, self._timer
+            late = self._rng.randrange(0, 3)
+            self.world.after(self._until(due) + late, lambda: self._on_timer(life, timer))
+
+    def _on_timer(self, life: int, timer: int) -> None:
+        if not self.alive or life != self.life or timer != self._timer:
+            return
+        if self.world.now < self._frozen_until:
+            self.world.at(self._frozen_until, lambda: self._on_timer(life, timer))
+            return
+        self._timer_due = None
+        self.feed(TimeReached())
+
+    # --- administration ---
+
+    def ask(self, ticket: int, event: Any, answered: Callable[[Any], None]) -> None:
+        """An administrator's question, already inside the process."""
+        self._admin[ticket] = answered
+        self.feed(event)
+
+
+def _brief(event: Any) -> str:
+    """Type and what identifies it; no bytes, and nothing that has an address in memory."""
+    names = ("ticket", "api_key", "partition", "stream", "next_offset", "command")
+    found = [f"{name}={getattr(event, name)}" for name in names if hasattr(event, name)]
+    frame = getattr(event, "frame", None)
+    if frame is not None:
+        found.append(type(frame).__name__)
+    return f"{type(event).__name__} {' '.join(found)}"

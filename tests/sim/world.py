@@ -1,0 +1,117 @@
+"""Virtual time: one heap of what happens when, the coroutines of clients, and a hash of everything that happened.
+
+Nothing here waits or draws from outside: a world is its seed, and two runs of a seed have equal `trace_hash`.
+"""
+
+import heapq
+from collections.abc import Callable, Coroutine, Generator
+from hashlib import blake2b
+from random import Random
+from typing import Any
+
+START = 1_800_000_000_000  # the first instant, milliseconds since the Unix epoch
+Act = Callable[[], None]
+
+
+class Promise:
+    """A value that comes later; awaited by one coroutine at most."""
+
+    __slots__ = ("_then", "done", "value")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.value: Any = None
+        self._then: Act | None = None
+
+    def settle(self, value: Any = None) -> None:
+        """The first value counts."""
+        if self.done:
+            return
+        self.done, self.value = True, value
+        if self._then is not None:
+            self._then()
+
+    def when_done(self, then: Act) -> None:
+        if self.done:
+            then()
+        else:
+            self._then = then
+
+    def __await__(self) -> Generator["Promise", None, Any]:
+        if not self.done:
+            yield self
+        return self.value
+
+
+class World:
+    """The clock, the heap and the trace. Acts of one instant happen in the order they were asked for."""
+
+    def __init__(self, seed: int, show: Callable[[str], None] | None = None) -> None:
+        self.seed = seed
+        self.now = START
+        self.steps = 0
+        self._heap: list[tuple[int, int, Act]] = []
+        self._asked = 0
+        self._show = show
+        self._hash = blake2b(digest_size=16)
+
+    def rng(self, name: str) -> Random:
+        """Everyone draws from a stream of its own, so that a draw more here changes nothing there."""
+        return Random(f"{self.seed}/{name}")
+
+    def at(self, instant: int, act: Act) -> None:
+        self._asked += 1
+        heapq.heappush(self._heap, (max(instant, self.now), self._asked, act))
+
+    def after(self, milliseconds: int, act: Act) -> None:
+        self.at(self.now + milliseconds, act)
+
+    def sleep(self, milliseconds: int) -> Promise:
+        promise = Promise()
+        self.after(milliseconds, promise.settle)
+        return promise
+
+    def within(self, milliseconds: int, promise: Promise, late: Any = None) -> Promise:
+        """The same promise, which is settled with `late` when its time is up."""
+        self.after(milliseconds, lambda: promise.settle(late))
+        return promise
+
+    def spawn(self, coroutine: Coroutine[Promise, None, Any]) -> Promise:
+        """Run it from now on; the promise is kept when it returns."""
+        ended = Promise()
+        self.after(0, lambda: self._resume(coroutine, ended))
+        return ended
+
+    def _resume(self, coroutine: Coroutine[Promise, None, Any], ended: Promise) -> None:
+        try:
+            promise = coroutine.send(None)
+        except StopIteration as end:
+            ended.settle(end.value)
+            return
+        promise.when_done(lambda: self.after(0, lambda: self._resume(coroutine, ended)))
+
+    def run(self, until: int, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Let time pass until an instant, or until `stop()`; whether it stopped."""
+        while self._heap and self._heap[0][0] <= until:
+            self.now, _, act = heapq.heappop(self._heap)
+            self.steps += 1
+            act()
+            if stop():
+                return True
+        self.now = max(self.now, until)
+        return False
+
+    def note(self, who: str, what: str) -> None:
+        """One line of the trace."""
+        line = f"{self.now - START:>7} {who:<12} {what}"
+        self._hash.update(line.encode())
+        if self._show is not None:
+            self._show(line)
+
+    def digest(self, data: bytes) -> None:
+        """Let bytes count in the trace hash."""
+        self._hash.update(data)
+
+    @property
+    def trace_hash(self) -> str:
+        return self._hash.hexdigest()
