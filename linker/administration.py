@@ -243,9 +243,7 @@ class Administration:
             return respond(_undecided(result, f"link {name} was not created"), now)
         effects = self._owner.follow_links(now)
         link = self._owner.links[name]
-        return effects + link.when_tried(
-            lambda at: respond(status.describe_link(link), at), now
-        )
+        return effects + link.when_tried(lambda at: respond(status.describe_link(link), at), now)
 
     def _delete_link(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
         link = self._link(command.name)
@@ -424,6 +422,7 @@ class Administration:
             return respond(_undecided(result, f"mirror {record.topic} was not created"), now)
         link = self._owner.links[record.link]
         effects = link.follow_documents(now)
+        link.mirrors[record.topic].begin_making()
         command_for_topic = creation(record.topic, link, state, command.configs)
         made = partial(self._on_topic_made, record, respond)
         return [*effects, self._desk.propose(command_for_topic, made)]
@@ -435,7 +434,7 @@ class Administration:
         because = refusal_of(result)
         if because is None and link is not None and record.topic in link.mirrors:
             mirror = link.mirrors[record.topic]
-            effects = mirror.refresh(now)
+            effects = mirror.made(now)
             return effects + respond(status.describe_mirror(self._desk, link, mirror, now), now)
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
         refusal = LinkRefusal(code, f"topic {record.topic} was not made: {because}")

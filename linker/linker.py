@@ -206,7 +206,11 @@ class Linker:
         if isinstance(event, PartitionAdvanced):
             for link in self.links.values():
                 effects += link.partition_advanced(event.partition, now)
-        return effects + self._on_image(event.delta, now) if isinstance(event, ImageChanged) else effects
+        return (
+            effects + self._on_image(event.delta, now)
+            if isinstance(event, ImageChanged)
+            else effects
+        )
 
     def _on_image(self, delta: ImageDelta, now: Instant) -> Effects:
         effects: Effects = []

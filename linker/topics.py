@@ -263,6 +263,15 @@ class MirrorTopic:
         in_step = self._owner.config.value("topic.config.sync.include")
         return config_changes(state.configs, here, in_step)
 
+    def begin_making(self) -> None:
+        """Whoever created the mirror makes its topic."""
+        self._proposing = True
+
+    def made(self, now: Instant) -> Effects:
+        """The topic is there."""
+        self._proposing = False
+        return self.follow(now) + self.refresh(now)
+
     def _propose(self, command: Command) -> object:
         self._proposing = True
         self._proposed = command

@@ -236,9 +236,7 @@ class World:
             self._deliver(peer[0], peer[1], FrameArrived(peer[1], frame))
 
     def _deliver(self, host: Host, stream: int, event: Any) -> None:
-        arrival = max(
-            self.now + self.delay_ms, self._last_arrival.get((host.name, stream), 0)
-        )
+        arrival = max(self.now + self.delay_ms, self._last_arrival.get((host.name, stream), 0))
         self._last_arrival[host.name, stream] = arrival
 
         def arrive() -> None:

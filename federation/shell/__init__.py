@@ -1,0 +1,1 @@
+"""Everything of a federation that awaits: `node`, a region's process."""

@@ -1,0 +1,82 @@
+"""A region's process: a broker and its links in one node, behind one loop."""
+
+import asyncio
+import random
+import sys
+from pathlib import Path
+
+from brokers.broker import Broker
+from brokers.config import BrokerConfig, ConfigError, host_and_port, parse
+from brokers.shell.clock import Clock
+from brokers.shell.identity import claim
+from brokers.shell.node import Node
+from brokers.shell.process import (
+    address,
+    announce,
+    bind,
+    open_storage,
+    start_logging,
+    stop_signal,
+)
+from brokers.shell.server import Server
+from federation.node import RegionNode
+from linker.linker import Linker
+from linker.shell.client import Dialer
+from linker.shell.server import LinkServer
+from linker.shell.streams import Streams
+
+DEFAULT_ADMIN_LISTENER = (
+    "127.0.0.1:0"  # without the setting: any free port, told on stdout and to whoever asks
+)
+
+
+def main(path: Path) -> None:
+    """Runs until SIGTERM or SIGINT; exits 1 with every problem of the settings."""
+    import uvloop
+
+    try:
+        config = parse(path.read_text())
+        uvloop.run(run_node(config))
+    except (ConfigError, OSError) as error:
+        print(f"{path}: not started", *str(error).splitlines(), sep="\n  ", file=sys.stderr)
+        sys.exit(1)
+
+
+async def run_node(config: BrokerConfig) -> None:
+    """Listeners are bound before anything starts; clients and links are answered once the broker is ready."""
+    start_logging()
+    clock = Clock()
+    bound, config = bind(config)
+    streams = Streams(lambda event: node.feed(event))
+    links = LinkServer(streams, lambda event: node.feed(event))
+    config = _bind_admin(links, config)
+    cluster_id, _ = claim(config)
+    rng = random.SystemRandom()
+    broker = Broker(config, cluster_id, rng)
+    node = Node(RegionNode(broker, Linker(broker.view, rng)), open_storage(config), clock)
+    server = Server(config, node.feed, asyncio.get_running_loop().time)
+    dialer = Dialer(streams)
+    node.serve(server)
+    node.perform |= streams.perform | links.perform | dialer.perform
+    node.start()
+    await node.ready
+    await server.listen(bound)
+    await links.start()
+    announce({"kafka": address(bound), "admin": config.admin_listener})
+    await stop_signal()
+    server.close()
+    await dialer.stop()
+    await links.stop()
+    await node.stop()
+
+
+def _bind_admin(links: LinkServer, config: BrokerConfig) -> BrokerConfig:
+    """Takes the port; port 0 becomes the one that the system chose."""
+    wanted = config.admin_listener or DEFAULT_ADMIN_LISTENER
+    try:
+        port = links.bind(wanted)
+    except RuntimeError as error:
+        raise ConfigError([f"admin.listener: can't listen on {wanted}: {error}"]) from None
+    host, _ = host_and_port(wanted)
+    host = f"[{host}]" if ":" in host else host
+    return config.model_copy(update={"admin_listener": f"{host}:{port}"})

@@ -1,0 +1,52 @@
+"""A client of a region's administration, for commands: blocking, one question at a time."""
+
+import asyncio
+from types import TracebackType
+from typing import Any
+
+import grpc
+
+from linker.shell.discovery import discover
+from linker.wire.v1 import admin_pb2_grpc
+
+QUICK_SECONDS = (
+    35.0  # a link's source has its request.timeout.ms to answer, 30 s unless set otherwise
+)
+FAILOVER_SECONDS = 300.0  # thousands of partitions are cut in one request
+
+
+class Unreachable(Exception):
+    """The region's administration does not answer."""
+
+
+class Administrator:
+    """`ask("DescribeLink", request)` -> reply. A context manager; `endpoint` is a region's `admin.listener`."""
+
+    def __init__(self, endpoint: str) -> None:
+        self._endpoint = endpoint
+        self._channel = grpc.insecure_channel(endpoint)
+        self._stub: Any = admin_pb2_grpc.AdminStub(self._channel)  # type: ignore[no-untyped-call]
+
+    def __enter__(self) -> "Administrator":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._channel.close()
+
+    def ask(self, method: str, request: Any, timeout_seconds: float = QUICK_SECONDS) -> Any:
+        """Raises Unreachable; a refusal is in the reply's `error`."""
+        try:
+            return getattr(self._stub, method)(request, timeout=timeout_seconds)
+        except grpc.RpcError as error:
+            details = error.details() if isinstance(error, grpc.Call) else str(error)
+            raise Unreachable(f"{self._endpoint} does not answer: {details}") from error
+
+
+def find_endpoint(bootstrap_server: str) -> str:
+    """The `admin.listener` behind a Kafka address; raises `DiscoveryError`."""
+    return asyncio.run(discover(tuple(bootstrap_server.split(","))))

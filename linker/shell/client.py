@@ -1,0 +1,78 @@
+"""Streams that links of this node open: find the other region's link endpoint, connect, carry frames."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from linker.errors import LinkError
+from linker.events import Dial, StreamDialed
+from linker.shell.discovery import DiscoveryError, discover
+from linker.shell.options import DIAL_OPTIONS, OPEN_METHOD
+from linker.shell.streams import Streams
+
+
+class Dialer:
+    """Performs `Dial`."""
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
+        self._tasks: dict[asyncio.Task[None], None] = {}
+        self.perform: dict[type, Callable[[Any], None]] = {Dial: self._dial}
+
+    def _dial(self, effect: Dial) -> None:
+        task = asyncio.get_running_loop().create_task(
+            self._keep(effect), name=f"link stream {effect.stream}"
+        )
+        self._tasks[task] = None
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+
+    async def stop(self) -> None:
+        """Hang up on everyone."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _keep(self, dial: Dial) -> None:
+        wire = self._streams.add(dial.stream)
+        error, because = LinkError.UNKNOWN, "this node stops"
+        try:
+            async with asyncio.timeout(dial.timeout_ms / 1000):
+                channel = await _connect(dial.bootstrap_servers)
+        except DiscoveryError as failure:
+            self._streams.remove(dial.stream, failure.error, str(failure))
+            return
+        except TimeoutError:
+            because = f"no answer from {', '.join(dial.bootstrap_servers)} in {dial.timeout_ms} ms"
+            self._streams.remove(dial.stream, LinkError.TIMEOUT_ERROR, because)
+            return
+        try:
+            async with channel:
+                open_stream: Any = channel.stream_stream
+                call = open_stream(OPEN_METHOD)()
+                self._streams.feed(StreamDialed(dial.stream))
+                because = await wire.run(call.read, call.write)
+                error = LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR
+                if wire.closing:
+                    await call.done_writing()
+        finally:
+            self._streams.remove(dial.stream, error, because)
+
+
+async def _connect(bootstrap_servers: tuple[str, ...]) -> grpc.aio.Channel:
+    endpoint = await discover(bootstrap_servers)
+    channel = grpc.aio.insecure_channel(endpoint, options=DIAL_OPTIONS)
+    try:
+        state = channel.get_state(try_to_connect=True)
+        while state is not grpc.ChannelConnectivity.READY:
+            if state is grpc.ChannelConnectivity.TRANSIENT_FAILURE:
+                because = f"the link endpoint {endpoint} does not accept connections"
+                raise DiscoveryError(LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR, because)
+            await channel.wait_for_state_change(state)
+            state = channel.get_state(try_to_connect=True)
+    except BaseException:
+        await channel.close(None)
+        raise
+    return channel

@@ -1,0 +1,117 @@
+"""Where a region serves links: asked of its Kafka listeners, since those are what an operator knows.
+
+One Kafka exchange each of DescribeCluster and DescribeConfigs (of the brokers): their setting `admin.listener`.
+"""
+
+import asyncio
+import socket
+from struct import Struct
+from typing import Any, Final
+
+from brokers.wire.codec import decode_response
+from brokers.wire.frames import RequestHeader, encode_request_frame, parse_response_header
+from brokers.wire.message import Message
+from brokers.wire.messages.cluster import DescribeClusterRequest
+from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
+from brokers.wire.primitives import WireError
+from linker.errors import LinkError
+
+SETTING: Final = "admin.listener"
+ANSWER_BYTES_MAX: Final = 1 << 20
+_BROKER: Final = 4  # Kafka's resource type
+_LENGTH: Final = Struct(">i")
+_ANY_HOST: Final = ("", "0.0.0.0", "::")
+
+
+class DiscoveryError(Exception):
+    """No address led to a region's link endpoint; `error` says how far the last one led."""
+
+    def __init__(self, error: LinkError, because: str) -> None:
+        super().__init__(because)
+        self.error = error
+
+
+async def discover(bootstrap_servers: tuple[str, ...]) -> str:
+    """The `host:port` of a link endpoint; raises DiscoveryError with what became of every address."""
+    failures: list[DiscoveryError] = []
+    for address in bootstrap_servers:
+        try:
+            return await _ask(address)
+        except DiscoveryError as failure:
+            failures.append(failure)
+    raise DiscoveryError(failures[-1].error, "; ".join(str(failure) for failure in failures))
+
+
+async def _ask(address: str) -> str:
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    try:
+        reader, writer = await asyncio.open_connection(host, int(port))
+    except socket.gaierror as error:
+        because = f"{host} does not resolve: {error.strerror}"
+        raise DiscoveryError(LinkError.UNRESOLVABLE_BOOTSTRAP_ERROR, because) from error
+    except OSError as error:
+        because = f"{address} does not accept connections: {error.strerror or error}"
+        raise DiscoveryError(LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR, because) from error
+    try:
+        endpoint = await _admin_listener(reader, writer)
+    except (WireError, EOFError, OSError) as error:
+        because = (
+            f"{address} does not answer as a Kafka broker: {str(error) or type(error).__name__}"
+        )
+        raise DiscoveryError(
+            LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR, because
+        ) from error
+    finally:
+        writer.close()
+    if not endpoint:
+        because = f"the brokers behind {address} serve no links: they have no {SETTING}"
+        raise DiscoveryError(LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR, because)
+    return _reachable(endpoint, host)
+
+
+async def _admin_listener(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
+    cluster = await _exchange(reader, writer, 60, 0, DescribeClusterRequest())
+    resources = [
+        DescribeConfigsResource(
+            resource_type=_BROKER,
+            resource_name=str(broker.broker_id),
+            configuration_keys=[SETTING],
+        )
+        for broker in cluster.brokers
+    ]
+    answer = await _exchange(reader, writer, 32, 1, DescribeConfigsRequest(resources=resources))
+    values = [
+        config.value
+        for result in answer.results
+        for config in result.configs
+        if config.name == SETTING and config.value
+    ]
+    return str(values[0]) if values else ""
+
+
+async def _exchange(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    key: int,
+    version: int,
+    body: Message,
+) -> Any:
+    header = RequestHeader(key, version, correlation_id=key, client_id="causeway-link")
+    writer.writelines(encode_request_frame(header, body))
+    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+    if not 0 < length <= ANSWER_BYTES_MAX:
+        raise WireError(f"an answer of {length} bytes")
+    frame = await reader.readexactly(length)
+    correlation_id, position = parse_response_header(key, version, frame)
+    if correlation_id != key:
+        raise WireError("an answer to another question")
+    return decode_response(key, version, frame, position)
+
+
+def _reachable(endpoint: str, host: str) -> str:
+    """An endpoint that listens on every address is reached where its region was."""
+    name, _, port = endpoint.rpartition(":")
+    if name.strip("[]") in _ANY_HOST:
+        name = f"[{host}]" if ":" in host else host
+    return f"{name}:{port}"

@@ -1,0 +1,119 @@
+"""Open gRPC streams of a node, by number: frames out in the order sent, frames in as events.
+
+Messages pass gRPC as bytes; `linker.wire.frames` reads and writes them, so that record bytes are not copied through
+protobuf objects.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import grpc
+import grpc.aio
+
+from linker.errors import LinkError
+from linker.events import ChunkSent, CloseStream, FrameArrived, Send, Stream, StreamLost
+from linker.frames import Chunk, Frame
+from linker.wire import frames
+
+Feed = Callable[[Any], None]
+Read = Callable[[], Awaitable[Any]]
+Write = Callable[[bytes], Awaitable[None]]
+
+_END: Final = grpc.aio.EOF  # type: ignore[attr-defined]  # missing from the stubs
+_BROKEN: Final = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError, frames.FrameError)
+
+
+class Wire:
+    """One stream: a queue out, and what came in."""
+
+    def __init__(self, number: Stream, feed: Feed) -> None:
+        self._number = number
+        self._feed = feed
+        self._queue: deque[Frame] = deque()
+        self._wake = asyncio.Event()
+        self.closing = False  # by us: nobody needs to hear of it
+
+    def send(self, frame: Frame) -> None:
+        self._queue.append(frame)
+        self._wake.set()
+
+    def close(self) -> None:
+        self.closing = True
+        self._wake.set()
+
+    async def run(self, read: Read, write: Write) -> str:
+        """Carry frames both ways until either is over; why it was."""
+        tasks = [asyncio.ensure_future(self._read(read)), asyncio.ensure_future(self._write(write))]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            return next(iter(done)).result()
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _read(self, read: Read) -> str:
+        try:
+            while (data := await read()) is not _END:
+                if self.closing:
+                    continue  # what comes is for nobody; what we sent must still leave
+                frame = frames.decode(data)
+                if frame is not None:
+                    self._feed(FrameArrived(self._number, frame))
+        except _BROKEN as error:
+            return _why(error)
+        return "the other region closed the stream"
+
+    async def _write(self, write: Write) -> str:
+        try:
+            while True:
+                while self._queue:
+                    frame = self._queue.popleft()
+                    await write(frames.encode(frame))
+                    if isinstance(frame, Chunk):
+                        self._feed(ChunkSent(self._number))
+                if self.closing:
+                    return "closed here"
+                self._wake.clear()
+                await self._wake.wait()
+        except _BROKEN as error:
+            return _why(error)
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, grpc.aio.AioRpcError):
+        return error.details() or error.code().name
+    return str(error) or type(error).__name__
+
+
+class Streams:
+    """All of a node's. `perform` is what the node does for the linker's effects on streams."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed = feed
+        self._wires: dict[Stream, Wire] = {}
+        self.perform: dict[type, Callable[[Any], None]] = {
+            Send: self._send,
+            CloseStream: self._close,
+        }
+
+    def add(self, number: Stream) -> Wire:
+        wire = self._wires[number] = Wire(number, self.feed)
+        return wire
+
+    def remove(self, number: Stream, error: LinkError, because: str) -> None:
+        """The stream is over; the core hears of it unless it was the one who closed."""
+        wire = self._wires.pop(number)
+        if not wire.closing:
+            self.feed(StreamLost(number, error, because))
+
+    def _send(self, effect: Send) -> None:
+        wire = self._wires.get(effect.stream)
+        if wire is not None and not wire.closing:
+            wire.send(effect.frame)
+
+    def _close(self, effect: CloseStream) -> None:
+        wire = self._wires.get(effect.stream)
+        if wire is not None:
+            wire.close()

@@ -1,0 +1,249 @@
+"""Administration <-> protobuf: requests to commands, answers to replies."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError
+
+from linker.admin import (
+    AlterLinkConfigs,
+    Answer,
+    ChangeMirrors,
+    Command,
+    Configs,
+    CreateLink,
+    CreateMirror,
+    DeleteLink,
+    DescribeLink,
+    DescribeLinkConfigs,
+    DescribeMirror,
+    LinkDescription,
+    Links,
+    ListLinks,
+    ListMirrors,
+    MirrorDescription,
+    Mirrors,
+    PartitionLag,
+    TopicResult,
+    Topics,
+)
+from linker.errors import LinkRefusal
+from linker.holes import Hole
+from linker.mirror import Cut
+from linker.wire.v1 import admin_pb2 as pb
+
+SERVICE_PREFIX: Final = "/linker.wire.v1.Admin/"
+
+
+class MalformedRequest(ValueError):
+    """Bytes that are not the request of this method."""
+
+
+def command(method: str, request: bytes) -> Command:
+    """Raises MalformedRequest."""
+    message_type, build, _ = METHODS[method]
+    message = message_type()
+    try:
+        message.ParseFromString(request)
+    except DecodeError as error:
+        raise MalformedRequest(str(error)) from error
+    return build(message)
+
+
+def reply(method: str, answer: Answer | LinkRefusal) -> bytes:
+    """A refusal is a reply with `error`."""
+    reply_type = METHODS[method][2]
+    if isinstance(answer, LinkRefusal):
+        return bytes(reply_type(error=_error(answer)).SerializeToString())
+    return bytes(_REPLIES[type(answer)](answer).SerializeToString())
+
+
+def _change(verb: str) -> Callable[[Any], Command]:
+    def build(message: Any) -> Command:
+        return ChangeMirrors(
+            verb=verb,
+            link=message.link_name,
+            topics=tuple(message.mirror_topics),
+            validate_only=message.validate_only,
+            timeout_ms=message.timeout_ms if verb == "promote" else 0,
+        )
+
+    return build
+
+
+METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
+    "CreateLink": (
+        pb.CreateLinkRequest,
+        lambda m: CreateLink(
+            name=m.link_name,
+            configs=dict(m.configs),
+            source_cluster_id=m.source_cluster_id,
+            validate_only=m.validate_only,
+            skip_validation=m.skip_validation,
+        ),
+        pb.LinkReply,
+    ),
+    "ListLinks": (pb.ListLinksRequest, lambda m: ListLinks(), pb.LinksReply),
+    "DescribeLink": (pb.LinkRequest, lambda m: DescribeLink(m.link_name), pb.LinkReply),
+    "DeleteLink": (
+        pb.DeleteLinkRequest,
+        lambda m: DeleteLink(name=m.link_name, force=m.force, validate_only=m.validate_only),
+        pb.TopicsReply,
+    ),
+    "AlterLinkConfigs": (
+        pb.AlterLinkConfigsRequest,
+        lambda m: AlterLinkConfigs(
+            name=m.link_name,
+            sets=dict(m.set),
+            deletes=tuple(getattr(m, "delete")),  # noqa: B009 - a keyword in C++ only
+            validate_only=m.validate_only,
+        ),
+        pb.ConfigsReply,
+    ),
+    "DescribeLinkConfigs": (
+        pb.LinkRequest,
+        lambda m: DescribeLinkConfigs(m.link_name),
+        pb.ConfigsReply,
+    ),
+    "CreateMirror": (
+        pb.CreateMirrorRequest,
+        lambda m: CreateMirror(
+            link=m.link_name,
+            mirror_topic=m.mirror_topic,
+            source_topic=m.source_topic,
+            configs=dict(m.configs),
+            validate_only=m.validate_only,
+        ),
+        pb.MirrorReply,
+    ),
+    "ListMirrors": (
+        pb.ListMirrorsRequest,
+        lambda m: ListMirrors(m.link_name, m.mirror_status),
+        pb.MirrorsReply,
+    ),
+    "DescribeMirror": (
+        pb.DescribeMirrorRequest,
+        lambda m: DescribeMirror(m.mirror_topic),
+        pb.MirrorReply,
+    ),
+    "PauseMirrors": (pb.MirrorsRequest, _change("pause"), pb.TopicsReply),
+    "ResumeMirrors": (pb.MirrorsRequest, _change("resume"), pb.TopicsReply),
+    "PromoteMirrors": (pb.PromoteMirrorsRequest, _change("promote"), pb.TopicsReply),
+    "FailoverMirrors": (pb.MirrorsRequest, _change("failover"), pb.TopicsReply),
+}
+
+
+def _error(refusal: LinkRefusal) -> pb.Error:
+    return pb.Error(
+        code=refusal.code,
+        message=refusal.because,
+        hint=refusal.hint,
+        problems=refusal.problems,
+    )
+
+
+def _link(link: LinkDescription) -> pb.LinkDescription:
+    return pb.LinkDescription(
+        link_name=link.name,
+        link_id=link.link_id,
+        source_cluster_id=link.source_cluster_id,
+        link_state=link.state,
+        link_error=link.error,
+        link_error_message=link.because,
+        topic_names=link.topics,
+        category_counts=link.category_counts,
+        tasks=[
+            pb.Task(name=task.name, state=task.state, error=task.error, message=task.because)
+            for task in link.tasks
+        ],
+        created_at_ms=link.created_at,
+    )
+
+
+def _configs(answer: Configs) -> pb.ConfigsReply:
+    return pb.ConfigsReply(
+        configs=[
+            pb.Config(name=name, value=value, is_default=is_default)
+            for name, value, is_default in answer.configs
+        ]
+    )
+
+
+def _lag(lag: PartitionLag) -> pb.MirrorLag:
+    return pb.MirrorLag(
+        partition=lag.partition,
+        lag=lag.lag,
+        lag_ms=lag.lag_ms,
+        last_source_fetch_offset=lag.source_high_watermark,
+        local_log_end_offset=lag.log_end_offset,
+        local_log_start_offset=lag.log_start_offset,
+        time_since_last_fetch_ms=lag.since_heard_ms,
+        partition_state=lag.state,
+    )
+
+
+def _hole(hole: Hole) -> pb.Hole:
+    return pb.Hole(
+        topic=hole.partition.topic,
+        partition=hole.partition.partition,
+        from_offset=hole.base_offset,
+        to_offset=hole.next_offset,
+        cause=hole.cause.value,
+        first_seen_ms=hole.first_seen,
+    )
+
+
+def _cut(cut: Cut) -> pb.Cut:
+    partitions = [
+        pb.CutPartition(
+            partition=index,
+            offset=one.offset,
+            source_high_watermark=one.source_high_watermark,
+            source_clock_ms=one.source_clock,
+            missing=one.missing,
+            leader_epoch=one.leader_epoch,
+        )
+        for index, one in enumerate(cut.partitions)
+    ]
+    return pb.Cut(kind=cut.kind.value, at_ms=cut.at, partitions=partitions)
+
+
+def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
+    record = mirror.record
+    return pb.MirrorDescription(
+        link_name=record.link,
+        mirror_topic=record.topic,
+        source_topic=record.source_topic,
+        source_topic_id=str(record.source_topic_id),
+        mirror_status=mirror.shown.value,
+        mirror_topic_error=record.error.value,
+        reason=mirror.reason,
+        state_time_ms=record.since,
+        num_partitions=len(mirror.lags) or (len(record.cut.partitions) if record.cut else 0),
+        generation=record.generation,
+        mirror_lags=[_lag(lag) for lag in mirror.lags],
+        holes=[_hole(hole) for hole in mirror.holes],
+        cut=_cut(record.cut) if record.cut is not None else None,
+        state_transition_errors=[
+            pb.TransitionError(at_ms=one.at, code=one.code, message=one.because)
+            for one in record.transition_errors
+        ],
+    )
+
+
+def _topic(result: TopicResult) -> pb.TopicResult:
+    return pb.TopicResult(
+        mirror_topic=result.topic,
+        mirror_status=result.state,
+        error=_error(result.refusal) if result.refusal is not None else None,
+    )
+
+
+_REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
+    LinkDescription: lambda answer: pb.LinkReply(link=_link(answer)),
+    Links: lambda answer: pb.LinksReply(links=[_link(link) for link in answer.links]),
+    Configs: _configs,
+    MirrorDescription: lambda answer: pb.MirrorReply(mirror=_mirror(answer)),
+    Mirrors: lambda answer: pb.MirrorsReply(mirrors=[_mirror(one) for one in answer.mirrors]),
+    Topics: lambda answer: pb.TopicsReply(topics=[_topic(one) for one in answer.topics]),
+}
