@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import LeaderEpoch
+from brokers.ids import INTERNAL_TOPICS, LeaderEpoch
 from brokers.metadata.commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
@@ -42,6 +42,7 @@ def check_writer(topic: TopicImage, writer: str | None) -> None:
 def create_mirror_topic(rules: Rules, image: Image, command: CreateMirrorTopic) -> Decision:
     name, count = command.name, command.partition_count
     check_name_is_free(image, image.topic_names_by_metric, name)
+    _check_not_internal(name)
     if count < 1:
         raise Refusal(KafkaError.INVALID_PARTITIONS, f"{count} partitions; a topic has at least 1")
     configs = check_configs(name, dict(command.configs))
@@ -57,11 +58,17 @@ def create_mirror_topic(rules: Rules, image: Image, command: CreateMirrorTopic) 
     return Decision(tuple(records), outcome)
 
 
+def _check_not_internal(name: str) -> None:
+    if name in INTERNAL_TOPICS:
+        raise Refusal(
+            KafkaError.POLICY_VIOLATION, f"{name} is the coordinator's own: no link writes it"
+        )
+
+
 def set_topic_writer(image: Image, command: SetTopicWriter) -> Decision:
     topic = find_topic(image, command.topic)
     check_writer(topic, command.expected_writer)
-    if topic.is_internal:
-        raise Refusal(KafkaError.POLICY_VIOLATION, f"{topic.name} cannot be a mirror")
+    _check_not_internal(topic.name)
     # Whoever takes over begins an epoch of his own, so that what two writers wrote can be told apart.
     wanted = {
         index: max(partition.leader_epoch + 1, command.leader_epochs.get(index, 0))

@@ -171,6 +171,8 @@ class _Change:
             self._image.configs.pop(resource, None)
 
     def _register(self, record: wire.RegisterBrokerRecord) -> None:
+        if not record.end_points:
+            raise MetadataLogError(f"broker {record.broker_id} registers without an address")
         endpoint = record.end_points[0]
         self._brokers[record.broker_id] = None
         self._image.brokers[record.broker_id] = BrokerImage(
@@ -185,8 +187,11 @@ class _Change:
         )
 
     def _unfence(self, broker_id: int) -> None:
+        broker = self._image.brokers.get(broker_id)
+        if broker is None:
+            raise MetadataLogError(f"broker {broker_id} is unfenced before it registers")
         self._brokers[broker_id] = None
-        self._image.brokers[broker_id] = replace(self._image.brokers[broker_id], fenced=False)
+        self._image.brokers[broker_id] = replace(broker, fenced=False)
 
     def _document(self, record: wire.DocumentRecord) -> None:
         key = (record.kind, record.name)

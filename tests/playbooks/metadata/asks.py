@@ -29,9 +29,7 @@ configs = st.dictionaries(
 )
 epochs = st.dictionaries(st.integers(0, 3), st.integers(0, 9), max_size=2)
 
-new_topics = st.builds(
-    NewTopic, name=names, partition_count=st.integers(-1, 3), configs=configs
-)
+new_topics = st.builds(NewTopic, name=names, partition_count=st.integers(-1, 3), configs=configs)
 changes = st.builds(
     ConfigChange,
     resource=st.tuples(st.just(ResourceType.TOPIC), names)

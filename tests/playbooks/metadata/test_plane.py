@@ -65,7 +65,12 @@ def test_a_first_start_votes_leads_registers_and_is_ready() -> None:
     changed, ready = plane.on_event(Written(METADATA_PARTITION, 4), NOW)
     assert changed == ImageChanged(plane.image.everything()) and ready == PlaneReady()
     broker = plane.image.brokers[1]
-    assert (broker.broker_epoch, broker.fenced, broker.host, broker.port) == (2, False, "127.0.0.1", 9092)
+    assert (broker.broker_epoch, broker.fenced, broker.host, broker.port) == (
+        2,
+        False,
+        "127.0.0.1",
+        9092,
+    )
     assert plane.image.features == {"metadata.version": 30}
 
 
@@ -74,7 +79,9 @@ def test_a_command_is_answered_after_its_sync_and_after_the_change_is_told() -> 
     effects = host.plane.propose(create("a"), 5, NOW)
     assert kinds(effects) == ["Append"]
     assert "a" not in host.plane.image.topics_by_name
-    changed, decided = host.plane.on_event(Written(METADATA_PARTITION, effects[0].headers[0].next_offset), NOW)
+    changed, decided = host.plane.on_event(
+        Written(METADATA_PARTITION, effects[0].headers[0].next_offset), NOW
+    )
     assert changed.delta.topics_created == ("a",)
     assert decided.token == 5 and decided.result[0].error is KafkaError.NONE
     assert "a" in host.plane.image.topics_by_name
@@ -184,7 +191,9 @@ def test_a_failed_read_of_the_log_is_a_refusal_of_the_disk() -> None:
     while not isinstance(again.todo[0], ReadRange):
         again.step()
     read = again.todo.popleft()
-    event = RangeRead(read.ticket, METADATA_PARTITION, b"", read.offset, KafkaError.KAFKA_STORAGE_ERROR)
+    event = RangeRead(
+        read.ticket, METADATA_PARTITION, b"", read.offset, KafkaError.KAFKA_STORAGE_ERROR
+    )
     (changed,) = again.plane.on_event(event, NOW)
     assert changed.to == "offline"
     again.take(again.plane.on_time(again.plane.deadline))
@@ -275,7 +284,9 @@ def test_a_trimmed_log_without_its_snapshot_stops_the_node() -> None:
 
 
 def test_a_snapshot_is_due_after_so_many_bytes_of_log() -> None:
-    host = Host(config=settings(**{"metadata.log.max.record.bytes.between.snapshots": 2_000})).start()
+    host = Host(
+        config=settings(**{"metadata.log.max.record.bytes.between.snapshots": 2_000})
+    ).start()
     for number in range(40):
         host.decide(create(f"topic-{number}"))
     assert host.disk.start > 0
