@@ -72,7 +72,7 @@ class Recovery:
             )
             epochs_changed = True
         epochs_changed |= epochs.truncate_from_start(log_start)
-        producers = self._load_producers(segments, names, next_offset, now)
+        producers = self._load_producers(segments, next_offset, now)
         repairs = tuple(self._repairs)
         return Recovered(
             segments, log_start, next_offset, epochs, epochs_changed, producers, repairs
@@ -112,22 +112,29 @@ class Recovery:
         return segments
 
     def _read_through(self, segments: list[SegmentFile]) -> Offset:
-        """Trust or check each segment, cutting the log at the first damage -> the log's end."""
+        """Trust or check each segment, cutting the log at the first damage or loss -> the log's end."""
         next_offset: Offset = 0
-        for segment, following in [*pairwise([*segments, None])]:
+        for segment, following in list(pairwise([*segments, None])):
             assert segment is not None
             next_offset = max(next_offset, segment.base_offset)
             if self._is_trusted(segment, following):
-                next_offset = self._end_of(segment, following)
+                next_offset = following.base_offset if following else self._folder.recovery_point
                 continue
             next_offset, damage = self._check(segment, next_offset)
             if damage:
-                self._cut(segments, segment, next_offset, damage)
-                return next_offset
-            if following:
-                segment.seal()
-                self._drop_if_empty(segments, segment)
+                self._cut(segment, next_offset, damage)
+            if damage or following is None or self._is_lost(next_offset, following):
+                self._remove_behind(segments, segment, next_offset)
+                break
+            segment.seal()
+            if segment.size == 0:
+                segments.remove(segment)
+                segment.remove()
         return next_offset
+
+    def _is_lost(self, next_offset: Offset, following: SegmentFile) -> bool:
+        """Whether batches between two segments are gone: a hole that is meant lies below the recovery point."""
+        return max(next_offset, self._folder.recovery_point) < following.base_offset
 
     def _is_trusted(self, segment: SegmentFile, following: SegmentFile | None) -> bool:
         if following:
@@ -145,9 +152,6 @@ class Recovery:
         except BatchError:
             return False
         return end == segment.size and next_offset == self._folder.recovery_point
-
-    def _end_of(self, segment: SegmentFile, following: SegmentFile | None) -> Offset:
-        return following.base_offset if following else self._folder.recovery_point
 
     def _check(self, segment: SegmentFile, expected: Offset) -> tuple[Offset, str]:
         """Account for batch after batch -> (next offset, what is wrong with the first bad one, if any)."""
@@ -175,25 +179,20 @@ class Recovery:
         batch = self._files.read(segment.path, position, header.length)
         return "" if verify_crc(batch, header) else "the checksum is wrong"
 
-    def _cut(
-        self, segments: list[SegmentFile], segment: SegmentFile, next_offset: Offset, damage: str
-    ) -> None:
+    def _cut(self, segment: SegmentFile, next_offset: Offset, damage: str) -> None:
         cut = self._files.size(segment.path) - segment.size
         self._files.truncate(segment.path, segment.size)
         self._repairs.append(
             f"{segment.path}: {cut} bytes cut from offset {next_offset} on: {damage}"
         )
+
+    def _remove_behind(
+        self, segments: list[SegmentFile], segment: SegmentFile, next_offset: Offset
+    ) -> None:
         while segments[-1] is not segment:
             behind = segments.pop()
-            self._repairs.append(f"{behind.path}: removed, it lies behind the cut")
+            self._repairs.append(f"{behind.path}: removed, offsets from {next_offset} on are lost")
             behind.remove()
-        if segment.size == 0 and len(segments) > 1:
-            segments.pop().remove()
-
-    def _drop_if_empty(self, segments: list[SegmentFile], segment: SegmentFile) -> None:
-        if segment.size == 0:
-            segments.remove(segment)
-            segment.remove()
 
     def _begin_at_start(self, segments: list[SegmentFile]) -> tuple[list[SegmentFile], Offset]:
         """A new log, or one whose surviving part lies below its log start offset."""
@@ -222,17 +221,16 @@ class Recovery:
         return epochs, bool(epochs.entries)
 
     def _load_producers(
-        self, segments: list[SegmentFile], names: list[str], next_offset: Offset, now: Instant
+        self, segments: list[SegmentFile], next_offset: Offset, now: Instant
     ) -> ProducerStates:
         """The newest snapshot that can be believed, and every batch since."""
-        producers, since = self._load_snapshot(names, next_offset)
+        producers, since = self._load_snapshot(next_offset)
         for header in self._headers(segments, since):
             producers.update(header, now)
         return producers
 
-    def _load_snapshot(
-        self, names: list[str], next_offset: Offset
-    ) -> tuple[ProducerStates, Offset]:
+    def _load_snapshot(self, next_offset: Offset) -> tuple[ProducerStates, Offset]:
+        names = self._files.list(self._folder.directory)
         offsets = sorted(at for name in names if (at := offset_in_name(name, SNAPSHOT)) is not None)
         for offset in reversed(offsets):
             path = self._path(file_name(offset, SNAPSHOT))

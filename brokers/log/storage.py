@@ -188,12 +188,32 @@ class Storage:
         target.next_offset = next_offset
 
     def _roll(self, effect: Roll, now: Instant) -> list[Event]:
+        events: list[Event] = []
+
         def roll(log: StoredLog) -> None:
+            if effect.base_offset > log.next_offset:
+                events.extend(self._settle_gap(effect.partition, log, effect.base_offset))
             sealed = log.active
             log.roll(effect.base_offset, effect.producers)
             self._ask_for_sync(effect.partition, log, sealed)
 
-        return self._on_log(effect.partition, roll)
+        failures = self._on_log(effect.partition, roll)
+        return [*events, *failures]
+
+    def _settle_gap(
+        self, partition: TopicPartition, log: StoredLog, base_offset: Offset
+    ) -> list[Event]:
+        """Make a hole between two segments durable as one that is meant; recovery takes any other for a loss."""
+        self._sync_now(partition, log)
+        was_promised = log.sync_promised > log.synced_offset
+        log.synced_offset = self._root.recovery_points[partition] = base_offset
+        self._root.save_recovery_points()
+        return [Written(partition, log.next_offset)] if was_promised else []
+
+    def _sync_now(self, partition: TopicPartition, log: StoredLog) -> None:
+        target = self.unsynced.pop(partition, SyncTarget({}, 0))
+        for path in target.paths | {log.active.path: None}:
+            self._files.sync(path)
 
     def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
         return self._on_log(
@@ -207,7 +227,9 @@ class Storage:
         def trim(log: StoredLog) -> None:
             self._root.log_starts[effect.partition] = effect.log_start_offset
             self._root.save_log_starts()
-            log.trim(effect.log_start_offset)
+            gone = log.trim(effect.log_start_offset)
+            if target := self.unsynced.get(effect.partition):
+                target.paths = {path: None for path in target.paths if path not in gone}
 
         return self._on_log(effect.partition, trim)
 
@@ -245,6 +267,7 @@ class Storage:
 
     def _close_cleanly(self, partition: TopicPartition) -> None:
         log, core = self._logs[partition], self._cores[partition]
+        self._sync_now(partition, log)
         log.close(encode_snapshot(core.producers))
         self._root.recovery_points[partition] = log.next_offset
         self._drop(partition)

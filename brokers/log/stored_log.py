@@ -67,14 +67,17 @@ class StoredLog:
         self._loaded.touch(sealed)
         self.next_offset = base_offset
 
-    def trim(self, log_start_offset: Offset) -> None:
-        """Remove the whole segments below an offset."""
+    def trim(self, log_start_offset: Offset) -> list[str]:
+        """Remove the whole segments below an offset -> their log files."""
+        gone: list[str] = []
         self.log_start_offset = log_start_offset
         while len(self.segments) > 1 and self.segments[1].base_offset <= log_start_offset:
             segment = self.segments.pop(0)
             self._loaded.forget(segment)
             segment.remove()
+            gone.append(segment.path)
         self._positions.clear()
+        return gone
 
     def close(self, producers: bytes) -> None:
         """Bring everything to the disk, so that the next opening needs to check nothing."""
