@@ -15,6 +15,7 @@ from brokers.log.storage import Storage
 from brokers.shell.clock import Clock
 from brokers.shell.files import DiskFiles
 from brokers.shell.identity import claim
+from brokers.shell.memory import keep_freed_memory
 from brokers.shell.node import Node
 from brokers.shell.server import Server
 
@@ -24,6 +25,7 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 async def run_broker(config: BrokerConfig) -> None:
     """Runs until SIGTERM or SIGINT."""
     start_logging()
+    keep_freed_memory()
     bound, config = bind(config)
     cluster_id, _ = claim(config)
     clock = Clock()

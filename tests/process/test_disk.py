@@ -1,7 +1,7 @@
-"""A disk that takes no more: the partition goes offline and says why, nothing acknowledged is lost, and it comes back.
+"""A disk that takes no more: the partition goes offline and says why, nothing is lost, and it comes back.
 
-The kernel's limit on file sizes plays the full disk: it refuses real writes of a real process and can be lifted while the
-process runs, without being root.
+The kernel's limit on file sizes plays the full disk: it refuses real writes of a real process, and can be lifted while
+that runs, without being root.
 """
 
 import resource

@@ -1,4 +1,4 @@
-"""Clients that announce and don't send, send garbage, or send batches that lie: refused as Kafka refuses, node unharmed."""
+"""Clients that announce and do not send, send garbage, or send batches that lie: refused, the node unharmed."""
 
 import os
 import socket
