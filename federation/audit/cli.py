@@ -61,7 +61,6 @@ def run(context: click.Context, /, output: str, as_json: bool, **given: Any) -> 
 
     Exit codes: 0 kept, 1 broken, 2 unknown or unreadable, 3 kept but over a budget, 4 could not run.
     """
-    from federation.audit.java import NoJava
     from federation.audit.run import CannotRun, run_audit
 
     options = _options(given)
@@ -70,7 +69,7 @@ def run(context: click.Context, /, output: str, as_json: bool, **given: Any) -> 
         with _watching(options) as watch:
             result = run_audit(options, lambda: time.time_ns() // 1_000_000, watch)
         document = _write(result, options, time.monotonic() - started, output)
-    except (CannotRun, NoJava) as error:
+    except CannotRun as error:
         raise CouldNotRun(str(error)) from error
     except OSError as error:
         raise CouldNotRun(f"{error.filename}: {error.strerror}") from error

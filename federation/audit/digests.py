@@ -6,7 +6,9 @@ file of either side ends where a batch ends. Whatever is not so is left to the s
 xxh3-128 is right against faults, not against an adversary who can choose the bytes of a batch.
 """
 
-from collections.abc import Iterator, Sequence
+import struct
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,15 +17,17 @@ from xxhash import xxh3_128
 
 from federation.audit.read import (
     CHECKED_FROM,
-    HEADER,
     HEADER_BYTES,
     LENGTH_BYTES,
     MAGIC,
     Part,
 )
 
-CHUNK_BYTES = 1 << 20
-"""Two of these stay in a core's second-level cache, so that hash and checksum read no memory twice."""
+CHUNK_BYTES = 256 << 10
+"""What is read at a time stays in a core's second-level cache: hash and checksum do not read memory again."""
+FIELDS = struct.Struct(">qi4xbI2xi30xi")
+"""Base offset, length, magic, checksum, last offset delta and record count of a batch header."""
+LENGTH_MIN = HEADER_BYTES - LENGTH_BYTES
 
 
 class Digest(NamedTuple):
@@ -64,7 +68,7 @@ def _chunks(part: Part, buffer: bytearray) -> Iterator[memoryview]:
 
 def digest_and_walk(parts: Sequence[Part], ends: Sequence[Part]) -> Digest:
     """The same, and whether the bytes are sound batches with a batch ending wherever a part of `ends` does."""
-    walk = _Walk(set(accumulate(part.stop - part.start for part in ends)))
+    walk = _Walk(accumulate(part.stop - part.start for part in ends))
     hasher, total = xxh3_128(), 0
     buffer = bytearray(2 * CHUNK_BYTES)
     for part in parts:
@@ -93,14 +97,11 @@ def digest_and_walk(parts: Sequence[Part], ends: Sequence[Part]) -> Digest:
 class _Walk:
     """Hops from header to header, keeping count and an eye on what must hold."""
 
-    def __init__(self, ends: set[int]) -> None:
-        self.ends = ends
+    def __init__(self, ends: Iterable[int]) -> None:
+        self.ends = deque(ends)
         self.sound = True
-        self.batches = 0
-        self.records = 0
-        self.offsets = 0
-        self._position = 0
-        self._expected = self._ceiling = 0
+        self.batches = self.records = self.offsets = 0
+        self._position = self._expected = self._ceiling = 0
 
     def expect(self, floor: int, ceiling: int) -> None:
         self._expected, self._ceiling = max(self._expected, floor), ceiling
@@ -110,30 +111,35 @@ class _Walk:
 
         Written out flat: this loop runs once per batch of the audit.
         """
-        unpack, start, length_all = HEADER.unpack_from, 0, len(view)
-        expected, records, offsets = self._expected, 0, 0
-        if not self.sound:
-            return length_all
-        while start + HEADER_BYTES <= length_all:
-            base, length, _, magic, crc, _, delta, _, _, _, _, _, count = unpack(view, start)
+        filled, start, expected = len(view), 0, self._expected
+        batches = records = offsets = 0
+        end = self.ends[0] - self._position if self.ends else -1
+        checksum, unpack, sound = crc32c, FIELDS.unpack_from, self.sound
+        while sound and start + HEADER_BYTES <= filled:
+            base, length, magic, crc, delta, count = unpack(view, start)
             stop = start + LENGTH_BYTES + length
-            if length < HEADER_BYTES - LENGTH_BYTES or stop > available or magic != MAGIC:
-                self.sound = False
-                return length_all
-            if stop > length_all:
+            if stop > filled and length >= LENGTH_MIN and stop <= available:
                 break
-            if base < expected or delta < 0 or crc32c(view[start + CHECKED_FROM : stop]) != crc:
-                self.sound = False
-                return length_all
+            sound = (
+                length >= LENGTH_MIN
+                and stop <= filled
+                and base >= expected
+                and delta >= 0
+                and magic == MAGIC
+                and checksum(view[start + CHECKED_FROM : stop]) == crc
+            )
             expected = base + delta + 1
+            batches += 1
             records += count
             offsets += delta + 1
-            self.batches += 1
             start = stop
-            if self._position + start in self.ends:
-                self.ends.discard(self._position + start)
-        self._position += start
-        self.sound = expected <= self._ceiling
+            if start == end:
+                self.ends.popleft()
+                end = self.ends[0] - self._position if self.ends else -1
+        self.sound = sound and expected <= self._ceiling
+        self.batches += batches
+        self.records += records
         self.offsets += offsets
-        self._expected, self.records = expected, self.records + records
-        return start
+        self._position += start
+        self._expected = expected
+        return start if self.sound else filled

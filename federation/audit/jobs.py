@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from federation.audit import java
 from federation.audit.compare import Outcome, Unit, compare, outcome_from_row, unit_from_row
-from federation.audit.plan import pack
+from federation.audit.plan import EngineFailed, pack
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,10 +49,13 @@ LOCAL = {
 
 
 def open_session(master: str) -> "SparkSession":
-    """A session on `master`, or the one that is already open; raises java.NoJava."""
+    """A session on `master`, or the one that is already open; raises EngineFailed."""
     from pyspark.sql import SparkSession
 
-    _settle_environment(local=master.startswith("local"))
+    try:
+        _settle_environment(local=master.startswith("local"))
+    except java.NoJava as error:
+        raise EngineFailed(str(error)) from error
     builder = SparkSession.builder.appName("causeway audit").master(master)
     for key, value in {**CONFIG, **(LOCAL if master.startswith("local") else {})}.items():
         builder = builder.config(key, value)
@@ -61,7 +64,7 @@ def open_session(master: str) -> "SparkSession":
 
 def _settle_environment(*, local: bool) -> None:
     """What the JVM reads before any session is configured: which Java, which Python, where to listen, what to log."""
-    os.environ["JAVA_HOME"] = java.java_home()
+    os.environ["JAVA_HOME"] = java.java_home(os.environ)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -76,22 +79,35 @@ def _settle_environment(*, local: bool) -> None:
 def run(
     units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
 ) -> list[Outcome]:
-    """Outcomes of all units, in no particular order; `seen` is told of all bytes at the end."""
+    """Outcomes of all units, in no particular order; `seen` is told of all bytes at the end.
+
+    Raises EngineFailed when there is no Spark to run them on, or when it gave up on a task.
+    """
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     if not units:
         return []
     mine = SparkSession.getActiveSession() is None
-    session = open_session(master)
     try:
-        tasks = pack(units, session.sparkContext.defaultParallelism)
-        plan = [json.dumps(task) for task in tasks]
-        rows = session.range(0, len(plan), 1, len(plan))
-        found = rows.mapInArrow(_comparing(plan, payload), "outcome string").collect()
-    finally:
-        if mine:
-            session.stop()
+        session = open_session(master)
+        try:
+            found = _collected(session, units, payload)
+        finally:
+            if mine:
+                session.stop()
+    except (PySparkException, Py4JError) as error:
+        raise EngineFailed(f"Spark on {master}: {str(error).strip().splitlines()[0]}") from error
     seen(sum(unit.size for unit in units))
+    return found
+
+
+def _collected(session: "SparkSession", units: Sequence[Unit], payload: bool) -> list[Outcome]:
+    tasks = pack(units, session.sparkContext.defaultParallelism)
+    plan = [json.dumps(task) for task in tasks]
+    rows = session.range(0, len(plan), 1, len(plan))
+    found = rows.mapInArrow(_comparing(plan, payload), "outcome string").collect()
     return [outcome_from_row(json.loads(row.outcome)) for row in found]
 
 

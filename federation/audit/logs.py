@@ -9,6 +9,7 @@ import os
 import re
 import struct
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ PARTITION_FOLDER = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)-(?P<partition>\d+)")
 SEGMENT_FILE = re.compile(r"(\d{20})\.log")
 INDEX_ENTRY = struct.Struct(">ii")
 ENTRIES_EARLY = 4
+TAIL_BATCHES = 16
 
 
 class Segment(NamedTuple):
@@ -113,11 +115,16 @@ def _open(key: tuple[str, int], folder: str) -> Log:
 
 
 def _end(segments: Sequence[Segment]) -> tuple[int, int]:
-    """End offset and newest timestamp: the last few kilobytes walked; a torn last batch does not count."""
+    """End offset and newest timestamp: the last few batches walked; a torn last batch does not count."""
     if not segments:
         return 0, -1
     last = segments[-1]
     start, end = _hint(last, OFFSET_MAX - 1)
+    tail_starts = deque([(start, end)], maxlen=TAIL_BATCHES)
+    for base_offset, _, size in _hop(last, start):
+        tail_starts.append((start, base_offset))
+        start += size
+    start, end = tail_starts[0]
     part = Part(last.path, start, last.size, end, OFFSET_MAX)
     # The longest rising run leaves out a batch whose base offset was damaged, which may claim any end.
     tail = longest_run([found for found in walk(part) if isinstance(found, Batch)])
@@ -181,9 +188,8 @@ def _segment_of(log: Log, offset: int) -> int:
 def _hop(segment: Segment, byte: int) -> Iterator[tuple[int, int, int]]:
     """Base offset, next offset and size of batch after batch, as their headers say, while headers make sense."""
     with open(segment.path, "rb", buffering=0) as file:
-        while byte + HEADER_BYTES <= segment.size:
-            file.seek(byte)
-            data = file.read(HEADER_BYTES)
+        while 0 <= byte <= segment.size - HEADER_BYTES:
+            data = os.pread(file.fileno(), HEADER_BYTES, byte)
             if len(data) < HEADER_BYTES:
                 return
             header = HEADER.unpack(data)

@@ -17,6 +17,10 @@ WORKER_BYTES_MIN = 64 << 20
 """Below this a second worker costs more than it saves."""
 
 
+class EngineFailed(Exception):
+    """The tasks could not be run: nothing is known of any of them."""
+
+
 def compared(source: Bounds, mirror: Bounds) -> tuple[int, int]:
     """The offsets that both sides should hold; empty ranges end where they start."""
     start = max(source.log_start, mirror.log_start)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from federation.audit.compare import Outcome, Unit, compare
-from federation.audit.plan import pack
+from federation.audit.plan import EngineFailed, pack
 
 
 def workers(master: str) -> int:
-    """Cores that a Spark master URL names: local, local[N], local[*]; raises ValueError for any other."""
+    """Cores that a Spark master URL names: local, local[N], local[*]; raises EngineFailed for any other."""
     named = re.fullmatch(r"local(?:\[(\*|[1-9]\d*)\])?", master)
     if named is None:
-        raise ValueError(f"the local engine runs on local[N] or local[*], not on {master}")
+        raise EngineFailed(f"the local engine runs on local[N] or local[*], not on {master}")
     if named[1] == "*":
         return len(os.sched_getaffinity(0))
     return int(named[1] or 1)

@@ -156,7 +156,7 @@ def _snappy(data: bytes) -> bytes:
     """Java's and Python's clients frame blocks the xerial way; librdkafka writes one raw block."""
     if not data.startswith(XERIAL_MAGIC):
         return _snappy_block(data)
-    blocks, position = [], XERIAL_HEADER_BYTES
+    blocks, opened, position = [], 0, XERIAL_HEADER_BYTES
     while position < len(data):
         if position + 4 > len(data):
             raise Unopenable("snappy: the data end inside a block length")
@@ -165,6 +165,9 @@ def _snappy(data: bytes) -> bytes:
         if length < 0 or position + length > len(data):
             raise Unopenable(f"snappy: a block of {length} bytes does not fit")
         blocks.append(_snappy_block(data[position : position + length]))
+        opened += len(blocks[-1])
+        if opened > OPENED_BYTES_MAX:
+            raise Unopenable("snappy: the blocks open to more than a batch can hold")
         position += length
     return b"".join(blocks)
 

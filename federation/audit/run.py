@@ -170,9 +170,12 @@ def _compared(
     """Outcomes by partition, in offset order."""
     units = [unit for one in examined.values() for unit in one.units]
     watch.planned(sum(unit.size for unit in units))
-    found = _engine(options.engine)(
-        units, master=options.master, payload=options.payload, seen=watch.seen
-    )
+    try:
+        found = _engine(options.engine)(
+            units, master=options.master, payload=options.payload, seen=watch.seen
+        )
+    except plan.EngineFailed as error:
+        raise CannotRun(str(error)) from error
     outcomes: dict[Key, list[Outcome]] = defaultdict(list)
     for outcome in sorted(found, key=lambda outcome: outcome[:4]):
         outcomes[outcome.topic, outcome.partition].append(outcome)

@@ -1,0 +1,120 @@
+"""Units follow the source's segments; tasks are packed without changing them."""
+
+import random
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from federation.audit.compare import Unit
+from federation.audit.cut import Bounds
+from federation.audit.digests import size
+from federation.audit.logs import discover
+from federation.audit.plan import TASK_BYTES, WORKER_BYTES_MIN, compared, pack, units
+from federation.audit.read import OFFSET_MAX, Part
+from tests.spark import generate
+
+
+def bounds(folder: Path, made: list[generate.Made], cuts: set[int], start: int = 0) -> Bounds:
+    log = generate.cut_in_segments(generate.stored(made), cuts)
+    generate.write_partition(str(folder), "t", 0, log)
+    found = discover([str(folder)])["t", 0]
+    return Bounds(found, max(start, found.first_offset), found.end_offset, found.end_offset, True)
+
+
+def made() -> list[generate.Made]:
+    return generate.batches(random.Random(1), 30)
+
+
+def test_units_divide_the_compared_range_at_the_source_s_segments(tmp_path: Path) -> None:
+    batches = made()
+    cuts = {batches[10].base_offset, batches[20].base_offset}
+    source = bounds(tmp_path / "west", batches, cuts)
+    for number, mirror_cuts in enumerate((cuts, set(), {batches[15].base_offset})):
+        mirror = bounds(tmp_path / f"east{number}", batches, mirror_cuts)
+        planned = list(units(source, mirror))
+        assert [one[2:4] for one in planned] == [
+            (0, batches[10].base_offset),
+            (batches[10].base_offset, batches[20].base_offset),
+            (batches[20].base_offset, batches[-1].next_offset),
+        ]
+        assert sum(size(one.source) for one in planned) == source.log.size  # type: ignore[union-attr]
+        assert all(size(one.source) == size(one.mirror) for one in planned)
+
+
+def test_where_the_mirror_has_no_boundary_two_units_are_one(tmp_path: Path) -> None:
+    batches = [*generate.batches(random.Random(1), 9), *()]
+    whole = generate.Made(
+        batches[-1].next_offset, tuple(generate.Row(n, None, b"x") for n in range(4))
+    )
+    halves = [
+        generate.Made(
+            whole.base_offset + start, tuple(generate.Row(n, None, b"x") for n in range(2))
+        )
+        for start in (0, 2)
+    ]
+    source = bounds(tmp_path / "west", [*batches, *halves], {halves[1].base_offset})
+    mirror = bounds(tmp_path / "east", [*batches, whole], set())
+    assert [one[2:4] for one in units(source, mirror)] == [(0, whole.next_offset)]
+
+
+def test_bytes_outside_the_compared_range_are_not_read(tmp_path: Path) -> None:
+    batches = made()
+    cuts = {batches[10].base_offset, batches[20].base_offset}
+    source = bounds(tmp_path / "west", batches, cuts)
+    mirror = bounds(tmp_path / "east", batches[5:25], {batches[15].base_offset})
+    planned = list(units(source, mirror))
+    assert planned[0].from_offset == batches[5].base_offset
+    assert planned[-1].to_offset == batches[24].next_offset
+    inside = sum(len(one.encoded()) for one in batches[5:25])
+    assert sum(size(one.source) for one in planned) == inside
+    assert sum(size(one.mirror) for one in planned) == inside
+
+
+def test_a_log_start_within_a_batch_reads_that_batch(tmp_path: Path) -> None:
+    batches = [one for one in made() if len(one.rows) > 1]
+    source = bounds(tmp_path / "west", batches, set())
+    mirror = bounds(tmp_path / "east", batches[3:], set(), start=batches[3].base_offset + 1)
+    (unit,) = units(source, mirror)
+    assert unit.from_offset == batches[3].base_offset + 1
+    assert size(unit.source) == size(unit.mirror) == sum(len(one.encoded()) for one in batches[3:])
+
+
+def test_nothing_in_common_makes_no_units(tmp_path: Path) -> None:
+    batches = made()
+    early = bounds(tmp_path / "west", batches[:10], set())
+    late = bounds(tmp_path / "east", batches[20:], set())
+    nothing = Bounds(None, 0, 0, 0, False)
+    for source, mirror in ((early, late), (late, early), (early, nothing), (nothing, early)):
+        start, stop = compared(source, mirror)
+        assert start == stop
+        assert list(units(source, mirror)) == []
+
+
+def test_a_log_without_files_has_no_bytes(tmp_path: Path) -> None:
+    source = bounds(tmp_path / "west", made(), set())
+    (tmp_path / "east" / "t-0").mkdir(parents=True)
+    empty = discover([str(tmp_path / "east")])["t", 0]
+    (unit,) = units(source, Bounds(empty, 0, source.end, source.end, True))
+    assert unit.mirror == ()
+    assert size(unit.source) == source.log.size  # type: ignore[union-attr]
+
+
+@given(
+    sizes=st.lists(st.integers(0, 4 * TASK_BYTES), max_size=40),
+    workers=st.integers(1, 64),
+)
+def test_packing_loses_nothing_and_balances(sizes: list[int], workers: int) -> None:
+    planned = [
+        Unit("t", number, 0, 1, (Part("", 0, size, 0, OFFSET_MAX),), ())
+        for number, size in enumerate(sizes)
+    ]
+    tasks = pack(planned, workers)
+    assert sorted(unit for task in tasks for unit in task) == sorted(planned)
+    assert all(tasks)
+    if sum(sizes) < WORKER_BYTES_MIN:
+        assert len(tasks) <= 1
+    loads = [sum(unit.size for unit in task) for task in tasks]
+    if len(tasks) > 1:
+        assert max(loads) - min(loads) <= max(sizes)
+    assert pack(planned[::-1], workers) == tasks
