@@ -21,8 +21,8 @@ from brokers.timers import Act, Timers
 
 # Kafka's NewMemberJoinTimeoutMs: a client that has never been in a generation and gave up must not hold the others up.
 NEW_MEMBER_JOIN_MS = 300_000
-# Clients may ask for a rebalance timeout of 0; a group of silent static members must not spin.
-JOIN_MS_MIN = 100
+# Clients may ask for a rebalance timeout of 0, in which nobody can do anything: a group would spin.
+REBALANCE_MS_MIN = 100
 
 
 class Rebalance:
@@ -122,8 +122,7 @@ class Rebalance:
         def overdue(at: Instant) -> list[GroupEffect]:
             return self._complete(group, at) if self._is_preparing(group, generation) else []
 
-        timeout_ms = max(group.rebalance_timeout_ms, JOIN_MS_MIN if group.members else 0)
-        self._set_timer(group, now + timeout_ms, overdue)
+        self._set_timer(group, now + _patience_ms(group), overdue)
 
     def try_complete(self, group: Group, now: Instant) -> list[GroupEffect]:
         """On to the next half if everyone is there."""
@@ -185,7 +184,7 @@ class Rebalance:
                 self._forget(group, group.members[member_id])
             return self.prepare(group, "members did not ask for their assignment", at)
 
-        self._set_timer(group, now + group.rebalance_timeout_ms, overdue)
+        self._set_timer(group, now + _patience_ms(group), overdue)
 
     def assign(
         self, group: Group, assignments: Mapping[str, bytes], now: Instant
@@ -311,6 +310,11 @@ class Rebalance:
         if group.rebalance_timer is not None:
             self._timers.cancel(group.rebalance_timer)
             group.rebalance_timer = None
+
+
+def _patience_ms(group: Group) -> int:
+    """How long members have to join, or to ask for their assignment; none are not waited for."""
+    return max(group.rebalance_timeout_ms, REBALANCE_MS_MIN) if group.members else 0
 
 
 def joined(group: Group, member: Member) -> JoinAnswer:

@@ -1,0 +1,227 @@
+"""Time and broken connections: who is waited for, how long, and who is given up."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokers.errors import KafkaError
+from brokers.groups.config import GroupConfig
+from brokers.groups.rebalance import NEW_MEMBER_JOIN_MS
+from brokers.groups.requests import HeartbeatRequest, JoinAnswer, SyncAnswer, SyncRequest
+from brokers.groups.states import State
+from tests.playbooks.groups.world import World
+from tests.unit.brokers.groups.requests import commit, join
+from tests.unit.brokers.groups.stable import stable
+
+
+def beat(world: World, member: str) -> None:
+    world.ask("heartbeat", HeartbeatRequest(group="g", generation=1, member_id=member))
+
+
+def test_a_session_ends_exactly_when_it_was_to_end() -> None:
+    world = World()
+    stable(world, "a")
+    world.wait(9_999)
+    assert world.coordinator.group_state("g") is State.STABLE
+    world.wait(1)
+    assert world.coordinator.group_state("g") is State.EMPTY
+
+
+@given(st.lists(st.integers(1, 9_999), max_size=20))
+def test_a_session_lasts_from_the_last_sign_of_life(pauses: list[int]) -> None:
+    world = World()
+    (a,) = stable(world, "a")
+    for pause in pauses:
+        world.wait(pause)
+        beat(world, a)
+    world.wait(9_999)
+    assert world.coordinator.group_state("g") is State.STABLE
+    world.wait(1)
+    assert world.coordinator.group_state("g") is State.EMPTY
+
+
+def test_a_commit_and_a_sync_are_signs_of_life() -> None:
+    world = World()
+    (a,) = stable(world, "a")
+    world.wait(6_000)
+    world.answer("commit", commit(generation=1, member_id=a))
+    world.wait(6_000)
+    world.answer("sync", SyncRequest(group="g", generation=1, member_id=a))
+    world.wait(6_000)
+    assert world.coordinator.group_state("g") is State.STABLE
+
+
+def test_a_shorter_session_counts_from_the_next_join_on() -> None:
+    world = World()
+    (a,) = stable(world, "a", session_timeout_ms=60_000)
+    world.answer("join", join(member_id=a, session_timeout_ms=6_000))
+    world.wait(6_000)
+    assert world.coordinator.group_state("g") is State.EMPTY
+
+
+def test_a_newcomer_waits_five_minutes_and_is_then_told_to_come_again() -> None:
+    world = World()
+    a, _ = stable(world, "a", "b", rebalance_timeout_ms=3_600_000, session_timeout_ms=1_800_000)
+    ticket = world.ask("join", join(client_id="c", rebalance_timeout_ms=3_600_000))
+    world.ask("join", join(member_id=a, rebalance_timeout_ms=3_600_000, session_timeout_ms=1_800_000))
+    world.wait(NEW_MEMBER_JOIN_MS - 1)
+    assert ticket not in world.answers
+    world.wait(1)
+    told = world.answers[ticket]
+    assert isinstance(told, JoinAnswer)
+    assert told.error is KafkaError.UNKNOWN_MEMBER_ID
+
+
+def test_a_member_that_waits_is_alive_however_long_it_takes() -> None:
+    world = World()
+    a, b = stable(world, "a", "b", rebalance_timeout_ms=60_000)
+    waiting = world.ask("join", join(member_id=a, rebalance_timeout_ms=60_000))
+    for _ in range(5):
+        world.wait(9_000)
+        beat(world, b)  # alive, but it does not join
+    assert waiting not in world.answers
+    world.wait(15_000)
+    told = world.answers[waiting]
+    assert isinstance(told, JoinAnswer)
+    assert [member.member_id for member in told.members] == [a]
+
+
+def test_who_does_not_join_in_time_is_given_up() -> None:
+    world = World()
+    a, b = stable(world, "a", "b", rebalance_timeout_ms=8_000)
+    waiting = world.ask("join", join(member_id=a, rebalance_timeout_ms=8_000))
+    world.wait(7_999)
+    assert waiting not in world.answers
+    world.wait(1)
+    assert waiting in world.answers
+    assert b not in world.coordinator._groups["g"].members
+
+
+def test_a_client_that_never_learnt_its_id_is_forgotten_with_its_connection() -> None:
+    world = World()
+    (a,) = stable(world, "a")
+    newcomer = world.ask("join", join(client_id="b"))
+    waiting = world.ask("join", join(member_id=a))
+    assert waiting in world.answers  # both are there
+    world = World()
+    (a,) = stable(world, "a")
+    newcomer = world.ask("join", join(client_id="b"))
+    world.disconnect(newcomer)
+    waiting = world.ask("join", join(member_id=a))
+    told = world.answers[waiting]
+    assert isinstance(told, JoinAnswer)
+    assert [member.member_id for member in told.members] == [a]
+
+
+@pytest.mark.parametrize("instance_id", [None, "i"])
+def test_a_client_that_knows_its_name_is_waited_for_when_its_connection_breaks(
+    instance_id: str | None,
+) -> None:
+    world = World()
+    (a,) = stable(world, "a")
+    if instance_id is None:
+        given_id = world.answer("join", join(client_id="b", knows_member_ids=True))
+        assert isinstance(given_id, JoinAnswer)
+        newcomer = join(client_id="b", member_id=given_id.member_id)
+    else:
+        newcomer = join(client_id="b", instance_id=instance_id)
+    world.disconnect(world.ask("join", newcomer))
+    waiting = world.ask("join", join(member_id=a))
+    assert waiting not in world.answers
+    world.ask("join", newcomer)
+    assert waiting in world.answers
+
+
+def test_a_client_that_does_not_come_back_is_waited_for_one_session() -> None:
+    world = World()
+    (a,) = stable(world, "a")
+    world.disconnect(world.ask("join", join(client_id="b", instance_id="i")))
+    waiting = world.ask("join", join(member_id=a))
+    world.wait(9_999)
+    assert waiting not in world.answers
+    world.wait(1)
+    assert waiting in world.answers
+
+
+def test_tickets_of_others_mean_nothing() -> None:
+    world = World()
+    stable(world, "a")
+    assert world.coordinator.disconnected([12_345, 99_999], world.now) == []
+
+
+def test_a_silent_static_member_does_not_keep_a_node_busy() -> None:
+    """With a rebalance timeout of 0 the group would call it again and again."""
+    world = World()
+    stable(world, "s", instance_id="s", rebalance_timeout_ms=0, session_timeout_ms=60_000)
+    world.disconnect(world.ask("join", join(client_id="b")))
+    assert world.coordinator.group_state("g") is State.PREPARING_REBALANCE
+    world.wait(59_999)
+    assert world.coordinator.group_state("g") is State.PREPARING_REBALANCE
+    world.wait(1)
+    assert world.coordinator.group_state("g") is State.EMPTY
+
+
+def test_a_leader_that_never_decides_is_given_up_with_all_that_did_not_ask() -> None:
+    world = World()
+    tickets = [world.ask("join", join(client_id=name, rebalance_timeout_ms=9_000)) for name in "abc"]
+    world.settle()
+    b = world.answers[tickets[1]]
+    assert isinstance(b, JoinAnswer)
+    waiting = world.ask("sync", SyncRequest(group="g", generation=1, member_id=b.member_id))
+    world.wait(8_999)
+    assert waiting not in world.answers
+    world.wait(1)
+    assert world.answers[waiting] == SyncAnswer(error=KafkaError.REBALANCE_IN_PROGRESS)
+    assert list(world.coordinator._groups["g"].members) == [b.member_id]
+
+
+def test_a_follower_that_never_asks_for_its_assignment_is_given_up() -> None:
+    world = World()
+    tickets = [world.ask("join", join(client_id=name, rebalance_timeout_ms=9_000)) for name in "ab"]
+    world.settle()
+    a = world.answers[tickets[0]]
+    assert isinstance(a, JoinAnswer)
+    world.answer("sync", SyncRequest(group="g", generation=1, member_id=a.member_id))
+    assert world.coordinator.group_state("g") is State.STABLE
+    world.wait(9_000)
+    assert world.coordinator.group_state("g") is State.PREPARING_REBALANCE
+    assert list(world.coordinator._groups["g"].members) == [a.member_id]
+
+
+def test_a_decision_that_comes_too_late_is_not_spread() -> None:
+    """The write of generation 1 ends when generation 2 is being decided."""
+    world = World()
+    ticket = world.ask("join", join(client_id="a"))
+    world.settle()
+    a = world.answers[ticket]
+    assert isinstance(a, JoinAnswer)
+    old = world.ask(
+        "sync",
+        SyncRequest(group="g", generation=1, member_id=a.member_id, assignments={a.member_id: b"old"}),
+    )
+    world.ask("join", join(client_id="b"))
+    world.ask("join", join(client_id="a", member_id=a.member_id))
+    assert world.coordinator.group_state("g") is State.COMPLETING_REBALANCE
+    world.write_all()
+    assert world.coordinator.group_state("g") is State.COMPLETING_REBALANCE
+    assert world.answers[old] == SyncAnswer(error=KafkaError.REBALANCE_IN_PROGRESS)
+
+
+def test_a_lower_limit_on_members_is_enforced_after_a_restart() -> None:
+    world = World()
+    stable(world, "a", "b", "c")
+    world.config = GroupConfig(offsets_partitions=3, members_max=2)
+    world.restart()
+    assert world.coordinator.group_state("g") is State.PREPARING_REBALANCE
+
+
+def test_every_heartbeat_is_cheap() -> None:
+    """A thousand heartbeats leave one timer, not a thousand."""
+    world = World()
+    (a,) = stable(world, "a")
+    timers = world.coordinator._timers
+    before = len(timers._heap)
+    for _ in range(1_000):
+        world.wait(5)
+        beat(world, a)
+    assert len(timers._heap) <= before + 1

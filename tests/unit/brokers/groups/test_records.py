@@ -1,0 +1,169 @@
+"""Records are Kafka's, byte for byte; what others wrote is read or left alone."""
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokers.groups.records import (
+    GroupImage,
+    GroupRecord,
+    MemberImage,
+    OffsetRecord,
+    RecordError,
+    decode,
+    encode,
+)
+from brokers.ids import OffsetAndMetadata, TopicPartition
+
+TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=12)
+INT32 = st.integers(0, 2**31 - 1)
+INT64 = st.integers(-(2**63), 2**63 - 1)
+PARTITIONS = st.builds(TopicPartition, TEXT, INT32)
+OFFSETS = st.builds(OffsetAndMetadata, INT64, st.integers(-1, 2**31 - 1), TEXT, INT64)
+MEMBERS = st.builds(
+    MemberImage,
+    id=TEXT,
+    instance_id=st.none() | TEXT,
+    client_id=TEXT,
+    client_host=TEXT,
+    rebalance_timeout_ms=INT32,
+    session_timeout_ms=INT32,
+    subscription=st.binary(max_size=8),
+    assignment=st.binary(max_size=8),
+)
+IMAGES = st.builds(
+    GroupImage,
+    protocol_type=TEXT,
+    generation=INT32,
+    protocol=st.none() | TEXT,
+    leader=st.none() | TEXT,
+    state_since=INT64,
+    members=st.lists(MEMBERS, max_size=3).map(tuple),
+)
+
+
+def text(value: str) -> bytes:
+    return struct.pack(">h", len(value.encode())) + value.encode()
+
+
+def test_an_offset_is_kafkas_key_1_and_value_3() -> None:
+    record = OffsetRecord("kp", TopicPartition("t1", 7), OffsetAndMetadata(25, 3, "x", 1_000))
+    key, value = encode(record)
+    assert key == struct.pack(">h", 1) + text("kp") + text("t1") + struct.pack(">i", 7)
+    assert value == struct.pack(">hqi", 3, 25, 3) + text("x") + struct.pack(">q", 1_000)
+
+
+def test_an_offset_with_an_expiry_of_its_own_is_value_1() -> None:
+    record = OffsetRecord("g", TopicPartition("t", 0), OffsetAndMetadata(25, 3, "", 10), 99)
+    _, value = encode(record)
+    assert value == struct.pack(">hq", 1, 25) + text("") + struct.pack(">qq", 10, 99)
+
+
+def test_a_group_is_kafkas_key_2_and_value_3() -> None:
+    member = MemberImage(
+        id="m", instance_id=None, client_id="c", client_host="/h", rebalance_timeout_ms=7,
+        session_timeout_ms=8, subscription=b"ab", assignment=b"",
+    )  # fmt: skip
+    image = GroupImage(
+        protocol_type="consumer", generation=4, protocol="range", leader="m", state_since=5, members=(member,)
+    )
+    key, value = encode(GroupRecord("g", image))
+    assert key == struct.pack(">h", 2) + text("g")
+    assert value == b"".join(
+        [
+            struct.pack(">h", 3) + text("consumer") + struct.pack(">i", 4) + text("range") + text("m"),
+            struct.pack(">qi", 5, 1) + text("m") + struct.pack(">h", -1) + text("c") + text("/h"),
+            struct.pack(">ii", 7, 8) + struct.pack(">i", 2) + b"ab" + struct.pack(">i", 0),
+        ]
+    )
+
+
+@given(TEXT, PARTITIONS, st.none() | OFFSETS)
+def test_offsets_come_back(group: str, partition: TopicPartition, offset: OffsetAndMetadata | None) -> None:
+    record = OffsetRecord(group, partition, offset)
+    assert decode(*encode(record)) == record
+
+
+@given(TEXT, PARTITIONS, OFFSETS, st.integers(0, 2**63 - 1))
+def test_an_expiry_comes_back_and_costs_the_leader_epoch(
+    group: str, partition: TopicPartition, offset: OffsetAndMetadata, expires_at: int
+) -> None:
+    record = OffsetRecord(group, partition, offset, expires_at)
+    read = decode(*encode(record))
+    assert read == OffsetRecord(group, partition, offset._replace(leader_epoch=-1), expires_at)
+
+
+@given(TEXT, st.none() | IMAGES)
+def test_groups_come_back(group: str, image: GroupImage | None) -> None:
+    record = GroupRecord(group, image)
+    assert decode(*encode(record)) == record
+
+
+def test_a_tombstone_has_no_value() -> None:
+    assert encode(OffsetRecord("g", TopicPartition("t", 0), None))[1] is None
+    assert encode(GroupRecord("g", None))[1] is None
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_every_version_of_an_offset_is_read(version: int) -> None:
+    key = struct.pack(">h", 1) + text("g") + text("t") + struct.pack(">i", 0)
+    body = struct.pack(">q", 25)
+    body += struct.pack(">i", 3) if version >= 3 else b""
+    body += (b"\x02x" if version >= 4 else text("x")) + struct.pack(">q", 10)
+    body += struct.pack(">q", -1) if version == 1 else b""
+    body += b"\x00" if version >= 4 else b""  # no tags
+    expected = OffsetAndMetadata(25, 3 if version >= 3 else -1, "x", 10)
+    record = decode(key, struct.pack(">h", version) + body)
+    assert record == OffsetRecord("g", TopicPartition("t", 0), expected)
+
+
+def test_a_group_of_version_0_has_one_timeout_for_both() -> None:
+    member = text("m") + text("c") + text("/h") + struct.pack(">i", 8) + struct.pack(">ii", 0, 0)
+    value = text("consumer") + struct.pack(">i", 4) + text("range") + text("m") + struct.pack(">i", 1)
+    record = decode(struct.pack(">h", 2) + text("g"), struct.pack(">h", 0) + value + member)
+    assert isinstance(record, GroupRecord)
+    assert record.image is not None
+    assert record.image.state_since == -1
+    assert record.image.members[0].rebalance_timeout_ms == 8
+
+
+def test_the_oldest_key_is_an_offset_too() -> None:
+    key = struct.pack(">h", 0) + text("g") + text("t") + struct.pack(">i", 0)
+    assert decode(key, None) == OffsetRecord("g", TopicPartition("t", 0), None)
+
+
+@pytest.mark.parametrize("kind", [3, 4, 8, 15, 23, 99, -1])
+def test_records_of_other_kinds_are_not_ours(kind: int) -> None:
+    assert decode(struct.pack(">h", kind) + b"whatever", b"\x00\x00") is None
+
+
+@given(st.none() | st.binary(max_size=40), st.none() | st.binary(max_size=60))
+def test_no_bytes_do_harm(key: bytes | None, value: bytes | None) -> None:
+    try:
+        record = decode(key, value)
+    except RecordError as error:
+        assert str(error)
+    else:
+        assert record is None or record.group is not None
+
+
+@given(st.none() | IMAGES, st.data())
+def test_a_record_cut_short_is_an_error(image: GroupImage | None, data: st.DataObject) -> None:
+    key, value = encode(GroupRecord("group", image))
+    cut = data.draw(st.integers(0, len(key) - 1))
+    with pytest.raises(RecordError):
+        decode(key[:cut], value)
+    if value is not None:
+        cut = data.draw(st.integers(0, len(value) - 1))
+        with pytest.raises(RecordError):
+            decode(key, value[:cut])
+
+
+@pytest.mark.parametrize("version", [-1, 5, 99])
+def test_values_of_a_later_kafka_are_an_error(version: int) -> None:
+    key, value = encode(OffsetRecord("g", TopicPartition("t", 0), OffsetAndMetadata(1)))
+    assert value is not None
+    with pytest.raises(RecordError, match=str(version)):
+        decode(key, struct.pack(">h", version) + value[2:])
