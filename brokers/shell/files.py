@@ -111,6 +111,7 @@ class DiskFiles:
     def rename(self, path: str, new_path: str) -> None:
         with _refusals(path):
             self.close(path)
+            self.close(new_path)
             os.rename(self._path(path), self._path(new_path))
             for directory in {os.path.dirname(path): None, os.path.dirname(new_path): None}:
                 self._sync_names(directory)

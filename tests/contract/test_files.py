@@ -1,0 +1,269 @@
+"""What every `Files` must do, the real disk and the simulated one alike."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brokers.ports import DiskError, Files
+from brokers.shell.files import DiskFiles
+from tests.sim.files import SimFiles
+
+
+@pytest.fixture(params=["disk", "disk that keeps two files open", "simulated"])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Files]:
+    if request.param == "simulated":
+        yield SimFiles()
+        return
+    disk = DiskFiles(tmp_path, open_files_max=2 if "two" in request.param else 100)
+    yield disk
+    for name in list(disk.list("")):
+        disk.close(name)
+
+
+def test_appends_end_up_behind_one_another(files: Files) -> None:
+    assert files.append("log", [b"one", memoryview(b"two")]) == 6
+    assert files.append("log", [bytearray(b"three")]) == 11
+    assert files.append("log", []) == 11
+    assert bytes(files.read("log", 0, 100)) == b"onetwothree"
+    assert files.size("log") == 11
+
+
+def test_an_empty_append_makes_the_file(files: Files) -> None:
+    assert not files.exists("log")
+    assert files.append("log", []) == 0
+    assert files.exists("log")
+    assert list(files.list("")) == ["log"]
+
+
+def test_thousands_of_buffers_are_one_append(files: Files) -> None:
+    parts = [b"%05d" % number for number in range(3_000)]
+    assert files.append("log", parts) == 15_000
+    assert bytes(files.read("log", 0, 15_000)) == b"".join(parts)
+
+
+@pytest.mark.parametrize(
+    ("position", "size"), [(0, 3), (2, 100), (5, 10), (6, 1), (100, 1), (0, 0)]
+)
+def test_a_read_past_the_end_returns_what_there_is(files: Files, position: int, size: int) -> None:
+    files.append("log", [b"012345"])
+    assert bytes(files.read("log", position, size)) == b"012345"[position : position + size]
+
+
+def test_what_was_read_stays_as_it_was_when_the_file_changes(files: Files) -> None:
+    files.append("log", [b"before"])
+    data = files.read("log", 0, 6)
+    files.append("log", [b"after"])
+    files.truncate("log", 0)
+    assert bytes(data) == b"before"
+
+
+@pytest.mark.parametrize("operation", ["read", "size", "truncate", "sync", "rename"])
+def test_a_missing_file_is_an_error_and_is_not_made(files: Files, operation: str) -> None:
+    calls = {
+        "read": lambda: files.read("missing", 0, 1),
+        "size": lambda: files.size("missing"),
+        "truncate": lambda: files.truncate("missing", 0),
+        "sync": lambda: files.sync("missing"),
+        "rename": lambda: files.rename("missing", "other"),
+    }
+    with pytest.raises(DiskError, match="missing"):
+        calls[operation]()
+    assert list(files.list("")) == []
+
+
+def test_a_file_in_a_missing_directory_is_an_error(files: Files) -> None:
+    with pytest.raises(DiskError, match="topic-0/log"):
+        files.append("topic-0/log", [b"data"])
+    with pytest.raises(DiskError, match="topic-0/log"):
+        files.replace("topic-0/log", b"data")
+    assert not files.exists("topic-0")
+
+
+def test_a_truncated_file_is_appended_to_at_its_new_end(files: Files) -> None:
+    files.append("log", [b"0123456789"])
+    files.truncate("log", 4)
+    assert files.size("log") == 4
+    assert files.append("log", [b"x"]) == 5
+    assert bytes(files.read("log", 0, 100)) == b"0123x"
+
+
+def test_a_replaced_file_is_wholly_new(files: Files) -> None:
+    files.append("state", [b"a long old content"])
+    files.replace("state", b"new")
+    assert bytes(files.read("state", 0, 100)) == b"new"
+    assert files.append("state", [b"er"]) == 5
+    files.replace("state", b"")
+    assert files.size("state") == 0
+    assert list(files.list("")) == ["state"]
+
+
+def test_a_renamed_file_takes_the_place_of_another(files: Files) -> None:
+    files.append("old", [b"content"])
+    files.append("new", [b"gone"])
+    files.rename("old", "new")
+    assert list(files.list("")) == ["new"]
+    assert files.append("new", [b"!"]) == 8
+    assert bytes(files.read("new", 0, 100)) == b"content!"
+
+
+def test_a_renamed_directory_keeps_what_is_in_it(files: Files) -> None:
+    files.make_directory("topic-0")
+    files.append("topic-0/log", [b"data"])
+    files.append("topic-01", [b"another name with the same beginning"])
+    files.rename("topic-0", "topic-0.id-delete")
+    assert list(files.list("")) == ["topic-0.id-delete", "topic-01"]
+    assert bytes(files.read("topic-0.id-delete/log", 0, 10)) == b"data"
+    with pytest.raises(DiskError):
+        files.read("topic-0/log", 0, 10)
+    files.make_directory("topic-0")
+    assert list(files.list("topic-0")) == []
+
+
+def test_removing_takes_a_directory_with_all_in_it_and_nothing_else(files: Files) -> None:
+    files.make_directory("topic-0/inner")
+    files.append("topic-0/inner/log", [b"data"])
+    files.append("topic-0/log", [b"data"])
+    files.append("topic-01", [b"data"])
+    files.remove("topic-0")
+    assert list(files.list("")) == ["topic-01"]
+    assert not files.exists("topic-0/inner")
+    files.remove("topic-0")
+    files.remove("topic-01")
+    assert list(files.list("")) == []
+
+
+def test_a_removed_file_begins_anew(files: Files) -> None:
+    files.append("log", [b"old"])
+    files.remove("log")
+    assert files.append("log", [b"n"]) == 1
+
+
+def test_a_directory_that_exists_may_be_made_again(files: Files) -> None:
+    files.make_directory("topic-0")
+    files.append("topic-0/log", [b"data"])
+    files.make_directory("topic-0")
+    assert files.exists("topic-0")
+    assert list(files.list("topic-0")) == ["log"]
+
+
+def test_a_listing_is_sorted_and_one_level_deep(files: Files) -> None:
+    for path in ("b", "a", "c/deep"):
+        files.make_directory(path)
+    files.append("aa", [])
+    assert list(files.list("")) == ["a", "aa", "b", "c"]
+    assert list(files.list("c")) == ["deep"]
+    assert list(files.list("no such directory")) == []
+
+
+def test_closing_forgets_handles_and_not_content(files: Files) -> None:
+    files.make_directory("topic-0")
+    files.append("topic-0/log", [b"data"])
+    files.close("topic-0")
+    files.close("topic-0/log")
+    files.sync("topic-0/log")
+    assert files.append("topic-0/log", [b"!"]) == 5
+
+
+def test_more_files_than_are_kept_open_all_work(files: Files) -> None:
+    for round_number in range(3):
+        for number in range(10):
+            assert files.append(f"log{number}", [b"x"]) == round_number + 1
+            assert bytes(files.read(f"log{9 - number}", 0, 9) if round_number else b"") in (
+                b"x" * round_number,
+                b"x" * (round_number + 1),
+            )
+
+
+operations = st.one_of(
+    st.tuples(st.just("append"), st.integers(0, 2), st.binary(max_size=30)),
+    st.tuples(st.just("truncate"), st.integers(0, 2), st.integers(0, 40)),
+    st.tuples(st.just("replace"), st.integers(0, 2), st.binary(max_size=30)),
+    st.tuples(st.just("remove"), st.integers(0, 2), st.none()),
+    st.tuples(st.just("rename"), st.integers(0, 2), st.integers(0, 2)),
+    st.tuples(st.just("sync"), st.integers(0, 2), st.none()),
+)
+
+
+def outcome(files: Files, operation: str, path: str, argument: object) -> object:
+    if operation == "append":
+        argument = [argument]
+    elif operation == "rename":
+        argument = f"file{argument}"
+    try:
+        return getattr(files, operation)(path, *([] if argument is None else [argument]))
+    except DiskError:
+        return "refused"
+
+
+@given(st.lists(operations, max_size=25))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+def test_both_end_up_the_same_whatever_is_done(tmp_path_factory, steps) -> None:
+    both: list[Files] = [DiskFiles(tmp_path_factory.mktemp("disk"), open_files_max=2), SimFiles()]
+    for operation, number, argument in steps:
+        outcomes = [outcome(files, operation, f"file{number}", argument) for files in both]
+        assert outcomes[0] == outcomes[1], (operation, number, argument)
+    contents = [
+        {name: bytes(files.read(name, 0, 1_000)) for name in files.list("")} for files in both
+    ]
+    assert contents[0] == contents[1]
+    for number in range(3):
+        both[0].close(f"file{number}")
+
+
+# --- faults, which only the simulated disk can be told to have ---
+
+
+def test_a_crash_keeps_what_was_synced_and_a_prefix_at_most_of_the_rest() -> None:
+    lost = kept = torn = 0
+    for seed in range(200):
+        files = SimFiles()
+        files.append("log", [b"a" * 600])
+        files.sync("log")
+        files.append("log", [b"b" * 3_000])
+        files.crash(random.Random(seed))
+        data = bytes(files.read("log", 0, 10_000))
+        assert data[:600] == b"a" * 600
+        assert len(data) <= 3_600
+        lost += len(data) < 3_600
+        kept += len(data) > 600
+        torn += data[600:] != b"b" * (len(data) - 600)
+    assert lost > 150
+    assert kept > 150
+    assert torn > 10
+
+
+def test_a_crash_may_take_a_file_whose_name_was_never_synced() -> None:
+    gone = 0
+    for seed in range(50):
+        files = SimFiles()
+        files.append("log", [b"data"])
+        files.crash(random.Random(seed))
+        gone += not files.exists("log")
+    assert 5 < gone < 45
+
+
+def test_what_was_replaced_or_renamed_survives_a_crash() -> None:
+    for seed in range(50):
+        files = SimFiles()
+        files.replace("state", b"one")
+        files.replace("state", b"two")
+        files.rename("state", "kept")
+        files.crash(random.Random(seed))
+        assert bytes(files.read("kept", 0, 10)) == b"two"
+        assert not files.exists("state")
+
+
+def test_a_full_disk_takes_what_fits_and_then_refuses_until_there_is_room() -> None:
+    files = SimFiles()
+    files.full_after(5)
+    with pytest.raises(DiskError, match="full"):
+        files.append("log", [b"abc", b"defg"])
+    assert bytes(files.read("log", 0, 10)) == b"abcde"
+    with pytest.raises(DiskError, match="full"):
+        files.replace("state", b"x")
+    files.full_after(None)
+    assert files.append("log", [b"f"]) == 6

@@ -1,0 +1,77 @@
+"""What is particular to the real disk; what it shares with the simulated one is in `tests/contract`."""
+
+import os
+import resource
+import threading
+from pathlib import Path
+
+import pytest
+
+from brokers.ports import DiskError
+from brokers.shell.files import DiskFiles
+
+
+def open_descriptors(directory: Path) -> int:
+    links = Path("/proc/self/fd")
+    return sum(
+        str(directory) in os.readlink(link) for link in list(links.iterdir()) if link.is_symlink()
+    )
+
+
+def test_no_more_files_are_open_than_allowed(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path, open_files_max=3)
+    for number in range(20):
+        files.append(f"log{number}", [b"x"])
+        files.read(f"log{number // 2}", 0, 1)
+    assert open_descriptors(tmp_path) == 3
+    for number in range(20):
+        files.close(f"log{number}")
+    assert open_descriptors(tmp_path) == 0
+
+
+def test_a_refusal_says_what_to_do(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DiskError, match="folder: Is a directory"):
+        files.append("folder", [b"x"])
+    assert resource.getrlimit(resource.RLIMIT_FSIZE) == limit
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+def test_a_full_device_is_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / "log").symlink_to("/dev/full")
+    files = DiskFiles(tmp_path)
+    with pytest.raises(DiskError, match="log: the disk is full; free some space"):
+        files.append("log", [b"x"])
+
+
+def test_appends_go_on_while_another_thread_syncs(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path, open_files_max=2)
+    stop = threading.Event()
+    syncs = 0
+
+    def keep_syncing() -> None:
+        nonlocal syncs
+        while not stop.is_set():
+            files.sync("folder/log0")
+            syncs += 1
+
+    files.make_directory("folder")
+    files.append("folder/log0", [b""])
+    thread = threading.Thread(target=keep_syncing)
+    thread.start()
+    for number in range(2_000):
+        files.append(f"folder/log{number % 4}", [b"%04d" % number])
+    stop.set()
+    thread.join()
+    assert syncs > 0
+    assert [files.size(f"folder/log{number}") for number in range(4)] == [2_000] * 4
+
+
+def test_leftovers_of_a_replacement_do_not_disturb_the_next(tmp_path: Path) -> None:
+    (tmp_path / "state.tmp").write_bytes(b"a long leftover of a crash")
+    files = DiskFiles(tmp_path)
+    files.replace("state", b"new")
+    assert (tmp_path / "state").read_bytes() == b"new"
+    assert list(files.list("")) == ["state"]
