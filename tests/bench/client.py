@@ -74,9 +74,19 @@ def holds(bootstrap: str, topic: str, partitions: int, expected: int) -> None:
         raise Lost(f"{topic} at {bootstrap} holds {found} records, {expected} were acknowledged")
 
 
-def settle(bootstrap: str, topic: str, partitions: int, expected: int) -> None:
-    """Counts a topic for the last time and deletes it."""
+def read_back(bootstrap: str, topic: str, partitions: int, expected: int) -> float:
+    """Counts a topic, reads all of it and holds each batch to its checksum; megabytes of batches.
+
+    Raises Lost, or RuntimeError with what the reader found.
+    """
     holds(bootstrap, topic, partitions, expected)
+    wanted = ("--partitions", partitions, "--expect", expected, "--check")
+    return float(run("load", "consume", bootstrap, topic, *wanted)["bytes"]) / 1e6
+
+
+def settle(bootstrap: str, topic: str, partitions: int, expected: int) -> None:
+    """Reads a topic back for the last time and deletes it."""
+    read_back(bootstrap, topic, partitions, expected)
     topics.delete(bootstrap, topic)
 
 

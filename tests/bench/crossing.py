@@ -39,7 +39,7 @@ def catch_up(system: System, size: Size) -> Figures:
         peak_mb = meter.peak_mb()
         making.result()
     system.unlink(topic)
-    size_mb = _read_back(destination.bootstrap, topic, records)
+    size_mb = client.read_back(destination.bootstrap, topic, PARTITIONS, records)
     topics.delete(destination.bootstrap, topic)
     topics.delete(source.bootstrap, topic)
     return {
@@ -63,13 +63,6 @@ def _arrived(connection: Connection, topic: str, records: int, making: Future[No
                 f"{topic}: fewer than {records} records came across in {PATIENCE_S} s"
             )
         time.sleep(POLL_S)
-
-
-def _read_back(bootstrap: str, topic: str, records: int) -> float:
-    """Reads the copy with every checksum held against its batch; megabytes of batches."""
-    client.holds(bootstrap, topic, PARTITIONS, records)
-    wanted = ("--partitions", PARTITIONS, "--expect", records, "--check")
-    return float(client.run("load", "consume", bootstrap, topic, *wanted)["bytes"]) / 1e6
 
 
 def one_at_a_time(system: System, size: Size) -> Figures:
