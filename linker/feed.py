@@ -11,9 +11,8 @@ feed has come is the log's end and nothing else: after any interruption it asks 
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
@@ -25,11 +24,10 @@ from linker.config import LinkConfig
 from linker.desk import Desk, Effects
 from linker.errors import MirrorError
 from linker.frames import Agreed, Chunk, Declined, Standing, Subscribe, Unsubscribe
-from linker.holes import Hole, HoleCause
 from linker.lag import Lag
 from linker.line import Line, Window
-
-RETRY_MS_MAX: Final = 5_000
+from linker.patience import Patience
+from linker.queued import Arrived, Queued, Skip, skip_before
 
 _FATAL: Final = {
     KafkaError.CORRUPT_MESSAGE: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
@@ -57,25 +55,6 @@ class Owner(Protocol):
     def fail_mirror(
         self, topic: str, error: MirrorError, because: str, now: Instant
     ) -> Effects: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """A chunk that waits for its turn, and the window that it came through."""
-
-    chunk: Chunk
-    window: Window
-
-
-@dataclass(frozen=True, slots=True)
-class Skip:
-    """A hole, and where the next batch begins: just before the hole's end where a batch holds the log start."""
-
-    hole: Hole
-    offset: Offset
-
-
-Queued: TypeAlias = Arrived | Skip
 
 
 class Feed:
@@ -108,8 +87,7 @@ class Feed:
         self._blocked = False  # waits for a proposal
         self._trimming = False
         self._retry: int | None = None
-        self._retries = 0
-        self._failing_since: Instant | None = None
+        self._patience = Patience(desk.rng)
         self._drained: list[Callable[[Instant], Effects]] = []
 
     # --- coming and going ---
@@ -128,7 +106,7 @@ class Feed:
     def stop(self) -> Effects:
         """Take nothing more. What is being placed still is."""
         self.running = False
-        self._retries = 0
+        self._patience.restore()
         self._cancel_retry()
         return self._reset()
 
@@ -198,7 +176,7 @@ class Feed:
             )
             return self._interrupt(because, now)
         if frame.start_offset > expected or self._from_latest:
-            self._queue.append(Skip(self._hole(expected, frame, now), frame.start_offset))
+            self._queue.append(skip_before(frame, self.partition, expected, self._from_latest, now))
         self._expected = frame.start_offset
         self._from_latest = False
         self._wanted_epoch = max(self._wanted_epoch, frame.leader_epoch)
@@ -206,12 +184,6 @@ class Feed:
             self._recovered()
         effects = self.on_standing(frame.standing, frame.clock, now)
         return effects + self._advance(now)
-
-    def _hole(self, expected: Offset, frame: Agreed, now: Instant) -> Hole:
-        cause = HoleCause.START_OFFSET_LATEST if self._from_latest else HoleCause.SOURCE_LOG_START
-        # A batch that holds the log start begins before it; it is placed whole, and trimmed as at the source.
-        next_offset = max(frame.start_offset, frame.standing.log_start_offset)
-        return Hole(self.partition, expected, next_offset, cause, now)
 
     def on_chunk(self, chunk: Chunk, now: Instant) -> Effects:
         window = self._owner.window
@@ -362,14 +334,16 @@ class Feed:
     # --- trouble ---
 
     def _recovered(self) -> None:
-        self.trouble, self._retries, self._failing_since = "", 0, None
+        self.trouble = ""
+        self._patience.restore()
 
     def _on_refused(self, error: KafkaError, because: str, now: Instant) -> Effects:
         if error is KafkaError.POLICY_VIOLATION:
             return (
                 self.stop()
             )  # the topic is not ours any more: whoever decided that has told the link
-        fatal = error in _FATAL and self._out_of_patience(now)
+        limit = self._owner.config.number("cluster.link.retry.timeout.ms")
+        fatal = error in _FATAL and self._patience.failed_for(now) >= limit
         effects = self._interrupt(because or error.name, now)
         if not fatal:
             return effects
@@ -378,12 +352,6 @@ class Feed:
         return effects + self._owner.fail_mirror(
             topic, _FATAL[error], f"{self.partition}: {because}", now
         )
-
-    def _out_of_patience(self, now: Instant) -> bool:
-        if self._failing_since is None:
-            self._failing_since = now
-        patience = self._owner.config.number("cluster.link.retry.timeout.ms")
-        return now - self._failing_since >= patience
 
     def _interrupt(self, because: str, now: Instant) -> Effects:
         """Drop what is queued and ask again from where the log ends."""
@@ -395,13 +363,8 @@ class Feed:
         if not self.running or self._retry is not None:
             return []
         self.trouble = because
-        pause = min(
-            self._owner.config.number("retry.backoff.ms") << min(self._retries, 16), RETRY_MS_MAX
-        )
-        self._retries += 1
-        self._retry = self._desk.timers.set(
-            now + pause // 2 + int(self._desk.rng.random() * pause / 2), self._on_retry
-        )
+        pause = self._patience.pause(self._owner.config.number("retry.backoff.ms"))
+        self._retry = self._desk.timers.set(now + pause, self._on_retry)
         return [Changed(f"mirror {self.partition}", "asks again", because)]
 
     def _on_retry(self, now: Instant) -> Effects:

@@ -22,7 +22,7 @@ from brokers.region import (
     Ready,
     RegionView,
 )
-from linker.administration import Administration, Found
+from linker.administration import Administration
 from linker.config import LinkConfig
 from linker.desk import Desk, Effects
 from linker.destination import DestinationLink
@@ -40,7 +40,7 @@ from linker.events import (
     StreamLost,
 )
 from linker.link import LINK_KIND, LinkRecord, decode_link
-from linker.probe import Probe
+from linker.probe import Found, Probe
 from linker.serving import Serving
 
 

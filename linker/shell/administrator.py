@@ -43,8 +43,8 @@ class Administrator:
         try:
             return getattr(self._stub, method)(request, timeout=timeout_seconds)
         except grpc.RpcError as error:
-            details = error.details() if isinstance(error, grpc.Call) else str(error)
-            raise Unreachable(f"{self._endpoint} does not answer: {details}") from error
+            call: Any = error  # what is raised is both, which the stubs do not know
+            raise Unreachable(f"{self._endpoint} does not answer: {call.details()}") from error
 
 
 def find_endpoint(bootstrap_server: str) -> str:

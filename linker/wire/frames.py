@@ -1,6 +1,6 @@
 """Frames <-> protobuf bytes. Record bytes are never copied on the way in, and once on the way out (into the message).
 
-A chunk is by far the most of what travels, so its envelope is written and read by hand: `Frame{chunk: Chunk{head, data}}`
+A chunk is by far the most of what travels, so its envelope is written and read by hand: `Frame{Chunk{head, data}}`
 with `data` last is a few bytes of tags and lengths, then the batches as they are. Any protobuf library reads the same.
 """
 
