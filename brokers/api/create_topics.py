@@ -69,7 +69,11 @@ def _result(context: Context, command: CreateTopics, outcome: TopicOutcome) -> C
     )
     if not outcome.error:
         given = next(item.configs for item in command.items if item.name == name)
-        result.configs = [_config(context, name, key, given.get(key)) for key in TOPIC_KEYS]
+        result.configs = [
+            _config(context, name, key, given.get(key))
+            for key, about in TOPIC_KEYS.items()
+            if about.is_listed or key in given
+        ]
     return result
 
 

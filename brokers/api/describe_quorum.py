@@ -17,6 +17,7 @@ from brokers.wire.messages.quorum import (
 
 KEY = 55
 VERSIONS = (0, 2)
+NODES_FROM = 2
 
 
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
@@ -33,7 +34,8 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
             )
             for topic in message.topics
         ],
-        nodes=_nodes(context),
+        error_message=None,
+        nodes=_nodes(context) if request.api_version >= NODES_FROM else [],
     )
     return [Reply(request.ticket, response)]
 
@@ -51,6 +53,7 @@ def _partition(
     plane = context.plane
     return DescribeQuorumResponsePartition(
         partition_index=index,
+        error_message=None,
         leader_id=context.config.node_id,
         leader_epoch=plane.leader_epoch,
         high_watermark=plane.committed_offset + 1,
