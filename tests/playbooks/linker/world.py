@@ -161,6 +161,7 @@ class World:
         self.now = START
         self.delay_ms = 5
         self.reachable = True
+        self.bytes_under_way = 0
         self._queue: list[tuple[int, int, Callable[[], None]]] = []
         self._sequence = 0
         self._woken: dict[str, int | None] = {}
@@ -232,14 +233,18 @@ class World:
         if isinstance(frame, Chunk):
             self.at(self.now, lambda: host.feed(ChunkSent(stream)))
         peer = self._peers.get((host.name, stream))
-        if peer is not None:
-            self._deliver(peer[0], peer[1], FrameArrived(peer[1], frame))
+        if peer is None:
+            return
+        size = len(frame.data) if isinstance(frame, Chunk) else 0
+        self.bytes_under_way += size
+        self._deliver(peer[0], peer[1], FrameArrived(peer[1], frame), size)
 
-    def _deliver(self, host: Host, stream: int, event: Any) -> None:
+    def _deliver(self, host: Host, stream: int, event: Any, size: int = 0) -> None:
         arrival = max(self.now + self.delay_ms, self._last_arrival.get((host.name, stream), 0))
         self._last_arrival[host.name, stream] = arrival
 
         def arrive() -> None:
+            self.bytes_under_way -= size
             if (host.name, stream) in self._peers:
                 host.feed(event)
 

@@ -1,0 +1,132 @@
+"""P2: a mirror holds the source's bytes at the source's offsets, whatever happens on the way."""
+
+import pytest
+
+from brokers.ids import TopicPartition
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.world import World, caught_up, linked
+
+
+def assert_equal_logs(world: World, topic: str = "orders") -> None:
+    for index in range(len(world.source.view.image.topics_by_name[topic].partitions)):
+        source, mirror = world.source.log(topic, index), world.destination.log(topic, index)
+        assert mirror == source, f"{topic}-{index}: {len(mirror)} bytes, the source has {len(source)}"
+
+
+def test_what_is_there_and_what_comes_later_arrive_as_they_are() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders", 3)
+    clients.send(world.source, "orders", 0, b"before", b"the link")
+    linked(world)
+    clients.send(world.source, "orders", 2, b"after it")
+    world.run_until(lambda: caught_up(world))
+    assert_equal_logs(world)
+    assert world.destination.log("orders", 0)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_cuts_restarts_and_silences_leave_equal_logs(seed: int) -> None:
+    world = World(seed).start()
+    clients.create_topic(world.source, "orders", 4, segment_bytes="1048576")
+    linked(world, retry_backoff_ms="10")
+    for step in range(60):
+        for _ in range(world.rng.randrange(1, 6)):
+            values = [world.rng.randbytes(world.rng.randrange(1, 40_000)) for _ in range(3)]
+            clients.send(world.source, "orders", world.rng.randrange(4), *values)
+        misfortune = world.rng.randrange(8)
+        if misfortune == 0:
+            world.cut()
+        elif misfortune == 1:
+            world.source.stop()
+            world.run(world.rng.randrange(1, 400))
+            world.source.start()
+        elif misfortune == 2:
+            world.destination.stop()
+            world.run(world.rng.randrange(1, 400))
+            world.destination.start()
+        elif misfortune == 3:
+            world.reachable = not world.reachable
+            world.cut()
+        world.run(world.rng.randrange(1, 60))
+        if step % 10 == 0:
+            world.delay_ms = world.rng.choice((1, 5, 80))
+    world.reachable = True
+    world.run_until(lambda: caught_up(world))
+    assert_equal_logs(world)
+    for index in range(4):
+        assert list(world.destination.segments("orders", index)) == list(
+            world.source.segments("orders", index)
+        ), "the mirror rolls where its source does"
+
+
+def test_segments_of_a_mirror_are_whole_files_of_its_source() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders", 1, segment_bytes="1048576")
+    for _ in range(30):
+        clients.send(world.source, "orders", 0, world.rng.randbytes(100_000))
+    assert len(world.source.segments("orders", 0)) > 2
+    linked(world)
+    for _ in range(30):
+        clients.send(world.source, "orders", 0, world.rng.randbytes(100_000))
+        world.run(3)
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.segments("orders", 0) == world.source.segments("orders", 0)
+
+
+def test_a_restarted_source_leads_with_a_higher_epoch_and_the_mirror_follows() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world)
+    clients.send(world.source, "orders", 0, b"one")
+    world.run_until(lambda: caught_up(world))
+    for _ in range(3):
+        world.source.stop()
+        world.source.start()
+        clients.send(world.source, "orders", 0, b"more")
+    world.run_until(lambda: caught_up(world))
+    assert_equal_logs(world)
+    partition = TopicPartition("orders", 0)
+    source = world.source.view.partition_state(partition)
+    mirror = world.destination.view.partition_state(partition)
+    assert source is not None
+    assert mirror is not None
+    assert mirror.epochs == source.epochs
+    assert mirror.leader_epoch >= source.leader_epoch
+
+
+def test_partitions_added_at_the_source_are_added_to_the_mirror() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders", 1)
+    linked(world)
+    assert clients.grow_topic(world.source, "orders", 3) == 0
+    clients.send(world.source, "orders", 2, b"new")
+    world.run_until(lambda: caught_up(world))
+    assert_equal_logs(world)
+    assert len(world.destination.view.image.topics_by_name["orders"].partitions) == 3
+
+
+def test_nobody_but_the_link_writes_to_a_mirror() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world)
+    assert clients.send(world.destination, "orders", 0, b"mine")[0] == 44  # POLICY_VIOLATION
+    clients.send(world.source, "orders", 0, b"theirs")
+    world.run_until(lambda: caught_up(world))
+    assert_equal_logs(world)
+    assert clients.grow_topic(world.destination, "orders", 5) != 0
+
+
+def test_a_slow_receiver_is_not_overrun() -> None:
+    """A destination whose chunks take long keeps at most a window under way; memory does not grow with the backlog."""
+    world = World().start()
+    clients.create_topic(world.source, "orders", 2)
+    for index in range(160):
+        clients.send(world.source, "orders", index % 2, world.rng.randbytes(900_000))
+    world.delay_ms = 400
+    linked(world)
+    most = 0
+    while not caught_up(world):
+        world.run(50)
+        most = max(most, world.bytes_under_way)
+    assert_equal_logs(world)
+    assert 16 << 20 < most <= (32 << 20) + (1 << 20)
