@@ -85,7 +85,9 @@ def _find(context: Context, key_type: int, key: str) -> BrokerImage:
             "transactions are not supported: use a producer without transactional.id",
         )
     if key_type != GROUP:
-        raise Refusal(KafkaError.INVALID_REQUEST, f"coordinators of type {key_type} do not exist here")
+        raise Refusal(
+            KafkaError.INVALID_REQUEST, f"coordinators of type {key_type} do not exist here"
+        )
     topic = context.image.topics_by_name.get(OFFSETS_TOPIC)
     if topic is None:
         raise Refusal(KafkaError.COORDINATOR_NOT_AVAILABLE, f"{OFFSETS_TOPIC} is being created")

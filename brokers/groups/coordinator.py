@@ -258,9 +258,7 @@ class Coordinator:
 
     def all_offsets(self) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
         """A snapshot of every committed offset, by group."""
-        return {
-            group.id: dict(group.offsets) for group in self._groups.values() if group.offsets
-        }
+        return {group.id: dict(group.offsets) for group in self._groups.values() if group.offsets}
 
     def group_state(self, group_id: str) -> State:
         """Dead where there is no such group here."""

@@ -73,7 +73,9 @@ class Following:
             effects += left
         if len(group.members) < members_before:
             effects += self._rebalance.after_removal(group, "members left", now)
-        effects += self._rebalance.try_complete(group, now)  # an id given back may have been waited for
+        effects += self._rebalance.try_complete(
+            group, now
+        )  # an id given back may have been waited for
         return [*effects, Answer(ticket, LeaveAnswer(KafkaError.NONE, tuple(errors)))]
 
     def _leave_one(self, group: Group, name: MemberName) -> tuple[KafkaError, list[GroupEffect]]:

@@ -22,7 +22,9 @@ from brokers.ports import Rng
 from brokers.timers import Timers
 
 STRING_BYTES_MAX = 32_767  # what an older client or the log can be given
-NAME_CHARACTERS_MAX = 249  # of a client's name in a member id: Kafka's limit for instance ids and topics
+NAME_CHARACTERS_MAX = (
+    249  # of a client's name in a member id: Kafka's limit for instance ids and topics
+)
 
 
 class Joining:
@@ -184,9 +186,7 @@ class Joining:
         """A lost answer is given again; a member that has changed, or that leads, calls everybody together."""
         unchanged = member.protocols == request.protocols
         is_lost_answer = group.state is State.COMPLETING_REBALANCE and unchanged
-        is_idle_follower = (
-            group.state is State.STABLE and unchanged and group.leader != member.id
-        )
+        is_idle_follower = group.state is State.STABLE and unchanged and group.leader != member.id
         if is_lost_answer or is_idle_follower:
             self._rebalance.touch(group, member, now)
             return [Answer(ticket, joined(group, member))]
@@ -218,7 +218,11 @@ class Joining:
         group.rename(member, member_id)
         self._update(member, request)
         self._rebalance.touch(group, member, now)
-        if group.state is State.STABLE and same_topics and group.choose_protocol() == group.protocol:
+        if (
+            group.state is State.STABLE
+            and same_topics
+            and group.choose_protocol() == group.protocol
+        ):
             return effects + self._keep(ticket, group, member, old_leader, request, now)
         return effects + self._park(ticket, group, member, f"member {member_id} restarts", now)
 

@@ -99,7 +99,9 @@ class Journal:
     def abandon(self, partition: int, now: Instant) -> list[GroupEffect]:
         """The partition has moved away: whatever becomes of these records, they are told NOT_COORDINATOR."""
         tokens = [
-            token for token, pending in self._pending.items() if pending.group.partition == partition
+            token
+            for token, pending in self._pending.items()
+            if pending.group.partition == partition
         ]
         effects: list[GroupEffect] = []
         for token in tokens:

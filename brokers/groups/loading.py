@@ -57,9 +57,7 @@ class Loading:
 
     def groups(self) -> list[Group]:
         """Those of which something is left."""
-        return [
-            group for group in self._groups.values() if group.has_record or not group.is_blank
-        ]
+        return [group for group in self._groups.values() if group.has_record or not group.is_blank]
 
     def report(self) -> list[GroupEffect]:
         """For the operator: what could not be read."""

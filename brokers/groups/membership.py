@@ -105,7 +105,8 @@ class Group:
     def rename(self, member: Member, member_id: str) -> None:
         """A static member starts again under a new id; it keeps its place, its lead and its assignment."""
         self.members = {
-            (member_id if known == member.id else known): each for known, each in self.members.items()
+            (member_id if known == member.id else known): each
+            for known, each in self.members.items()
         }
         if self.leader == member.id:
             self.leader = member_id

@@ -1,7 +1,7 @@
 """Members, the log and the clock in any order: what must hold throughout, and where it must end.
 
-Clients here do what Kafka's do with each answer, but in arbitrary order and with arbitrary pauses; requests are repeated,
-connections break, writes fail, the coordinator restarts. At the end everybody behaves, and the group must settle.
+Clients here do what Kafka's do with each answer, but in arbitrary order and with arbitrary pauses; requests are
+repeated, connections break, writes fail, the coordinator restarts. At the end everybody behaves, and the group settles.
 """
 
 from dataclasses import dataclass, field
@@ -159,9 +159,12 @@ class Groups(RuleBasedStateMachine):
         first = client.waiting
         if first is None or first in self.world.answers or not client.member_id:
             return
-        client.waiting = self.world.ask("join", self.world.asked[first]) if isinstance(
-            self.world.asked[first], JoinRequest
-        ) and self.world.asked[first].member_id else first
+        client.waiting = (
+            self.world.ask("join", self.world.asked[first])
+            if isinstance(self.world.asked[first], JoinRequest)
+            and self.world.asked[first].member_id
+            else first
+        )
         self.listen()
 
     @rule(index=st.integers(0, CLIENTS - 1))
@@ -390,9 +393,12 @@ class Groups(RuleBasedStateMachine):
     def has_settled(self, alive: list[Client]) -> bool:
         (group,) = self.world.coordinator.describe([GROUP])
         names = {member.member_id: member.assignment for member in group.members}
-        return group.state is State.STABLE and names == {
-            client.member_id: client.assignment for client in alive if client.is_settled
-        } and all(client.is_settled for client in alive)
+        return (
+            group.state is State.STABLE
+            and names
+            == {client.member_id: client.assignment for client in alive if client.is_settled}
+            and all(client.is_settled for client in alive)
+        )
 
     def behave(self, alive: list[Client]) -> None:
         """Everybody does what a consumer does within two seconds, and the log writes."""

@@ -1,8 +1,8 @@
 """Runs a transcript: lines that begin with `>` are what happens, indented ones what the coordinator does.
 
-Clients have names and remember the member id and the generation they were told; `id=`, `gen=` and so on override. Member
-ids are printed as `client#1`. Times are milliseconds. `python -m tests.playbooks.groups.transcript` rewrites the expected
-lines of every file: review the difference.
+Clients have names and remember the member id and the generation they were told; `id=`, `gen=` and so on override.
+Member ids are printed as `client#1`. Times are milliseconds. `python -m tests.playbooks.groups.transcript` rewrites the
+expected lines of every file: review the difference.
 """
 
 import re
@@ -45,7 +45,9 @@ class Script:
 
     def run(self, command: str) -> list[str]:
         verb, *words = shlex.split(command)
-        options = dict(word.split("=", 1) for word in words if "=" in word and "-" not in word.split("=")[0])
+        options = dict(
+            word.split("=", 1) for word in words if "=" in word and "-" not in word.split("=")[0]
+        )
         plain = [word for word in words if word.split("=")[0] not in options or "=" not in word]
         self.lines = []
         getattr(self, f"do_{verb}")(plain, options)
@@ -58,13 +60,22 @@ class Script:
 
     def do_config(self, words, options):
         self.world = World(
-            GroupConfig(**{"offsets_partitions": 3, "initial_rebalance_delay_ms": 0, **{name: int(value) for name, value in options.items()}})
+            GroupConfig(
+                **{
+                    "offsets_partitions": 3,
+                    "initial_rebalance_delay_ms": 0,
+                    **{name: int(value) for name, value in options.items()},
+                }
+            )
         )
         self._seen = len(self.world.told)
 
     def do_join(self, words, options):
         client = self._client(words[0])
-        client.update(group=options.get("group", client["group"]), instance=options.get("instance", client["instance"]))
+        client.update(
+            group=options.get("group", client["group"]),
+            instance=options.get("instance", client["instance"]),
+        )
         version = int(options.get("v", 9))
         names = options.get("protocols", "range").split(",")
         topics = [topic for topic in options.get("topics", "t").split(",") if topic]
@@ -110,7 +121,8 @@ class Script:
     def do_leave(self, words, options):
         clients = [self._client(word) for word in words]
         names = [
-            MemberName(str(options.get("id", client["id"])), client["instance"]) for client in clients
+            MemberName(str(options.get("id", client["id"])), client["instance"])
+            for client in clients
         ]
         self._ask("+".join(words), "leave", LeaveRequest(clients[0]["group"], tuple(names)))
 
@@ -122,7 +134,9 @@ class Script:
             member_id=options.get("id", client["id"]),
             instance_id=client["instance"],
             offsets={
-                _partition(name): OffsetAndMetadata(int(offset), metadata=options.get("metadata", ""))
+                _partition(name): OffsetAndMetadata(
+                    int(offset), metadata=options.get("metadata", "")
+                )
                 for name, offset in (word.split("=") for word in words[1:])
             },
             retention_ms=int(options["retention"]) if "retention" in options else None,
@@ -130,16 +144,23 @@ class Script:
         self._ask(words[0], "commit", request)
 
     def do_link(self, words, options):
-        offsets = {_partition(name): OffsetAndMetadata(int(offset)) for name, offset in (word.split("=") for word in words)}
+        offsets = {
+            _partition(name): OffsetAndMetadata(int(offset))
+            for name, offset in (word.split("=") for word in words)
+        }
         ticket = self.world.ticket("link")
         self.waiting[ticket] = ("link", "commit")
         group = options.get("group", "g")
-        self.world.perform(self.world.coordinator.commit_from_link(ticket, group, offsets, self.world.now))
+        self.world.perform(
+            self.world.coordinator.commit_from_link(ticket, group, offsets, self.world.now)
+        )
 
     def do_fetch(self, words, options):
         fetched = self.world.coordinator.fetch_offsets(options.get("group", "g"), None)
         offsets = [f"{name}={found.offset}" for name, found in fetched.offsets.items()]
-        self.lines.append(" ".join(["offsets", *([fetched.error.name] if fetched.error else []), *offsets]))
+        self.lines.append(
+            " ".join(["offsets", *([fetched.error.name] if fetched.error else []), *offsets])
+        )
 
     def do_wait(self, words, options):
         self.world.wait(int(words[0]))
@@ -155,7 +176,9 @@ class Script:
 
     def do_gone(self, words, options):
         """The connection of a client's waiting request breaks."""
-        self.world.disconnect(*[ticket for ticket, (name, _) in self.waiting.items() if name == words[0]])
+        self.world.disconnect(
+            *[ticket for ticket, (name, _) in self.waiting.items() if name == words[0]]
+        )
 
     def do_restart(self, words, options):
         self.world.restart()
@@ -175,7 +198,9 @@ class Script:
         self.waiting[ticket] = ("admin", "forget")
         partitions = [_partition(word) for word in words]
         group = options.get("group", "g")
-        self.world.perform(self.world.coordinator.delete_offsets(ticket, group, partitions, self.world.now))
+        self.world.perform(
+            self.world.coordinator.delete_offsets(ticket, group, partitions, self.world.now)
+        )
 
     def do_drop(self, words, options):
         """Topics are deleted."""
@@ -210,10 +235,13 @@ class Script:
                 return [f"{name} {verb}: {self._told(name, response)}"]
             case AppendRecords():
                 return [
-                    "append " + self._record(records.decode(key, value)) for key, value in effect.records
+                    "append " + self._record(records.decode(key, value))
+                    for key, value in effect.records
                 ]
             case OffsetsCommitted(group, offsets):
-                changed = [f"{name}={found.offset if found else None}" for name, found in offsets.items()]
+                changed = [
+                    f"{name}={found.offset if found else None}" for name, found in offsets.items()
+                ]
                 return [f"committed {group} {' '.join(changed)}"]
             case Changed(what, to, why):
                 return [f"{what} -> {to}: {why}"]
@@ -234,7 +262,11 @@ class Script:
                     f"leader={response.leader}{skip} [{members}]"
                 )
             case SyncAnswer():
-                return response.error.name if response.error else f"assigned {response.assignment.decode() or '-'}"
+                return (
+                    response.error.name
+                    if response.error
+                    else f"assigned {response.assignment.decode() or '-'}"
+                )
             case LeaveAnswer(error, members):
                 return " ".join([error.name, *(each.name for _, each in members)])
         errors = getattr(response, "errors", None)
@@ -248,11 +280,15 @@ class Script:
             return f"{record.group} {record.partition} {found.offset if found else None}"
         if record.image is None:
             return f"{record.group} None"
-        members = " ".join(f"{each.id}:{each.assignment.decode() or '-'}" for each in record.image.members)
+        members = " ".join(
+            f"{each.id}:{each.assignment.decode() or '-'}" for each in record.image.members
+        )
         return f"{record.group} generation {record.image.generation} leader={record.image.leader or '-'} [{members}]"
 
     def _shorten(self, line):
-        return UNIQUE.sub(lambda match: f"#{int(match.group(2), 16)}", line).replace(str(START), "START")
+        return UNIQUE.sub(lambda match: f"#{int(match.group(2), 16)}", line).replace(
+            str(START), "START"
+        )
 
 
 def _partition(name):

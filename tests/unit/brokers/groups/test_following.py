@@ -73,9 +73,7 @@ def test_a_member_of_a_stable_group_may_ask_for_its_assignment_again() -> None:
     a, b = stable(world, "a", "b")
     told = sync(world, b, protocol_type="consumer", protocol="range")
     assert told == SyncAnswer(protocol_type="consumer", protocol="range", assignment=b"b")
-    assert sync(world, a) == SyncAnswer(
-        protocol_type="consumer", protocol="range", assignment=b"a"
-    )
+    assert sync(world, a) == SyncAnswer(protocol_type="consumer", protocol="range", assignment=b"a")
 
 
 @pytest.mark.parametrize(("name", "value"), [("protocol_type", "connect"), ("protocol", "sticky")])
@@ -131,7 +129,10 @@ def test_a_leader_that_repeats_itself_is_answered_once_and_its_first_decision_co
     assert isinstance(joined, JoinAnswer)
     decisions = [
         SyncRequest(
-            group="g", generation=1, member_id=joined.member_id, assignments={joined.member_id: part}
+            group="g",
+            generation=1,
+            member_id=joined.member_id,
+            assignments={joined.member_id: part},
         )
         for part in (b"one", b"two")
     ]

@@ -14,7 +14,10 @@ from brokers.groups.placement import java_hash, partition_for
         ("a", 97),
         ("hello", 99162322),
         ("Hello, World!", 1498789909),
-        ("polygenelubricants", 0x8000_0000),  # Integer.MIN_VALUE, whose absolute value Java does not have
+        (
+            "polygenelubricants",
+            0x8000_0000,
+        ),  # Integer.MIN_VALUE, whose absolute value Java does not have
         ("\N{GRINNING FACE}", 1772899),  # two UTF-16 units
     ],
 )

@@ -63,7 +63,9 @@ def test_a_newcomer_waits_five_minutes_and_is_then_told_to_come_again() -> None:
     world = World()
     a, _ = stable(world, "a", "b", rebalance_timeout_ms=3_600_000, session_timeout_ms=1_800_000)
     ticket = world.ask("join", join(client_id="c", rebalance_timeout_ms=3_600_000))
-    world.ask("join", join(member_id=a, rebalance_timeout_ms=3_600_000, session_timeout_ms=1_800_000))
+    world.ask(
+        "join", join(member_id=a, rebalance_timeout_ms=3_600_000, session_timeout_ms=1_800_000)
+    )
     world.wait(NEW_MEMBER_JOIN_MS - 1)
     assert ticket not in world.answers
     world.wait(1)
@@ -163,7 +165,9 @@ def test_a_silent_static_member_does_not_keep_a_node_busy() -> None:
 
 def test_a_leader_that_never_decides_is_given_up_with_all_that_did_not_ask() -> None:
     world = World()
-    tickets = [world.ask("join", join(client_id=name, rebalance_timeout_ms=9_000)) for name in "abc"]
+    tickets = [
+        world.ask("join", join(client_id=name, rebalance_timeout_ms=9_000)) for name in "abc"
+    ]
     world.settle()
     b = world.answers[tickets[1]]
     assert isinstance(b, JoinAnswer)
@@ -197,7 +201,9 @@ def test_a_decision_that_comes_too_late_is_not_spread() -> None:
     assert isinstance(a, JoinAnswer)
     old = world.ask(
         "sync",
-        SyncRequest(group="g", generation=1, member_id=a.member_id, assignments={a.member_id: b"old"}),
+        SyncRequest(
+            group="g", generation=1, member_id=a.member_id, assignments={a.member_id: b"old"}
+        ),
     )
     world.ask("join", join(client_id="b"))
     world.ask("join", join(client_id="a", member_id=a.member_id))

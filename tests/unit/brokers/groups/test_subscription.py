@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from brokers.groups.subscription import subscribed_topics
 from tests.playbooks.groups.consumer import subscription
 
-TOPICS = st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=20), max_size=5)
+TOPICS = st.lists(
+    st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=20), max_size=5
+)
 
 
 @given(TOPICS, st.binary(max_size=20))
@@ -23,7 +25,9 @@ def test_later_versions_begin_the_same_way() -> None:
 
 
 @given(TOPICS, st.data())
-def test_a_subscription_cut_short_in_its_topics_is_none(topics: list[str], data: st.DataObject) -> None:
+def test_a_subscription_cut_short_in_its_topics_is_none(
+    topics: list[str], data: st.DataObject
+) -> None:
     whole = subscription(topics)[:-4]  # without user data
     cut = data.draw(st.integers(0, len(whole) - 1))
     assert subscribed_topics(whole[:cut]) is None
