@@ -55,6 +55,10 @@ def open_log(
         index_interval_bytes=index_interval_bytes,
     )
     found = Recovery(files, folder).run(now)
+    if folder.recovery_point > found.next_offset:
+        # What is written below it from now on is not on the disk for certain.
+        root.recovery_points[partition] = found.next_offset
+        root.save_recovery_points()
     if found.epochs_changed:
         files.replace(f"{directory}/{LEADER_EPOCHS}", format_epochs(found.epochs.entries))
     stored = StoredLog(

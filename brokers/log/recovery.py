@@ -129,7 +129,7 @@ class Recovery:
             segment.seal()
             if segment.size == 0:
                 segments.remove(segment)
-                segment.remove()
+                segment.remove_data()
         return next_offset
 
     def _is_lost(self, next_offset: Offset, following: SegmentFile) -> bool:
@@ -192,14 +192,14 @@ class Recovery:
         while segments[-1] is not segment:
             behind = segments.pop()
             self._repairs.append(f"{behind.path}: removed, offsets from {next_offset} on are lost")
-            behind.remove()
+            behind.remove_data()
 
     def _begin_at_start(self, segments: list[SegmentFile]) -> tuple[list[SegmentFile], Offset]:
         """A new log, or one whose surviving part lies below its log start offset."""
         start = self._folder.log_start_offset
         for segment in segments:
             self._repairs.append(f"{segment.path}: removed, it lies below the log start {start}")
-            segment.remove()
+            segment.remove_data()
         first = SegmentFile(
             self._files, self._folder.directory, start, self._folder.index_interval_bytes
         )
@@ -224,12 +224,14 @@ class Recovery:
         self, segments: list[SegmentFile], next_offset: Offset, now: Instant
     ) -> ProducerStates:
         """The newest snapshot that can be believed, and every batch since."""
-        producers, since = self._load_snapshot(next_offset)
+        producers, since = self._load_snapshot(segments, next_offset)
         for header in self._headers(segments, since):
             producers.update(header, now)
         return producers
 
-    def _load_snapshot(self, next_offset: Offset) -> tuple[ProducerStates, Offset]:
+    def _load_snapshot(
+        self, segments: list[SegmentFile], next_offset: Offset
+    ) -> tuple[ProducerStates, Offset]:
         names = self._files.list(self._folder.directory)
         offsets = sorted(at for name in names if (at := offset_in_name(name, SNAPSHOT)) is not None)
         for offset in reversed(offsets):
@@ -237,13 +239,22 @@ class Recovery:
             try:
                 if offset <= next_offset:
                     data = self._files.read(path, 0, self._files.size(path))
-                    return decode_snapshot(data), offset
+                    found = decode_snapshot(data)
+                    self._remove_outdated(segments, [at for at in offsets if at < offset])
+                    return found, offset
                 reason = "it is above the log's end"
             except SnapshotError as error:
                 reason = str(error)
             self._repairs.append(f"{path}: removed: {reason}")
             self._files.remove(path)
         return ProducerStates(), 0
+
+    def _remove_outdated(self, segments: list[SegmentFile], offsets: list[Offset]) -> None:
+        """Snapshots of earlier shutdowns; those of segments stay, for a newer one may get damaged."""
+        bases = {segment.base_offset for segment in segments}
+        for offset in offsets:
+            if offset not in bases:
+                self._files.remove(self._path(file_name(offset, SNAPSHOT)))
 
     def _headers(self, segments: list[SegmentFile], since: Offset) -> Iterator[BatchHeader]:
         """The batches from `since` on, as far as they can be read."""

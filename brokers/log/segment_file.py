@@ -193,6 +193,11 @@ class SegmentFile:
             position += header.length
 
     def remove(self) -> None:
-        """Remove all files of the segment, the log last: what is left after a crash is still a segment."""
-        for path in (self.snapshot_path, self.index_path, self.time_index_path, self.path):
+        """Remove all files of the segment."""
+        self._files.remove(self.snapshot_path)
+        self.remove_data()
+
+    def remove_data(self) -> None:
+        """Remove the batches, and the log file last: what is left after a crash is still a segment."""
+        for path in (self.index_path, self.time_index_path, self.path):
             self._files.remove(path)

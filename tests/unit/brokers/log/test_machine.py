@@ -174,7 +174,8 @@ class LogAgainstModel(RuleBasedStateMachine):
 
     @rule(seed=st.integers(0, 2**32))
     def the_power_goes(self, seed: int) -> None:
-        floor, epochs = max(self.synced, self.log.log_start_offset), self.log.epochs.entries
+        on_disk = [batch.next_offset for batch in self.batches if batch.next_offset <= self.synced]
+        floor, epochs = max([self.log.log_start_offset, *on_disk]), self.log.epochs.entries
         self.disk.crash(random.Random(seed))
         self.driver.start()
         end = self.log.log_end_offset
