@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from federation.commands.answers import Failure, answer, end, json_option
+
 if TYPE_CHECKING:
     from federation.audit.cut import Region
     from federation.audit.holes import Hole
     from federation.audit.run import AuditResult, Options, Watch
 
 
-class CouldNotRun(click.ClickException):
-    """Exit code 4: nothing was audited."""
+COULD_NOT_RUN = 4
 
-    exit_code = 4
 
-    def show(self, file: Any = None) -> None:
-        context = click.get_current_context(silent=True)
-        if context is not None and context.params.get("as_json"):
-            click.echo(json.dumps({"error": self.message}), file=file)
-        else:
-            click.echo(f"Error: {self.message}", file=file, err=True)
+class RunCommand(click.Command):
+    """A command whose usage errors exit with 4: here, 2 is a verdict."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.exit_code = COULD_NOT_RUN  # type: ignore[misc]  # click reads it from the instance
+            raise
 
 
 @click.group()
@@ -33,7 +36,7 @@ def audit() -> None:
     """Prove from the stored data that two regions hold the same thing."""
 
 
-@audit.command()
+@audit.command(cls=RunCommand)
 @click.option("--dir", "directory", help="A local federation's directory (its federation.json).")
 @click.option("--source", "source", help="With --dir: the source region's name.")
 @click.option("--mirror", "mirror", help="With --dir: the mirror region's name.")
@@ -51,9 +54,8 @@ def audit() -> None:
 @click.option("--payload", is_flag=True, help="Quote keys and values in the evidence.")
 @click.option("--budget-lag-records", type=click.IntRange(0), help="Exit 3 beyond this lag.")
 @click.option("--budget-lag-ms", type=click.IntRange(0), help="Exit 3 beyond this lag.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-@click.pass_context
-def run(context: click.Context, /, output: str, as_json: bool, **given: Any) -> None:
+@json_option
+def run(output: str, as_json: bool, **given: Any) -> None:
     """Compare a mirror with its source, batch by batch, from both regions' segment files.
 
     Name the regions either as --dir DIR --source WEST --mirror EAST or by their data directories. Leaves
@@ -70,14 +72,11 @@ def run(context: click.Context, /, output: str, as_json: bool, **given: Any) -> 
             result = run_audit(options, lambda: time.time_ns() // 1_000_000, watch)
         document = _write(result, options, time.monotonic() - started, output)
     except CannotRun as error:
-        raise CouldNotRun(str(error)) from error
+        raise Failure(str(error), exit_code=COULD_NOT_RUN) from error
     except OSError as error:
-        raise CouldNotRun(f"{error.filename}: {error.strerror}") from error
-    if as_json:
-        click.echo(json.dumps(document))
-    else:
-        _show(result, document)
-    context.exit(document["exit_code"])
+        raise Failure(f"{error.filename}: {error.strerror}", exit_code=COULD_NOT_RUN) from error
+    answer(document, as_json, lambda: _show(result, document))
+    end(document["exit_code"])
 
 
 def _options(given: dict[str, Any]) -> "Options":
@@ -97,37 +96,55 @@ def _options(given: dict[str, Any]) -> "Options":
     )
 
 
+def _refused(because: str, hint: str) -> Failure:
+    return Failure(because, hint=hint, exit_code=COULD_NOT_RUN)
+
+
 def _regions(given: dict[str, Any]) -> "tuple[Region, Region]":
+    source, mirror = _from_directory(given) if given["directory"] else _from_data_dirs(given)
+    shared = {os.path.realpath(path) for path in source.data_dirs} & {
+        os.path.realpath(path) for path in mirror.data_dirs
+    }
+    if shared:
+        raise _refused(
+            f"{', '.join(sorted(shared))} would be compared with itself",
+            "name two different regions",
+        )
+    return source, mirror
+
+
+def _from_data_dirs(given: dict[str, Any]) -> "tuple[Region, Region]":
     from federation.audit.cut import Region
 
-    if given["directory"] is None:
-        if given["source"] or given["mirror"]:
-            raise CouldNotRun(
-                "--source and --mirror name regions of a local federation: give its --dir too"
-            )
-        if not given["source_dir"] or not given["mirror_dir"]:
-            raise CouldNotRun(
-                "name two regions: --dir with --source and --mirror, or --source-dir and --mirror-dir"
-            )
-        source, mirror = (
-            Region(given[f"{side}_name"], given[f"{side}_dir"], given[f"{side}_bootstrap"] or "")
-            for side in ("source", "mirror")
+    if given["source"] or given["mirror"]:
+        raise _refused(
+            "--source and --mirror are names of regions in a local federation", "give its --dir too"
         )
-        return source, mirror
+    if not given["source_dir"] or not given["mirror_dir"]:
+        raise _refused(
+            "name two regions", "--dir with --source and --mirror, or --source-dir and --mirror-dir"
+        )
+    source, mirror = (
+        Region(given[f"{side}_name"], given[f"{side}_dir"], given[f"{side}_bootstrap"] or "")
+        for side in ("source", "mirror")
+    )
+    return source, mirror
+
+
+def _from_directory(given: dict[str, Any]) -> "tuple[Region, Region]":
     if given["source_dir"] or given["mirror_dir"]:
-        raise CouldNotRun(
-            "--dir finds the data directories itself: leave out --source-dir and --mirror-dir"
+        raise _refused(
+            "--dir finds the data directories itself", "leave out --source-dir and --mirror-dir"
         )
     regions = _local(given["directory"])
     chosen = []
     for side in ("source", "mirror"):
-        name = given[side]
-        if name not in regions:
+        if given[side] not in regions:
             known = ", ".join(sorted(regions)) or "none"
-            raise CouldNotRun(
-                f"--{side}: no region {name} in {given['directory']}; there are: {known}"
+            raise _refused(
+                f"--{side}: no region {given[side]} in {given['directory']}", f"there are: {known}"
             )
-        found = regions[name]
+        found = regions[given[side]]
         address = given[f"{side}_bootstrap"]
         chosen.append(found if address is None else found._replace(bootstrap=address))
     return chosen[0], chosen[1]
@@ -148,9 +165,11 @@ def _local(directory: str) -> "dict[str, Region]":
             for one in regions
         }
     except OSError as error:
-        raise CouldNotRun(f"{path}: {error.strerror}; is a local federation there?") from error
+        raise _refused(f"{path}: {error.strerror}", "is a local federation there?") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise CouldNotRun(f"{path} is not what `causeway local up` writes: {error!r}") from error
+        raise _refused(
+            f"{path} is not what `causeway local up` writes: {error!r}", "restore it"
+        ) from error
 
 
 def _holes(path: str | None) -> "tuple[Hole, ...]":
@@ -162,7 +181,9 @@ def _holes(path: str | None) -> "tuple[Hole, ...]":
         with open(path, encoding="utf-8") as file:
             return tuple(parse(file.read()))
     except (OSError, ValueError) as error:
-        raise CouldNotRun(f"--holes {path}: {error}") from error
+        raise _refused(
+            f"--holes {path}: {error}", "a JSON list of topic, partition, from, to and cause"
+        ) from error
 
 
 @contextmanager

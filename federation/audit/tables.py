@@ -64,14 +64,20 @@ def summary(result: AuditResult, options: Options, seconds: float) -> dict[str, 
 def said(result: AuditResult, totals: dict[str, Any]) -> str:
     """The result in a sentence."""
     gigabytes = (totals["source_bytes"] + totals["mirror_bytes"]) / 1e9
-    read = f"{totals['offsets']:,} offsets in {totals['partitions']} partitions, {gigabytes:.2f} GB read"
+    partitions = _counted(totals["partitions"], "partition")
+    read = f"{totals['offsets']:,} offsets in {partitions}, {gigabytes:.2f} GB read"
     if result.verdict is Verdict.BROKEN:
-        return f"{totals['broken']} partitions differ, {totals['faults']} faults; {read}"
+        differ = f"{_counted(totals['broken'], 'partition')} {'differs' if totals['broken'] == 1 else 'differ'}"
+        return f"{differ}, {_counted(totals['faults'], 'fault')}; {read}"
     if result.verdict is Verdict.UNKNOWN:
-        return f"{totals['unknown']} partitions could not be fully compared, no fault in the rest; {read}"
-    return f"no difference; {read} on both sides" + (
-        f"; {len(result.over_budget)} over budget" if result.over_budget else ""
-    )
+        open_ = _counted(totals["unknown"], "partition")
+        return f"{open_} could not be fully compared, no fault in what was; {read}"
+    over = f"; {_counted(len(result.over_budget), 'budget')} exceeded" if result.over_budget else ""
+    return f"no difference; {read} on both sides{over}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def _side(region: Region, ends: Ends) -> dict[str, Any]:
