@@ -13,7 +13,6 @@ from tests.bench import processes
 from tests.bench.systems import DESTINATION, SOURCE, Region
 
 CAUSEWAY = Path(sys.executable).parent / "causeway"
-LINK = "bench"
 
 
 class Ours:
@@ -50,21 +49,19 @@ class Ours:
         return seconds
 
     def link(self, topic: str) -> None:
-        here, there = self.region(DESTINATION).bootstrap, self.region(SOURCE).bootstrap
-        name = f"{LINK}-{topic}"
-        causeway(
-            "link", "create", name, "--bootstrap-server", here, "--source-bootstrap-server", there
-        )
-        causeway("mirror", "create", topic, "--link", name, "--bootstrap-server", here)
+        link, here = f"link-{topic}", self.region(DESTINATION).bootstrap
+        there = self.region(SOURCE).bootstrap
+        at = ("--bootstrap-server", here)
+        causeway("link", "create", link, *at, "--source-bootstrap-server", there)
+        causeway("mirror", "create", topic, "--link", link, *at)
 
     def between(self) -> tuple[int, ...]:
         return ()
 
     def unlink(self, topic: str) -> None:
-        here = self.region(DESTINATION).bootstrap
-        causeway(
-            "mirror", "failover", topic, "--link", f"{LINK}-{topic}", "--bootstrap-server", here
-        )
+        link, at = f"link-{topic}", ("--bootstrap-server", self.region(DESTINATION).bootstrap)
+        causeway("mirror", "failover", topic, "--link", link, *at)
+        causeway("link", "delete", link, *at)
 
     def down(self) -> None:
         causeway("local", "down", "--dir", str(self._directory))
