@@ -128,6 +128,7 @@ class LinkDescription:
     category_counts: Mapping[str, int]
     tasks: tuple[Task, ...]
     created_at: Instant
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,7 @@ class MirrorDescription:
     reason: str
     lags: tuple[PartitionLag, ...]
     holes: tuple[Hole, ...]
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

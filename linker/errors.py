@@ -71,23 +71,23 @@ LINK_HINTS: dict[LinkError, str] = {
 MIRROR_HINTS: dict[MirrorError, str] = {
     MirrorError.NO_ERROR: "",
     MirrorError.NOT_SET: "",
-    MirrorError.SOURCE_TOPIC_MAY_BE_DELETED: "fail the mirror over to keep its data, or delete it",
+    MirrorError.SOURCE_TOPIC_MAY_BE_DELETED: "fail the mirror over: it keeps its data and can be deleted then",
     MirrorError.SOURCE_TOPIC_ID_CHANGED: (
-        "the source topic was deleted and created again: fail the mirror over, or delete and create it"
+        "the source topic was deleted and created again: fail the mirror over, then delete and create it"
     ),
-    MirrorError.SOURCE_PARTITIONS_DECREASED: "fail the mirror over, or delete and create it",
+    MirrorError.SOURCE_PARTITIONS_DECREASED: "fail the mirror over, then keep it or delete and create it",
     MirrorError.NON_MONOTONIC_LOG_APPEND_EPOCH: "report this with the logs of both regions",
     MirrorError.NON_MONOTONIC_SOURCE_EPOCH: (
-        "the source lost its latest leadership: fail the mirror over, or delete and create it"
+        "the source lost its latest leadership: fail the mirror over, then keep it or delete and create it"
     ),
     MirrorError.UNEXPECTED_TRUNCATION: (
         "the source lost records that the mirror holds: fail the mirror over to keep them, "
-        "or delete and create it to follow the source"
+        "then delete and create it to follow the source"
     ),
     MirrorError.UNSUPPORTED_MESSAGE_FORMAT: "run `causeway audit run` to see which batches are damaged",
-    MirrorError.ILLEGAL_STATE: "fail the mirror over, or delete and create it",
+    MirrorError.ILLEGAL_STATE: "fail the mirror over, then keep it or delete and create it",
     MirrorError.UNSUPPORTED_MIRROR_STATE: "wait for the pending change, then ask again",
-    MirrorError.UNKNOWN: "read the reason; fail the mirror over, or delete and create it",
+    MirrorError.UNKNOWN: "read the reason; fail the mirror over, then keep it or delete and create it",
 }
 
 

@@ -7,7 +7,7 @@ from linker import holes
 from linker.admin import LinkDescription, MirrorDescription, PartitionLag, Task
 from linker.desk import Desk
 from linker.destination import DestinationLink
-from linker.errors import TaskError, TaskState
+from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
 from linker.link import LinkState
 from linker.mirror import CATEGORIES, LIVE, SHOWN, Category, MirrorState
 from linker.topics import MirrorTopic
@@ -35,6 +35,7 @@ def describe_link(link: DestinationLink) -> LinkDescription:
         category_counts={category.value: counts[category.value] for category in Category},
         tasks=(_group_task(link), _topic_task(link)),
         created_at=link.record.created_at,
+        hint=LINK_HINTS[link.dialing.error],
     )
 
 
@@ -61,6 +62,7 @@ def describe_mirror(
         reason=reason,
         lags=tuple(lags) if record.state in LIVE else (),
         holes=tuple(holes.of_topic(link.holes(mirror.topic), mirror.topic)),
+        hint=MIRROR_HINTS[record.error],
     )
 
 

@@ -174,6 +174,8 @@ def _show_link(found: Any) -> None:
     console.print(f"source cluster {found.source_cluster_id or 'not known yet'}")
     if found.link_error_message:
         console.print(f"{found.link_error}: {found.link_error_message}")
+    if found.hint:
+        console.print(f"Next: {found.hint}")
     counts = [f"{count} {name}" for name, count in sorted(found.category_counts.items()) if count]
     console.print(f"mirror topics: {', '.join(counts) or 'none'}")
     table = Table("Task", "State", "Error", "Message")

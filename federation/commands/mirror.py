@@ -212,6 +212,8 @@ def _show_mirror(found: Any) -> None:
     console.print(f"[bold]{found.mirror_topic}[/] {found.mirror_status}, link {found.link_name}")
     if found.mirror_topic_error != "NO_ERROR" or found.reason:
         console.print(f"{found.mirror_topic_error}: {found.reason}")
+    if found.hint:
+        console.print(f"Next: {found.hint}")
     if found.mirror_lags:
         console.print(_lag_table(found.mirror_lags))
     for hole in found.holes:

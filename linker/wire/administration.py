@@ -157,6 +157,7 @@ def _link(link: LinkDescription) -> pb.LinkDescription:
             for task in link.tasks
         ],
         created_at_ms=link.created_at,
+        hint=link.hint,
     )
 
 
@@ -223,6 +224,7 @@ def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
         generation=record.generation,
         mirror_lags=[_lag(lag) for lag in mirror.lags],
         holes=[_hole(hole) for hole in mirror.holes],
+        hint=mirror.hint,
         cut=_cut(record.cut) if record.cut is not None else None,
         state_transition_errors=[
             pb.TransitionError(at_ms=one.at, code=one.code, message=one.because)

@@ -88,8 +88,15 @@ def delete_records(host: "Host", topic: str, partition: int, before: int) -> int
     return int(host.request(21, 1, message).topics[0].partitions[0].error_code)
 
 
+def find_coordinator(host: "Host", group: str) -> None:
+    """As every client does first; creates the offsets topic where there is none."""
+    message = groups.FindCoordinatorRequest(key=group, key_type=0)
+    assert host.request(10, 2, message).error_code == 0
+
+
 def join(host: "Host", group: str) -> str:
     """A consumer becomes the only member of a group; its member id."""
+    find_coordinator(host, group)
     protocol = groups.JoinGroupRequestProtocol(name="range", metadata=b"")
     message = groups.JoinGroupRequest(
         group_id=group,
@@ -108,6 +115,7 @@ def leave(host: "Host", group: str, member: str) -> int:
 
 def commit(host: "Host", group: str, topic: str, partition: int, offset: int) -> int:
     """As an administrator, or a consumer that assigns itself."""
+    find_coordinator(host, group)
     item = group_offsets.OffsetCommitRequestPartition(
         partition_index=partition, committed_offset=offset, committed_metadata="m"
     )

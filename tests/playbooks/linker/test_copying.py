@@ -10,7 +10,9 @@ from tests.playbooks.linker.world import World, caught_up, linked
 def assert_equal_logs(world: World, topic: str = "orders") -> None:
     for index in range(len(world.source.view.image.topics_by_name[topic].partitions)):
         source, mirror = world.source.log(topic, index), world.destination.log(topic, index)
-        assert mirror == source, f"{topic}-{index}: {len(mirror)} bytes, the source has {len(source)}"
+        assert mirror == source, (
+            f"{topic}-{index}: {len(mirror)} bytes, the source has {len(source)}"
+        )
 
 
 def test_what_is_there_and_what_comes_later_arrive_as_they_are() -> None:

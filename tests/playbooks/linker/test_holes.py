@@ -1,0 +1,123 @@
+"""P8: whatever a mirror skips is in the hole ledger, with its cause, before the mirror goes on."""
+
+from brokers.ids import TopicPartition
+from linker.holes import Hole, HoleCause
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.world import World, caught_up, linked
+
+ORDERS = TopicPartition("orders", 0)
+
+
+def holes(world: World) -> list[tuple[int, int, HoleCause]]:
+    found = world.destination.mirror("orders").holes
+    return [(hole.base_offset, hole.next_offset, hole.cause) for hole in found]
+
+
+def produce(world: World, count: int) -> None:
+    for index in range(count):
+        clients.send(world.source, "orders", 0, b"%d" % index)
+
+
+def test_what_retention_took_before_the_link_came_is_a_hole() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    produce(world, 10)
+    assert clients.delete_records(world.source, "orders", 0, 4) == 0
+    linked(world)
+    world.run_until(lambda: caught_up(world))
+    assert holes(world) == [(0, 4, HoleCause.SOURCE_LOG_START)]
+    state = world.destination.view.partition_state(ORDERS)
+    assert state is not None
+    assert state.log_start_offset == 4
+    assert world.destination.offsets("orders", 0) == [4, 5, 6, 7, 8, 9]
+
+
+def test_a_source_that_was_emptied_leaves_one_hole_up_to_its_end() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    produce(world, 5)
+    clients.delete_records(world.source, "orders", 0, 5)
+    linked(world)
+    world.run_until(lambda: caught_up(world))
+    assert holes(world) == [(0, 5, HoleCause.SOURCE_LOG_START)]
+    produce(world, 2)
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.offsets("orders", 0) == [5, 6]
+
+
+def test_what_the_source_dropped_while_the_link_was_down_is_a_hole() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world)
+    produce(world, 3)
+    world.run_until(lambda: caught_up(world))
+    world.reachable = False
+    world.cut()
+    produce(world, 6)
+    clients.delete_records(world.source, "orders", 0, 7)
+    world.reachable = True
+    world.run_until(lambda: caught_up(world))
+    assert holes(world) == [(3, 7, HoleCause.SOURCE_LOG_START)]
+    assert world.destination.offsets("orders", 0)[-2:] == [7, 8]
+
+
+def test_a_batch_that_holds_the_log_start_arrives_whole() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    clients.send(world.source, "orders", 0, *[b"%d" % index for index in range(10)])
+    clients.send(world.source, "orders", 0, b"last")
+    clients.delete_records(world.source, "orders", 0, 6)
+    linked(world)
+    world.run_until(lambda: caught_up(world))
+    state = world.destination.view.partition_state(ORDERS)
+    assert state is not None
+    assert state.log_start_offset == 6
+    assert world.destination.log("orders", 0) == world.source.log("orders", 0)
+
+
+def test_a_log_start_that_moves_over_mirrored_data_is_no_hole() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world)
+    produce(world, 6)
+    world.run_until(lambda: caught_up(world))
+    clients.delete_records(world.source, "orders", 0, 4)
+    world.run(1000)
+    state = world.destination.view.partition_state(ORDERS)
+    assert state is not None
+    assert state.log_start_offset == 4
+    assert holes(world) == []
+
+
+def test_a_start_at_latest_is_decided_once() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders", 2)
+    produce(world, 5)
+    linked(world, mirror_start_offset_spec="latest")
+    world.run(200)
+    world.cut()
+    clients.send(world.source, "orders", 1, b"while it was cut")
+    world.run_until(lambda: caught_up(world))
+    assert holes(world) == [(0, 5, HoleCause.START_OFFSET_LATEST)]
+    assert world.destination.offsets("orders", 1) == [0], "its start was decided when it was empty"
+    produce(world, 1)
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.offsets("orders", 0) == [5]
+
+
+def test_the_hole_is_in_the_ledger_even_if_the_node_dies_at_once() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    produce(world, 5)
+    clients.delete_records(world.source, "orders", 0, 5)
+    linked(world)
+
+    def ledger() -> list[Hole]:
+        link = world.destination.linker.links["west-east"]
+        return link.holes("orders")
+
+    world.run_until(lambda: bool(ledger()))
+    world.destination.stop()
+    world.destination.start()
+    world.run_until(lambda: caught_up(world))
+    assert holes(world) == [(0, 5, HoleCause.SOURCE_LOG_START)]

@@ -1,0 +1,153 @@
+"""What becomes of a mirror when its source topic changes."""
+
+import pytest
+
+from linker.admin import AlterLinkConfigs, ChangeMirrors, CreateLink, CreateMirror, DescribeMirror
+from linker.errors import LinkRefusal, MirrorError
+from linker.events import AdminAsked
+from linker.mirror import MirrorState
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.world import World, caught_up, linked
+
+
+def started(**configs: str) -> World:
+    world = World().start()
+    clients.create_topic(world.source, "orders", 2, retention_ms="777000")
+    linked(world, **configs)
+    clients.send(world.source, "orders", 0, b"a")
+    world.run_until(lambda: caught_up(world))
+    return world
+
+
+def config(world: World, name: str) -> str | None:
+    return world.destination.view.image.config((2, "orders")).get(name)
+
+
+def failed(world: World) -> MirrorError:
+    world.run_until(lambda: world.destination.mirror("orders").shown is MirrorState.FAILED)
+    return world.destination.mirror("orders").record.error
+
+
+def test_a_topic_deleted_at_the_source_fails_its_mirror_which_keeps_its_data() -> None:
+    world = started()
+    log = world.destination.log("orders", 0)
+    clients.delete_topic(world.source, "orders")
+    assert failed(world) is MirrorError.SOURCE_TOPIC_MAY_BE_DELETED
+    assert world.destination.log("orders", 0) == log
+
+
+def test_a_topic_deleted_and_made_anew_behind_the_links_back_is_told_by_its_id() -> None:
+    world = started()
+    world.reachable = False
+    world.cut()
+    clients.delete_topic(world.source, "orders")
+    clients.create_topic(world.source, "orders", 2)
+    clients.send(world.source, "orders", 0, b"another history")
+    world.reachable = True
+    assert failed(world) is MirrorError.SOURCE_TOPIC_ID_CHANGED
+    assert b"another history" not in world.destination.log("orders", 0)
+
+
+def test_settings_follow_the_source_and_local_edits_of_them_are_reverted() -> None:
+    world = started()
+    assert config(world, "retention.ms") == "777000"
+    clients.set_config(world.source, "orders", "retention.ms", "888000")
+    clients.set_config(world.source, "orders", "max.message.bytes", "2000000")
+    world.run(200)
+    assert config(world, "retention.ms") == "888000"
+    assert config(world, "max.message.bytes") == "2000000"
+    clients.set_config(world.source, "orders", "retention.ms", None)
+    world.run(200)
+    assert config(world, "retention.ms") is None
+    clients.set_config(world.destination, "orders", "retention.ms", "1")
+    world.run(200)
+    assert config(world, "retention.ms") is None
+
+
+def test_settings_left_out_are_each_regions_own() -> None:
+    world = started(topic_config_sync_include="delete.retention.ms")
+    assert config(world, "retention.ms") is None
+    sets = {"topic.config.sync.include": "retention.ms"}
+    world.destination.ask(AlterLinkConfigs(name="west-east", sets=sets))
+    world.run(200)
+    assert config(world, "retention.ms") == "777000"
+
+
+def test_a_stopped_mirror_that_is_deleted_is_forgotten_and_can_be_made_again() -> None:
+    world = started()
+    assert clients.delete_topic(world.destination, "orders") == 44, "its link holds it"
+    world.destination.ask(ChangeMirrors(verb="failover", link="west-east"))
+    assert clients.delete_topic(world.destination, "orders") == 0
+    world.run(1_000)
+    assert isinstance(world.destination.ask(DescribeMirror("orders")), LinkRefusal)
+    clients.send(world.source, "orders", 0, b"b")
+    answer = world.destination.ask(CreateMirror(link="west-east", mirror_topic="orders"))
+    assert not isinstance(answer, LinkRefusal), answer
+    world.run_until(lambda: caught_up(world))
+
+
+@pytest.mark.parametrize("room", range(0, 1600, 160))
+def test_a_mirror_whose_making_was_cut_short_is_whole_or_absent_after_the_next_start(
+    room: int,
+) -> None:
+    """The disk stops taking bytes somewhere between the record and its topic; then the node dies."""
+    world = World().start()
+    clients.create_topic(world.source, "orders", 2)
+    clients.send(world.source, "orders", 1, b"a")
+    configs = {"bootstrap.servers": "west:9092"}
+    world.destination.ask(CreateLink(name="west-east", configs=configs))
+    world.destination.files.full_after(room)
+    command = CreateMirror(link="west-east", mirror_topic="orders")
+    world.destination.feed(AdminAsked(99, command))
+    world.run(2_000)
+    world.destination.stop()
+    world.destination.files.full_after(None)
+    world.destination.start()
+    world.run(3_000)
+    link = world.destination.linker.links["west-east"]
+    if "orders" in link.mirrors:
+        world.run_until(lambda: caught_up(world))
+        assert len(world.destination.view.image.topics_by_name["orders"].partitions) == 2
+    else:
+        assert "orders" not in world.destination.view.image.topics_by_name
+
+
+def test_a_source_that_lost_records_which_the_mirror_holds_fails_the_mirror() -> None:
+    world = started()
+    world.source.stop()
+    _drop_the_tail(world)
+    world.source.start()
+    assert failed(world) in (
+        MirrorError.UNEXPECTED_TRUNCATION,
+        MirrorError.NON_MONOTONIC_SOURCE_EPOCH,
+    )
+    assert world.destination.log("orders", 0), "what the source lost is kept"
+
+
+def test_a_source_that_wrote_another_tail_fails_the_mirror() -> None:
+    world = started()
+    world.source.stop()
+    _drop_the_tail(world)
+    world.reachable = False
+    world.source.start()
+    clients.send(world.source, "orders", 0, b"x", b"y", b"z")
+    world.reachable = True
+    assert failed(world) is MirrorError.UNEXPECTED_TRUNCATION
+    assert b"xyz" not in world.destination.log("orders", 0)
+
+
+def _drop_the_tail(world: World) -> None:
+    """As a power cut may, where nothing is synced."""
+    files = world.source.files
+    name = "orders-0/00000000000000000000.log"
+    files.truncate(name, 0)
+
+
+@pytest.mark.parametrize("prefix", ["w.", ""])
+def test_a_prefix_names_the_mirror(prefix: str) -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, topic=f"{prefix}orders", cluster_link_prefix=prefix)
+    clients.send(world.source, "orders", 0, b"a")
+    world.run(500)
+    assert world.destination.log(f"{prefix}orders", 0) == world.source.log("orders", 0)
