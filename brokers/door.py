@@ -7,8 +7,10 @@ from brokers.api.context import Context
 from brokers.effects import Effect, ReadRange
 from brokers.errors import KafkaError, Refusal
 from brokers.events import RangeRead, TimestampFound
-from brokers.ids import Instant, OffsetAndMetadata, Ticket, TopicPartition
+from brokers.ids import OFFSETS_TOPIC, Instant, OffsetAndMetadata, Ticket, TopicPartition
+from brokers.metadata.commands import CreateTopics
 from brokers.metadata.image import Image
+from brokers.metadata.topics import internal_topic
 from brokers.partition import mirror
 from brokers.partition.replica import Replica
 from brokers.region import (
@@ -48,13 +50,24 @@ class Door:
                 return self._read(event)
             case Propose(ticket, command):
                 return [*self._context.propose(command, self._proposed(ticket), now)]
-            case CommitOffsets(ticket, group, offsets):
-                self._context.answer(ticket, lambda answer: OffsetsPlaced(ticket, answer.error))
-                effects = self._context.groups.commit_from_link(ticket, group, offsets, now)
-                return [*self._context.run_groups(effects, now)]
+            case CommitOffsets():
+                return self._commit(event, now)
 
     def _proposed(self, ticket: Ticket) -> Any:
         return lambda result, now: [Proposed(ticket, result)]
+
+    def _commit(self, event: CommitOffsets, now: Instant) -> list[Effect]:
+        """A link's first commit creates `__consumer_offsets`, as a consumer's first question does."""
+        if OFFSETS_TOPIC in self._context.image.topics_by_name:
+            return self._commit_now(event, now)
+        command = CreateTopics((internal_topic(OFFSETS_TOPIC, self._context.config),))
+        return self._context.propose(command, lambda _, at: self._commit_now(event, at), now)
+
+    def _commit_now(self, event: CommitOffsets, now: Instant) -> list[Effect]:
+        ticket, context = event.ticket, self._context
+        context.answer_upwards(ticket, lambda answer: OffsetsPlaced(ticket, answer.error))
+        effects = context.groups.commit_from_link(ticket, event.group, event.offsets, now)
+        return context.run_groups(effects, now)
 
     def _place(
         self, event: PlaceBatches | SkipTo | TrimMirror, now: Instant

@@ -39,7 +39,7 @@ class Context:
     timers: Timers = field(default_factory=Timers)
     answered: dict[Ticket, Answered] = field(default_factory=dict)
     decided: dict[Ticket, Then] = field(default_factory=dict)
-    groups_waiting: dict[Ticket, Callable[[Any], object]] = field(default_factory=dict)
+    groups_waiting: dict[Ticket, Callable[[Any], Any]] = field(default_factory=dict)
     last_ticket: Ticket = 0
 
     @property
@@ -59,12 +59,16 @@ class Context:
 
     def answer(self, ticket: Ticket, to_message: Callable[[Any], object]) -> None:
         """The coordinator's `Answer` to this ticket becomes the wire message that `to_message` makes of it."""
-        self.groups_waiting[ticket] = to_message
+        self.groups_waiting[ticket] = lambda response: Reply(ticket, to_message(response))
+
+    def answer_upwards(self, ticket: Ticket, to_event: Callable[[Any], Any]) -> None:
+        """The same for an upper layer's ticket: the answer becomes one of its events."""
+        self.groups_waiting[ticket] = to_event
 
     def replied(self, answer: Answer) -> list[Effect]:
         """The coordinator has answered a ticket."""
-        to_message = self.groups_waiting.pop(answer.ticket, None)
-        return [] if to_message is None else [Reply(answer.ticket, to_message(answer.response))]
+        to_effect = self.groups_waiting.pop(answer.ticket, None)
+        return [] if to_effect is None else [to_effect(answer.response)]
 
     def require(self, partition: TopicPartition) -> Replica:
         """The replica held here; refuses as Kafka does where there is none."""
