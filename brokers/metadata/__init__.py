@@ -1,8 +1,10 @@
 """What a region agrees on: records of one log, decided by one controller, kept by a quorum.
 
-`commands` (what one may ask), `controller` (decides a command as records; `topics`, `partitions`, `mirrors`,
-`config_changes`, `documents`, `registration` and `producer_ids` hold the rules), `config_keys` (every topic key),
-`configs` (values in force), `image` (the agreed state), `replay` (records onto an image), `records` (records to bytes),
-`batches` (bytes to batches), `snapshot` (an image as a file), `quorum` (who leads, what is committed), `plane` (all of
-it behind one door).
+- `commands` (what one may ask), `controller` (decides a command as records), and the rules, a file per concern:
+  `names`, `topics`, `placement`, `partitions`, `deletion`, `mirrors`, `config_changes`, `producer_ids`, `documents`,
+  `registration`; `decision` is what they all produce
+- `config_keys` (every topic key, and what of it is honoured), `configs` and `broker_configs` (values in force)
+- `image` (the agreed state), `replay` (records onto an image: the only way it changes)
+- `records` (records to bytes), `batches` (bytes to batches), `snapshot` (an image as a file), `checkpoints` (when)
+- `quorum` (who leads, what is committed), `opening` (what the disk holds), `plane` (all of it behind one door)
 """

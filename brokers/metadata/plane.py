@@ -13,13 +13,12 @@ from typing import TypeAlias
 from uuid import UUID
 
 from brokers.config import BrokerConfig
-from brokers.effects import Changed, LoadState, OpenLog, ReadRange, SaveState, StorageEffect
+from brokers.effects import Changed, ReadRange, SaveState, StorageEffect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
 from brokers.ids import (
     METADATA_PARTITION,
     BrokerId,
-    Buffer,
     Instant,
     LeaderEpoch,
     Offset,
@@ -27,14 +26,14 @@ from brokers.ids import (
 )
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
-from brokers.metadata import snapshot
 from brokers.metadata.batches import data_batch, read_batches
-from brokers.metadata.checkpoints import POINTER_NAME, Checkpoints
+from brokers.metadata.checkpoints import Checkpoints
 from brokers.metadata.commands import NO_ID, Command, RegisterBroker
 from brokers.metadata.controller import Controller
 from brokers.metadata.image import Image, ImageDelta
+from brokers.metadata.opening import Opening
 from brokers.metadata.producer_ids import ProducerIds
-from brokers.metadata.quorum import STATE_NAME, Quorum, QuorumState
+from brokers.metadata.quorum import STATE_NAME, Quorum
 from brokers.metadata.records import MetadataLogError
 from brokers.metadata.registration import FEATURES, Feature
 from brokers.metadata.replay import replay
@@ -42,8 +41,8 @@ from brokers.ports import Rng
 from brokers.records.batch import parse_header
 from brokers.wire.message import Message
 
-METADATA_TOPIC_ID = UUID(int=1)  # Kafka's
-LOG_CONFIG = LogConfig(retention_ms=-1, delete_expired=False, flush_messages=1)
+# Segments are smaller than what lies between two snapshots, so that trimming has whole ones to drop.
+LOG_CONFIG = LogConfig(segment_bytes=8 << 20, delete_expired=False, flush_messages=1)
 READ_BYTES = 4 << 20
 RETRY_MS = 1_000  # how often a disk that refused is tried again
 READ_TICKET: Ticket = -1  # there is at most one read, and nobody else reads this log
@@ -77,7 +76,8 @@ class _Phase(Enum):
     OFFLINE = "offline"
     LOADING = "loading"  # the quorum state, the snapshot and the log are being opened
     ELECTING = "electing"  # the vote goes to disk
-    REPLAYING = "replaying"  # the epoch begins, and the log up to it is read
+    BEGINNING = "beginning"  # the epoch's first record goes to disk
+    REPLAYING = "replaying"  # the log up to the epoch is read
     REGISTERING = "registering"
     SERVING = "serving"
 
@@ -114,7 +114,7 @@ class MetadataPlane:
         self._entries: deque[_Entry] = deque()
         self._log: Log | None = None
         self._epoch_start: Offset = 0
-        self._loaded: dict[str, Buffer | None] = {}
+        self._opening = Opening(self.image, wants_snapshot=True)
 
     @property
     def committed_offset(self) -> Offset:
@@ -173,13 +173,8 @@ class MetadataPlane:
     def on_event(self, event: PlaneEvent, now: Instant) -> list[PlaneEffect]:
         """Raises `MetadataLogError` where the disk holds what cannot be read: the node must not go on."""
         match event:
-            case LogOpened(_, log, repairs) if self._phase is _Phase.LOADING:
-                self._log = log
-                told = [Changed("metadata log", "repaired", line) for line in repairs]
-                return [*told, *self._when_loaded()]
-            case StateLoaded(name, data) if self._phase is _Phase.LOADING:
-                self._loaded[name] = data
-                return self._when_loaded()
+            case LogOpened() | StateLoaded() if self._phase is _Phase.LOADING:
+                return self._on_loaded(event)
             case StateSaved(name):
                 return self._on_saved(name, now)
             case Written(_, next_offset) if self._log is not None:
@@ -194,45 +189,22 @@ class MetadataPlane:
     # --- start ---
 
     def _load(self) -> list[PlaneEffect]:
-        self._phase, self._log, self._loaded = _Phase.LOADING, None, {}
-        return [
-            LoadState(STATE_NAME),
-            LoadState(POINTER_NAME),
-            OpenLog(METADATA_PARTITION, METADATA_TOPIC_ID.bytes),
-        ]
+        self._phase, self._log = _Phase.LOADING, None
+        self._opening = Opening(self.image, wants_snapshot=not self._has_served)
+        return [*self._opening.begin()]
 
-    def _when_loaded(self) -> list[PlaneEffect]:
-        if self._log is None or not {STATE_NAME, POINTER_NAME} <= self._loaded.keys():
-            return []
-        pointer = self._loaded[POINTER_NAME]
-        if pointer is not None and not self._has_served:
-            name = bytes(pointer).decode(errors="replace")
-            end_offset = snapshot.end_offset(name)
-            if name not in self._loaded:
-                return [LoadState(name)]
-            self._restore(name, end_offset)
-        start, end = self._log.log_start_offset, self._log.log_end_offset
-        if not start <= self.image.next_offset <= end:
-            because = (
-                f"the metadata log holds {start} to {end}, but offset {self.image.next_offset}"
-            )
-            raise MetadataLogError(
-                f"{because} comes next: a snapshot or a part of the log is missing"
-            )
-        return self._campaign(self._log)
+    def _on_loaded(self, event: LogOpened | StateLoaded) -> list[PlaneEffect]:
+        effects: list[PlaneEffect] = [*self._opening.take(event)]
+        if isinstance(event, LogOpened):
+            effects += [Changed("metadata log", "repaired", line) for line in event.repairs]
+        return effects + self._campaign() if self._opening.is_complete else effects
 
-    def _restore(self, name: str, end_offset: Offset) -> None:
-        data = self._loaded[name]
-        if data is None:
-            raise MetadataLogError(f"snapshot {name} is missing")
-        self.image = snapshot.decode(data, self.image.cluster_id, end_offset)
-        self._checkpoints.found(name)
-
-    def _campaign(self, log: Log) -> list[PlaneEffect]:
-        self._phase = _Phase.ELECTING
-        data = self._loaded[STATE_NAME]
-        stored = QuorumState() if data is None else QuorumState.decode(data)
-        state = self._quorum.campaign(stored, log.epochs.latest)
+    def _campaign(self) -> list[PlaneEffect]:
+        self._phase, opening = _Phase.ELECTING, self._opening
+        self._log, self.image = opening.log, opening.image
+        if opening.snapshot_name is not None:
+            self._checkpoints.found(opening.snapshot_name)
+        state = self._quorum.campaign(opening.quorum_state, self._log.epochs.latest)
         return [SaveState(STATE_NAME, state.encode())]
 
     def _on_saved(self, name: str, now: Instant) -> list[PlaneEffect]:
@@ -244,7 +216,7 @@ class MetadataPlane:
         return [*effects]
 
     def _begin_epoch(self, now: Instant) -> list[PlaneEffect]:
-        self._phase = _Phase.REPLAYING
+        self._phase = _Phase.BEGINNING
         self._epoch_start = self._require_log().log_end_offset
         self._quorum.lead(self._epoch_start)
         return self._append(self._quorum.leader_change(now), now)
@@ -252,9 +224,12 @@ class MetadataPlane:
     def _on_written(self, next_offset: Offset, now: Instant) -> list[PlaneEffect]:
         self._require_log().on_written(next_offset)
         self._quorum.flushed(self._config.node_id, next_offset)
-        if self._phase is not _Phase.REPLAYING:
+        if self._phase is not _Phase.BEGINNING:
             return self._commit(now)
-        return self._read_on(now) if self._quorum.high_watermark > self._epoch_start else []
+        if self._quorum.high_watermark <= self._epoch_start:
+            return []
+        self._phase = _Phase.REPLAYING
+        return self._read_on(now)
 
     def _read_on(self, now: Instant) -> list[PlaneEffect]:
         position, bound = self.image.next_offset, self._epoch_start

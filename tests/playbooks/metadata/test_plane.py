@@ -16,8 +16,8 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
 from brokers.ids import METADATA_PARTITION
 from brokers.metadata.commands import CreateTopics, DeleteTopics, NewTopic
+from brokers.metadata.opening import METADATA_TOPIC_ID
 from brokers.metadata.plane import (
-    METADATA_TOPIC_ID,
     RETRY_MS,
     Decided,
     ImageChanged,
@@ -328,6 +328,18 @@ def test_repairs_of_the_log_are_told() -> None:
     host.plane.on_started(NOW)
     opened = LogOpened(METADATA_PARTITION, host.disk.open(), repairs=("cut 7 bytes",))
     assert host.plane.on_event(opened, NOW) == [Changed("metadata log", "repaired", "cut 7 bytes")]
+
+
+def test_a_report_that_comes_twice_while_the_log_is_read_changes_nothing() -> None:
+    host = Host().start()
+    host.decide(create("a"))
+    again = Host(host.crash(), seed=2)
+    again.take(again.plane.on_started(NOW))
+    while not isinstance(again.todo[0], ReadRange):
+        again.step()
+    assert again.plane.on_event(Written(METADATA_PARTITION, again.plane.log_end_offset), NOW) == []
+    again.settle()
+    assert again.plane.image.topics_by_name["a"].partitions[0].leader_epoch == 1
 
 
 def test_the_same_seed_gives_the_same_effects() -> None:
