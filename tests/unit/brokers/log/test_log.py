@@ -1,0 +1,230 @@
+import pytest
+
+from brokers.effects import Append, Roll, SaveEpochs, TrimLog
+from brokers.log.config import LogConfig
+from brokers.log.log import Log
+from brokers.log.segments import Segment
+from brokers.log.snapshots import decode_snapshot
+from brokers.records.batch import parse_header
+from tests.unit.brokers.log.logs import NOW, TOPIC_ID, TP, batch_at
+
+BATCH = len(batch_at(0))
+CONFIG = LogConfig(segment_bytes=3 * BATCH, segment_ms=1_000)
+
+
+def empty_log() -> Log:
+    return Log(TP, TOPIC_ID, segments=[Segment(0)], log_start_offset=0, log_end_offset=0)
+
+
+def append(log: Log, *batches: bytearray, now: int = NOW, config: LogConfig = CONFIG, **options):
+    headers = [parse_header(batch) for batch in batches]
+    return log.append(headers, batches, now, config=config, sync=False, **options)
+
+
+def kinds(effects: list) -> list[str]:
+    return [type(effect).__name__ for effect in effects]
+
+
+def test_the_first_batch_of_an_epoch_is_preceded_by_its_entry() -> None:
+    log = empty_log()
+    effects = append(log, batch_at(0, 2))
+    assert kinds(effects) == ["SaveEpochs", "Append"]
+    assert effects[0] == SaveEpochs(TP, ((0, 0),))
+    assert kinds(append(log, batch_at(2, leader_epoch=0))) == ["Append"]
+    assert kinds(append(log, batch_at(3, leader_epoch=4))) == ["Roll", "SaveEpochs", "Append"]
+    assert log.epochs.entries == ((0, 0), (4, 3))
+
+
+def test_several_epochs_in_one_append_are_saved_at_once() -> None:
+    log = empty_log()
+    batches = [batch_at(offset, leader_epoch=epoch) for offset, epoch in enumerate([1, 1, 3])]
+    effects = append(log, *batches)
+    assert effects[0] == SaveEpochs(TP, ((1, 0), (3, 2)))
+
+
+def test_the_end_moves_when_decided_and_what_is_written_when_told() -> None:
+    log = empty_log()
+    batch = batch_at(0, 3)
+    effects = append(log, batch)
+    assert effects[-1] == Append(TP, (parse_header(batch),), (batch,), False)
+    assert (log.log_end_offset, log.written_offset) == (3, 0)
+    log.on_written(3)
+    log.on_written(2)
+    assert log.written_offset == 3
+
+
+def test_offsets_that_come_again_are_a_fault_of_ours() -> None:
+    log = empty_log()
+    append(log, batch_at(0, 3))
+    with pytest.raises(AssertionError):
+        append(log, batch_at(2))
+
+
+def test_a_mirror_may_leave_the_holes_of_its_source() -> None:
+    log = empty_log()
+    append(log, batch_at(5, 2), batch_at(10))
+    assert log.log_end_offset == 11
+    assert [segment.base_offset for segment in log.segments] == [0]
+
+
+def test_a_full_segment_is_rolled_before_the_batch_that_would_not_fit() -> None:
+    log = empty_log()
+    for offset in range(3):
+        assert "Roll" not in kinds(append(log, batch_at(offset)))
+    effects = append(log, batch_at(3))
+    assert kinds(effects) == ["Roll", "Append"]
+    assert effects[0].base_offset == 3
+    assert [(segment.base_offset, segment.size) for segment in log.segments] == [
+        (0, 3 * BATCH),
+        (3, BATCH),
+    ]
+    assert log.size == 4 * BATCH
+
+
+def test_an_old_segment_is_rolled_and_an_empty_one_never() -> None:
+    log = empty_log()
+    assert "Roll" not in kinds(append(log, batch_at(0), now=NOW + 99_999))
+    assert "Roll" not in kinds(append(log, batch_at(1), now=NOW + 99_999 + 1_000))
+    assert "Roll" in kinds(append(log, batch_at(2), now=NOW + 99_999 + 1_001))
+
+
+def test_a_source_decides_where_its_mirror_rolls() -> None:
+    log = empty_log()
+    for offset in range(10):
+        effects = append(log, batch_at(offset), roll_first=offset == 5)
+        assert ("Roll" in kinds(effects)) == (offset == 5)
+    assert [segment.base_offset for segment in log.segments] == [0, 5]
+
+
+def test_a_mirror_told_to_roll_an_empty_segment_has_nothing_to_seal() -> None:
+    assert "Roll" not in kinds(append(empty_log(), batch_at(0), roll_first=True))
+
+
+def test_offsets_too_far_for_an_index_begin_a_new_segment_whatever_was_asked() -> None:
+    log = empty_log()
+    append(log, batch_at(0))
+    effects = append(log, batch_at(2**31), roll_first=False)
+    assert effects[0].base_offset == 2**31
+    far = empty_log()
+    assert append(far, batch_at(2**40), roll_first=False)[0].base_offset == 2**40
+
+
+def test_a_roll_carries_the_producers_as_of_its_offset() -> None:
+    log = empty_log()
+    fields = {"producer_id": 5, "producer_epoch": 0}
+    append(log, batch_at(0, 2, base_sequence=0, **fields))
+    effects = append(log, batch_at(2, base_sequence=2, **fields), roll_first=True)
+    [(producer_id, producer)] = list(decode_snapshot(effects[0].producers))
+    assert (producer_id, producer.next_sequence) == (5, 2)
+    assert dict(log.producers)[5].next_sequence == 3
+
+
+def test_an_epoch_begins_even_without_data_and_only_once() -> None:
+    log = empty_log()
+    assert log.begin_epoch(3) == [SaveEpochs(TP, ((3, 0),))]
+    assert log.begin_epoch(3) == []
+    append(log, batch_at(0, 2, leader_epoch=3))
+    assert log.begin_epoch(5) == [SaveEpochs(TP, ((3, 0), (5, 2)))]
+
+
+def filled_log(batches: int = 7, per_segment: int = 2) -> Log:
+    """Segments of two batches each, the last with one; batch n has timestamp NOW + n."""
+    log = empty_log()
+    for offset in range(batches):
+        batch = batch_at(offset, timestamp=NOW + offset)
+        append(log, batch, roll_first=offset % per_segment == 0 and offset > 0)
+    log.on_written(batches)
+    return log
+
+
+def test_trimming_drops_whole_segments_and_never_moves_back() -> None:
+    log = filled_log()
+    assert log.trim(3) == [TrimLog(TP, 3), SaveEpochs(TP, ((0, 3),))]
+    assert [segment.base_offset for segment in log.segments] == [2, 4, 6]
+    assert log.trim(3) == []
+    assert log.trim(1) == []
+    assert log.log_start_offset == 3
+
+
+def test_a_log_trimmed_to_its_end_begins_a_new_segment_once() -> None:
+    log = filled_log()
+    effects = log.trim(7)
+    assert kinds(effects) == ["Roll", "TrimLog", "SaveEpochs"]
+    assert effects[0].base_offset == 7
+    assert [(segment.base_offset, segment.size) for segment in log.segments] == [(7, 0)]
+    assert log.epochs.entries == ((0, 7),)
+    with pytest.raises(AssertionError):
+        log.trim(8)
+
+
+def test_a_restart_leaves_an_empty_log_at_the_offset() -> None:
+    log = filled_log()
+    effects = log.restart_at(100)
+    assert kinds(effects) == ["Roll", "TrimLog", "SaveEpochs"]
+    assert (log.log_start_offset, log.written_offset, log.log_end_offset) == (100, 100, 100)
+    assert [(segment.base_offset, segment.size) for segment in log.segments] == [(100, 0)]
+    assert log.begin_epoch(7) == [SaveEpochs(TP, ((7, 100),))]
+    with pytest.raises(AssertionError):
+        log.restart_at(99)
+
+
+@pytest.mark.parametrize(
+    ("retention_ms", "now", "start"),
+    [
+        (-1, NOW + 10**9, None),
+        (100, NOW + 100, None),
+        (100, NOW + 101, None),  # the newest of the first segment is of NOW + 1
+        (100, NOW + 102, 2),
+        (100, NOW + 104, 4),
+        (100, NOW + 106, 6),
+        (100, NOW + 107, 7),  # even the active segment
+        (0, NOW + 2, 2),
+    ],
+)
+def test_retention_by_time_takes_segments_whose_newest_record_is_too_old(
+    retention_ms: int, now: int, start: int | None
+) -> None:
+    config = LogConfig(retention_ms=retention_ms)
+    assert filled_log().retention(now, config, 7) == start
+
+
+@pytest.mark.parametrize(
+    ("batches_kept", "start"),
+    [(0, 6), (1, 6), (2, 4), (3, 4), (4, 2), (5, 2), (6, None), (7, None), (99, None)],
+)
+def test_retention_by_size_keeps_at_least_that_much(batches_kept: int, start: int | None) -> None:
+    config = LogConfig(retention_ms=-1, retention_bytes=batches_kept * BATCH)
+    assert filled_log().retention(NOW, config, 7) == start
+
+
+def test_retention_respects_the_high_watermark_and_cleanup_policy() -> None:
+    everything = LogConfig(retention_ms=0)
+    assert filled_log().retention(NOW + 99, everything, 3) == 2
+    assert filled_log().retention(NOW + 99, everything, 1) is None
+    kept = LogConfig(retention_ms=0, delete_expired=False)
+    assert filled_log().retention(NOW + 99, kept, 7) is None
+
+
+def test_retention_stops_at_the_first_segment_that_stays() -> None:
+    log = empty_log()
+    for offset, timestamp in enumerate([NOW, NOW + 500, NOW]):
+        append(log, batch_at(offset, timestamp=timestamp), roll_first=offset > 0)
+    config = LogConfig(retention_ms=100)
+    assert log.retention(NOW + 200, config, 3) == 1
+
+
+def test_an_empty_log_has_nothing_to_expire() -> None:
+    assert empty_log().retention(NOW, LogConfig(retention_ms=0, retention_bytes=0), 0) is None
+
+
+def test_records_without_timestamps_expire_by_when_they_came() -> None:
+    log = empty_log()
+    append(log, batch_at(0, timestamp=-1))
+    assert log.retention(NOW + 100, LogConfig(retention_ms=100), 1) is None
+    assert log.retention(NOW + 101, LogConfig(retention_ms=100), 1) == 1
+
+
+def test_a_roll_effect_is_what_storage_expects() -> None:
+    log = filled_log(2)
+    [roll, *_] = log.trim(2)
+    assert roll == Roll(TP, 2, log.snapshot())
