@@ -10,12 +10,12 @@ from brokers.errors import KafkaError, Refusal
 from brokers.groups import deletion, looking, offsets
 from brokers.groups.config import GroupConfig
 from brokers.groups.effects import Answer, GroupEffect
+from brokers.groups.expiry import Expiry
 from brokers.groups.following import Following
-from brokers.groups.joining import STRING_BYTES_MAX, Joining
+from brokers.groups.joining import Joining
 from brokers.groups.journal import Journal, Then
-from brokers.groups.loading import KeyAndValue, Loading
+from brokers.groups.loading import KeyAndValue
 from brokers.groups.membership import Group
-from brokers.groups.placement import partition_for
 from brokers.groups.rebalance import Rebalance
 from brokers.groups.requests import (
     CommitAnswer,
@@ -34,6 +34,7 @@ from brokers.groups.requests import (
     SyncAnswer,
     SyncRequest,
 )
+from brokers.groups.residence import Residence
 from brokers.groups.states import State
 from brokers.ids import Instant, OffsetAndMetadata, Ticket, TopicPartition
 from brokers.ports import Rng
@@ -45,15 +46,13 @@ class Coordinator:
 
     def __init__(self, rng: Rng, config: GroupConfig) -> None:
         self._config = config
-        self._offsets_partitions = config.offsets_partitions
         self._timers = Timers()
         self._journal = Journal()
+        self._residence = Residence(config.offsets_partitions)
         self._rebalance = Rebalance(config, self._timers, self._journal)
         self._joining = Joining(config, rng, self._timers, self._journal, self._rebalance)
         self._following = Following(self._timers, self._rebalance)
-        self._groups: dict[str, Group] = {}
-        self._partitions: dict[int, Loading | None] = {}  # None: loaded
-        self._expiry_timer: int | None = None
+        self._expiry = Expiry(config, self._timers, self._journal, self._residence)
 
     # --- time, and the ends of appends ---
 
@@ -70,13 +69,13 @@ class Coordinator:
     def committed(self, token: int, now: Instant) -> list[GroupEffect]:
         """The records of this `AppendRecords` are committed."""
         group, effects = self._journal.committed(token, now)
-        self._forget_if_blank(group)
+        self._residence.forget_if_blank(group)
         return effects
 
     def append_failed(self, token: int, error: KafkaError, now: Instant) -> list[GroupEffect]:
         """They are not, and never will be."""
         group, effects = self._journal.failed(token, error, now)
-        self._forget_if_blank(group)
+        self._residence.forget_if_blank(group)
         return effects
 
     def disconnected(self, tickets: Iterable[Ticket], now: Instant) -> list[GroupEffect]:
@@ -89,25 +88,31 @@ class Coordinator:
     # --- members ---
 
     def join(self, ticket: Ticket, request: JoinRequest, now: Instant) -> list[GroupEffect]:
+        """-> `JoinAnswer` when the group's next generation begins, or at once."""
         group: Group | None = None
         try:
-            self._require_place(request.group, is_member=True)
-            self._joining.check(request)
-            group = self._groups.get(request.group)
-            if group is None:
-                if request.member_id:
-                    raise Refusal(KafkaError.UNKNOWN_MEMBER_ID)
-                group = self._create(request.group)
+            group = self._group_to_join(request)
             effects = self._joining.join(ticket, group, request, now)
         except Refusal as refusal:
             answer = JoinAnswer(error=refusal.error, member_id=request.member_id)
             effects = [Answer(ticket, answer)]
-        self._forget_if_blank(group)
+        self._residence.forget_if_blank(group)
         return effects
 
+    def _group_to_join(self, request: JoinRequest) -> Group:
+        self._residence.require_place(request.group, is_member=True)
+        self._joining.check(request)
+        group = self._residence.groups.get(request.group)
+        if group is None:
+            if request.member_id:
+                raise Refusal(KafkaError.UNKNOWN_MEMBER_ID)
+            group = self._residence.create(request.group)
+        return group
+
     def sync(self, ticket: Ticket, request: SyncRequest, now: Instant) -> list[GroupEffect]:
+        """-> `SyncAnswer` once the leader's decision is in the log."""
         try:
-            group = self._require_members_group(request.group)
+            group = self._members_group(request.group)
             return self._following.sync(ticket, group, request, now)
         except Refusal as refusal:
             return [Answer(ticket, SyncAnswer(error=refusal.error))]
@@ -115,8 +120,9 @@ class Coordinator:
     def heartbeat(
         self, ticket: Ticket, request: HeartbeatRequest, now: Instant
     ) -> list[GroupEffect]:
+        """-> `HeartbeatAnswer`, at once."""
         try:
-            group = self._require_members_group(request.group)
+            group = self._members_group(request.group)
             return self._following.heartbeat(ticket, group, request, now)
         except Refusal as refusal:
             # Whether the member is one is not known yet: it is not troubled meanwhile, as in Kafka.
@@ -125,13 +131,17 @@ class Coordinator:
             return [Answer(ticket, HeartbeatAnswer(error))]
 
     def leave(self, ticket: Ticket, request: LeaveRequest, now: Instant) -> list[GroupEffect]:
+        """-> `LeaveAnswer`, at once."""
         try:
-            group = self._require_members_group(request.group)
+            group = self._members_group(request.group)
             effects = self._following.leave(ticket, group, request, now)
-            self._forget_if_blank(group)
+            self._residence.forget_if_blank(group)
             return effects
         except Refusal as refusal:
             return [Answer(ticket, LeaveAnswer(refusal.error))]
+
+    def _members_group(self, group_id: str) -> Group:
+        return self._residence.require(group_id, KafkaError.UNKNOWN_MEMBER_ID, is_member=True)
 
     # --- offsets ---
 
@@ -145,21 +155,21 @@ class Coordinator:
         except Refusal as refusal:
             return [Answer(ticket, CommitAnswer(dict.fromkeys(errors, refusal.error)))]
         if (member := group.members.get(request.member_id)) is not None:
-            self._rebalance.touch(group, member, now)
+            self._rebalance.sessions.touch(group, member, now)
         accepted = {name: request.offsets[name] for name, error in errors.items() if not error}
         if not accepted:
-            self._forget_if_blank(group)
+            self._residence.forget_if_blank(group)
             return [Answer(ticket, CommitAnswer(errors))]
         records = offsets.commit_records(group.id, accepted, request.retention_ms, now)
         return self._journal.append(group, records, _committed(ticket, errors))
 
     def _group_to_commit(self, request: CommitRequest) -> Group:
-        self._require_place(request.group)
-        group = self._groups.get(request.group)
+        self._residence.require_place(request.group)
+        group = self._residence.groups.get(request.group)
         if group is None:
             if request.generation >= 0:
                 raise Refusal(KafkaError.GROUP_ID_NOT_FOUND)
-            group = self._create(request.group)
+            group = self._residence.create(request.group)
         return group
 
     def commit_from_link(
@@ -171,15 +181,14 @@ class Coordinator:
     ) -> list[GroupEffect]:
         """-> `LinkCommitAnswer`: all of it, or an error; NON_EMPTY_GROUP where members are active here."""
         try:
-            self._require_place(group_id)
-            group = self._groups.get(group_id) or self._create(group_id)
-            if group.state is not State.EMPTY:
+            self._residence.require_place(group_id)
+            if self.is_active(group_id):
                 raise Refusal(KafkaError.NON_EMPTY_GROUP)
         except Refusal as refusal:
             return [Answer(ticket, LinkCommitAnswer(refusal.error))]
         if not committed:
-            self._forget_if_blank(group)
             return [Answer(ticket, LinkCommitAnswer(KafkaError.NONE))]
+        group = self._residence.groups.get(group_id) or self._residence.create(group_id)
         records = offsets.commit_records(group_id, committed, None, now)
         return self._journal.append(
             group, records, lambda error, at: [Answer(ticket, LinkCommitAnswer(error))]
@@ -190,10 +199,10 @@ class Coordinator:
     ) -> FetchedOffsets:
         """What is committed; None asks for all that the group has. An unknown group has nothing."""
         try:
-            self._require_place(group_id)
+            self._residence.require_place(group_id)
         except Refusal as refusal:
             return FetchedOffsets(refusal.error)
-        group = self._groups.get(group_id)
+        group = self._residence.groups.get(group_id)
         known = {} if group is None else group.offsets
         if partitions is None:
             return FetchedOffsets(KafkaError.NONE, dict(known))
@@ -202,38 +211,26 @@ class Coordinator:
     def delete_offsets(
         self, ticket: Ticket, group_id: str, partitions: Sequence[TopicPartition], now: Instant
     ) -> list[GroupEffect]:
+        """-> `DeleteOffsetsAnswer` once they are gone."""
         try:
-            self._require_place(group_id, is_member=True)
-            group = self._groups.get(group_id)
-            if group is None:
-                raise Refusal(KafkaError.GROUP_ID_NOT_FOUND)
+            group = self._residence.require(group_id, KafkaError.GROUP_ID_NOT_FOUND, is_member=True)
         except Refusal as refusal:
             return [Answer(ticket, DeleteOffsetsAnswer(refusal.error))]
         return deletion.delete_offsets(ticket, group, partitions, self._journal)
 
     def on_topics_deleted(self, topics: Iterable[str], now: Instant) -> list[GroupEffect]:
         """Offsets of a deleted topic mean nothing to a later topic of that name."""
-        names = frozenset(topics)
-        effects: list[GroupEffect] = []
-        for group in self._groups.values() if names else ():
-            known = (*group.offsets, *self._journal.offsets_in_flight(group))
-            doomed = [partition for partition in known if partition.topic in names]
-            if doomed:
-                effects += self._journal.append(group, offsets.tombstones(group.id, doomed))
-        return effects
+        return self._expiry.on_topics_deleted(topics)
 
     # --- administration ---
 
     def delete(self, ticket: Ticket, groups: Sequence[str], now: Instant) -> list[GroupEffect]:
-        """-> `DeleteGroupsAnswer`, one error per group."""
+        """-> `DeleteGroupsAnswer`, one error per group, when the last of them is gone."""
         request = deletion.GroupsDeletion(ticket, self._journal)
         effects: list[GroupEffect] = []
         for group_id in dict.fromkeys(groups):
             try:
-                self._require_place(group_id)
-                group = self._groups.get(group_id)
-                if group is None:
-                    raise Refusal(KafkaError.GROUP_ID_NOT_FOUND)
+                group = self._residence.require(group_id, KafkaError.GROUP_ID_NOT_FOUND)
                 effects += request.delete(group)
             except Refusal as refusal:
                 request.refuse(group_id, refusal.error)
@@ -245,24 +242,25 @@ class Coordinator:
 
     def _describe(self, group_id: str) -> GroupDescription:
         try:
-            self._require_place(group_id)
+            group = self._residence.require(group_id, KafkaError.GROUP_ID_NOT_FOUND)
         except Refusal as refusal:
             return GroupDescription(group=group_id, error=refusal.error)
-        group = self._groups.get(group_id)
-        return looking.unknown(group_id) if group is None else looking.describe(group)
+        return looking.describe(group)
 
     def list_groups(self, states: Sequence[str] = (), types: Sequence[str] = ()) -> Listing:
-        is_loading = any(loading is not None for loading in self._partitions.values())
+        """Filtered by names of states and types; no filter lets all through."""
+        is_loading = self._residence.is_loading
         error = KafkaError.COORDINATOR_LOAD_IN_PROGRESS if is_loading else KafkaError.NONE
-        return Listing(error, looking.listing(self._groups.values(), states, types))
+        return Listing(error, looking.listing(self._residence.groups.values(), states, types))
 
     def all_offsets(self) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
         """A snapshot of every committed offset, by group."""
-        return {group.id: dict(group.offsets) for group in self._groups.values() if group.offsets}
+        groups = self._residence.groups.values()
+        return {group.id: dict(group.offsets) for group in groups if group.offsets}
 
     def group_state(self, group_id: str) -> State:
         """Dead where there is no such group here."""
-        group = self._groups.get(group_id)
+        group = self._residence.groups.get(group_id)
         return State.DEAD if group is None else group.state
 
     def is_active(self, group_id: str) -> bool:
@@ -272,40 +270,30 @@ class Coordinator:
     # --- partitions ---
 
     def partition_for(self, group_id: str) -> int:
-        """The partition of `__consumer_offsets` that holds a group that is not here yet."""
-        return partition_for(group_id, self._offsets_partitions)
+        """The partition of `__consumer_offsets` for a group that is not here yet."""
+        return self._residence.partition_for(group_id)
 
     def spread_over(self, partitions: int) -> None:
-        """How many partitions `__consumer_offsets` really has; whatever the configuration says by now."""
-        self._offsets_partitions = partitions
+        """How many partitions `__consumer_offsets` really has, whatever the configuration says by now."""
+        self._residence.spread_over(partitions)
 
     def start_loading(self, partition: int) -> None:
         """The partition's records are being read: its groups answer COORDINATOR_LOAD_IN_PROGRESS."""
-        assert self._partitions.get(partition, self) is not None, f"{partition} is loaded already"
-        self._partitions[partition] = Loading(partition)
+        self._residence.start_loading(partition)
 
     def replay(self, partition: int, records: Iterable[KeyAndValue]) -> None:
         """The next records of a partition that is being loaded, in the order of the log."""
-        loading = self._partitions[partition]
-        assert loading is not None, f"{partition} is loaded already"
-        loading.replay(records)
+        self._residence.replay(partition, records)
 
     def finish_loading(self, partition: int, now: Instant) -> list[GroupEffect]:
         """All committed records have been replayed: serve the groups. Their members' sessions begin anew."""
-        loading = self._partitions[partition]
-        assert loading is not None, f"{partition} is loaded already"
-        self._partitions[partition] = None
-        effects = loading.report()
-        for group in loading.groups():
-            self._groups[group.id] = group
+        groups, effects = self._residence.finish_loading(partition)
+        self._expiry.begin(now)
+        for group in groups:
             for member in group.members.values():
-                self._rebalance.touch(group, member, now)
+                self._rebalance.sessions.touch(group, member, now)
             if len(group.members) > self._config.members_max:
                 effects += self._rebalance.prepare(group, "group.max.size was lowered", now)
-        if self._expiry_timer is None:
-            self._expiry_timer = self._timers.set(
-                now + self._config.expiry_interval_ms, self._expire
-            )
         return effects
 
     def load(
@@ -318,60 +306,10 @@ class Coordinator:
 
     def unload(self, partition: int, now: Instant) -> list[GroupEffect]:
         """The partition is no longer served here: whoever waits is sent to look for the coordinator."""
-        self._partitions.pop(partition, None)
         effects: list[GroupEffect] = []
-        gone = [group for group in self._groups.values() if group.partition == partition]
-        for group in gone:
-            del self._groups[group.id]
+        for group in self._residence.unload(partition):
             effects += self._rebalance.drop(group, KafkaError.NOT_COORDINATOR, now)
         return effects + self._journal.abandon(partition, now)
-
-    # --- pieces ---
-
-    def _expire(self, now: Instant) -> list[GroupEffect]:
-        """Every so often: offsets that outlived their time, and empty groups that have none left."""
-        effects: list[GroupEffect] = []
-        for group in list(self._groups.values()):
-            self._forget_if_blank(group)
-            if group.appends_in_flight or group.state is State.DEAD:
-                continue  # a commit on its way must not meet a tombstone that was decided before it
-            doomed = list(offsets.expired(group, now, self._config))
-            is_over = group.state is State.EMPTY and not group.pending
-            if is_over and len(doomed) == len(group.offsets):
-                effects += self._journal.append(group, deletion.end_of(group, self._journal))
-            elif doomed:
-                effects += self._journal.append(group, offsets.tombstones(group.id, doomed))
-        self._expiry_timer = self._timers.set(now + self._config.expiry_interval_ms, self._expire)
-        return effects
-
-    def _require_place(self, group_id: str, *, is_member: bool = False) -> None:
-        """Members need a name; offsets of the nameless group are as old as Kafka and allowed."""
-        if (is_member and not group_id) or len(group_id.encode()) > STRING_BYTES_MAX:
-            raise Refusal(KafkaError.INVALID_GROUP_ID)
-        known = self._groups.get(group_id)
-        partition = self.partition_for(group_id) if known is None else known.partition
-        if partition not in self._partitions:
-            raise Refusal(KafkaError.NOT_COORDINATOR)
-        if self._partitions[partition] is not None:
-            raise Refusal(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
-
-    def _require_members_group(self, group_id: str) -> Group:
-        self._require_place(group_id, is_member=True)
-        group = self._groups.get(group_id)
-        if group is None:
-            raise Refusal(KafkaError.UNKNOWN_MEMBER_ID)
-        return group
-
-    def _create(self, group_id: str) -> Group:
-        group = self._groups[group_id] = Group(group_id, self.partition_for(group_id))
-        return group
-
-    def _forget_if_blank(self, group: Group | None) -> None:
-        """A group of which the log holds nothing (any more) ends here."""
-        if group is None or not group.is_blank or group.has_record:
-            return
-        group.state = State.DEAD
-        del self._groups[group.id]
 
 
 def _committed(ticket: Ticket, errors: Mapping[TopicPartition, KafkaError]) -> Then:

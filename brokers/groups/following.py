@@ -4,7 +4,8 @@ from brokers.errors import KafkaError, Refusal
 from brokers.groups.effects import Answer, GroupEffect
 from brokers.groups.membership import Group, Member
 from brokers.groups.offsets import member_error
-from brokers.groups.rebalance import Rebalance, synced
+from brokers.groups.parking import synced
+from brokers.groups.rebalance import Rebalance
 from brokers.groups.requests import (
     NO_MEMBER,
     HeartbeatAnswer,
@@ -37,10 +38,10 @@ class Following:
         if error := ANSWERS[Question.SYNC][group.state]:
             raise Refusal(error)
         group.unsynced.pop(member.id, None)
-        self._rebalance.touch(group, member, now)
+        self._rebalance.sessions.touch(group, member, now)
         if group.state is State.STABLE:
             return [Answer(ticket, synced(group, member))]
-        effects = self._rebalance.park_sync(group, member, ticket)
+        effects = self._rebalance.parking.sync(group, member, ticket)
         if group.leader == member.id:
             effects += self._rebalance.assign(group, request.assignments, now)
         return effects
@@ -50,7 +51,7 @@ class Following:
     ) -> list[GroupEffect]:
         member = self._member(group, request)
         if group.state is not State.EMPTY:
-            self._rebalance.touch(group, member, now)
+            self._rebalance.sessions.touch(group, member, now)
         return [Answer(ticket, HeartbeatAnswer(ANSWERS[Question.HEARTBEAT][group.state]))]
 
     def _member(self, group: Group, request: SyncRequest | HeartbeatRequest) -> Member:

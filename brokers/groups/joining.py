@@ -12,7 +12,8 @@ from brokers.groups.effects import Answer, GroupEffect
 from brokers.groups.journal import Journal, Then
 from brokers.groups.membership import Group, Member
 from brokers.groups.offsets import member_error
-from brokers.groups.rebalance import Rebalance, joined
+from brokers.groups.parking import joined
+from brokers.groups.rebalance import Rebalance
 from brokers.groups.requests import NO_MEMBER, JoinAnswer, JoinRequest
 from brokers.groups.snapshots import group_record
 from brokers.groups.states import State
@@ -168,7 +169,7 @@ class Joining:
     def _park(
         self, ticket: Ticket, group: Group, member: Member, why: str, now: Instant
     ) -> list[GroupEffect]:
-        effects = self._rebalance.park_join(group, member, ticket)
+        effects = self._rebalance.parking.join(group, member, ticket)
         if group.state is State.PREPARING_REBALANCE:
             return effects + self._rebalance.try_complete(group, now)
         return effects + self._rebalance.prepare(group, why, now)
@@ -188,7 +189,7 @@ class Joining:
         is_lost_answer = group.state is State.COMPLETING_REBALANCE and unchanged
         is_idle_follower = group.state is State.STABLE and unchanged and group.leader != member.id
         if is_lost_answer or is_idle_follower:
-            self._rebalance.touch(group, member, now)
+            self._rebalance.sessions.touch(group, member, now)
             return [Answer(ticket, joined(group, member))]
         self._update(member, request)
         return self._park(ticket, group, member, f"member {member.id} joins again", now)
@@ -212,12 +213,12 @@ class Joining:
         now: Instant,
     ) -> list[GroupEffect]:
         """The instance runs again, under a new member id; whoever still uses the old one is fenced."""
-        effects = self._rebalance.refuse(member, KafkaError.FENCED_INSTANCE_ID)
+        effects = self._rebalance.parking.refuse(member, KafkaError.FENCED_INSTANCE_ID)
         old_leader = group.leader
         same_topics = _topics(member, group) == _topics_of(request, group)
         group.rename(member, member_id)
         self._update(member, request)
-        self._rebalance.touch(group, member, now)
+        self._rebalance.sessions.touch(group, member, now)
         if (
             group.state is State.STABLE
             and same_topics

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from brokers.errors import KafkaError
 from brokers.groups.membership import Group, Member
 from brokers.groups.requests import CLASSIC, GroupDescription, GroupListing, MemberDescription
 from brokers.groups.states import State
@@ -18,10 +17,6 @@ def describe(group: Group) -> GroupDescription:
         protocol=(group.protocol or "") if is_stable else "",
         members=tuple(_member(group, member, is_stable) for member in group.members.values()),
     )
-
-
-def unknown(group: str) -> GroupDescription:
-    return GroupDescription(group=group, error=KafkaError.GROUP_ID_NOT_FOUND)
 
 
 def _member(group: Group, member: Member, is_stable: bool) -> MemberDescription:

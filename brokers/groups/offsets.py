@@ -1,10 +1,6 @@
-"""Committed offsets: who may commit, what is written, how long it lives.
+"""Committed offsets: who may commit, what is written, and what changes when it has been."""
 
-Expiry after KIP-211: a group's offsets die `offsets.retention.minutes` after it became empty, a standalone consumer's
-that long after their commit, and those of a living group only for topics that it no longer subscribes to.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from brokers.errors import KafkaError
 from brokers.groups.config import GroupConfig
@@ -13,7 +9,6 @@ from brokers.groups.membership import Group
 from brokers.groups.records import OffsetRecord
 from brokers.groups.requests import NO_GENERATION, NO_MEMBER, CommitRequest
 from brokers.groups.states import ANSWERS, Question, State
-from brokers.groups.subscription import CONSUMER
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 
 INSTANT_MAX = 2**63 - 1
@@ -109,33 +104,3 @@ def replay_all(group: Group, records: list[OffsetRecord]) -> list[GroupEffect]:
     if not records:
         return []
     return [OffsetsCommitted(group.id, {record.partition: record.offset for record in records})]
-
-
-def expired(group: Group, now: Instant, config: GroupConfig) -> Iterator[TopicPartition]:
-    """Partitions whose offset has outlived its time."""
-    for partition, committed in group.offsets.items():
-        if group.protocol_type is not None and not _is_unread(group, partition.topic):
-            continue
-        until = group.expiries.get(partition)
-        if until is None:
-            until = _counts_from(group, committed) + config.offsets_retention_ms
-        if now >= until:
-            yield partition
-
-
-def _is_unread(group: Group, topic: str) -> bool:
-    """Whether nobody in the group reads the topic; Kafka can only tell of stable groups of consumers."""
-    if group.state is State.EMPTY:
-        return True
-    return (
-        group.state is State.STABLE
-        and group.protocol_type == CONSUMER
-        and not group.may_read(topic)
-    )
-
-
-def _counts_from(group: Group, committed: OffsetAndMetadata) -> Instant:
-    """A commit that an administrator makes for an empty group counts from then."""
-    if group.state is not State.EMPTY or group.protocol_type is None or group.state_since is None:
-        return committed.committed_at
-    return max(group.state_since, committed.committed_at)

@@ -1,8 +1,6 @@
-"""Calling a group's members together: join, elect, assign; and noticing who has gone.
+"""Calling a group's members together: everybody joins, one is elected, it assigns; and sending them away.
 
-Requests of members wait here: a JoinGroup until everyone has joined or the rebalance timeout, a SyncGroup until the
-leader's decision is in the log. Each is answered once: by what it waits for, by what overtakes it, or not at all
-when its client has gone.
+`joining` and `following` decide when; this is how.
 """
 
 from collections.abc import Mapping
@@ -10,76 +8,29 @@ from collections.abc import Mapping
 from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.groups.config import GroupConfig
-from brokers.groups.effects import Answer, GroupEffect
+from brokers.groups.effects import GroupEffect
 from brokers.groups.journal import Journal, Then
 from brokers.groups.membership import Group, Member
-from brokers.groups.requests import JoinAnswer, SyncAnswer
+from brokers.groups.parking import Parking
+from brokers.groups.sessions import Sessions
 from brokers.groups.snapshots import empty_record, group_record
 from brokers.groups.states import State
 from brokers.ids import Instant, Ticket
 from brokers.timers import Act, Timers
 
-# Kafka's NewMemberJoinTimeoutMs: a client that has never been in a generation and gave up must not hold the others up.
-NEW_MEMBER_JOIN_MS = 300_000
 # Clients may ask for a rebalance timeout of 0, in which nobody can do anything: a group would spin.
 REBALANCE_MS_MIN = 100
 
 
 class Rebalance:
-    """The mechanism; `joining` and `following` decide when to use it."""
+    """A group has one rebalance timer at most: for newcomers, for joins, or for syncs."""
 
     def __init__(self, config: GroupConfig, timers: Timers, journal: Journal) -> None:
         self._config = config
         self._timers = timers
         self._journal = journal
-        self._parked: dict[Ticket, tuple[Group, Member]] = {}
-
-    # --- parking ---
-
-    def park_join(self, group: Group, member: Member, ticket: Ticket) -> list[GroupEffect]:
-        """A request that the member repeats takes the place of the one that waits."""
-        effects = self.refuse(member, KafkaError.REBALANCE_IN_PROGRESS)
-        member.joining = ticket
-        self._parked[ticket] = (group, member)
-        return effects
-
-    def park_sync(self, group: Group, member: Member, ticket: Ticket) -> list[GroupEffect]:
-        effects = self.refuse(member, KafkaError.REBALANCE_IN_PROGRESS)
-        member.syncing = ticket
-        self._parked[ticket] = (group, member)
-        return effects
-
-    def refuse(self, member: Member, error: KafkaError) -> list[GroupEffect]:
-        """Answer whatever the member waits for with an error."""
-        effects: list[GroupEffect] = []
-        if (ticket := self._unpark_join(member)) is not None:
-            effects.append(Answer(ticket, JoinAnswer(error=error, member_id=member.id)))
-        if (ticket := self._unpark_sync(member)) is not None:
-            effects.append(Answer(ticket, SyncAnswer(error=error)))
-        return effects
-
-    def disconnected(self, ticket: Ticket, now: Instant) -> list[GroupEffect]:
-        """Nobody waits for this answer any more. The member may come back within its session timeout."""
-        group, member = self._parked.pop(ticket, (None, None))
-        if group is None or member is None:
-            return []
-        member.joining = member.syncing = None
-        if member.is_anonymous:
-            return self.remove(group, member, "its first connection broke", now)
-        self.touch(group, member, now)
-        return []
-
-    def _unpark_join(self, member: Member) -> Ticket | None:
-        ticket, member.joining = member.joining, None
-        if ticket is not None:
-            del self._parked[ticket]
-        return ticket
-
-    def _unpark_sync(self, member: Member) -> Ticket | None:
-        ticket, member.syncing = member.syncing, None
-        if ticket is not None:
-            del self._parked[ticket]
-        return ticket
+        self.parking = Parking()
+        self.sessions = Sessions(timers, self._on_session_ended)
 
     # --- the first half: everybody joins ---
 
@@ -88,14 +39,14 @@ class Rebalance:
         effects: list[GroupEffect] = []
         for member in group.members.values():
             if member.syncing is not None:
-                effects += self.refuse(member, KafkaError.REBALANCE_IN_PROGRESS)
+                effects += self.parking.refuse(member, KafkaError.REBALANCE_IN_PROGRESS)
         group.unsynced.clear()
         group.is_assigning = False
         group.is_gathering = group.state is State.EMPTY
         group.has_newcomer = False
         effects += self._move(group, State.PREPARING_REBALANCE, why, now)
         if group.is_gathering:
-            self._gather(group, max(group.rebalance_timeout_ms, 0), now)
+            self._gather(group, group.rebalance_timeout_ms, now)
             return effects
         self._wait_for_joins(group, now)
         return effects + self.try_complete(group, now)
@@ -146,15 +97,12 @@ class Rebalance:
         self._clear_timer(group)
         group.protocol = None
         effects = self._move(group, State.EMPTY, "the last member left", now)
-        return effects + self._journal.append(group, [empty_record(group)], self._report(group))
 
-    def _report(self, group: Group) -> Then:
-        def written(error: KafkaError, now: Instant) -> list[GroupEffect]:
-            if not error:
-                return []
-            return [Changed(f"group {group.id}", "not recorded as empty", error.name)]
+        def written(error: KafkaError, at: Instant) -> list[GroupEffect]:
+            what = f"group {group.id}"
+            return [Changed(what, "not recorded as empty", error.name)] if error else []
 
-        return written
+        return effects + self._journal.append(group, [empty_record(group)], written)
 
     # --- the second half: the leader assigns ---
 
@@ -165,9 +113,8 @@ class Rebalance:
         for member in group.members.values():
             group.unsynced[member.id] = None
             member.is_new = member.is_anonymous = False
-            if (ticket := self._unpark_join(member)) is not None:
-                effects.append(Answer(ticket, joined(group, member)))
-            self.touch(group, member, now)
+            effects += self.parking.answer_join(group, member)
+            self.sessions.touch(group, member, now)
         self._wait_for_syncs(group, now)
         return effects
 
@@ -194,9 +141,8 @@ class Rebalance:
             return []
         group.is_assigning = True
         chosen = {member_id: assignments.get(member_id, b"") for member_id in group.members}
-        return self._journal.append(
-            group, [group_record(group, chosen, now)], self._assigned(group, chosen)
-        )
+        record = group_record(group, chosen, now)
+        return self._journal.append(group, [record], self._assigned(group, chosen))
 
     def _assigned(self, group: Group, chosen: Mapping[str, bytes]) -> Then:
         generation = group.generation
@@ -209,9 +155,9 @@ class Rebalance:
             effects = self._move(group, State.STABLE, f"generation {generation}", now)
             for member in group.members.values():
                 member.assignment = chosen.get(member.id, b"")
-                if (ticket := self._unpark_sync(member)) is not None:
-                    effects.append(Answer(ticket, synced(group, member)))
-                    self.touch(group, member, now)
+                if member.syncing is not None:
+                    effects += self.parking.answer_sync(group, member)
+                    self.sessions.touch(group, member, now)
             group.is_assigning = False
             return effects
 
@@ -221,7 +167,7 @@ class Rebalance:
         effects: list[GroupEffect] = []
         for member in group.members.values():
             member.assignment = b""
-            effects += self.refuse(member, error)
+            effects += self.parking.refuse(member, error)
         return effects + self.prepare(group, f"the assignment was not recorded: {error.name}", now)
 
     # --- members come and go ---
@@ -229,35 +175,36 @@ class Rebalance:
     def add(self, group: Group, member: Member, protocol_type: str, now: Instant) -> None:
         group.add(member, protocol_type)
         group.has_newcomer = group.is_gathering
-        self._end_session_at(group, member, now + NEW_MEMBER_JOIN_MS)
-
-    def remove(self, group: Group, member: Member, why: str, now: Instant) -> list[GroupEffect]:
-        """A member is given up; the others share its work."""
-        effects = self.dismiss(group, member)
-        return effects + self.after_removal(group, f"member {member.id}: {why}", now)
+        self.sessions.begin(group, member, now)
 
     def dismiss(self, group: Group, member: Member) -> list[GroupEffect]:
         """A member goes; `after_removal` has to follow."""
-        effects = self.refuse(member, KafkaError.UNKNOWN_MEMBER_ID)
+        effects = self.parking.refuse(member, KafkaError.UNKNOWN_MEMBER_ID)
         self._forget(group, member)
         return effects
 
     def after_removal(self, group: Group, why: str, now: Instant) -> list[GroupEffect]:
+        """The others share the work of those who went."""
         if group.state in (State.STABLE, State.COMPLETING_REBALANCE):
             return self.prepare(group, why, now)
         return self.try_complete(group, now)
 
-    def _forget(self, group: Group, member: Member) -> None:
-        assert not member.is_parked, member.id
-        group.remove(member)
-        if member.session_timer is not None:
-            self._timers.cancel(member.session_timer)
+    def disconnected(self, ticket: Ticket, now: Instant) -> list[GroupEffect]:
+        """Nobody waits for this answer any more; the member may come back within its session timeout."""
+        found = self.parking.gone(ticket)
+        if found is None:
+            return []
+        group, member = found
+        if member.is_anonymous:
+            return self._remove(group, member, "its first connection broke", now)
+        self.sessions.touch(group, member, now)
+        return []
 
     def drop(self, group: Group, error: KafkaError, now: Instant) -> list[GroupEffect]:
         """The group is no longer ours."""
         effects: list[GroupEffect] = []
         for member in list(group.members.values()):
-            effects += self.refuse(member, error)
+            effects += self.parking.refuse(member, error)
             self._forget(group, member)
         for timer in group.pending.values():
             self._timers.cancel(timer)
@@ -265,33 +212,17 @@ class Rebalance:
         self._clear_timer(group)
         return effects + self._move(group, State.DEAD, error.name, now)
 
-    # --- sessions ---
+    def _on_session_ended(self, group: Group, member: Member, now: Instant) -> list[GroupEffect]:
+        return self._remove(group, member, "its session timed out", now)
 
-    def touch(self, group: Group, member: Member, now: Instant) -> None:
-        """The member has been heard."""
-        self._end_session_at(group, member, now + member.session_timeout_ms)
+    def _remove(self, group: Group, member: Member, why: str, now: Instant) -> list[GroupEffect]:
+        effects = self.dismiss(group, member)
+        return effects + self.after_removal(group, f"member {member.id}: {why}", now)
 
-    def _end_session_at(self, group: Group, member: Member, ends: Instant) -> None:
-        member.session_ends = ends
-        if member.session_timer is not None:
-            if member.session_checked_at <= ends:
-                return  # the timer finds the new end when it fires: a heartbeat costs no timer
-            self._timers.cancel(member.session_timer)
-        self._check_session_at(group, member, ends)
-
-    def _check_session_at(self, group: Group, member: Member, due: Instant) -> None:
-        def check(at: Instant) -> list[GroupEffect]:
-            if group.members.get(member.id) is not member or member.session_checked_at > at:
-                return []
-            if member.is_parked and not member.is_new:
-                member.session_ends = max(member.session_ends, at + member.session_timeout_ms)
-            if member.session_ends > at:
-                self._check_session_at(group, member, member.session_ends)
-                return []
-            return self.remove(group, member, "its session timed out", at)
-
-        member.session_checked_at = due
-        member.session_timer = self._timers.set(due, check)
+    def _forget(self, group: Group, member: Member) -> None:
+        assert not member.is_parked, member.id
+        group.remove(member)
+        self.sessions.forget(member)
 
     # --- pieces ---
 
@@ -315,21 +246,3 @@ class Rebalance:
 def _patience_ms(group: Group) -> int:
     """How long members have to join, or to ask for their assignment; none are not waited for."""
     return max(group.rebalance_timeout_ms, REBALANCE_MS_MIN) if group.members else 0
-
-
-def joined(group: Group, member: Member) -> JoinAnswer:
-    """What a member learns of its generation; only the leader learns of the others."""
-    return JoinAnswer(
-        member_id=member.id,
-        generation=group.generation,
-        protocol_type=group.protocol_type,
-        protocol=group.protocol,
-        leader=group.leader or "",
-        members=group.joined_members() if group.leader == member.id else (),
-    )
-
-
-def synced(group: Group, member: Member) -> SyncAnswer:
-    return SyncAnswer(
-        protocol_type=group.protocol_type, protocol=group.protocol, assignment=member.assignment
-    )

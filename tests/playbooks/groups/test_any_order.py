@@ -314,7 +314,7 @@ class Groups(RuleBasedStateMachine):
         self.read = len(self.world.told)
 
     def check_joined(self, answer: JoinAnswer) -> None:
-        group = self.world.coordinator._groups.get(GROUP)
+        group = self.world.coordinator._residence.groups.get(GROUP)
         assert answer.members == () or answer.leader == answer.member_id, "only leaders see members"
         names = [member.member_id for member in answer.members]
         assert len(names) == len(set(names))
@@ -324,8 +324,8 @@ class Groups(RuleBasedStateMachine):
     @invariant()
     def the_group_is_whole(self) -> None:
         coordinator = self.world.coordinator
-        parked = dict(coordinator._rebalance._parked)
-        for group in coordinator._groups.values():
+        parked = dict(coordinator._rebalance.parking._waiting)
+        for group in coordinator._residence.groups.values():
             assert group.state is not State.DEAD
             assert (group.leader in group.members) == bool(group.members)
             assert set(group.static_members.values()) <= set(group.members)
@@ -343,7 +343,7 @@ class Groups(RuleBasedStateMachine):
 
     @invariant()
     def generations_only_rise(self) -> None:
-        group = self.world.coordinator._groups.get(GROUP)
+        group = self.world.coordinator._residence.groups.get(GROUP)
         if group is not self.group:
             self.group, self.generations = group, {}  # forgotten, deleted or restarted
         if group is None or group.state is not State.COMPLETING_REBALANCE:

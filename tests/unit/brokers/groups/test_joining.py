@@ -87,7 +87,7 @@ def test_an_id_that_was_handed_out_expires_with_the_session_timeout() -> None:
     answer = world.answer("join", join(knows_member_ids=True))
     assert isinstance(answer, JoinAnswer)
     world.wait(9_999)
-    assert world.coordinator._groups["g"].pending
+    assert world.coordinator._residence.groups["g"].pending
     world.wait(1)
     late = world.answer("join", join(knows_member_ids=True, member_id=answer.member_id))
     assert error_of(late) is KafkaError.UNKNOWN_MEMBER_ID
@@ -259,7 +259,7 @@ def test_the_wait_for_newcomers_ends_with_the_rebalance_timeout() -> None:
 def test_without_a_rebalance_timeout_the_session_timeout_does_for_both() -> None:
     world = World()
     stable(world, "a", rebalance_timeout_ms=-1)
-    (member,) = world.coordinator._groups["g"].members.values()
+    (member,) = world.coordinator._residence.groups["g"].members.values()
     assert member.rebalance_timeout_ms == 10_000
 
 

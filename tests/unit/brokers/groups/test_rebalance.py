@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from brokers.errors import KafkaError
 from brokers.groups.config import GroupConfig
-from brokers.groups.rebalance import NEW_MEMBER_JOIN_MS
 from brokers.groups.requests import HeartbeatRequest, JoinAnswer, SyncAnswer, SyncRequest
+from brokers.groups.sessions import NEW_MEMBER_JOIN_MS
 from brokers.groups.states import State
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.groups.requests import commit, join
@@ -96,7 +96,7 @@ def test_who_does_not_join_in_time_is_given_up() -> None:
     assert waiting not in world.answers
     world.wait(1)
     assert waiting in world.answers
-    assert b not in world.coordinator._groups["g"].members
+    assert b not in world.coordinator._residence.groups["g"].members
 
 
 def test_a_client_that_never_learnt_its_id_is_forgotten_with_its_connection() -> None:
@@ -176,7 +176,7 @@ def test_a_leader_that_never_decides_is_given_up_with_all_that_did_not_ask() -> 
     assert waiting not in world.answers
     world.wait(1)
     assert world.answers[waiting] == SyncAnswer(error=KafkaError.REBALANCE_IN_PROGRESS)
-    assert list(world.coordinator._groups["g"].members) == [b.member_id]
+    assert list(world.coordinator._residence.groups["g"].members) == [b.member_id]
 
 
 def test_a_follower_that_never_asks_for_its_assignment_is_given_up() -> None:
@@ -189,7 +189,7 @@ def test_a_follower_that_never_asks_for_its_assignment_is_given_up() -> None:
     assert world.coordinator.group_state("g") is State.STABLE
     world.wait(9_000)
     assert world.coordinator.group_state("g") is State.PREPARING_REBALANCE
-    assert list(world.coordinator._groups["g"].members) == [a.member_id]
+    assert list(world.coordinator._residence.groups["g"].members) == [a.member_id]
 
 
 def test_a_decision_that_comes_too_late_is_not_spread() -> None:
