@@ -200,7 +200,9 @@ def _watching(options: "Options") -> "Iterator[Watch]":
         DownloadColumn(),
         TransferSpeedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         where = f"{options.source.name} and {options.mirror.name} on {options.engine}"
         task = progress.add_task(f"comparing {where}", total=None)
         yield Watch(

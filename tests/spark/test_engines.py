@@ -1,0 +1,126 @@
+"""The findings are a function of the two logs and the cut, whatever engine reads them and however it is cut up."""
+
+import json
+import random
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from federation.audit import jobs, pool
+from federation.audit.cli import audit as command
+from federation.audit.cut import Region, take
+from federation.audit.plan import EngineFailed, units
+from federation.audit.run import Options
+from federation.audit.tables import write_parquet
+from tests.spark import generate
+from tests.spark.cases import NOW_MS, audit, planted, unexpected
+from tests.spark.plants import PLANTS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+PARTITIONS = 30
+
+
+@pytest.fixture(scope="module")
+def regions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Region, Region]:
+    """Partitions of every codec, each with faults of its own."""
+    folder = tmp_path_factory.mktemp("regions")
+    for number in range(PARTITIONS):
+        seed = random.Random(number)
+        names = tuple(seed.sample(sorted(PLANTS), seed.choice((0, 1, 2))))
+        case = planted(str(folder / "one"), 1000 + number, names)
+        for side, data in (("west", case.source), ("east", case.mirror)):
+            (folder / side).mkdir(exist_ok=True)
+            shutil.move(f"{data}/flights-0", folder / side / f"flights-{number}")
+    return Region("west", (str(folder / "west"),)), Region("east", (str(folder / "east"),))
+
+
+def tables(folder: Path, regions: tuple[Region, Region], **how: str) -> list[bytes]:
+    folder.mkdir()
+    source, mirror = regions
+    result = audit(Options(source=source, mirror=mirror, **how))  # type: ignore[arg-type]
+    paths = write_parquet(str(folder), result.findings, result.partitions)
+    return [Path(path).read_bytes() for path in paths]
+
+
+def test_spark_and_processes_leave_the_same_tables_byte_by_byte(
+    tmp_path: Path, regions: tuple[Region, Region], session: "SparkSession"
+) -> None:
+    assert session.version
+    local = tables(tmp_path / "local", regions, engine="local", master="local[1]")
+    assert tables(tmp_path / "spark", regions, engine="spark", master="local[2]") == local
+
+
+def test_however_units_are_packed_the_outcomes_are_the_same(
+    regions: tuple[Region, Region], session: "SparkSession"
+) -> None:
+    cut = take(*regions, NOW_MS)
+    planned = [unit for key in cut.source for unit in units(cut.source[key], cut.mirror[key])]
+    random.Random(1).shuffle(planned)
+    seen: list[int] = []
+    local = pool.run(planned, master="local[1]", payload=True, seen=seen.append)
+    spark = jobs.run(planned[::-1], master="local[2]", payload=True, seen=seen.append)
+    assert sorted(spark) == sorted(local)
+    assert sum(seen) == 2 * sum(unit.size for unit in planned)
+    assert len(spark) > PARTITIONS
+    assert session.sparkContext.defaultParallelism == 2
+
+
+def test_logs_of_many_tasks_are_compared_whole(tmp_path: Path, session: "SparkSession") -> None:
+    """Large enough that both cores get a task of their own."""
+    value = bytes(1 << 20)
+    for side in ("west", "east"):
+        made = [generate.Made(n, (generate.Row(0, None, value),)) for n in range(100)]
+        log = generate.stored(made)
+        if side == "east":
+            log[61] = made[61], generate.flipped(made[61].encoded(), 70_000)
+        cuts = set(range(0, 100, 12))
+        generate.write_partition(str(tmp_path / side), "t", 0, generate.cut_in_segments(log, cuts))
+    regions = (Region("west", (str(tmp_path / "west"),)), Region("east", (str(tmp_path / "east"),)))
+    result = audit(Options(source=regions[0], mirror=regions[1], engine="spark", master="local[2]"))
+    assert [(one.kind, one.side, *one[2:4]) for one in result.findings] == [
+        ("damaged", "mirror", 61, 62)
+    ]
+    (row,) = result.partitions
+    assert (row.offsets, row.source_coverage, row.mirror_coverage) == (100, 1, 1)
+    assert session.sparkContext.defaultParallelism == 2
+
+
+@pytest.mark.parametrize("name", ["swapped", "resplit", "half_a_batch", "duplicate_on_both"])
+def test_faults_that_no_set_could_show_are_found_on_spark(
+    tmp_path: Path, name: str, session: "SparkSession"
+) -> None:
+    case = planted(str(tmp_path), 5, (name,))
+    result = audit(case.options(engine="spark", master="local[2]"))
+    assert unexpected(case, result.findings) == []
+    assert session.version
+
+
+@pytest.mark.parametrize(("names", "code"), [((), 0), (("missing",), 1), (("zeros",), 2)])
+def test_the_command_runs_on_spark_by_default(
+    tmp_path: Path, names: tuple[str, ...], code: int, session: "SparkSession"
+) -> None:
+    case = planted(str(tmp_path), 2, names)
+    sides = ["--source-dir", case.source, "--mirror-dir", case.mirror]
+    said = CliRunner().invoke(command, ["run", *sides, "--out", str(tmp_path / "out"), "--json"])
+    assert said.exit_code == code, said.output
+    assert json.loads(said.stdout)["engine"]["name"] == "spark"
+    assert session.version
+
+
+def test_what_spark_refuses_is_told_as_a_failure_of_the_engine(
+    tmp_path: Path, session: "SparkSession"
+) -> None:
+    case = planted(str(tmp_path), 2, ())
+    options = case.options()
+    cut = take(options.source, options.mirror, NOW_MS)
+    (unit, *_) = units(*(side["flights", 0] for side in (cut.source, cut.mirror)))
+    impossible = unit._replace(source=(unit.source[0]._replace(path=None),))  # type: ignore[arg-type]
+    with pytest.raises(EngineFailed, match=r"Spark on local\[2\]: "):
+        jobs.run([impossible], master="local[2]", payload=False, seen=lambda size: None)
+    assert session.version
