@@ -235,14 +235,24 @@ class MirrorAdministration:
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
         refusal = LinkRefusal(code, f"topic {record.topic} was not made: {because}")
         item = DocumentChange(kind=MIRROR_KIND, name=record.topic, body=None)
-        withdrawn = partial(self._on_withdrawn, record.link, refusal, respond)
+        withdrawn = partial(self._on_withdrawn, record, refusal, respond)
         return [self._desk.propose(PutDocuments((item,)), withdrawn)]
 
     def _on_withdrawn(
-        self, link: str, refusal: LinkRefusal, respond: Respond, _: object, now: Instant
+        self,
+        record: MirrorRecord,
+        refusal: LinkRefusal,
+        respond: Respond,
+        _: object,
+        now: Instant,
     ) -> Effects:
-        found = self._registry.links.get(link)
-        effects = found.follow_documents(now) if found is not None else []
+        """A disk that refused the topic may refuse this too: the wish then stays, and is tried again."""
+        link = self._registry.links.get(record.link)
+        effects: Effects = []
+        if link is not None:
+            effects += link.follow_documents(now)
+            if record.topic in link.mirrors:
+                effects += link.mirrors[record.topic].made(now)
         return effects + respond(refusal, now)
 
     def change(self, command: ChangeMirrors, respond: Respond, now: Instant) -> Effects:

@@ -268,7 +268,7 @@ class MirrorTopic:
         self._proposing = True
 
     def made(self, now: Instant) -> Effects:
-        """The topic is there."""
+        """The topic is there, or its making is ours to go on with."""
         self._proposing = False
         return self.follow(now) + self.refresh(now)
 
