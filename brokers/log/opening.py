@@ -51,7 +51,7 @@ def open_log(
         directory=directory,
         recovery_point=root.recovery_points.get(partition, 0),
         log_start_offset=root.log_starts.get(partition, 0),
-        closed=root.closed and partition in root.recovery_points,
+        closed=root.was_closed(partition),
         index_interval_bytes=index_interval_bytes,
     )
     found = Recovery(files, folder).run(now)
@@ -69,6 +69,7 @@ def open_log(
         log_start_offset=found.log_start_offset,
         next_offset=found.next_offset,
         synced_offset=min(folder.recovery_point, found.next_offset),
+        settled=found.settled,
     )
     log = _core_half(root, partition, topic_id, found, now)
     return log, stored, (*repairs, *found.repairs)

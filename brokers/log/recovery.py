@@ -46,6 +46,7 @@ class Recovered:
     epochs: EpochHistory
     epochs_changed: bool  # they differ from what the folder's checkpoint says
     producers: ProducerStates
+    settled: bool  # the folder is as a clean shutdown leaves it
     repairs: tuple[str, ...]
 
 
@@ -56,6 +57,7 @@ class Recovery:
         self._files = files
         self._folder = folder
         self._repairs: list[str] = []
+        self._settled = False
 
     def run(self, now: Instant) -> Recovered:
         """Repair the folder in place and tell what it holds."""
@@ -73,9 +75,15 @@ class Recovery:
             epochs_changed = True
         epochs_changed |= epochs.truncate_from_start(log_start)
         producers = self._load_producers(segments, next_offset, now)
-        repairs = tuple(self._repairs)
         return Recovered(
-            segments, log_start, next_offset, epochs, epochs_changed, producers, repairs
+            segments=segments,
+            log_start_offset=log_start,
+            next_offset=next_offset,
+            epochs=epochs,
+            epochs_changed=epochs_changed,
+            producers=producers,
+            settled=self._settled or (len(segments) == 1 and segments[0].size == 0),
+            repairs=tuple(self._repairs),
         )
 
     def _path(self, name: str) -> str:
@@ -140,7 +148,8 @@ class Recovery:
         if following:
             below = following.base_offset <= self._folder.recovery_point
             return below and segment.trust_files()
-        return self._folder.closed and segment.trust_files() and self._was_closed(segment)
+        self._settled = self._folder.closed and segment.trust_files() and self._was_closed(segment)
+        return self._settled
 
     def _was_closed(self, segment: SegmentFile) -> bool:
         """Whether the last segment ends where the checkpoint says that it was closed."""

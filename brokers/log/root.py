@@ -21,12 +21,12 @@ DELETED_SUFFIX = "-delete"
 
 
 class Root:
-    """The checkpoints as the directory held them; `closed` if the last owner shut down cleanly."""
+    """The checkpoints as the directory held them."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
         self.repairs: list[str] = []
-        self.closed = files.exists(CLEAN_SHUTDOWN)
+        closed = files.exists(CLEAN_SHUTDOWN)
         files.remove(CLEAN_SHUTDOWN)  # from now on a crash is one
         for name in files.list(""):
             if name.endswith(DELETED_SUFFIX):
@@ -35,6 +35,7 @@ class Root:
         self.log_starts = self._load(LOG_STARTS)
         self.recovery_points = self._load(RECOVERY_POINTS)
         self._saved_recovery_points = dict(self.recovery_points)
+        self._closed = set(self.recovery_points) if closed else set()
 
     def _load(self, name: str) -> dict[TopicPartition, Offset]:
         if not self._files.exists(name):
@@ -61,7 +62,14 @@ class Root:
         """Every log was closed in order: the next start need not check them."""
         self._files.replace(CLEAN_SHUTDOWN, CLEAN_SHUTDOWN_CONTENT)
 
+    def was_closed(self, partition: TopicPartition) -> bool:
+        """Whether the last owner closed this log cleanly. True once at most: then the log is open."""
+        closed = partition in self._closed
+        self._closed.discard(partition)
+        return closed
+
     def forget(self, partition: TopicPartition) -> None:
         """The partition's folder is gone, or is a new one."""
         for offsets in (self.high_watermarks, self.log_starts, self.recovery_points):
             offsets.pop(partition, None)
+        self._closed.discard(partition)

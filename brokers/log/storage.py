@@ -5,7 +5,7 @@ recovers from what the disk holds. Appends that must be synced are only written 
 `unsynced`, and the host runs `begin_sync` → the work it returns, in any thread → `end_sync`, which reports `Written`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,12 +57,11 @@ class SyncTarget:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """How a sync ended; `failed_path` is empty if well."""
+    """How a sync ended; `failures` says why, by path, what could not be synced."""
 
     log: StoredLog
     next_offset: Offset
-    failed_path: str = ""
-    reason: str = ""
+    failures: Mapping[str, str]
 
 
 class Storage:
@@ -75,6 +74,9 @@ class Storage:
         self._loaded = LoadedIndexes()
         self._logs: dict[TopicPartition, StoredLog] = {}
         self._cores: dict[TopicPartition, Log] = {}  # read again only once the core has stopped
+        self._offline: dict[
+            TopicPartition, str
+        ] = {}  # why, of those that failed and were not reopened
         self.unsynced: dict[TopicPartition, SyncTarget] = {}
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
             Append: self._append,
@@ -106,21 +108,22 @@ class Storage:
         return lambda: self._sync(log, target)
 
     def _sync(self, log: StoredLog, target: SyncTarget) -> SyncResult:
-        try:
-            for path in target.paths:
+        failures: dict[str, str] = {}
+        for path in target.paths:
+            try:
                 self._files.sync(path)
-        except DiskError as error:
-            return SyncResult(log, target.next_offset, path, str(error))
-        return SyncResult(log, target.next_offset)
+            except DiskError as error:
+                failures[path] = str(error)
+        return SyncResult(log, target.next_offset, failures)
 
     def end_sync(self, partition: TopicPartition, result: SyncResult) -> list[Event]:
         """What came of it: `Written` for appends that waited, or `LogFailed`."""
         log = result.log
         if self._logs.get(partition) is not log:
             return []  # closed, or opened anew, meanwhile
-        still_there = any(segment.path == result.failed_path for segment in log.segments)
-        if result.failed_path and still_there:
-            return self._fail(partition, result.reason)
+        for segment in log.segments:  # others were trimmed meanwhile
+            if segment.path in result.failures:
+                return self._fail(partition, result.failures[segment.path])
         was_promised = log.sync_promised > log.synced_offset
         log.synced_offset = max(log.synced_offset, result.next_offset)
         self._root.recovery_points[partition] = log.synced_offset
@@ -133,13 +136,14 @@ class Storage:
     def close(self) -> None:
         """Clean shutdown, after the core has stopped: the next start then trusts every log as it is.
 
-        What the disk refuses now is left to the next start's recovery.
+        What the disk refuses now, or refused before, is left to the next start's recovery.
         """
         try:
             for partition in list(self._logs):
                 self._close_cleanly(partition)
             self._root.save_recovery_points()
-            self._root.mark_closed()
+            if not self._offline:
+                self._root.mark_closed()
         except DiskError:
             return
 
@@ -159,6 +163,7 @@ class Storage:
         except DiskError as error:
             return self._fail(partition, str(error))
         self._logs[partition], self._cores[partition] = stored, log
+        self._offline.pop(partition, None)
         for segment in stored.segments[:-1]:
             self._ask_for_sync(partition, stored, segment)
         return [LogOpened(partition, log, repairs)]
@@ -259,6 +264,7 @@ class Storage:
         core = self._cores.get(partition)
         directory = folder_name(partition)
         self._drop(partition)
+        self._offline.pop(partition, None)
         self._root.forget(partition)
         if self._files.exists(directory):
             aside = aside_name(partition, core.topic_id if core else b"", DELETED_SUFFIX)
@@ -267,7 +273,8 @@ class Storage:
 
     def _close_cleanly(self, partition: TopicPartition) -> None:
         log, core = self._logs[partition], self._cores[partition]
-        self._sync_now(partition, log)
+        if partition in self.unsynced:
+            self._sync_now(partition, log)
         log.close(encode_snapshot(core.producers))
         self._root.recovery_points[partition] = log.next_offset
         self._drop(partition)
@@ -345,8 +352,8 @@ class Storage:
         raise error
 
     def _fail(self, partition: TopicPartition, reason: str) -> list[Event]:
-        self._root.closed = False
         self._drop(partition)
+        self._offline[partition] = reason
         return [LogFailed(partition, reason)]
 
     def _drop(self, partition: TopicPartition) -> None:

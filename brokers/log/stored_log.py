@@ -23,7 +23,7 @@ class StoredLog:
     """What the disk holds of one partition. The last segment is active; `next_offset` is one past the last batch.
 
     Below `synced_offset` everything is on the disk for certain; below `sync_promised` a write is to be reported only
-    once it is synced.
+    once it is synced. `settled`: the folder is as `close` leaves it.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class StoredLog:
         log_start_offset: Offset,
         next_offset: Offset,
         synced_offset: Offset,
+        settled: bool,
     ) -> None:
         self._files = files
         self._loaded = loaded
@@ -46,6 +47,7 @@ class StoredLog:
         self.next_offset = next_offset
         self.synced_offset = synced_offset
         self.sync_promised: Offset = 0
+        self._settled = settled
 
     @property
     def active(self) -> SegmentFile:
@@ -53,11 +55,13 @@ class StoredLog:
 
     def append(self, headers: Sequence[BatchHeader], buffers: Buffers) -> None:
         """Write batches at the end; after a `DiskError` the log must be opened anew."""
+        self._settled = False
         self.segments[-1].append(headers, buffers)
         self.next_offset = headers[-1].next_offset
 
     def roll(self, base_offset: Offset, producers: bytes) -> None:
         """Seal the active segment; the next one begins at `base_offset`, with the producers' state as of there."""
+        self._settled = False
         sealed = self.active
         sealed.seal()
         segment = sealed.successor(base_offset)
@@ -81,6 +85,8 @@ class StoredLog:
 
     def close(self, producers: bytes) -> None:
         """Bring everything to the disk, so that the next opening needs to check nothing."""
+        if self._settled:
+            return  # nothing has happened since
         self.active.seal()
         snapshot = f"{self.directory}/{file_name(self.next_offset, SNAPSHOT)}"
         self._files.replace(snapshot, producers)

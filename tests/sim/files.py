@@ -29,11 +29,16 @@ class SimFiles:
         self._files: dict[str, _File] = {}
         self._directories: dict[str, None] = {"": None}
         self._free: int | None = None  # bytes that the disk still takes; None: enough
+        self._broken = ""  # part of the paths at which the device reports errors
         self.syncs = 0
 
     def full_after(self, size: int | None) -> None:
         """Let the disk be full after so many more bytes; None gives it room again."""
         self._free = size
+
+    def break_at(self, part: str) -> None:
+        """Let writes and syncs of every path with this in it fail; empty repairs the device."""
+        self._broken = part
 
     def crash(self, rng: Rng) -> None:
         """The power goes: what is not synced survives by luck."""
@@ -48,6 +53,7 @@ class SimFiles:
                 del self._directories[path]
 
     def append(self, path: str, buffers: Buffers) -> int:
+        self._check_device(path)
         file = self._files.get(path)
         if file is None:
             self._require_directory(path)
@@ -75,12 +81,14 @@ class SimFiles:
         file.synced = size
 
     def sync(self, path: str) -> None:
+        self._check_device(path)
         self.syncs += 1
         file = self._file(path)
         file.synced = len(file.content)
         self._sync_names(path)
 
     def replace(self, path: str, data: Buffer) -> None:
+        self._check_device(path)
         self._require_directory(path)
         if self._take(len(data)) < len(data):
             raise DiskError(f"{path}: the disk is full; free some space")
@@ -147,6 +155,10 @@ class SimFiles:
         directory = path.rpartition("/")[0]
         if directory not in self._directories:
             raise DiskError(f"{path}: No such file or directory")
+
+    def _check_device(self, path: str) -> None:
+        if self._broken and self._broken in path:
+            raise DiskError(f"{path}: the device reports errors; check the disk")
 
     def _take(self, size: int) -> int:
         if self._free is None:
