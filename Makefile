@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup dev demo test bench lint types contracts tidy ci soak clean
+.PHONY: help setup dev demo test bench lint format types contracts tidy ci soak clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1	/' | expand -t 12
@@ -29,8 +29,13 @@ test: dev  ## every test but the soak
 bench: dev  ## ours beside Apache Kafka and MirrorMaker 2, in turn, in one run
 	$(BIN)/python -m tests.bench
 
-lint: dev  ## ruff
+lint: dev  ## ruff: rules and format
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet . || { echo "make format will format these" >&2; exit 1; }
+
+format: dev  ## ruff writes the format it checks
+	$(BIN)/ruff check --fix --quiet . || true
+	$(BIN)/ruff format .
 
 types: dev  ## mypy, strict on what ships
 	$(BIN)/mypy

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,7 +40,8 @@ def demo(directory: Path, keep: bool, as_json: bool) -> None:
     from federation.demo.steps import play
 
     directory = directory.absolute()
-    console = Console(quiet=as_json)
+    # Rich takes a pipe for 80 columns wide; the closing table wants more.
+    console = Console(quiet=as_json, width=None if sys.stdout.isatty() else 120)
     try:
         _make_room(directory)
         with _nothing_left_running(directory, keep):

@@ -14,7 +14,7 @@ from federation.demo.flights import Flight
 _SILENT = logging.getLogger(__name__)
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
-_POLL_EVERY = 100  # records; a poll hands out acknowledgements
+_POLL_EVERY = 20  # records; a poll hands out acknowledgements
 
 
 class Sender(threading.Thread):

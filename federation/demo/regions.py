@@ -6,8 +6,10 @@ Links and mirrors are administered as `causeway link` and `causeway mirror` do i
 import os
 import signal
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 import grpc
 from confluent_kafka.admin import AdminClient
@@ -38,7 +40,7 @@ class Mirror:
 
 def create_topic(region: Region, topic: str, partitions: int) -> None:
     """With Kafka's own admin API; raises what the client raises."""
-    admin = AdminClient({"bootstrap.servers": region.bootstrap})
+    admin = AdminClient({"bootstrap.servers": region.bootstrap, "log_level": 0})
     for created in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
         created.result(_PATIENCE_S)
 
@@ -68,6 +70,15 @@ class LinkAdmin:
     ) -> None:
         self._channel.close()
 
+    def _ask(self, method: Callable[..., Any], request: object) -> Any:
+        """The reply; raises DemoError when the region refuses or does not answer."""
+        try:
+            reply = method(request, timeout=_PATIENCE_S)
+        except grpc.RpcError as error:
+            raise DemoError(f"the region does not answer: {error.code().name}") from error
+        _check(reply.error)
+        return reply
+
     def link(self, source: Region, topic: str) -> None:
         """Create the link from `source`, and a mirror of one topic."""
         configs = {
@@ -76,20 +87,17 @@ class LinkAdmin:
             "consumer.offset.sync.ms": "1000",
             "consumer.offset.group.filters": _EVERY_GROUP,
         }
-        made = self._admin.CreateLink(
-            admin_pb2.CreateLinkRequest(link_name=LINK, configs=configs), timeout=_PATIENCE_S
+        self._ask(
+            self._admin.CreateLink, admin_pb2.CreateLinkRequest(link_name=LINK, configs=configs)
         )
-        _check(made.error)
-        mirrored = self._admin.CreateMirror(
-            admin_pb2.CreateMirrorRequest(link_name=LINK, mirror_topic=topic), timeout=_PATIENCE_S
+        self._ask(
+            self._admin.CreateMirror,
+            admin_pb2.CreateMirrorRequest(link_name=LINK, mirror_topic=topic),
         )
-        _check(mirrored.error)
 
     def mirror(self, topic: str) -> Mirror:
-        reply = self._admin.DescribeMirror(
-            admin_pb2.DescribeMirrorRequest(mirror_topic=topic), timeout=_PATIENCE_S
-        )
-        _check(reply.error)
+        request = admin_pb2.DescribeMirrorRequest(mirror_topic=topic)
+        reply = self._ask(self._admin.DescribeMirror, request)
         lags = reply.mirror.mirror_lags
         return Mirror(
             reply.mirror.mirror_status,
@@ -102,8 +110,7 @@ class LinkAdmin:
     def fail_over(self, topic: str) -> dict[int, int]:
         """Make the mirror writable now; returns the cut, partition -> offset."""
         request = admin_pb2.MirrorsRequest(link_name=LINK, mirror_topics=[topic])
-        reply = self._admin.FailoverMirrors(request, timeout=_PATIENCE_S)
-        _check(reply.error)
+        reply = self._ask(self._admin.FailoverMirrors, request)
         for one in reply.topics:
             _check(one.error)
         until = time.monotonic() + _PATIENCE_S

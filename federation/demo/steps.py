@@ -131,7 +131,8 @@ def _fail_over(cast: Cast, filled: Sender, reader: Reader, stream: Iterator[Flig
         f"{rest:,} more at {PER_SECOND:,} a second; west is killed in the middle"
     ):
         sender = cast.sender(cast.west, stream, PER_SECOND)
-        _wait(lambda: len(sender.acknowledged) >= rest // 2, "the stream stands still")
+        _wait(lambda: len(sender.acknowledged) > 0, "the stream stands still")
+        time.sleep(rest / 2 / PER_SECOND)  # by the clock: an acknowledgement would be a kind moment
         kill(cast.federation, "west")
         killed_at_ms = now_ms()
         cast.screen.note("kill -9")
@@ -140,10 +141,12 @@ def _fail_over(cast: Cast, filled: Sender, reader: Reader, stream: Iterator[Flig
         writable_at_ms = now_ms()
         reader.leave()
         reader_east = cast.reader(cast.east)
-        sender.close()
+        sender.give_up()
+        sender.join()
         remaining = itertools.chain(list(sender.unacknowledged.values()), stream)
         sender_east = cast.sender(cast.east, remaining)
         _wait(lambda: not sender_east.is_alive(), "east does not acknowledge")
+        sender.close()
         reader.join()
     return Failover(
         killed_at_ms=killed_at_ms,
