@@ -49,8 +49,10 @@ class Root:
     def save_high_watermarks(self) -> None:
         self._files.replace(HIGH_WATERMARKS, format_offsets(self.high_watermarks))
 
-    def save_log_starts(self) -> None:
-        self._files.replace(LOG_STARTS, format_offsets(self.log_starts))
+    def save_log_start(self, partition: TopicPartition, offset: Offset) -> None:
+        log_starts = self.log_starts | {partition: offset}
+        self._files.replace(LOG_STARTS, format_offsets(log_starts))
+        self.log_starts = log_starts
 
     def save_recovery_points(self) -> None:
         """Only if one has moved since."""

@@ -230,8 +230,7 @@ class Storage:
 
     def _trim(self, effect: TrimLog, now: Instant) -> list[Event]:
         def trim(log: StoredLog) -> None:
-            self._root.log_starts[effect.partition] = effect.log_start_offset
-            self._root.save_log_starts()
+            self._root.save_log_start(effect.partition, effect.log_start_offset)
             gone = log.trim(effect.log_start_offset)
             if target := self.unsynced.get(effect.partition):
                 target.paths = {path: None for path in target.paths if path not in gone}

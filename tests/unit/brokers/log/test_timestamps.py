@@ -1,0 +1,86 @@
+"""Lookups by time in batches that are compressed, broken or stamped by the broker; the rest is in `test_machine`."""
+
+import pytest
+
+from brokers.log.config import LogConfig
+from brokers.records.batch import parse_header, stamp, stamp_append_time
+from brokers.records.builder import NewRecord
+from tests.unit.brokers.log.logs import NOW, Driver, batch_at
+from tests.unit.brokers.records.batches import foreign_batch
+
+
+def compressed_at(offset: int, times: list[int], codec: int) -> bytearray:
+    batch = bytearray(
+        foreign_batch([NewRecord(None, b"value" * 20, (), NOW + time) for time in times], codec)
+    )
+    stamp(batch, 0, offset, 0)
+    return batch
+
+
+@pytest.mark.parametrize("codec", [0, 1, 2, 3, 4])
+def test_the_record_is_found_within_its_batch(codec: int) -> None:
+    driver = Driver()
+    driver.append(compressed_at(0, [0, 5, 3], codec))
+    driver.append(compressed_at(3, [2, 9], codec))
+    asked = [-1, 0, 1, 4, 5, 6, 9]
+    found = [driver.find(NOW + time) for time in asked]
+    times = [(0, 0), (0, 0), (1, 5), (1, 5), (1, 5), (4, 9), (4, 9)]
+    assert found == [(offset, NOW + time) for offset, time in times]
+    assert driver.find(NOW + 10) == (-1, -1)
+    assert driver.find(-3) == (4, NOW + 9)
+
+
+def test_records_below_the_log_start_are_not_found() -> None:
+    driver = Driver()
+    driver.append(compressed_at(0, [7, 1, 2, 7], 0))
+    driver.perform(driver.log.trim(1))
+    assert driver.find(NOW) == (1, NOW + 1)
+    assert driver.find(NOW + 3) == (3, NOW + 7)
+    assert driver.find(-3) == (3, NOW + 7)
+
+
+def test_the_largest_of_equals_is_the_first() -> None:
+    driver = Driver(config=LogConfig(segment_bytes=400))
+    for offset in range(12):
+        driver.append(batch_at(offset, timestamp=NOW + offset % 3))
+    assert driver.find(-3) == (2, NOW + 2)
+    assert driver.find(-3, bound=2) == (1, NOW + 1)
+    assert driver.find(-3, bound=0) == (-1, -1)
+
+
+def test_broker_time_is_the_time_of_every_record() -> None:
+    driver = Driver()
+    batch = compressed_at(0, [0, 1, 2], 0)
+    stamp_append_time(batch, 0, NOW + 50)
+    driver.append(batch)
+    assert driver.find(NOW + 3) == (0, NOW + 50)
+    assert driver.find(-3) == (0, NOW + 50)
+
+
+def test_a_batch_that_nobody_can_open_answers_with_its_header() -> None:
+    driver = Driver()
+    batch = compressed_at(0, [0, 1, 2], 4)
+    batch[70:90] = bytes(20)
+    header = parse_header(batch)
+    assert header.compression == 4
+    driver.append(batch, compressed_at(3, [8], 0))
+    assert driver.find(NOW + 1) == (0, NOW + 2)
+    assert driver.find(NOW + 3) == (3, NOW + 8)
+    driver.perform(driver.log.trim(1))
+    assert driver.find(NOW + 1) == (1, NOW + 2)
+
+
+def test_a_header_that_promises_too_late_a_time_is_not_believed() -> None:
+    driver = Driver()
+    lying = compressed_at(0, [0, 1], 0)
+    lying[35:43] = (NOW + 99).to_bytes(8, "big")
+    driver.append(lying, batch_at(2, timestamp=NOW + 60))
+    assert driver.find(NOW + 50) == (2, NOW + 60)
+    assert driver.find(NOW + 70) == (-1, -1)
+
+
+def test_records_without_timestamps_are_never_found() -> None:
+    driver = Driver()
+    driver.append(batch_at(0, 2, timestamp=-1))
+    assert driver.find(0) == (-1, -1)
+    assert driver.find(-3) == (-1, -1)
