@@ -38,7 +38,10 @@ class Lag:
 
     def told(self, clock: Instant, high_watermark: Offset, before: Instant) -> None:
         """`before` is the newest moment of the stream until now: whatever was held then was all there was."""
-        if not self._moments and self.high_watermark >= 0:
+        if self._moments:
+            at, pending = self._moments[-1]
+            self._moments[-1] = max(at, before), pending  # until then it stood as it was last told
+        elif self.high_watermark >= 0:
             self._held_clock = max(self._held_clock, before)
         self.high_watermark = high_watermark
         while self._moments and self._moments[-1][1] > high_watermark:

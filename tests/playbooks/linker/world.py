@@ -45,6 +45,7 @@ class Host:
         self.changes: list[Changed] = []
         self.answers: dict[int, Any] = {}
         self.clock_skew = 0
+        self.cluster_id = f"cluster-{name}"
         self.up = False
         self._ticket = 0
 
@@ -52,7 +53,7 @@ class Host:
         config = from_settings({"node.id": 1, "log.dirs": self.name, "log.segment.bytes": 1 << 20})
         rng = random.Random(f"{self.world.seed} {self.name}")
         self.storage = Storage(self.files, index_interval_bytes=4096)
-        broker = Broker(config, f"cluster-{self.name}", rng)
+        broker = Broker(config, self.cluster_id, rng)
         self.linker = Linker(broker.view, rng)
         self.view = broker.view
         self.node = RegionNode(broker, self.linker)
@@ -162,6 +163,7 @@ class World:
         self.delay_ms = 5
         self.reachable = True
         self.bytes_under_way = 0
+        self.mute = False  # connections stand, and carry nothing
         self._queue: list[tuple[int, int, Callable[[], None]]] = []
         self._sequence = 0
         self._woken: dict[str, int | None] = {}
@@ -233,7 +235,7 @@ class World:
         if isinstance(frame, Chunk):
             self.at(self.now, lambda: host.feed(ChunkSent(stream)))
         peer = self._peers.get((host.name, stream))
-        if peer is None:
+        if peer is None or self.mute:
             return
         size = len(frame.data) if isinstance(frame, Chunk) else 0
         self.bytes_under_way += size

@@ -1,0 +1,137 @@
+"""A link's configuration: names and defaults of the dialect, all problems at once, nothing silently ignored."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linker.config import SETTINGS, LinkConfigError, altered, parse
+from linker.filters import EVERYTHING, Filter, Pattern
+
+MINIMAL = {"bootstrap.servers": "one:9092, [::1]:9093"}
+
+DIALECT = {
+    "link.mode": "DESTINATION",
+    "connection.mode": "OUTBOUND",
+    "cluster.link.paused": "false",
+    "cluster.link.retry.timeout.ms": "300000",
+    "availability.check.ms": "60000",
+    "availability.check.consecutive.failure.threshold": "5",
+    "auto.create.mirror.topics.enable": "false",
+    "mirror.start.offset.spec": "earliest",
+    "consumer.offset.sync.enable": "false",
+    "consumer.offset.sync.ms": "30000",
+    "consumer.group.prefix.enable": "false",
+    "acl.sync.enable": "false",
+    "topic.config.sync.ms": "5000",
+    "num.cluster.link.fetchers": "1",
+}
+
+
+def test_defaults_are_those_users_know() -> None:
+    effective = {
+        name: value for name, value, is_default in parse(MINIMAL).effective() if is_default
+    }
+    assert DIALECT.items() <= effective.items()
+
+
+def test_addresses_are_split() -> None:
+    assert parse(MINIMAL).bootstrap_servers == ("one:9092", "[::1]:9093")
+
+
+def test_all_problems_are_told_at_once() -> None:
+    with pytest.raises(LinkConfigError) as failure:
+        parse({"link.mode": "SOURCE", "no.such": "x", "consumer.offset.sync.ms": "10"})
+    assert len(failure.value.problems) == 4
+    text = str(failure.value)
+    assert "no.such: unknown" in text
+    assert "bootstrap.servers: required" in text
+    assert "link.mode: SOURCE is not supported yet" in text
+    assert "consumer.offset.sync.ms: a whole number from 1000" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("bootstrap.servers", "nohost"),
+        ("bootstrap.servers", "a:0"),
+        ("bootstrap.servers", "a:65536"),
+        ("bootstrap.servers", ""),
+        ("security.protocol", "SSL"),
+        ("security.protocol", "plain"),
+        ("connection.mode", "INBOUND"),
+        ("cluster.link.paused", "yes"),
+        ("cluster.link.prefix", "a" * 13),
+        ("cluster.link.prefix", "no blanks"),
+        ("mirror.start.offset.spec", "2026-01-01T00:00:00Z"),
+        ("consumer.offset.group.filters", "{"),
+        ("consumer.offset.group.filters", '{"topicFilters":[]}'),
+        ("consumer.offset.group.filters", '{"groupFilters":[{"name":"a"}]}'),
+        ("topic.config.sync.include", "min.insync.replicas"),
+        ("acl.sync.enable", "true"),
+        ("acl.filters", "{}"),
+        ("auto.create.mirror.topics.enable", "true"),
+        ("num.cluster.link.fetchers", "2"),
+        ("replica.fetch.max.bytes", "1"),
+        ("availability.check.ms", "1.5"),
+        ("availability.check.ms", "9" * 30),
+    ],
+)
+def test_what_is_wrong_or_not_there_yet_is_refused(name: str, value: str) -> None:
+    with pytest.raises(LinkConfigError) as failure:
+        parse({**MINIMAL, name: value})
+    assert len(failure.value.problems) == 1
+    assert failure.value.problems[0].startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_default_may_be_given(name: str) -> None:
+    default = SETTINGS[name].default
+    given = {**MINIMAL, **({name: default} if default is not None else {})}
+    assert parse(given).value(name) == parse(MINIMAL).value(name)
+
+
+def test_groups_are_filtered_only_while_they_are_carried() -> None:
+    filters = '{"groupFilters":[{"name":"b","patternType":"PREFIXED","filterType":"INCLUDE"}]}'
+    off = parse({**MINIMAL, "consumer.offset.group.filters": filters})
+    assert off.group_filters == ()
+    on = parse({**off.given, "consumer.offset.sync.enable": "TRUE"})
+    assert on.group_filters == (Filter("b", Pattern.PREFIXED),)
+    everything = parse({**MINIMAL, "consumer.offset.sync.enable": "true"})
+    assert everything.group_filters == EVERYTHING
+
+
+def test_what_a_mirror_needs_is_always_in_step() -> None:
+    config = parse({**MINIMAL, "topic.config.sync.include": ""})
+    assert config.value("topic.config.sync.include") == (
+        "cleanup.policy",
+        "max.message.bytes",
+        "message.timestamp.type",
+    )
+
+
+def test_values_are_changed_and_go_back_to_their_defaults() -> None:
+    config = altered(parse(MINIMAL), {"availability.check.ms": "7"}, ())
+    assert config.number("availability.check.ms") == 7
+    assert altered(config, {}, ("availability.check.ms",)).given == MINIMAL
+
+
+def test_what_is_fixed_at_creation_stays() -> None:
+    with pytest.raises(LinkConfigError) as failure:
+        altered(
+            parse(MINIMAL), {"cluster.link.prefix": "x", "oh": "no"}, ("bootstrap.servers", "uh")
+        )
+    assert len(failure.value.problems) == 4
+    assert altered(parse(MINIMAL), {"link.mode": "DESTINATION"}, ()).value("link.mode")
+
+
+@given(st.dictionaries(st.sampled_from(sorted(SETTINGS)), st.text(max_size=12), max_size=6))
+def test_any_text_is_a_value_or_a_problem(given_configs: dict[str, str]) -> None:
+    problems: tuple[str, ...] = ()
+    try:
+        config = parse({**MINIMAL, **given_configs})
+    except LinkConfigError as failure:
+        problems = failure.problems
+    else:
+        said = {name for name, _, is_default in config.effective() if not is_default}
+        assert said == {*MINIMAL, *given_configs}
+    assert len(problems) <= len(given_configs)

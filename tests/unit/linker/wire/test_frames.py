@@ -1,0 +1,124 @@
+"""Every frame survives the wire, protobuf reads the same, and hostile bytes are refused."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokers.ids import OffsetAndMetadata, TopicPartition
+from linker import frames
+from linker.errors import MirrorError
+from linker.filters import Filter, Pattern
+from linker.frames import Chunk, Standing
+from linker.wire.frames import FrameError, decode, encode
+from linker.wire.v1 import link_pb2
+
+OFFSETS = st.integers(0, 2**63 - 1)
+SIGNED = st.integers(-(2**63), 2**63 - 1)
+INT32 = st.integers(-(2**31), 2**31 - 1)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+UINT = st.integers(0, 2**64 - 1)
+STANDINGS = st.builds(Standing, SIGNED, SIGNED, SIGNED)
+PARTITIONS = st.builds(TopicPartition, TEXT, INT32)
+COMMITS = st.builds(OffsetAndMetadata, SIGNED, INT32, TEXT, SIGNED)
+FILTERS = st.builds(Filter, TEXT, st.sampled_from(Pattern), st.booleans())
+UINT32 = st.integers(0, 2**32 - 1)
+
+CHUNKS = st.builds(
+    Chunk, UINT, SIGNED, SIGNED, INT32, st.booleans(), STANDINGS, SIGNED, st.binary(max_size=300)
+)
+OTHERS = st.one_of(
+    st.builds(frames.Hello, TEXT, TEXT, TEXT, TEXT, UINT32, UINT32),
+    st.builds(frames.Welcome, TEXT, UINT32),
+    st.builds(frames.Refused, TEXT, TEXT),
+    st.builds(frames.WatchTopics, st.lists(TEXT, max_size=4).map(tuple)),
+    st.builds(
+        frames.TopicState,
+        TEXT,
+        st.binary(max_size=16),
+        UINT32,
+        st.dictionaries(TEXT, TEXT, max_size=3),
+        st.lists(INT32, max_size=4).map(tuple),
+    ),
+    st.builds(frames.WatchGroups, st.lists(FILTERS, max_size=3).map(tuple)),
+    st.builds(frames.GroupOffsets, TEXT, st.dictionaries(PARTITIONS, COMMITS, max_size=3)),
+    st.builds(
+        frames.Subscribe,
+        UINT,
+        PARTITIONS,
+        st.binary(max_size=16),
+        SIGNED,
+        st.lists(st.tuples(INT32, SIGNED), max_size=4).map(tuple),
+        st.booleans(),
+    ),
+    st.builds(frames.Unsubscribe, UINT),
+    st.builds(frames.Agreed, UINT, SIGNED, INT32, STANDINGS, SIGNED),
+    st.builds(frames.Declined, UINT, st.sampled_from(MirrorError), TEXT, SIGNED),
+    st.builds(
+        frames.Beacon, SIGNED, st.lists(st.tuples(UINT, STANDINGS), max_size=3).map(tuple), UINT
+    ),
+    st.builds(frames.AskBeacon, UINT),
+    st.builds(frames.Credit, UINT),
+)
+
+
+@given(OTHERS)
+def test_a_frame_comes_back_as_it_was(frame: Any) -> None:
+    assert decode(encode(frame)) == frame
+
+
+@given(CHUNKS.filter(lambda chunk: len(chunk.data) > 0))
+def test_a_chunk_comes_back_as_it_was_and_protobuf_reads_the_same(chunk: Chunk) -> None:
+    data = encode(chunk)
+    assert decode(data) == chunk
+    message = link_pb2.Frame.FromString(data)
+    assert message.chunk.data == chunk.data
+    assert message.chunk.head.offset == chunk.offset
+    assert message.chunk.head.standing.high_watermark == chunk.standing.high_watermark
+    assert message.SerializeToString() == data
+
+
+def test_the_data_of_a_chunk_is_not_copied_on_the_way_in() -> None:
+    data = encode(Chunk(1, 2, 3, 4, True, Standing(0, 9, 9), 5, b"x" * 1000))
+    chunk = decode(data)
+    assert isinstance(chunk, Chunk)
+    assert isinstance(chunk.data, memoryview)
+    assert chunk.data.obj is data
+
+
+def test_a_chunk_of_many_megabytes_has_a_length_of_many_bytes() -> None:
+    chunk = Chunk(1, 2, 3, 4, True, Standing(0, 9, 9), 5, bytes(20 << 20))
+    assert decode(encode(chunk)) == chunk
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_frame_or_refused(data: bytes) -> None:
+    try:
+        decode(data)
+    except FrameError:
+        return
+
+
+@given(CHUNKS, st.data())
+def test_a_chunk_that_was_cut_or_changed_is_a_chunk_or_refused(chunk: Chunk, draw: Any) -> None:
+    data = bytearray(encode(chunk))
+    del data[draw.draw(st.integers(1, len(data) - 1)) :]
+    with pytest.raises(FrameError):
+        decode(bytes(data))
+    data = bytearray(encode(chunk))
+    data[draw.draw(st.integers(0, len(data) - 1))] ^= 1 << draw.draw(st.integers(0, 7))
+    try:
+        decode(bytes(data))
+    except FrameError:
+        return
+
+
+def test_a_kind_of_frame_from_the_future_is_skipped() -> None:
+    unknown = b"\xfa\x01\x02ab"  # field 31, two bytes
+    assert decode(unknown) is None
+
+
+def test_a_mirror_error_from_the_future_is_unknown() -> None:
+    frame = link_pb2.Frame(declined=link_pb2.Declined(subscription=3, error="NEW_ONE"))
+    assert decode(frame.SerializeToString()) == frames.Declined(3, MirrorError.UNKNOWN, "", 0)
