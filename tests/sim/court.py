@@ -4,10 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 
-from brokers.ids import TopicPartition
+from brokers.ids import Offset, TopicPartition
 from federation.promises import PROMISES
+from linker.mirror import MirrorState
 from tests.sim.checks import (
     p1_acknowledged_survives,
+    p2_same_bytes,
+    p3_nothing_uncommitted,
+    p4_only_the_link_writes,
+    p5_loss_is_known,
+    p6_groups_in_bounds,
+    p8_holes_are_recorded,
     p10_stored_once,
 )
 from tests.sim.evidence import Batch, Chronicle, Region
@@ -15,6 +22,12 @@ from tests.sim.testimony import Testimony
 
 CHECKS: dict[str, ModuleType] = {
     "P1": p1_acknowledged_survives,
+    "P2": p2_same_bytes,
+    "P3": p3_nothing_uncommitted,
+    "P4": p4_only_the_link_writes,
+    "P5": p5_loss_is_known,
+    "P6": p6_groups_in_bounds,
+    "P8": p8_holes_are_recorded,
     "P10": p10_stored_once,
 }
 
@@ -29,6 +42,18 @@ class Evidence:
     source: str
     destination: str
     durable: bool
+
+    def holes_of(self, partition: TopicPartition) -> list[tuple[Offset, Offset]]:
+        """The hole ledger, as the operator was last told."""
+        mirror = self.testimony.mirror
+        holes = mirror.holes if mirror is not None else ()
+        return [(hole.base_offset, hole.next_offset) for hole in holes if hole.partition == partition]
+
+    @property
+    def follows_source(self) -> bool:
+        """Whether the mirror says that it still follows: what both hold must then be equal now."""
+        mirror = self.testimony.mirror
+        return mirror is not None and mirror.record.state is MirrorState.ACTIVE
 
 
 class Broken(Exception):
@@ -56,6 +81,9 @@ def hear_restart(evidence: Evidence, region: str) -> None:
 
 def hear_end(evidence: Evidence) -> None:
     """Everything is quiet and will stay so."""
+    if evidence.durable:
+        for promise, told in evidence.testimony.contradictions:
+            raise Broken(promise, told)
     for promise, check in CHECKS.items():
         _raise_first(promise, check.at_end(evidence))
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from brokers.ids import Offset, TopicPartition
+from brokers.groups.records import OffsetRecord, decode
+from brokers.ids import OFFSETS_TOPIC, Offset, TopicPartition
 from brokers.records.record import open_batch
 from tests.sim.disks import Disk
 
@@ -112,6 +113,27 @@ class Region:
     def end(self, partition: TopicPartition) -> Offset:
         found = batches(self.disk, partition)
         return found[-1].next_offset if found else log_start(self.disk, partition)
+
+
+def committed(disk: Disk) -> dict[tuple[str, TopicPartition], Offset]:
+    """(group, partition) -> the offset that `__consumer_offsets` says last."""
+    offsets: dict[tuple[str, TopicPartition], Offset] = {}
+    for name in disk.list(""):
+        partition = folder_of(f"{name}/0.log")
+        if partition is None or partition.topic != OFFSETS_TOPIC:
+            continue
+        for batch in batches(disk, partition):
+            for group, at, offset in commits(batch):
+                offsets[group, at] = offset
+    return offsets
+
+
+def commits(batch: Batch) -> Iterator[tuple[str, TopicPartition, Offset]]:
+    """(group, partition, offset) of a batch of `__consumer_offsets`."""
+    for record in open_batch(batch.data):
+        stored = decode(record.key, record.value)
+        if isinstance(stored, OffsetRecord) and stored.offset is not None:
+            yield stored.group, stored.partition, stored.offset.offset
 
 
 class Chronicle:

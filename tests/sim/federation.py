@@ -65,9 +65,14 @@ class Federation:
         """Where producers and groups live now."""
         return self.destination if self.testimony.moved else self.source
 
-    def first_partitions(self) -> list[TopicPartition]:
-        """Those that the topic begins with."""
-        return [TopicPartition(TOPIC, index) for index in range(self.weather.partitions)]
+    @property
+    def holding(self) -> bool:
+        """Producers finish what they have and begin nothing."""
+        return self.stopping or (self.testimony.planned and not self.testimony.moved)
+
+    def partitions(self) -> list[TopicPartition]:
+        """Those that the topic has, as the operator knows."""
+        return [TopicPartition(TOPIC, index) for index in range(self.testimony.partition_count)]
 
 
 def settings(region: str, number: int, weather: Weather) -> BrokerConfig:

@@ -43,9 +43,9 @@ class Pipe:
 
     def close(self, closer: int) -> None:
         """In order: the other end hears of it after everything that was sent; the closer hears nothing more."""
+        self._told[closer] = True
         if not self.open:
             return
-        self._told[closer] = True
         other = 1 - closer
         self.send(closer, lambda: self._tell(other, "closed by the other end"))
         self.open = False

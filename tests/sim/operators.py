@@ -1,25 +1,120 @@
-"""The operator: makes topics, a link and its mirrors, changes things in bad weather, and in the end promotes or fails over."""
+"""The operator: makes topics, a link and its mirror, changes things in bad weather, in the end promotes or fails over.
 
-from brokers.wire.messages.topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+Asks again until the answer is the wanted one, as a person with a script does; an answer may be lost with its process.
+"""
+
+from typing import Any
+
+from brokers.errors import KafkaError
+from brokers.wire.message import Message
+from brokers.wire.messages.partition_offsets import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from brokers.wire.messages.topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+    CreateTopicsRequest,
+)
+from linker.admin import (
+    AlterLinkConfigs,
+    ChangeMirrors,
+    Command,
+    CreateLink,
+    CreateMirror,
+    DescribeMirror,
+)
+from linker.errors import LinkRefusal
+from linker.events import AdminAsked
+from linker.mirror import MirrorState
 from tests.sim.clients import Client
-from tests.sim.federation import TOPIC, Federation
+from tests.sim.evidence import Region
+from tests.sim.federation import LINK, SOURCE, TOPIC, Federation
+from tests.sim.nodes import Node
+from tests.sim.storms import Storm
+from tests.sim.world import Promise
 
-CREATE_TOPICS = 19
+CREATE_TOPICS, DELETE_RECORDS, CREATE_PARTITIONS = 19, 21, 37
+ANSWER_MS = 15_000
+LINK_CONFIGS = {
+    "bootstrap.servers": f"{SOURCE}:9092",
+    "consumer.offset.sync.enable": "true",
+    "consumer.offset.sync.ms": "1000",
+    "topic.config.sync.ms": "1000",
+    "availability.check.ms": "3000",
+    "request.timeout.ms": "2000",
+    "retry.backoff.ms": "50",
+    "replica.fetch.max.bytes": "65536",
+}
 
 
 class Operator:
-    """Asks until the answer is the one that was wanted, as a person with a script does."""
+    """One person who sees both regions."""
 
-    def __init__(self, federation: Federation) -> None:
+    def __init__(self, federation: Federation, storm: Storm) -> None:
         self._federation = federation
         self._world = federation.world
         self._weather = federation.weather
-        self._client = Client(federation.world, federation.network, "operator")
+        self._testimony = federation.testimony
+        self._storm = storm
+        self._rng = federation.world.rng("operator")
+        self._clients = {
+            region: Client(federation.world, federation.network, f"operator-{region}")
+            for region in federation.nodes
+        }
+        self._last_ticket = 0
+
+    # --- asking ---
+
+    async def _kafka(self, node: Node, key: int, request: Message) -> Any:
+        client = self._clients[node.region]
+        if not client.connected and not await client.connect(node):
+            await self._world.sleep(200)
+            return None
+        return await client.ask(key, request)
+
+    async def _link(self, command: Command) -> Any:
+        """The answer of the destination's administration; None when there was none."""
+        node = self._federation.destination
+        if not node.up:
+            await self._world.sleep(200)
+            return None
+        self._last_ticket += 1
+        promise = Promise()
+        node.ask(self._last_ticket, AdminAsked(self._last_ticket, command), promise.settle)
+        answer = await self._world.within(ANSWER_MS, promise)
+        self._world.note("operator", f"{type(command).__name__} -> {_brief(answer)}")
+        await self._world.sleep(self._rng.randrange(10, 200))
+        return answer
+
+    async def _until(self, command: Command, done: str) -> Any:
+        """Ask until it is done; a refusal by the code `done` says that an earlier attempt did it."""
+        while True:
+            answer = await self._link(command)
+            if answer is not None and not isinstance(answer, LinkRefusal):
+                return answer
+            if answer is not None and answer.code == done:
+                return answer
+
+    async def describe(self) -> None:
+        """Hear about the mirror."""
+        answer = await self._link(DescribeMirror(TOPIC))
+        if answer is not None and not isinstance(answer, LinkRefusal):
+            self._testimony.mirror = answer
+
+    async def watch(self) -> None:
+        """Keep hearing about the mirror."""
+        while True:
+            await self.describe()
+            await self._world.sleep(500)
+
+    # --- the beginning ---
 
     async def prepare(self) -> None:
         """A topic, before the weather turns."""
-        while not await self._client.connect(self._federation.source):
-            await self._world.sleep(100)
         config = CreatableTopicConfig(
             name="internal.segment.bytes", value=str(self._weather.segment_bytes)
         )
@@ -29,5 +124,113 @@ class Operator:
             replication_factor=1,
             configs=[config],
         )
-        answer = await self._client.ask(CREATE_TOPICS, CreateTopicsRequest(topics=[topic]))
-        assert answer is not None and answer.topics[0].error_code == 0, answer
+        answer = None
+        while answer is None:
+            request = CreateTopicsRequest(topics=[topic])
+            answer = await self._kafka(self._federation.source, CREATE_TOPICS, request)
+        assert answer.topics[0].error_code == 0, answer
+        self._testimony.partition_count = self._weather.partitions
+
+    async def mirror(self) -> None:
+        """A link and a mirror of the topic, sooner or later."""
+        await self._world.sleep(self._rng.choice((0, 0, 2_000)))
+        configs = dict(LINK_CONFIGS)
+        if self._weather.latest:
+            configs["mirror.start.offset.spec"] = "latest"
+        await self._until(CreateLink(name=LINK, configs=configs), "CLUSTER_LINK_EXISTS")
+        self._testimony.mirror_asked = True
+        await self._until(CreateMirror(link=LINK, mirror_topic=TOPIC), "TOPIC_ALREADY_EXISTS")
+        while self._testimony.mirror is None or not self._testimony.mirror.lags:
+            await self.describe()
+
+    # --- in bad weather ---
+
+    async def meddle(self) -> None:
+        """Change things while they run, until the ending."""
+        acts = [self._trim] if self._weather.trims else []
+        acts += [self._grow] if self._weather.grows else []
+        acts += [self._pause_mirror, self._pause_link] if self._weather.pauses else []
+        while acts and not self._testimony.ending_asked and not self._federation.stopping:
+            await self._world.sleep(self._rng.randrange(300, 3_000))
+            await self._rng.choice(acts)()
+
+    async def _trim(self) -> None:
+        """Delete records at the source, which the mirror may not have yet."""
+        partition = self._rng.choice(self._federation.partitions())
+        held = Region(SOURCE, self._federation.source.disk).end(partition)
+        asked = DeleteRecordsPartition(
+            partition_index=partition.partition, offset=self._rng.randrange(0, held + 1)
+        )
+        topic = DeleteRecordsTopic(name=TOPIC, partitions=[asked])
+        request = DeleteRecordsRequest(topics=[topic], timeout_ms=1_000)
+        await self._kafka(self._federation.source, DELETE_RECORDS, request)
+
+    async def _grow(self) -> None:
+        if self._testimony.partition_count < self._weather.partitions + 2:
+            await self._grow_to(self._federation.source, self._testimony.partition_count + 1)
+
+    async def _grow_to(self, node: Node, count: int) -> bool:
+        """Whether the topic has so many partitions now; that it has as many already is an error to Kafka."""
+        topic = CreatePartitionsTopic(name=TOPIC, count=count, assignments=None)
+        answer = await self._kafka(node, CREATE_PARTITIONS, CreatePartitionsRequest(topics=[topic]))
+        done = (KafkaError.NONE, KafkaError.INVALID_PARTITIONS)
+        if answer is None or answer.results[0].error_code not in done:
+            return False
+        self._testimony.partition_count = count
+        return True
+
+    async def _pause_mirror(self) -> None:
+        await self._link(ChangeMirrors(verb="pause", link=LINK, topics=(TOPIC,)))
+        await self._world.sleep(self._rng.randrange(100, 3_000))
+        await self._until(self._verb("resume"), "INVALID_REQUEST")
+
+    async def _pause_link(self) -> None:
+        await self._link(AlterLinkConfigs(name=LINK, sets={"cluster.link.paused": "true"}))
+        await self._world.sleep(self._rng.randrange(100, 3_000))
+        await self._until(
+            AlterLinkConfigs(name=LINK, sets={"cluster.link.paused": "false"}),
+            "CLUSTER_LINK_NOT_FOUND",
+        )
+
+    def _verb(self, verb: str) -> Command:
+        return ChangeMirrors(verb=verb, link=LINK, topics=(TOPIC,), timeout_ms=5_000)
+
+    # --- the ending ---
+
+    async def end(self, how: str) -> None:
+        """Move everything to the destination: promote, failover, or failover after the source has gone for good."""
+        if how == "disaster":
+            self._storm.lose(self._federation.source)
+        if how == "promote":
+            self._testimony.planned = self._rng.random() < 0.5
+        self._testimony.ending_asked = True
+        while self._state is not MirrorState.STOPPED:
+            failed = self._state is MirrorState.FAILED
+            verb = "promote" if how == "promote" and not failed else "failover"
+            await self._link(self._verb(verb))
+            await self._world.sleep(500)
+            await self.describe()
+        await self._complete()
+        self._testimony.moved = True
+        self._world.note("operator", "moves the clients")
+
+    async def _complete(self) -> None:
+        """Partitions that the mirror had not followed yet are made here."""
+        cut = self._testimony.cut
+        assert cut is not None
+        wanted = self._testimony.partition_count
+        while len(cut) < wanted and not await self._grow_to(self._federation.destination, wanted):
+            await self._world.sleep(200)
+
+    @property
+    def _state(self) -> MirrorState | None:
+        mirror = self._testimony.mirror
+        return mirror.record.state if mirror is not None else None
+
+
+def _brief(answer: Any) -> str:
+    if isinstance(answer, LinkRefusal):
+        return f"{answer.code}: {answer.because}"
+    if hasattr(answer, "shown"):
+        return f"{answer.shown.value} {answer.reason}"
+    return "no answer" if answer is None else type(answer).__name__

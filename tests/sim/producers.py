@@ -2,6 +2,9 @@
 
 An idempotent one retries with the same sequence, also in the region that it is moved to. What it is told is remembered,
 what it is not told it keeps sending until it is.
+
+A partition that does not know a producer takes any sequence as its first, as Kafka's does; so the first batch that a
+region gets of a producer id goes alone, or a refusal of it and not of the next would put them in the wrong order.
 """
 
 from collections import deque
@@ -42,7 +45,23 @@ class Sending:
     """What one partition still has to get, oldest first."""
 
     pending: deque[Unacknowledged] = field(default_factory=deque)
+    producer_id: int = -1
     next_sequence: int = 0
+    known: bool = False  # the region has taken a batch of this producer id
+
+    @property
+    def window(self) -> int:
+        return IN_FLIGHT_MAX if self.known else 1
+
+    def number(self, batch: Unacknowledged) -> None:
+        batch.sequence = self.next_sequence
+        self.next_sequence += len(batch.values)
+
+    def become(self, producer_id: int) -> None:
+        """Everything from now on has sequences of this producer id."""
+        self.producer_id, self.next_sequence, self.known = producer_id, 0, False
+        for batch in self.pending:
+            self.number(batch)
 
 
 class Producer:
@@ -56,8 +75,7 @@ class Producer:
         self._client = Client(federation.world, federation.network, name)
         self._node = federation.source
         self._idempotent = idempotent
-        self._producer_id = -1
-        self._sending = {partition: Sending() for partition in federation.first_partitions()}
+        self._sending: dict[TopicPartition, Sending] = {}
         self._count = 0
         federation.testimony.idempotent[name] = idempotent
 
@@ -67,39 +85,40 @@ class Producer:
 
     async def run(self) -> None:
         while not (self._federation.stopping and self.drained):
-            if not self._federation.stopping:
+            if not self._federation.holding:
                 self._invent()
             if await self._ready():
                 await self._round()
             await self._world.sleep(self._rng.randrange(5, 150))
 
     async def _ready(self) -> bool:
-        """Connected to where clients live now, with a producer id if one is needed."""
+        """Connected to where clients live now, with the producer ids that are needed."""
         if self._node is not self._federation.home or not self._client.connected:
-            self._node = self._federation.home
+            if self._node is not self._federation.home:
+                self._node = self._federation.home
+                for sending in self._sending.values():
+                    sending.known = False
             if not await self._client.connect(self._node):
                 await self._world.sleep(200)
                 return False
-        if self._idempotent and self._producer_id < 0:
-            await self._take_producer_id()
-        return not self._idempotent or self._producer_id >= 0
+        return not self._idempotent or await self._identify()
 
-    async def _take_producer_id(self) -> None:
+    async def _identify(self) -> bool:
+        """One new producer id for every partition that has none."""
+        nameless = [sending for sending in self._sending.values() if sending.producer_id < 0]
+        if not nameless:
+            return True
         request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
         answer = await self._client.ask(INIT_PRODUCER_ID, request)
         if answer is None or answer.error_code:
-            return
-        self._producer_id = answer.producer_id
-        for sending in self._sending.values():
-            sending.next_sequence = 0
-            for batch in sending.pending:
-                self._number(sending, batch)
-
-    def _number(self, sending: Sending, batch: Unacknowledged) -> None:
-        batch.sequence = sending.next_sequence
-        sending.next_sequence += len(batch.values)
+            return False
+        for sending in nameless:
+            sending.become(answer.producer_id)
+        return True
 
     def _invent(self) -> None:
+        for partition in self._federation.partitions():
+            self._sending.setdefault(partition, Sending())
         for sending in self._sending.values():
             if len(sending.pending) >= PENDING_MAX or self._rng.random() < 0.3:
                 continue
@@ -109,7 +128,7 @@ class Producer:
                 values.append(b"%s:%d:%s" % (self.name.encode(), self._count, b"x" * self._rng.randrange(80)))
                 self._federation.testimony.sent[values[-1]] = None
             batch = Unacknowledged(values, -1)
-            self._number(sending, batch)
+            sending.number(batch)
             sending.pending.append(batch)
 
     # --- one round: everything that may be in flight, then its answers ---
@@ -120,9 +139,10 @@ class Producer:
             load = [
                 (partition, sending.pending[depth])
                 for partition, sending in self._sending.items()
-                if depth < len(sending.pending)
+                if depth < min(len(sending.pending), sending.window)
             ]
             if load:
+                self._world.note(self.name, f"sends {_brief(load)}")
                 promise = self._client.send(PRODUCE, self._request(load))
                 flights.append((load, self._world.within(ANSWER_MS, promise)))
         failed: dict[TopicPartition, None] = {}
@@ -136,18 +156,18 @@ class Producer:
     def _request(self, load: list[tuple[TopicPartition, Unacknowledged]]) -> ProduceRequest:
         topic = TopicProduceData(name=load[0][0].topic)
         for partition, batch in load:
-            data = PartitionProduceData(index=partition.partition, records=self._encode(batch))
+            data = PartitionProduceData(index=partition.partition, records=self._encode(partition, batch))
             topic.partition_data.append(data)
         return ProduceRequest(acks=-1, timeout_ms=ANSWER_MS, topic_data=[topic])
 
-    def _encode(self, batch: Unacknowledged) -> bytearray:
+    def _encode(self, partition: TopicPartition, batch: Unacknowledged) -> bytearray:
         records = [NewRecord(key=None, value=value) for value in batch.values]
         if not self._idempotent:
             return build_batch(records, timestamp=self._world.now)
         return build_batch(
             records,
             timestamp=self._world.now,
-            producer_id=self._producer_id,
+            producer_id=self._sending[partition].producer_id,
             producer_epoch=0,
             base_sequence=batch.sequence,
         )
@@ -165,7 +185,10 @@ class Producer:
                 continue  # what came behind a failure was refused for it, or is a duplicate of the next round
             if item.error_code == KafkaError.NONE:
                 self._sending[partition].pending.popleft()
+                self._sending[partition].known = True
                 self._remember(partition, batch, item.base_offset)
+                stored = f"{batch.sequence}+{len(batch.values)} at {partition}@{item.base_offset}"
+                self._world.note(self.name, f"has stored {stored}")
             else:
                 failed[partition] = None
                 self._on_refused(partition, batch, item)
@@ -185,5 +208,9 @@ class Producer:
         # The region has lost what came before this batch: after a cut, or a power cut without syncs, that is the deal.
         if self._federation.evidence.durable and not self._federation.testimony.moved:
             what = f"{self.name}: sequence {batch.sequence} of {partition} refused: {error.name}"
-            self._federation.testimony.contradictions.append(what)
-        self._producer_id = -1
+            self._federation.testimony.contradicts("P10", what)
+        self._sending[partition].producer_id = -1
+
+
+def _brief(load: list[tuple[TopicPartition, Unacknowledged]]) -> str:
+    return " ".join(f"{partition}:{batch.sequence}+{len(batch.values)}" for partition, batch in load)

@@ -5,6 +5,10 @@ from typing import NamedTuple
 
 from brokers.ids import Offset, TopicPartition
 from linker.admin import MirrorDescription
+from linker.mirror import CutPartition
+
+
+NEVER_MIRRORED = CutPartition(0, -1, -1, 0)  # the cut of a partition that no mirror had
 
 
 class Place(NamedTuple):
@@ -23,26 +27,65 @@ class Acknowledged:
     place: Place
 
 
+@dataclass(frozen=True)
+class Found:
+    """What a member was told that its group had committed, when it joined. `own`: it had tried to commit there before."""
+
+    region: str
+    group: str
+    partition: TopicPartition
+    offset: Offset
+    own: bool
+
+
 @dataclass
 class Testimony:
-    """Values name their producer: `name:number:`."""
+    """Values begin with their producer's name and a number: `name:number:`."""
 
     acknowledged: list[Acknowledged] = field(default_factory=list)
     sent: dict[bytes, None] = field(default_factory=dict)
     idempotent: dict[str, bool] = field(default_factory=dict)  # by producer
     read: dict[Place, bytes] = field(default_factory=dict)
-    contradictions: list[str] = field(default_factory=list)  # what no correct region ever answers
-    trimmed: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)  # at most so far
-    # group, partition -> every offset that it tried to commit at the source, and the last one acknowledged
-    commits: dict[tuple[str, TopicPartition], dict[Offset, None]] = field(default_factory=dict)
-    committed: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)
-    moved: bool = False  # clients have been sent to the destination
-    mirrors_begun: dict[str, None] = field(default_factory=dict)  # topics asked to be mirrors
-    ending_asked: bool = False  # promote or failover may have begun
-    cuts: dict[str, MirrorDescription] = field(default_factory=dict)  # as the operator was told at the end
+    intrusions: list[str] = field(default_factory=list)  # what a mirror should have refused
+    contradictions: list[tuple[str, str]] = field(default_factory=list)  # promise, what was told
+    # region, group, partition -> every offset that the group tried to commit there
+    attempts: dict[tuple[str, str, TopicPartition], dict[Offset, None]] = field(default_factory=dict)
+    found: list[Found] = field(default_factory=list)
+    partition_count: int = 0  # of the topic, as far as the operator asked for them
+    mirror_asked: bool = False
+    ending_asked: bool = False  # a promotion or failover may have begun
+    planned: bool = False  # producers stood still before the promotion was asked for
+    moved: bool = False  # clients live at the destination
+    mirror: MirrorDescription | None = None  # as the operator was last told
 
     def was_read(self, place: Place, value: bytes) -> None:
         """Two readers of one place must see the same."""
         before = self.read.setdefault(place, value)
         if before != value:
-            self.contradictions.append(f"{place}: read as {before[:40]!r}, later as {value[:40]!r}")
+            self.contradicts("P3", f"{place}: read as {before[:40]!r}, later as {value[:40]!r}")
+
+    def is_idempotent(self, value: bytes) -> bool:
+        """Whether its producer is."""
+        return self.idempotent.get(value.partition(b":")[0].decode(), False)
+
+    def contradicts(self, promise: str, told: str) -> None:
+        """No region that keeps its promises would have said so."""
+        self.contradictions.append((promise, told))
+
+    def tries_commit(
+        self, region: str, group: str, partition: TopicPartition, offset: Offset
+    ) -> None:
+        self.attempts.setdefault((region, group, partition), {})[offset] = None
+
+    def found_offset(
+        self, region: str, group: str, partition: TopicPartition, offset: Offset
+    ) -> None:
+        own = (region, group, partition) in self.attempts
+        self.found.append(Found(region, group, partition, offset, own))
+
+    @property
+    def cut(self) -> dict[int, CutPartition] | None:
+        """Where the mirror was cut, by partition; None while it is a mirror."""
+        if self.mirror is None or self.mirror.record.cut is None:
+            return None
+        return dict(enumerate(self.mirror.record.cut.partitions))

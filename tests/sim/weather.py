@@ -40,6 +40,7 @@ class Weather:
     trims: bool
     grows: bool
     pauses: bool
+    latest: bool  # the mirror begins at the source's end, not at its start
     groups: int
     ending: str  # none, promote, failover, disaster
 
@@ -78,6 +79,7 @@ def draw(rng: Random) -> Weather:
         trims=rng.random() < 0.4,
         grows=rng.random() < 0.3,
         pauses=rng.random() < 0.3,
+        latest=rng.random() < 0.15,
         groups=rng.choice((0, 1, 2)),
         ending=rng.choice(("none", "promote", "failover", "disaster")),
     )

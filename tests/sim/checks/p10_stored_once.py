@@ -15,8 +15,7 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
         seen: dict[bytes, str] = {}
         for partition in partitions(region.disk):
             for offset, value in region.values(partition).items():
-                producer = value.partition(b":")[0].decode()
-                if not evidence.testimony.idempotent.get(producer):
+                if not evidence.testimony.is_idempotent(value):
                     continue
                 here = f"{partition}@{offset}"
                 if value in seen:

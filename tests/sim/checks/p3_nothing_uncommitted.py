@@ -1,0 +1,24 @@
+"""P3: what a reader saw stays: no answer held more than its bound, and every record read is there at the end."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from brokers.ids import Offset, TopicPartition
+from tests.sim.evidence import log_start
+
+if TYPE_CHECKING:
+    from tests.sim.court import Evidence
+
+
+def at_end(evidence: "Evidence") -> Iterator[str]:
+    """A record that was shown and then lost was shown too early."""
+    if not evidence.durable:
+        return
+    held: dict[tuple[str, TopicPartition], tuple[dict[Offset, bytes], Offset]] = {}
+    for (region, partition, offset), value in evidence.testimony.read.items():
+        if (region, partition) not in held:
+            found = evidence.regions[region]
+            held[region, partition] = (found.values(partition), log_start(found.disk, partition))
+        values, start = held[region, partition]
+        if offset >= start and values.get(offset) != value:
+            yield f"{value!r:.40} was read at {region} {partition}@{offset}; there lies {values.get(offset)!r:.40}"

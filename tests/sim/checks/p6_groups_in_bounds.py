@@ -1,0 +1,53 @@
+"""P6: a carried group offset lies within what the mirror holds then, and not beyond what the group committed."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from brokers.ids import OFFSETS_TOPIC, Offset, TopicPartition
+from tests.sim.evidence import Batch, commits, committed, log_start
+
+if TYPE_CHECKING:
+    from tests.sim.court import Evidence
+
+
+def on_written(
+    evidence: "Evidence", region: str, partition: TopicPartition, batch: Batch
+) -> Iterator[str]:
+    """The instant when it is written is the one that counts."""
+    if region != evidence.destination or partition.topic != OFFSETS_TOPIC:
+        return
+    if evidence.testimony.moved:
+        return  # from now on the group commits here itself
+    for group, at, offset in commits(batch):
+        yield from _judge(evidence, group, at, offset)
+
+
+def on_restart(evidence: "Evidence", region: str) -> Iterator[str]:
+    """A crash must not take the data and leave the offset."""
+    if region == evidence.destination and evidence.durable and not evidence.testimony.moved:
+        for (group, at), offset in committed(evidence.regions[region].disk).items():
+            yield from _judge(evidence, group, at, offset)
+
+
+def _judge(
+    evidence: "Evidence", group: str, partition: TopicPartition, offset: Offset
+) -> Iterator[str]:
+    mirror = evidence.regions[evidence.destination]
+    end, start = mirror.end(partition), log_start(mirror.disk, partition)
+    if offset > end:
+        yield f"group {group} stands at {offset} of {partition}, the mirror ends at {end}"
+    tried = evidence.testimony.attempts.get((evidence.source, group, partition), {})
+    if offset > max([start, *tried]):
+        yield f"group {group} stands at {offset} of {partition}, it never tried to commit beyond {max([0, *tried])}"
+
+
+def at_end(evidence: "Evidence") -> Iterator[str]:
+    """A member that moved began where the mirror's data ended, or before."""
+    cut = evidence.testimony.cut
+    for found in evidence.testimony.found:
+        if cut is None or found.region != evidence.destination or found.own:
+            continue
+        index = found.partition.partition
+        bound = cut[index].offset if index in cut else 0
+        if found.offset > bound:
+            yield f"group {found.group} was sent to {found.offset} of {found.partition}, cut at {bound}"

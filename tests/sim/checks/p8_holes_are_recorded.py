@@ -1,0 +1,37 @@
+"""P8: every offset below a mirror's end was in the mirror once, or is in the hole ledger."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from brokers.ids import Offset, TopicPartition
+from tests.sim.evidence import partitions
+
+if TYPE_CHECKING:
+    from tests.sim.court import Evidence
+
+
+def at_end(evidence: "Evidence") -> Iterator[str]:
+    """Needs the ledger as the operator was told of it."""
+    if evidence.testimony.mirror is None:
+        return
+    mirror = evidence.regions[evidence.destination]
+    cut = evidence.testimony.cut
+    for partition in partitions(mirror.disk):
+        end = mirror.end(partition)
+        if cut is not None:
+            end = cut[partition.partition].offset if partition.partition in cut else 0
+        yield from _unrecorded(evidence, partition, end)
+
+
+def _unrecorded(evidence: "Evidence", partition: TopicPartition, end: Offset) -> Iterator[str]:
+    known = [
+        *evidence.chronicle.covered(evidence.destination, partition),
+        *evidence.holes_of(partition),
+    ]
+    position = 0
+    for base, following in sorted(known):
+        if base > position and position < end:
+            yield f"{partition} skips [{position}, {min(base, end)}), which is not in the ledger"
+        position = max(position, following)
+    if position < end:
+        yield f"{partition} skips [{position}, {end}), which is not in the ledger"
