@@ -1,0 +1,98 @@
+"""A whole broker over a disk in memory: requests go in as bytes, answers come out as a client reads them."""
+
+import random
+from collections import deque
+from types import ModuleType
+from typing import Any
+
+from brokers.api import create_topics
+from brokers.broker import Broker
+from brokers.config import from_settings
+from brokers.effects import Changed, Hangup, Reply
+from brokers.events import Request, Started, TimeReached
+from brokers.ids import Instant
+from brokers.log.storage import Storage
+from brokers.region import Ready
+from brokers.wire import codec
+from brokers.wire.message import Message
+from brokers.wire.messages.topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from tests.sim.files import SimFiles
+
+NOW: Instant = 1_700_000_000_000
+HUNG_UP = "hung up"
+
+
+class Whole:
+    """Time stands still unless a test moves `now`."""
+
+    def __init__(self, **settings: object) -> None:
+        named = {key.replace("_", "."): value for key, value in settings.items()}
+        config = from_settings({"node.id": 1, "log.dirs": "data", **named})
+        self.broker = Broker(config, "A" * 22, random.Random(1))
+        self.storage = Storage(SimFiles())
+        self.now = NOW
+        self.answers: dict[int, Any] = {}
+        self.is_ready = False
+        self._versions: dict[int, tuple[int, int]] = {}
+        self.feed(Started())
+        assert self.is_ready
+
+    def feed(self, event: Any) -> None:
+        events: deque[Any] = deque([event])
+        while events:
+            for effect in self.broker.step(events.popleft(), self.now):
+                self._take(effect, events)
+            for partition in list(self.storage.unsynced):
+                events.extend(self.storage.sync(partition))
+
+    def _take(self, effect: Any, events: deque[Any]) -> None:
+        match effect:
+            case Reply(ticket, message):
+                assert ticket not in self.answers, "answered twice"
+                self.answers[ticket] = None if message is None else self._as_read(ticket, message)
+            case Hangup(ticket):
+                self.answers[ticket] = HUNG_UP
+            case Ready():
+                self.is_ready = True
+            case Changed():
+                pass
+            case _:
+                events.extend(self.storage.perform(effect, self.now))
+
+    def _as_read(self, ticket: int, message: object) -> Message:
+        key, version = self._versions[ticket]
+        assert isinstance(message, Message)
+        body = b"".join(codec.encode_response(key, version, message))
+        return codec.decode_response(key, version, body, 0)
+
+    def start(self, api: ModuleType, version: int, message: Message) -> int:
+        """Ask; the ticket under which `answers` has the answer once there is one."""
+        ticket = len(self._versions) + 1
+        self._versions[ticket] = (api.KEY, version)
+        body = bytearray(b"".join(codec.encode_request(api.KEY, version, message)))
+        decoded = codec.decode_request(api.KEY, version, memoryview(body), 0)
+        self.feed(Request(ticket, api.KEY, version, "client", "127.0.0.1", decoded))
+        return ticket
+
+    def ask(self, api: ModuleType, version: int, message: Message) -> Any:
+        return self.answers[self.start(api, version, message)]
+
+    def wait(self, milliseconds: int) -> None:
+        """Let virtual time pass."""
+        self.now += milliseconds
+        if self.broker.deadline is not None and self.broker.deadline <= self.now:
+            self.feed(TimeReached())
+
+    def create(self, topic: str, partitions: int = 1, **configs: str) -> None:
+        settings = [
+            CreatableTopicConfig(name=name.replace("_", "."), value=value)
+            for name, value in configs.items()
+        ]
+        wanted = CreatableTopic(
+            name=topic, num_partitions=partitions, replication_factor=1, configs=settings
+        )
+        answer = self.ask(create_topics, 7, CreateTopicsRequest(topics=[wanted], timeout_ms=1000))
+        assert answer.topics[0].error_code == 0, answer
+
+    def topic_id(self, topic: str) -> Any:
+        return self.broker.view.image.topics_by_name[topic].id
