@@ -54,21 +54,23 @@ class DiskFiles:
         self._new_names: set[str] = set()
 
     def append(self, path: str, buffers: Buffers) -> int:
-        with _refusals(path):
+        try:
             handle = self._handle(path, create=True)
-            try:
-                _write_all(handle, buffers)
-            except OSError:
-                self.close(path)  # a part may have been written: the size is looked up again
-                raise
-            return handle.size
+            _write_all(handle, buffers)
+        except OSError as error:
+            self.close(path)  # a part may have been written: the size is looked up again
+            raise _refusal(path, error) from error
+        return handle.size
 
     def read(self, path: str, position: int, size: int) -> Buffer:
-        with _refusals(path):
-            data = os.pread(self._handle(path).descriptor, size, position)
+        try:
+            descriptor = self._handle(path).descriptor
+            data = os.pread(descriptor, size, position)
             if len(data) == size or not data:
                 return data
-            return _read_on(self._handle(path).descriptor, data, position, size)
+            return _read_on(descriptor, data, position, size)
+        except OSError as error:
+            raise _refusal(path, error) from error
 
     def size(self, path: str) -> int:
         with _refusals(path):
@@ -182,12 +184,17 @@ class DiskFiles:
 
 @contextmanager
 def _refusals(path: str) -> Iterator[None]:
-    """What the system refuses, as the port's error with what to do about it."""
+    """For all but the byte path, where a context manager costs more than the call."""
     try:
         yield
     except OSError as error:
-        hint = _HINTS.get(error.errno or 0, error.strerror or str(error))
-        raise DiskError(f"{path}: {hint}") from error
+        raise _refusal(path, error) from error
+
+
+def _refusal(path: str, error: OSError) -> DiskError:
+    """What the system refused, as the port's error with what to do about it."""
+    hint = _HINTS.get(error.errno or 0, error.strerror or str(error))
+    return DiskError(f"{path}: {hint}")
 
 
 def _write_all(handle: _Handle, buffers: Buffers) -> None:
