@@ -3,9 +3,9 @@
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -13,11 +13,11 @@ from federation.commands.answers import Failure, answer, end, json_option
 
 if TYPE_CHECKING:
     from federation.audit.cut import Region
-    from federation.audit.holes import Hole
     from federation.audit.run import AuditResult, Options, Watch
 
 
 COULD_NOT_RUN = 4
+T = TypeVar("T")
 
 
 class RunCommand(click.Command):
@@ -50,7 +50,11 @@ def audit() -> None:
 @click.option("--engine", type=click.Choice(["spark", "local"]), default="spark", show_default=True)
 @click.option("--master", default="local[*]", show_default=True, help="Spark master URL.")
 @click.option("--output", "--out", "output", default="audit-report", show_default=True)
-@click.option("--holes", type=click.Path(dir_okay=False), help="Known holes of the link, JSON.")
+@click.option(
+    "--holes", multiple=True, help="JSON: holes, or `mirror describe --json`; repeatable."
+)
+@click.option("--cut", "cuts", multiple=True, help="The same, for topics that were failed over.")
+@click.option("--mirror-prefix", default="", help="The link's cluster.link.prefix.")
 @click.option("--payload", is_flag=True, help="Quote keys and values in the evidence.")
 @click.option("--budget-lag-records", type=click.IntRange(0), help="Exit 3 beyond this lag.")
 @click.option("--budget-lag-ms", type=click.IntRange(0), help="Exit 3 beyond this lag.")
@@ -80,6 +84,7 @@ def run(output: str, as_json: bool, **given: Any) -> None:
 
 
 def _options(given: dict[str, Any]) -> "Options":
+    from federation.audit.holes import parse, parse_cuts
     from federation.audit.run import Options
 
     source, mirror = _regions(given)
@@ -90,7 +95,13 @@ def _options(given: dict[str, Any]) -> "Options":
         engine=given["engine"],
         master=given["master"],
         payload=given["payload"],
-        holes=_holes(given["holes"]),
+        holes=tuple(hole for path in given["holes"] for hole in _parsed("--holes", path, parse)),
+        cuts={
+            key: offset
+            for path in given["cuts"]
+            for key, offset in _parsed("--cut", path, parse_cuts).items()
+        },
+        mirror_prefix=given["mirror_prefix"],
         budget_lag_records=given["budget_lag_records"],
         budget_lag_ms=given["budget_lag_ms"],
     )
@@ -172,17 +183,14 @@ def _local(directory: str) -> "dict[str, Region]":
         ) from error
 
 
-def _holes(path: str | None) -> "tuple[Hole, ...]":
-    from federation.audit.holes import parse
-
-    if path is None:
-        return ()
+def _parsed(option: str, path: str, parse: Callable[[str], T]) -> T:
     try:
         with open(path, encoding="utf-8") as file:
-            return tuple(parse(file.read()))
+            return parse(file.read())
     except (OSError, ValueError) as error:
         raise _refused(
-            f"--holes {path}: {error}", "a JSON list of topic, partition, from, to and cause"
+            f"{option} {path}: {error}",
+            "`causeway mirror describe TOPIC --json` writes such a file",
         ) from error
 
 

@@ -39,6 +39,7 @@ class Class(StrEnum):
     KNOWN_HOLE = "known_hole"
     LAG = "lag"
     EXPIRED_ON_ONE_SIDE = "expired_on_one_side"
+    ORPHAN_TAIL = "orphan_tail"
     DISPLACED = "displaced"
     """A batch below its place in the file; `settle` turns it into a duplicate or a batch out of order."""
 
@@ -53,15 +54,16 @@ MEANING = {
     Class.DAMAGED: "the checksum fails on the side named",
     Class.EPOCH_MISMATCH: "same bytes, other leader epoch",
     Class.REBATCHED: "same records in other batches",
-    Class.MIRROR_AHEAD: "the mirror goes on beyond the source's end",
+    Class.MIRROR_AHEAD: "the mirror goes on beyond the source's end (after a failover: audit with --cut)",
     Class.UNREADABLE: "the side named could not be read here",
     Class.KNOWN_HOLE: "skipped by the link, and in its hole ledger",
     Class.LAG: "not mirrored yet at the cut",
     Class.EXPIRED_ON_ONE_SIDE: "below the other side's log start",
+    Class.ORPHAN_TAIL: "what the old source has beyond the cut of a failover",
     Class.DISPLACED: "below its place in the file",
 }
 
-NOTES = frozenset({Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE})
+NOTES = frozenset({Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE, Class.ORPHAN_TAIL})
 
 
 def severity_of(kind: Class) -> Severity:

@@ -18,6 +18,7 @@ COLOURS = {
     Class.LAG: "#f0c75e",
     Class.EXPIRED_ON_ONE_SIDE: "#cfd6dc",
     Class.KNOWN_HOLE: "#8ecae6",
+    Class.ORPHAN_TAIL: "#b08968",
     Class.UNREADABLE: "#4a4e58",
     Class.MISSING_ON_MIRROR: "#d62839",
     Class.EXTRA_ON_MIRROR: "#ff7b54",

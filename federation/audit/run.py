@@ -2,8 +2,8 @@
 
 import fnmatch
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
@@ -21,6 +21,7 @@ from federation.audit.verdicts import (
     Verdict,
     at_the_cut,
     judge,
+    orphan_tail,
     overall,
 )
 
@@ -43,6 +44,8 @@ class CannotRun(Exception):
 class Options:
     """What to audit and how. Topics are names or shell patterns; none means all that both regions have.
 
+    `cuts` are the offsets at which failovers ended mirrors: beyond them the two sides owe each other nothing.
+    `mirror_prefix` stands before the source's name in the mirror's (`cluster.link.prefix`).
     `engine` is "spark" or "local", `master` a Spark master URL; a budget of None is none at all.
     """
 
@@ -53,6 +56,8 @@ class Options:
     master: str = "local[*]"
     payload: bool = False
     holes: tuple[Hole, ...] = ()
+    cuts: Mapping[Key, int] = field(default_factory=dict)
+    mirror_prefix: str = ""
     budget_lag_records: int | None = None
     budget_lag_ms: int | None = None
 
@@ -84,12 +89,13 @@ class Engine(Protocol):
 
 
 class Examined(NamedTuple):
-    """One partition: its bounds, its lag, its units."""
+    """One partition: its bounds, its lag, its units, and what its bounds alone say."""
 
     source: Bounds
     mirror: Bounds
     lag: Lag
     units: tuple[Unit, ...]
+    findings: tuple[Finding, ...]
 
 
 def run_audit(options: Options, now: Callable[[], int], watch: Watch) -> AuditResult:
@@ -99,12 +105,12 @@ def run_audit(options: Options, now: Callable[[], int], watch: Watch) -> AuditRe
     fresh cut; what is then still away is unreadable.
     """
     taken = _take(options, now())
-    examined = _examine(taken, _chosen(taken, options.topics))
+    examined = _examine(taken, _chosen(taken, options.topics), options)
     outcomes = _compared(examined, options, watch)
     gone = {key for key, found in outcomes.items() if any(one.missing_file for one in found)}
     if gone:
         taken = _take(options, now())
-        fresh = _examine(taken, sorted(gone))
+        fresh = _examine(taken, sorted(gone), options)
         examined |= fresh
         outcomes |= _compared(fresh, options, watch)
     partitions, findings = [], []
@@ -117,14 +123,21 @@ def run_audit(options: Options, now: Callable[[], int], watch: Watch) -> AuditRe
 
 
 def _take(options: Options, at_ms: int) -> Cut:
+    prefix = options.mirror_prefix
     try:
-        return cut.take(options.source, options.mirror, at_ms)
+        taken = cut.take(options.source, options.mirror, at_ms)
     except OSError as error:
         raise CannotRun(
             f"{error.filename}: {error.strerror}; check the data directories"
         ) from error
     except ValueError as error:
         raise CannotRun(f"{error}; is this a data directory?") from error
+    named = {
+        (topic.removeprefix(prefix), partition): bounds
+        for (topic, partition), bounds in taken.mirror.items()
+        if topic.startswith(prefix)
+    }
+    return taken._replace(mirror=named)
 
 
 def _chosen(taken: Cut, patterns: Sequence[str]) -> list[Key]:
@@ -154,14 +167,30 @@ def _listed(topics: Iterable[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "") or "none"
 
 
-def _examine(taken: Cut, keys: Iterable[Key]) -> dict[Key, Examined]:
+def _examine(taken: Cut, keys: Iterable[Key], options: Options) -> dict[Key, Examined]:
     examined = {}
     for key in keys:
         source = taken.source.get(key, NOTHING_THERE)
         mirror = taken.mirror.get(key, NOTHING_THERE)
+        topic, partition = key
+        stop = options.cuts.get((options.mirror_prefix + topic, partition))
+        orphans: list[Finding] = []
+        if stop is not None:
+            tail = lag(source, _until(mirror, stop), taken.at_ms)
+            orphans = orphan_tail(*key, stop, source.end, tail)
+            source, mirror = _until(source, stop), _until(mirror, stop)
+        behind = lag(source, mirror, taken.at_ms)
+        found = (*at_the_cut(*key, source, mirror, behind), *orphans)
         units = tuple(plan.units(source, mirror))
-        examined[key] = Examined(source, mirror, lag(source, mirror, taken.at_ms), units)
+        examined[key] = Examined(source, mirror, behind, units, found)
     return examined
+
+
+def _until(bounds: Bounds, stop: int) -> Bounds:
+    """The same, speaking for nothing at or above `stop`."""
+    return bounds._replace(
+        end=min(bounds.end, stop), high_watermark=min(bounds.high_watermark, stop)
+    )
 
 
 def _compared(
@@ -193,8 +222,7 @@ def _engine(name: str) -> Engine:
 def _settled(
     key: Key, examined: Examined, outcomes: Sequence[Outcome], holes: Iterable[Hole]
 ) -> list[Finding]:
-    found = at_the_cut(*key, examined.source, examined.mirror, examined.lag)
-    found += [finding for outcome in outcomes for finding in outcome.findings]
+    found = [*examined.findings, *(one for outcome in outcomes for one in outcome.findings)]
     return settle(found, [hole for hole in holes if (hole.topic, hole.partition) == key])
 
 

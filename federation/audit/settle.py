@@ -135,7 +135,10 @@ def _under_two_offsets(missing: Finding, extra: Finding) -> Finding:
 
 
 def _excused(finding: Finding, holes: Sequence[Hole]) -> Finding:
-    if finding.kind is not Class.MISSING_ON_MIRROR:
+    lacking = finding.kind is Class.MISSING_ON_MIRROR or (
+        finding.kind is Class.EXPIRED_ON_ONE_SIDE and finding.side is Side.MIRROR
+    )
+    if not lacking:
         return finding
     for hole in holes:
         if hole.from_offset <= finding.from_offset and finding.to_offset <= hole.to_offset:

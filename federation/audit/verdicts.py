@@ -55,6 +55,7 @@ class PartitionVerdict(NamedTuple):
     lag_offsets: int
     lag_bytes: int
     lag_ms: int
+    orphan_offsets: int
     source_log_start: int
     source_end: int
     source_end_from: str
@@ -98,6 +99,15 @@ def at_the_cut(
     return findings
 
 
+def orphan_tail(topic: str, partition: int, cut: int, end: int, tail: Lag) -> list[Finding]:
+    """What the old source has beyond the cut that a failover stands on: lost to the new one, and no fault of it."""
+    if cut >= end:
+        return []
+    evidence = json.dumps({"bytes": tail.bytes}, sort_keys=True)
+    kind = Class.ORPHAN_TAIL
+    return [Finding(topic, partition, cut, end, kind, Side.SOURCE, cut, evidence=evidence)]
+
+
 def judge(
     examined: tuple[str, int, Bounds, Bounds, Lag],
     planned: Sequence[Unit],
@@ -139,6 +149,9 @@ def judge(
         lag_offsets=lag.offsets,
         lag_bytes=lag.bytes,
         lag_ms=lag.ms,
+        orphan_offsets=sum(
+            one.to_offset - one.from_offset for one in findings if one.kind is Class.ORPHAN_TAIL
+        ),
         source_log_start=source.log_start,
         source_end=source.end,
         source_end_from="listed" if source.listed else "checkpoint and log end",

@@ -22,7 +22,7 @@ from tests.spark.cases import Case, audit, planted
 def row(partition: int, verdict: Verdict = Verdict.KEPT, lag: int = 0) -> PartitionVerdict:
     return PartitionVerdict(
         "orders", partition, verdict, 0, 1000, 1000, 0, 0, 10, 1000, 5000, 5000, 1.0, 1.0, -1, "",
-        lag, lag * 10, lag, 0, 1000 + lag, "listed", 0, 1000, "listed", "a", "a",
+        lag, lag * 10, lag, 0, 0, 1000 + lag, "listed", 0, 1000, "listed", "a", "a",
     )  # fmt: skip
 
 

@@ -220,6 +220,54 @@ def test_holes_that_the_link_owned_up_to_are_kept_and_named(pair: Pair) -> None:
     assert elsewhere.exit_code is ExitCode.BROKEN
 
 
+def test_a_hole_at_the_mirror_s_start_is_known_too(pair: Pair) -> None:
+    batches = made()
+    pair.write(pair.west, batches)
+    pair.write(pair.east, batches[8:])
+    start = batches[8].base_offset
+    told = pair.audit(holes=(Hole("t", 0, 0, start, "START_OFFSET_LATEST"),))
+    assert classes(told) == [("known_hole", "mirror", 0, start)]
+
+
+def test_beyond_the_cut_of_a_failover_the_sides_owe_each_other_nothing(pair: Pair) -> None:
+    batches = made()
+    other = generate.batches(random.Random(9), 10, start=batches[15].base_offset)
+    pair.write(pair.west, batches)
+    pair.write(pair.east, batches[:15] + other)
+    assert pair.audit().exit_code is ExitCode.BROKEN
+    stop = batches[15].base_offset
+    result, row = pair.only(cuts={("t", 0): stop}, budget_lag_records=0)
+    assert result.exit_code is ExitCode.KEPT
+    assert (row.compared_to, row.lag_offsets) == (stop, 0)
+    assert row.orphan_offsets == batches[-1].next_offset - stop
+    assert classes(result) == [("orphan_tail", "source", stop, batches[-1].next_offset)]
+    lost = sum(len(one.encoded()) for one in batches[15:])
+    assert json.loads(result.findings[0].evidence)["bytes"] == lost
+
+
+def test_below_a_cut_faults_stay_faults(pair: Pair) -> None:
+    batches = made()
+    pair.write(pair.west, batches)
+    pair.write(pair.east, batches[:4] + batches[5:])
+    result = pair.audit(cuts={("t", 0): batches[10].base_offset})
+    assert result.exit_code is ExitCode.BROKEN
+    pair.write(pair.east, batches[:8])
+    short, row = pair.only(cuts={("t", 0): batches[10].base_offset})
+    assert short.exit_code is ExitCode.KEPT
+    assert row.lag_offsets == batches[10].base_offset - batches[8].base_offset
+
+
+def test_a_mirror_under_a_prefix_is_compared_with_its_source(pair: Pair) -> None:
+    pair.write(pair.west, made())
+    pair.write(pair.east, made()[:9], "west.t")
+    pair.write(pair.east, made(number=2), "t")
+    result, row = pair.only(mirror_prefix="west.")
+    assert (result.exit_code, row.topic) == (ExitCode.KEPT, "t")
+    stop = made()[5].base_offset
+    _, row = pair.only(mirror_prefix="west.", cuts={("west.t", 0): stop})
+    assert row.compared_to == stop
+
+
 def test_two_empty_partitions_are_kept(pair: Pair) -> None:
     pair.both([])
     result, row = pair.only()
