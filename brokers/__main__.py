@@ -8,11 +8,12 @@ from pathlib import Path
 import uvloop
 
 from brokers.config import ConfigError, parse
+from brokers.metadata.records import MetadataLogError
 from brokers.shell.identity import IdentityError
 from brokers.shell.process import run_broker
 
 EXIT_CONFIG = 2
-EXIT_IDENTITY = 3
+EXIT_DATA = 3
 
 
 def main() -> int:
@@ -31,9 +32,9 @@ def main() -> int:
         for problem in error.problems:
             print(f"  {problem}", file=sys.stderr)
         return EXIT_CONFIG
-    except IdentityError as error:
+    except (IdentityError, MetadataLogError) as error:
         print(error, file=sys.stderr)
-        return EXIT_IDENTITY
+        return EXIT_DATA
     return 0
 
 

@@ -1,6 +1,7 @@
 """One node's cores behind one door. Routes events to the core that owns the rule, gathers effects; owns no rule."""
 
 from typing import TypeAlias
+from uuid import UUID
 
 from brokers.api import versions
 from brokers.api.context import Context
@@ -28,6 +29,7 @@ from brokers.groups.coordinator import Coordinator
 from brokers.housekeeping import Housekeeping
 from brokers.ids import METADATA_PARTITION, OFFSETS_TOPIC, Instant
 from brokers.lifecycle import Lifecycle
+from brokers.metadata.commands import NO_ID
 from brokers.metadata.plane import MetadataPlane, PlaneEvent
 from brokers.ports import Rng
 from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced, Ready, RegionEvent
@@ -38,14 +40,16 @@ BrokerEvent: TypeAlias = Event | RegionEvent
 class Broker:
     """`step` is the only way in; `deadline` is when it wants `TimeReached`."""
 
-    def __init__(self, config: BrokerConfig, cluster_id: str, rng: Rng) -> None:
+    def __init__(
+        self, config: BrokerConfig, cluster_id: str, rng: Rng, *, directory: UUID = NO_ID
+    ) -> None:
         self._group_log = GroupLog()
         self._lifecycle = Lifecycle()
         self._decisions = Decisions(self._lifecycle, self._group_log)
         self._context = Context(
             config=config,
             cluster_id=cluster_id,
-            plane=MetadataPlane(config, cluster_id, rng),
+            plane=MetadataPlane(config, cluster_id, rng, directory=directory),
             groups=Coordinator(rng, group_config(config)),
             run_groups=self._group_log.run,
             run_plane=self._decisions.run,

@@ -227,7 +227,7 @@ class Recovery:
         epochs = EpochHistory()
         for header in self._headers(segments, 0):
             epochs.assign(header.leader_epoch, header.base_offset)
-        return epochs, bool(epochs.entries)
+        return epochs, self._files.exists(path) or bool(epochs.entries)
 
     def _load_producers(
         self, segments: list[SegmentFile], next_offset: Offset, now: Instant

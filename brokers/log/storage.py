@@ -35,7 +35,6 @@ from brokers.events import (
     Written,
 )
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.log.checkpoints import LEADER_EPOCHS, format_epochs
 from brokers.log.log import Log
 from brokers.log.opening import aside_name, folder_name, open_log
 from brokers.log.root import DELETED_SUFFIX, Root
@@ -221,12 +220,7 @@ class Storage:
             self._files.sync(path)
 
     def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
-        return self._on_log(
-            effect.partition,
-            lambda log: self._files.replace(
-                f"{log.directory}/{LEADER_EPOCHS}", format_epochs(effect.entries)
-            ),
-        )
+        return self._on_log(effect.partition, lambda log: log.save_epochs(effect.entries))
 
     def _trim(self, effect: TrimLog, now: Instant) -> list[Event]:
         def trim(log: StoredLog) -> None:

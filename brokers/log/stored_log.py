@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from brokers.errors import KafkaError
-from brokers.ids import Buffer, Buffers, Offset
+from brokers.ids import Buffer, Buffers, LeaderEpoch, Offset
+from brokers.log.checkpoints import LEADER_EPOCHS, format_epochs
 from brokers.log.ranges import read_batches
 from brokers.log.segment_file import LoadedIndexes, SegmentFile
 from brokers.log.segments import SNAPSHOT, file_name
@@ -82,6 +83,18 @@ class StoredLog:
             gone.append(segment.path)
         self._positions.clear()
         return gone
+
+    def save_epochs(self, entries: Sequence[tuple[LeaderEpoch, Offset]]) -> None:
+        """Persist the leader-epoch history.
+
+        That of a log without data is not synced: it is made anew by whoever leads next, and a topic of many partitions
+        would wait for the disk once for each.
+        """
+        path = f"{self.directory}/{LEADER_EPOCHS}"
+        if self.next_offset == self.segments[0].base_offset and not self._files.exists(path):
+            self._files.append(path, [format_epochs(entries)])
+        else:
+            self._files.replace(path, format_epochs(entries))
 
     def close(self, producers: bytes) -> None:
         """Bring everything to the disk, so that the next opening needs to check nothing."""

@@ -4,6 +4,7 @@ import base64
 import fcntl
 import os
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 
 from brokers.config import BrokerConfig
@@ -16,8 +17,17 @@ class IdentityError(Exception):
     """The directory is another node's, or another process has it open."""
 
 
-def claim(config: BrokerConfig) -> tuple[str, int]:
-    """(cluster id, lock's file descriptor): the directory's own, or a new one for an empty directory."""
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Kafka's uuids of the cluster and of the directory; the lock is held while `lock` is open."""
+
+    cluster_id: str
+    directory_id: uuid.UUID
+    lock: int
+
+
+def claim(config: BrokerConfig) -> Identity:
+    """The directory's own identity, or a new one for an empty directory."""
     directory = Path(config.log_dirs)
     directory.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(directory / LOCK, os.O_CREAT | os.O_RDWR)
@@ -26,17 +36,17 @@ def claim(config: BrokerConfig) -> tuple[str, int]:
     except OSError:
         os.close(descriptor)
         raise IdentityError(f"{directory} is in use by another node; stop it first") from None
-    return _cluster_id(directory, config), descriptor
-
-
-def _cluster_id(directory: Path, config: BrokerConfig) -> str:
     meta = directory / META
     if not meta.exists():
         cluster_id = config.cluster_id or _random_id()
         _write(meta, {"version": "1", "cluster.id": cluster_id, "node.id": str(config.node_id),
                       "directory.id": _random_id()})  # fmt: skip
-        return cluster_id
     found = dict(line.split("=", 1) for line in meta.read_text().splitlines() if "=" in line)
+    _check(meta, found, config)
+    return Identity(found["cluster.id"], _directory_id(found, meta), descriptor)
+
+
+def _check(meta: Path, found: dict[str, str], config: BrokerConfig) -> None:
     if found.get("node.id") != str(config.node_id):
         raise IdentityError(
             f"{meta} belongs to node {found.get('node.id')}, not {config.node_id}; "
@@ -48,7 +58,13 @@ def _cluster_id(directory: Path, config: BrokerConfig) -> str:
             f"{meta} belongs to cluster {cluster_id!r}, not {config.cluster_id!r}; "
             "give log.dirs of this cluster, or leave cluster.id out"
         )
-    return cluster_id
+
+
+def _directory_id(found: dict[str, str], meta: Path) -> uuid.UUID:
+    try:
+        return uuid.UUID(bytes=base64.urlsafe_b64decode(found["directory.id"] + "=="))
+    except (KeyError, ValueError):
+        raise IdentityError(f"{meta} has no legal directory.id; restore the file") from None
 
 
 def _random_id() -> str:

@@ -50,6 +50,7 @@ class Node:
         self._threads = ThreadPoolExecutor(SYNC_THREADS, thread_name_prefix="sync")
         self._loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[None] = self._loop.create_future()
+        self.stopped: asyncio.Future[None] = self._loop.create_future()
         self.perform: dict[type, Callable[[Any], None]] = {
             Changed: _log_change,
             Ready: lambda _: self._on_ready(),
@@ -74,9 +75,17 @@ class Node:
                 now = self._clock.now()
                 for effect in self._core.step(self._events.popleft(), now):
                     self._do(effect, now)
-        finally:
-            self._feeding = False
+        except Exception as error:
+            self._give_up(error)
+            return  # still feeding, for ever: what comes now finds a node that has stopped
+        self._feeding = False
         self._arm()
+
+    def _give_up(self, error: Exception) -> None:
+        """A core that raised is wrong about the world, and a wrong node is worse than an absent one."""
+        for outcome in (self.ready, self.stopped):
+            if not outcome.done():
+                outcome.set_exception(error)
 
     def _do(self, effect: Any, now: Instant) -> None:
         perform = self.perform.get(type(effect))

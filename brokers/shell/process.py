@@ -24,26 +24,27 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 async def run_broker(config: BrokerConfig) -> None:
     """Runs until SIGTERM or SIGINT."""
-    start_logging()
-    keep_freed_memory()
+    prepare()
     bound, config = bind(config)
-    cluster_id, _ = claim(config)
-    clock = Clock()
-    node = Node(Broker(config, cluster_id, random.SystemRandom()), open_storage(config), clock)
+    identity = claim(config)
+    rng = random.SystemRandom()
+    broker = Broker(config, identity.cluster_id, rng, directory=identity.directory_id)
+    node = Node(broker, open_storage(config), Clock())
     server = Server(config, node.feed, asyncio.get_running_loop().time)
     node.serve(server)
     node.start()
     await node.ready
     await server.listen(bound)
     announce({"kafka": address(bound), "admin": None})
-    await stop_signal()
+    await stop_signal(node)
     server.close()
     await node.stop()
 
 
-def start_logging() -> None:
-    """To stderr; stdout carries the one line that says where the node answers."""
+def prepare() -> None:
+    """What every node's process does first. Logs go to stderr: stdout has the one line that says where it answers."""
     assert __debug__, "a node does not run without its assertions: leave out -O"
+    keep_freed_memory()
     logging.basicConfig(level=logging.INFO, format=LOG_FORMAT, stream=sys.stderr)
 
 
@@ -72,14 +73,13 @@ def announce(where: dict[str, str | None]) -> None:
     print(json.dumps({"ready": True, "pid": os.getpid(), **where}), flush=True)
 
 
-async def stop_signal() -> None:
-    loop = asyncio.get_running_loop()
-    stopped = loop.create_future()
+async def stop_signal(node: Node) -> None:
+    """Returns when the process is asked to stop; raises what stopped the node by itself."""
 
     def stop() -> None:
-        if not stopped.done():
-            stopped.set_result(None)
+        if not node.stopped.done():
+            node.stopped.set_result(None)
 
     for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stop)
-    await stopped
+        asyncio.get_running_loop().add_signal_handler(name, stop)
+    await node.stopped

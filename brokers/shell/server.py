@@ -88,38 +88,44 @@ class Connection(asyncio.BufferedProtocol):
         self._parsing = True
         try:
             while self._busy is None and self._writable and not self._closed:
-                frame = self._inbox.frame()
-                if frame is None:
+                request = self._next_request()
+                if request is None:
                     break
-                self._take(frame)
-        except (WireError, ValueError) as error:
-            self.hang_up(str(error))
+                self._server.feed(request)
         finally:
             self._parsing = False
         self._throttle_reading()
 
-    def _take(self, frame: memoryview) -> None:
-        self.used_at = self._server.time()
+    def _next_request(self) -> Request | None:
+        """The next one that can be parsed; what can't be ends the connection, as Kafka does."""
+        try:
+            while (frame := self._inbox.frame()) is not None:
+                self.used_at = self._server.time()
+                request = self._parse(frame)
+                if request is not None:
+                    return request
+        except WireError as error:
+            self.hang_up(str(error))
+        return None
+
+    def _parse(self, frame: memoryview) -> Request | None:
+        """None where the version of ApiVersions itself is unknown, which has been answered."""
         try:
             header, position = parse_request_header(frame)
+            key, version = header.api_key, header.api_version
+            if not versions.is_served(key, version):
+                raise UnsupportedVersion(header)
         except UnsupportedVersion as error:
             self._answer_unsupported(error)
-            return
-        if not versions.is_served(header.api_key, header.api_version):
-            self._answer_unsupported(UnsupportedVersion(header))
-            return
-        message = decode_request(header.api_key, header.api_version, frame, position)
+            return None
+        message = decode_request(key, version, frame, position)
         ticket = self._server.new_ticket(self)
         self._busy = (ticket, header)
-        self._server.feed(
-            Request(
-                ticket, header.api_key, header.api_version, header.client_id, self._host, message
-            )
-        )
+        return Request(ticket, key, version, header.client_id, self._host, message)
 
     def _answer_unsupported(self, error: UnsupportedVersion) -> None:
         if error.key != API_VERSIONS:
-            raise error  # the body can't be parsed: Kafka closes the connection
+            raise error
         response = api_versions.unsupported()
         chunks = encode_response_frame(API_VERSIONS, 0, error.header.correlation_id, response)
         self._inbox.done()
@@ -133,13 +139,20 @@ class Connection(asyncio.BufferedProtocol):
         if self._closed:
             return
         if message is not None:
-            assert isinstance(message, Message)
-            self._transport.writelines(
-                encode_response_frame(
-                    header.api_key, header.api_version, header.correlation_id, message
-                )
-            )
+            self._send(header, message)
         self._advance()
+
+    def _send(self, header: RequestHeader, message: object) -> None:
+        """What has no place in the asked version is our mistake, and costs one client its connection."""
+        assert isinstance(message, Message)
+        key, version = header.api_key, header.api_version
+        try:
+            chunks = encode_response_frame(key, version, header.correlation_id, message)
+        except WireError:
+            logger.exception("the answer to API %d version %d can't be written", key, version)
+            self.hang_up("an answer that can't be written")
+            return
+        self._transport.writelines(chunks)
 
     def hang_up(self, reason: str) -> None:
         logger.warning("closing the connection from %s: %s", self._host, reason)

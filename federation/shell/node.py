@@ -7,15 +7,16 @@ from pathlib import Path
 
 from brokers.broker import Broker
 from brokers.config import BrokerConfig, ConfigError, host_and_port, parse
+from brokers.metadata.records import MetadataLogError
 from brokers.shell.clock import Clock
-from brokers.shell.identity import claim
+from brokers.shell.identity import IdentityError, claim
 from brokers.shell.node import Node
 from brokers.shell.process import (
     address,
     announce,
     bind,
     open_storage,
-    start_logging,
+    prepare,
     stop_signal,
 )
 from brokers.shell.server import Server
@@ -37,23 +38,22 @@ def main(path: Path) -> None:
     try:
         config = parse(path.read_text())
         uvloop.run(run_node(config))
-    except (ConfigError, OSError) as error:
+    except (ConfigError, IdentityError, MetadataLogError, OSError) as error:
         print(f"{path}: not started", *str(error).splitlines(), sep="\n  ", file=sys.stderr)
         sys.exit(1)
 
 
 async def run_node(config: BrokerConfig) -> None:
     """Listeners are bound before anything starts; clients and links are answered once the broker is ready."""
-    start_logging()
-    clock = Clock()
+    prepare()
     bound, config = bind(config)
     streams = Streams(lambda event: node.feed(event))
     links = LinkServer(streams, lambda event: node.feed(event))
     config = _bind_admin(links, config)
-    cluster_id, _ = claim(config)
+    identity = claim(config)
     rng = random.SystemRandom()
-    broker = Broker(config, cluster_id, rng)
-    node = Node(RegionNode(broker, Linker(broker.view, rng)), open_storage(config), clock)
+    broker = Broker(config, identity.cluster_id, rng, directory=identity.directory_id)
+    node = Node(RegionNode(broker, Linker(broker.view, rng)), open_storage(config), Clock())
     server = Server(config, node.feed, asyncio.get_running_loop().time)
     dialer = Dialer(streams)
     node.serve(server)
@@ -63,7 +63,7 @@ async def run_node(config: BrokerConfig) -> None:
     await server.listen(bound)
     await links.start()
     announce({"kafka": address(bound), "admin": config.admin_listener})
-    await stop_signal()
+    await stop_signal(node)
     server.close()
     await dialer.stop()
     await links.stop()

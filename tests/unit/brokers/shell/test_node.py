@@ -1,0 +1,92 @@
+"""The loop around a core: events in order, one timer, and no going on after the core has raised."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from brokers.effects import Changed
+from brokers.events import TimeReached
+from brokers.log.storage import Storage
+from brokers.region import Ready
+from brokers.shell.clock import Clock
+from brokers.shell.node import Node
+from tests.sim.files import SimFiles
+
+
+class Recorder:
+    """A core that does what a test says and remembers what it was told."""
+
+    def __init__(self, answer: Callable[[Any], list[Any]]) -> None:
+        self.deadline: int | None = None
+        self.seen: list[Any] = []
+        self._answer = answer
+
+    def step(self, event: Any, now: int) -> list[Any]:
+        self.seen.append(event)
+        return self._answer(event)
+
+    def stop(self) -> list[Any]:
+        return [Changed("core", "stopped")]
+
+
+def with_node(core: Recorder, act: Callable[[Node], Any]) -> None:
+    async def run() -> None:
+        node = Node(core, Storage(SimFiles()), Clock())
+        await act(node)
+
+    asyncio.run(run())
+
+
+def test_what_an_effect_brings_about_is_stepped_after_what_was_there_before() -> None:
+    core = Recorder(lambda event: [Ready()] if event == "first" else [])
+
+    async def act(node: Node) -> None:
+        node.perform[Ready] = lambda effect: (node.feed("third"), node.feed("fourth"))
+        node.feed("first")
+        node.feed("last")
+        await node.stop()
+
+    with_node(core, act)
+    assert core.seen == ["first", "third", "fourth", "last"]
+
+
+def test_a_core_that_raises_stops_the_node_and_hears_nothing_more() -> None:
+    def answer(event: Any) -> list[Any]:
+        raise AssertionError("wrong about the world")
+
+    core = Recorder(answer)
+
+    async def act(node: Node) -> None:
+        node.feed("one")
+        node.feed("two")
+        with pytest.raises(AssertionError, match="wrong about the world"):
+            await node.stopped
+        with pytest.raises(AssertionError):
+            await node.ready
+
+    with_node(core, act)
+    assert core.seen == ["one"]
+
+
+def test_the_deadline_is_kept_by_one_timer() -> None:
+    core = Recorder(lambda event: [])
+
+    async def act(node: Node) -> None:
+        reached = asyncio.get_running_loop().create_future()
+
+        def answer(event: Any) -> list[Any]:
+            if isinstance(event, TimeReached):
+                core.deadline = None
+                reached.set_result(None)
+            return []
+
+        core._answer = answer
+        core.deadline = Clock().now() + 5
+        node.feed("go")
+        await asyncio.wait_for(reached, 20)
+        await node.stop()
+
+    with_node(core, act)
+    assert core.seen == ["go", TimeReached()]
