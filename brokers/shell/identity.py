@@ -36,6 +36,14 @@ def claim(config: BrokerConfig) -> Identity:
     except OSError:
         os.close(descriptor)
         raise IdentityError(f"{directory} is in use by another node; stop it first") from None
+    try:
+        return _identity(directory, config, descriptor)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _identity(directory: Path, config: BrokerConfig, lock: int) -> Identity:
     meta = directory / META
     if not meta.exists():
         cluster_id = config.cluster_id or _random_id()
@@ -43,7 +51,7 @@ def claim(config: BrokerConfig) -> Identity:
                       "directory.id": _random_id()})  # fmt: skip
     found = dict(line.split("=", 1) for line in meta.read_text().splitlines() if "=" in line)
     _check(meta, found, config)
-    return Identity(found["cluster.id"], _directory_id(found, meta), descriptor)
+    return Identity(found["cluster.id"], _directory_id(found, meta), lock)
 
 
 def _check(meta: Path, found: dict[str, str], config: BrokerConfig) -> None:

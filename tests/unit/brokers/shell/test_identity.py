@@ -51,5 +51,5 @@ def test_a_damaged_identity_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "data").mkdir()
     meta = tmp_path / "data" / META
     meta.write_text(f"version=1\ncluster.id=one\nnode.id=1\n{line}\n")
-    with pytest.raises(IdentityError, match="directory.id"):
+    with pytest.raises(IdentityError, match=r"directory\.id"):
         claim(config(tmp_path))
