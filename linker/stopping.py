@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol, TypeAlias
 
+from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, TopicPartition
 from brokers.metadata.commands import SetTopicWriter
@@ -111,8 +112,9 @@ class Stopping:
     def resume(self, now: Instant) -> Effects:
         """The record is new, or the link came back: go on with what is pending."""
         mirror = self._mirror
-        pending = mirror.record.state is MirrorState.PENDING_STOPPED
-        if not pending or mirror.halted:
+        if mirror.halted:
+            return []  # on the way to the cut, or from it: whatever waits there still does
+        if mirror.record.state is not MirrorState.PENDING_STOPPED:
             self._disarm()
             return []
         if mirror.record.cut is not None:
@@ -194,6 +196,8 @@ class Stopping:
 
     def _on_settled(self, kind: CutKind, now: Instant) -> Effects:
         mirror = self._mirror
+        if self._offline():
+            return self._wait_for_logs(kind, now)
         record = replace(
             mirror.record,
             state=MirrorState.PENDING_STOPPED,
@@ -205,6 +209,25 @@ class Stopping:
         )
         return [mirror.change(record, partial(self._on_cut_written, kind, record))]
 
+    def _offline(self) -> list[int]:
+        """Partitions of which nobody can tell where they end."""
+        mirror = self._mirror
+        states = [
+            self._desk.view.partition_state(TopicPartition(mirror.topic, index))
+            for index in range(mirror.partition_count)
+        ]
+        return [index for index, state in enumerate(states) if state is None or not state.online]
+
+    def _wait_for_logs(self, kind: CutKind, now: Instant) -> Effects:
+        """A cut is exact or is not made: a promotion goes back to its proof, a failover waits for the disk."""
+        mirror = self._mirror
+        if kind is CutKind.PROMOTE:
+            mirror.halted = False
+            return mirror.refresh(now) + self.resume(now)
+        self._timer = self._desk.timers.set(now + RETRY_MS, partial(self._on_drained, kind))
+        because = f"offline: partitions {', '.join(map(str, self._offline()))}"
+        return [Changed(f"mirror {mirror.topic}", "failover waits", because)]
+
     def _cut(self, kind: CutKind, now: Instant) -> Cut:
         count = self._mirror.partition_count
         return Cut(kind, now, tuple(self._cut_partition(index) for index in range(count)))
@@ -212,11 +235,10 @@ class Stopping:
     def _cut_partition(self, index: int) -> CutPartition:
         mirror = self._mirror
         state = self._desk.view.partition_state(TopicPartition(mirror.topic, index))
+        assert state is not None and state.online, (mirror.topic, index)
         feed = mirror.feeds.get(index)
         known = feed.lag.high_watermark if feed is not None else -1
         clock = feed.lag.moment(self._owner.source_clock) if feed is not None else -1
-        if state is None:
-            return CutPartition(-1, known, clock, 0)
         in_log = state.epochs[-1][0] if state.epochs else -1
         leader_epoch = max(in_log, state.leader_epoch) + 1
         return CutPartition(state.log_end_offset, known, clock, leader_epoch)

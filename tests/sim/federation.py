@@ -1,5 +1,7 @@
 """One run's federation: two regions of one node each on simulated disks, their network, and the evidence about them."""
 
+from typing import Protocol
+
 from brokers.config import BrokerConfig, from_settings
 from brokers.ids import TopicPartition
 from tests.sim import court
@@ -14,6 +16,13 @@ from tests.sim.world import World
 SOURCE, DESTINATION = "west", "east"
 LINK = "west-to-east"
 TOPIC = "orders"
+
+
+class Drainable(Protocol):
+    """A producer, as the operator sees it."""
+
+    @property
+    def drained(self) -> bool: ...
 
 
 class Federation:
@@ -37,6 +46,7 @@ class Federation:
         for node in self.nodes.values():
             node.streams.directory = {f"{name}:9092": peer for name, peer in self.nodes.items()}
         self.stopping = False  # clients finish what they have
+        self.producers: list[Drainable] = []
 
     def _node(self, region: str, number: int) -> Node:
         disk = Disk(lambda path, data: self._witness(region, path, data))
@@ -69,6 +79,11 @@ class Federation:
     def holding(self) -> bool:
         """Producers finish what they have and begin nothing."""
         return self.stopping or (self.testimony.planned and not self.testimony.moved)
+
+    @property
+    def drained(self) -> bool:
+        """Whether no producer has anything left to send."""
+        return all(producer.drained for producer in self.producers)
 
     def partitions(self) -> list[TopicPartition]:
         """Those that the topic has, as the operator knows."""

@@ -66,6 +66,7 @@ class Operator:
             for region in federation.nodes
         }
         self._last_ticket = 0
+        self._meddled = Promise()
 
     # --- asking ---
 
@@ -145,8 +146,11 @@ class Operator:
 
     # --- in bad weather ---
 
-    async def meddle(self) -> None:
+    def begin_meddling(self) -> None:
         """Change things while they run, until the ending."""
+        self._meddled = self._world.spawn(self._meddle())
+
+    async def _meddle(self) -> None:
         acts = [self._trim] if self._weather.trims else []
         acts += [self._grow] if self._weather.grows else []
         acts += [self._pause_mirror, self._pause_link] if self._weather.pauses else []
@@ -199,11 +203,14 @@ class Operator:
 
     async def end(self, how: str) -> None:
         """Move everything to the destination: promote, failover, or failover after the source has gone for good."""
+        self._testimony.ending_asked = True
+        await self._meddled
         if how == "disaster":
             self._storm.lose(self._federation.source)
         if how == "promote":
             self._testimony.planned = self._rng.random() < 0.5
-        self._testimony.ending_asked = True
+        while self._testimony.planned and not self._federation.drained:
+            await self._world.sleep(100)
         while self._state is not MirrorState.STOPPED:
             failed = self._state is MirrorState.FAILED
             verb = "promote" if how == "promote" and not failed else "failover"

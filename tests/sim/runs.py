@@ -48,6 +48,7 @@ class Run:
             Producer(self.federation, f"producer-{index}", idempotent=self.weather.idempotent)
             for index in range(self.weather.producers)
         ]
+        self.federation.producers += self.producers
         self.readers = [
             Reader(self.federation, f"reader-{region}", node)
             for region, node in self.federation.nodes.items()
@@ -81,7 +82,7 @@ class Run:
         if not self.world.run(self.world.now + CALM_MS_MAX, lambda: prepared.done):
             raise Stuck("the federation was not set up")
         self._mirrored = self.world.spawn(self.operator.mirror())
-        self.world.spawn(self.operator.meddle())
+        self.operator.begin_meddling()
         self.world.spawn(Intruder(self.federation).run())
         for client in (*self.producers, *self.readers, *self.members):
             self.world.spawn(client.run())
