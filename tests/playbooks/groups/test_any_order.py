@@ -4,51 +4,20 @@ Clients here do what Kafka's do with each answer, but in arbitrary order and wit
 repeated, connections break, writes fail, the coordinator restarts. At the end everybody behaves, and the group settles.
 """
 
-from dataclasses import dataclass, field
-
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from brokers.errors import KafkaError
 from brokers.groups.config import GroupConfig
-from brokers.groups.requests import (
-    CommitRequest,
-    HeartbeatRequest,
-    JoinAnswer,
-    JoinRequest,
-    LeaveRequest,
-    MemberName,
-    SyncAnswer,
-    SyncRequest,
-)
+from brokers.groups.requests import JoinAnswer, JoinRequest, LeaveRequest, MemberName
 from brokers.groups.states import State
 from brokers.ids import OffsetAndMetadata, TopicPartition
-from tests.playbooks.groups.consumer import subscription
+from tests.playbooks.groups.client import GROUP, Client
 from tests.playbooks.groups.world import World
 
-GROUP = "g"
 CLIENTS = 5
 PARTITIONS = [TopicPartition("t", index) for index in range(3)]
-SESSION_MS = 10_000
-REBALANCE_MS = 20_000
-
-
-@dataclass
-class Client:
-    """What a consumer keeps. `waiting` is the ticket of its JoinGroup or SyncGroup."""
-
-    name: str
-    instance_id: str | None
-    version: int
-    topics: list[str] = field(default_factory=lambda: ["t"])
-    member_id: str = ""
-    generation: int = -1
-    leads: tuple[str, ...] = ()  # the members it must assign, while it leads
-    must_sync: bool = False
-    is_settled: bool = False
-    assignment: bytes = b""
-    waiting: int | None = None
 
 
 class Groups(RuleBasedStateMachine):
@@ -84,103 +53,45 @@ class Groups(RuleBasedStateMachine):
 
     @rule(index=st.integers(0, CLIENTS - 1))
     def go_on(self, index: int) -> None:
-        self.go_on_properly(self.clients[index])
-
-    def go_on_properly(self, client: Client) -> None:
-        if client.waiting is not None:
-            return
-        if client.must_sync:
-            self.send_sync(client)
-        elif not client.is_settled:
-            self.send_join(client)
-        else:
-            self.send_heartbeat(client)
+        """A client does what comes next for it."""
+        client = self.clients[index]
+        if client.waiting is None:
+            self.send(client, *client.next_request())
 
     @rule(count=st.integers(1, CLIENTS), milliseconds=st.sampled_from([0, 1_000, 4_000]))
     def all_go_on(self, count: int, milliseconds: int) -> None:
-        for client in self.clients[:count]:
-            self.go_on_properly(client)
-        self.world.wait(milliseconds)
-        self.listen()
+        for index in range(count):
+            self.go_on(index)
+        self.wait(milliseconds)
 
     @rule(index=st.integers(0, CLIENTS - 1), topics=st.sampled_from([["t"], ["t", "u"]]))
     def join(self, index: int, topics: list[str]) -> None:
+        """Out of turn, and perhaps with another subscription."""
         client = self.clients[index]
         client.topics = topics
-        self.send_join(client)
-
-    def send_join(self, client: Client) -> None:
-        request = JoinRequest(
-            group=GROUP,
-            member_id=client.member_id,
-            instance_id=client.instance_id,
-            client_id=client.name,
-            client_host="/here",
-            protocol_type="consumer",
-            protocols=(("range", subscription(client.topics)), ("sticky", b"?")),
-            session_timeout_ms=SESSION_MS,
-            rebalance_timeout_ms=REBALANCE_MS,
-            knows_member_ids=client.version >= 4,
-            may_skip_assignment=client.version >= 9,
-        )
-        client.must_sync = client.is_settled = False
-        self.send(client, "join", request)
-
-    @rule(index=st.integers(0, CLIENTS - 1))
-    def sync(self, index: int) -> None:
-        if self.clients[index].must_sync:
-            self.send_sync(self.clients[index])
-
-    def send_sync(self, client: Client) -> None:
-        chosen = {member: f"{client.generation}:{member}".encode() for member in client.leads}
-        request = SyncRequest(
-            group=GROUP,
-            generation=client.generation,
-            member_id=client.member_id,
-            instance_id=client.instance_id,
-            protocol_type="consumer",
-            protocol="range",
-            assignments=chosen,
-        )
-        self.send(client, "sync", request)
+        self.send(client, "join", client.join_request())
 
     def send(self, client: Client, verb: str, request: object) -> None:
         """A client waits for one answer at a time: to ask again, it has given the last one up."""
         if client.waiting is not None:
             self.world.disconnect(client.waiting)
-            client.waiting = None
         client.waiting = self.world.ask(verb, request)
         self.listen()
 
     @rule(index=st.integers(0, CLIENTS - 1))
-    def ask_twice(self, index: int) -> None:
+    def join_twice(self, index: int) -> None:
         """The same join again on another connection, while the first one still waits."""
         client = self.clients[index]
-        first = client.waiting
-        if first is None or first in self.world.answers or not client.member_id:
-            return
-        client.waiting = (
-            self.world.ask("join", self.world.asked[first])
-            if isinstance(self.world.asked[first], JoinRequest)
-            and self.world.asked[first].member_id
-            else first
-        )
-        self.listen()
+        request = self.world.asked.get(client.waiting or 0)
+        if isinstance(request, JoinRequest) and request.member_id:
+            client.waiting = self.world.ask("join", request)
+            self.listen()
 
     @rule(index=st.integers(0, CLIENTS - 1))
     def heartbeat(self, index: int) -> None:
-        self.send_heartbeat(self.clients[index])
-
-    def send_heartbeat(self, client: Client) -> None:
-        request = HeartbeatRequest(
-            group=GROUP,
-            generation=client.generation,
-            member_id=client.member_id,
-            instance_id=client.instance_id,
-        )
-        answer = self.world.answers[self.world.ask("heartbeat", request)]
-        self.listen()
-        self.heed(client, answer.error)
+        client = self.clients[index]
+        ticket = self.world.ask("heartbeat", client.heartbeat_request())
+        client.hear(self.world.answers[ticket])
 
     @rule(index=st.integers(0, CLIENTS - 1))
     def leave(self, index: int) -> None:
@@ -205,29 +116,21 @@ class Groups(RuleBasedStateMachine):
         self.clients[index] = Client(client.name, client.instance_id, client.version)
 
     @rule(
-        index=st.integers(0, CLIENTS - 1),
+        index=st.integers(0, CLIENTS),
         partition=st.sampled_from(PARTITIONS),
         offset=st.integers(0, 1_000),
-        is_member=st.booleans(),
     )
-    def commit(self, index: int, partition: TopicPartition, offset: int, is_member: bool) -> None:
-        client = self.clients[index]
-        request = CommitRequest(
-            group=GROUP,
-            generation=client.generation if is_member else -1,
-            member_id=client.member_id if is_member else "",
-            instance_id=client.instance_id if is_member else None,
-            offsets={partition: OffsetAndMetadata(offset)},
-        )
-        self.world.ask("commit", request)
-        self.listen()
+    def commit(self, index: int, partition: TopicPartition, offset: int) -> None:
+        """By a member, or by the administrator who comes after the last of them."""
+        client = self.clients[index] if index < CLIENTS else Client("admin", None, 9)
+        self.world.ask("commit", client.commit_request(partition, offset))
 
     @rule(partition=st.sampled_from(PARTITIONS), offset=st.integers(0, 1_000))
     def commit_from_link(self, partition: TopicPartition, offset: int) -> None:
-        was_active = self.world.coordinator.is_active(GROUP)
+        coordinator = self.world.coordinator
+        was_active = coordinator.is_active(GROUP)
         ticket = self.world.ticket("link")
         offsets = {partition: OffsetAndMetadata(offset)}
-        coordinator = self.world.coordinator
         self.world.perform(coordinator.commit_from_link(ticket, GROUP, offsets, self.world.now))
         refused = self.world.answers.get(ticket)
         assert (refused is not None and refused.error is KafkaError.NON_EMPTY_GROUP) == was_active
@@ -265,43 +168,12 @@ class Groups(RuleBasedStateMachine):
             client.waiting = None
         assert self.world.coordinator.all_offsets() == before
 
-    # --- what clients hear ---
-
     def listen(self) -> None:
         for client in self.clients:
             if client.waiting is not None and client.waiting in self.world.answers:
                 answer = self.world.answers[client.waiting]
                 client.waiting = None
-                if isinstance(answer, JoinAnswer):
-                    self.on_joined(client, answer)
-                else:
-                    self.on_synced(client, answer)
-
-    def on_joined(self, client: Client, answer: JoinAnswer) -> None:
-        if answer.error is KafkaError.MEMBER_ID_REQUIRED:
-            assert answer.member_id
-            client.member_id = answer.member_id
-            return
-        self.heed(client, answer.error)
-        if answer.error:
-            return
-        client.member_id, client.generation = answer.member_id, answer.generation
-        client.leads = ()
-        if answer.leader == answer.member_id and not answer.skip_assignment:
-            client.leads = tuple(member.member_id for member in answer.members)
-        client.must_sync = True
-
-    def on_synced(self, client: Client, answer: SyncAnswer) -> None:
-        self.heed(client, answer.error)
-        if answer.error:
-            return
-        client.assignment, client.must_sync, client.is_settled = answer.assignment, False, True
-
-    def heed(self, client: Client, error: KafkaError) -> None:
-        if error:
-            client.is_settled = client.must_sync = False
-        if error in (KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_INSTANCE_ID):
-            client.member_id, client.generation = "", -1
+                client.hear(answer)
 
     # --- what must hold ---
 
@@ -403,7 +275,8 @@ class Groups(RuleBasedStateMachine):
     def behave(self, alive: list[Client]) -> None:
         """Everybody does what a consumer does within two seconds, and the log writes."""
         for client in alive:
-            self.go_on_properly(client)
+            if client.waiting is None:
+                self.send(client, *client.next_request())
         self.world.wait(2_000)
         self.world.write_all()
         self.listen()
