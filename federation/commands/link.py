@@ -4,11 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from google.protobuf.json_format import MessageToDict
-from rich.console import Console
 from rich.table import Table
 
-from federation.commands.answers import answer
+from federation.commands.answers import answer, screen
 from federation.commands.region import Region, region_options, settings, with_configs
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
@@ -136,25 +134,6 @@ def configs(
     )
 
 
-def as_dict(message: Any) -> dict[str, Any]:
-    """Every field by its name, int64 as numbers."""
-    found: dict[str, Any] = MessageToDict(
-        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
-    )
-    return {key: _numbers(value) for key, value in found.items()}
-
-
-def _numbers(value: Any) -> Any:
-    """Protobuf's JSON writes 64-bit integers as text; scripts want numbers."""
-    if isinstance(value, dict):
-        return {key: _numbers(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_numbers(one) for one in value]
-    if isinstance(value, str) and value.removeprefix("-").isdecimal():
-        return int(value)
-    return value
-
-
 def _show_links(links: Any) -> None:
     table = Table("LinkName", "SourceCluster", "LinkState", "LinkError", "Mirrors")
     for one in links:
@@ -165,11 +144,11 @@ def _show_links(links: Any) -> None:
             one.link_error,
             str(len(one.topic_names)),
         )
-    Console().print(table if links else "No links. `causeway link create` makes one.")
+    screen().print(table if links else "No links. `causeway link create` makes one.")
 
 
 def _show_link(found: Any) -> None:
-    console = Console()
+    console = screen()
     console.print(f"[bold]{found.link_name}[/] {found.link_state} (id {found.link_id})")
     console.print(f"source cluster {found.source_cluster_id or 'not known yet'}")
     if found.link_error_message:
@@ -188,4 +167,4 @@ def _show_configs(found: Any) -> None:
     table = Table("Name", "Value", "")
     for one in found:
         table.add_row(one.name, one.value, "default" if one.is_default else "")
-    Console().print(table)
+    screen().print(table)

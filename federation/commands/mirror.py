@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
-from federation.commands.answers import answer, end
-from federation.commands.link import as_dict
+from federation.commands.answers import Failure, answer, end, screen
+from federation.commands.messages import as_dict
 from federation.commands.region import Region, region_options, settings, with_configs
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
@@ -91,12 +90,34 @@ def _change(
 
 def _changing(command: Any) -> Any:
     command = click.option("--validate-only", is_flag=True, help="Check only.")(command)
-    command = click.option("--link", "link_name", required=True, help="Their link.")(command)
+    command = click.option(
+        "--link", "link_name", default="", help="Their link; needed where no topic is named."
+    )(command)
     return click.argument("topics", nargs=-1)(command)
 
 
-def _request(link_name: str, topics: tuple[str, ...], validate_only: bool) -> Any:
-    return pb.MirrorsRequest(link_name=link_name, mirror_topics=topics, validate_only=validate_only)
+def _request(region: Region, link_name: str, topics: tuple[str, ...], validate_only: bool) -> Any:
+    return pb.MirrorsRequest(
+        link_name=link_name or _link_of(region, topics),
+        mirror_topics=topics,
+        validate_only=validate_only,
+    )
+
+
+def _link_of(region: Region, topics: tuple[str, ...]) -> str:
+    """The one link that all these mirrors are of."""
+    if not topics:
+        raise click.UsageError("name topics, or --link for all of a link's")
+    names: dict[str, None] = {}
+    for topic in topics:
+        request = pb.DescribeMirrorRequest(mirror_topic=topic)
+        names[region.ask("DescribeMirror", request).mirror.link_name] = None
+    if len(names) > 1:
+        raise Failure(
+            f"these topics are of different links: {', '.join(names)}",
+            hint="change the topics of one link at a time",
+        )
+    return next(iter(names))
 
 
 @mirror.command()
@@ -106,7 +127,7 @@ def pause(
     region: Region, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
     """Stop copying TOPICS (all of the link's, if none is named); they stay read-only."""
-    _change(region, "PauseMirrors", _request(link_name, topics, validate_only), as_json, 60)
+    _change(region, "PauseMirrors", _request(region, link_name, topics, validate_only), as_json, 60)
 
 
 @mirror.command()
@@ -116,7 +137,9 @@ def resume(
     region: Region, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
     """Go on copying paused TOPICS, from where their logs end."""
-    _change(region, "ResumeMirrors", _request(link_name, topics, validate_only), as_json, 60)
+    _change(
+        region, "ResumeMirrors", _request(region, link_name, topics, validate_only), as_json, 60
+    )
 
 
 @mirror.command()
@@ -135,7 +158,7 @@ def promote(
 ) -> None:
     """Make TOPICS writable once they are proven to hold everything; back to ACTIVE if that takes too long."""
     request = pb.PromoteMirrorsRequest(
-        link_name=link_name,
+        link_name=link_name or _link_of(region, topics),
         mirror_topics=topics,
         validate_only=validate_only,
         timeout_ms=timeout_ms,
@@ -174,7 +197,7 @@ def failover(
     region: Region, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
     """Make TOPICS writable now, with what they hold; the source need not answer."""
-    request = _request(link_name, topics, validate_only)
+    request = _request(region, link_name, topics, validate_only)
     _change(region, "FailoverMirrors", request, as_json, FAILOVER_SECONDS)
 
 
@@ -183,7 +206,7 @@ def _show_results(topics: Any) -> None:
     for one in topics:
         message = f"{one.error.message} ({one.error.code})" if one.HasField("error") else ""
         table.add_row(one.mirror_topic, one.mirror_status, message, one.error.hint)
-    Console().print(table if topics else "No mirror topics to change.")
+    screen().print(table if topics else "No mirror topics to change.")
 
 
 def _show_mirrors(mirrors: Any) -> None:
@@ -204,11 +227,11 @@ def _show_mirrors(mirrors: Any) -> None:
             one.mirror_status,
             str(one.state_time_ms),
         )
-    Console().print(table if mirrors else "No mirror topics. `causeway mirror create` makes one.")
+    screen().print(table if mirrors else "No mirror topics. `causeway mirror create` makes one.")
 
 
 def _show_mirror(found: Any) -> None:
-    console = Console()
+    console = screen()
     console.print(f"[bold]{found.mirror_topic}[/] {found.mirror_status}, link {found.link_name}")
     if found.mirror_topic_error != "NO_ERROR" or found.reason:
         console.print(f"{found.mirror_topic_error}: {found.reason}")

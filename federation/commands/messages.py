@@ -1,0 +1,27 @@
+"""Protobuf replies as the JSON of `--json`: every field by its name, numbers as numbers.
+
+Protobuf's own JSON writes 64-bit integers as text, which scripts would have to undo.
+"""
+
+from typing import Any
+
+from google.protobuf.message import Message
+
+
+def as_dict(message: Message) -> dict[str, Any]:
+    """Every field; a message that is not there is left out."""
+    return {
+        field.name: _value(getattr(message, field.name))
+        for field in message.DESCRIPTOR.fields
+        if field.is_repeated or field.message_type is None or message.HasField(field.name)
+    }
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Message):
+        return as_dict(value)
+    if isinstance(value, str | bool | int):
+        return value
+    if hasattr(value, "items"):
+        return {key: _value(one) for key, one in sorted(value.items())}
+    return [_value(one) for one in value]

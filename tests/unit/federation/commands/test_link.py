@@ -1,0 +1,134 @@
+"""`causeway link`: what it asks, what it prints, and how it ends."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from federation.cli import main
+from linker.wire.v1 import admin_pb2 as pb
+from tests.unit.federation.commands.region_double import RegionDouble, region_double
+
+LINK = pb.LinkDescription(
+    link_name="west-east",
+    link_id="i",
+    source_cluster_id="west",
+    link_state="UNAVAILABLE",
+    link_error="TIMEOUT_ERROR",
+    link_error_message="no answer",
+    topic_names=["orders"],
+    category_counts={"ACTIVE": 1},
+    created_at_ms=1_800_000_000_000,
+    hint="look at its log",
+)
+REFUSED = pb.Error(code="INVALID_CONFIG", message="it has problems", hint="read", problems=["a: b"])
+
+
+@pytest.fixture
+def region(tmp_path: Path) -> Iterator[RegionDouble]:
+    with region_double(tmp_path) as double:
+        yield double
+
+
+def test_create_sends_settings_from_the_file_and_the_command_line(
+    region: RegionDouble, tmp_path: Path
+) -> None:
+    region.replies["CreateLink"] = [pb.LinkReply(link=LINK)]
+    (tmp_path / "link.properties").write_text("# comment\n\na=1\nb = 2\n")
+    ran = region.run(
+        "link", "create", "west-east", "--source-bootstrap-server", "w:9092", "--config", "b=3",
+        "--config-file", str(tmp_path / "link.properties"), "--source-cluster", "west",
+    )  # fmt: skip
+    assert ran.exit_code == 0, ran.output
+    ((_, request),) = region.asked
+    assert dict(request.configs) == {"a": "1", "b": "3", "bootstrap.servers": "w:9092"}
+    assert request.source_cluster_id == "west"
+    assert "west-east created" in ran.output
+
+
+def test_a_refusal_says_why_and_what_next_and_exits_1(region: RegionDouble) -> None:
+    region.replies["CreateLink"] = [pb.LinkReply(error=REFUSED)]
+    ran = region.run("link", "create", "west-east")
+    assert ran.exit_code == 1
+    assert "it has problems (INVALID_CONFIG)" in ran.output
+    assert "a: b" in ran.output
+    assert "Next: read" in ran.output
+    ran = region.run("link", "create", "west-east", "--json")
+    assert ran.exit_code == 1
+    assert "INVALID_CONFIG" in json.loads(ran.stdout)["error"]
+
+
+def test_list_and_describe_for_people_and_for_scripts(region: RegionDouble) -> None:
+    region.replies["ListLinks"] = [pb.LinksReply(links=[LINK])]
+    region.replies["DescribeLink"] = [pb.LinkReply(link=LINK)]
+    assert "UNAVAILABLE" in region.run("link", "list").output
+    described = region.run("link", "describe", "west-east").output
+    assert "Next: look at its log" in described
+    assert "1 ACTIVE" in described
+    found = json.loads(region.run("link", "describe", "west-east", "--json").stdout)
+    assert found["link_state"] == "UNAVAILABLE"
+    assert found["created_at_ms"] == 1_800_000_000_000
+    assert json.loads(region.run("link", "list", "--json").stdout)["links"] == [found]
+
+
+def test_names_that_look_like_numbers_stay_names(region: RegionDouble) -> None:
+    reply = pb.LinkReply(link=pb.LinkDescription(link_name="42", created_at_ms=7))
+    region.replies["DescribeLink"] = [reply]
+    found = json.loads(region.run("link", "describe", "42", "--json").stdout)
+    assert (found["link_name"], found["created_at_ms"]) == ("42", 7)
+
+
+def test_no_links_at_all(region: RegionDouble) -> None:
+    region.replies["ListLinks"] = [pb.LinksReply()]
+    assert "No links" in region.run("link", "list").output
+
+
+def test_delete_tells_what_was_failed_over(region: RegionDouble) -> None:
+    topics = [pb.TopicResult(mirror_topic="orders", mirror_status="STOPPED")]
+    region.replies["DeleteLink"] = [pb.TopicsReply(topics=topics)]
+    ran = region.run("link", "delete", "west-east", "--force")
+    assert "failed over: orders" in ran.output
+    assert region.asked[0][1].force
+
+
+def test_configs_are_shown_and_changed(region: RegionDouble) -> None:
+    reply = pb.ConfigsReply(configs=[pb.Config(name="a", value="b", is_default=True)])
+    region.replies["DescribeLinkConfigs"] = region.replies["AlterLinkConfigs"] = [reply]
+    assert "default" in region.run("link", "configs", "west-east").output
+    region.run("link", "configs", "west-east", "--config", "a=b=c", "--delete", "d")
+    method, request = region.asked[-1]
+    assert method == "AlterLinkConfigs"
+    assert (dict(request.set), list(request.delete)) == ({"a": "b=c"}, ["d"])
+
+
+def test_a_setting_without_a_value_is_asked_wrongly(region: RegionDouble) -> None:
+    assert region.run("link", "create", "west-east", "--config", "oops").exit_code == 2
+    assert region.asked == []
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        [],
+        ["--region", "east"],
+        ["--dir", "."],
+        ["--bootstrap-server", "h:1", "--dir", ".", "--region", "east"],
+    ],
+)
+def test_a_region_is_named_one_way(where: list[str]) -> None:
+    assert CliRunner().invoke(main, ["link", "list", *where]).exit_code == 2
+
+
+def test_a_region_that_does_not_answer_exits_4() -> None:
+    ran = CliRunner().invoke(main, ["link", "list", "--bootstrap-server", "127.0.0.1:1"])
+    assert ran.exit_code == 4
+    assert "Next: " in ran.output
+
+
+def test_a_region_that_the_directory_does_not_know_is_refused(tmp_path: Path) -> None:
+    where = ["--dir", str(tmp_path), "--region", "east"]
+    ran = CliRunner().invoke(main, ["link", "list", *where])
+    assert ran.exit_code == 1
+    assert "no region east" in ran.output

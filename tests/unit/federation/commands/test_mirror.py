@@ -1,0 +1,118 @@
+"""`causeway mirror`: what it asks, what it prints, and how it ends."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from linker.wire.v1 import admin_pb2 as pb
+from tests.unit.federation.commands.region_double import RegionDouble, region_double
+
+
+@pytest.fixture
+def region(tmp_path: Path) -> Iterator[RegionDouble]:
+    with region_double(tmp_path) as double:
+        yield double
+
+
+def mirror(status: str = "ACTIVE", **more: object) -> pb.MirrorReply:
+    lag = pb.MirrorLag(
+        partition=0, lag=4, lag_ms=-1, local_log_end_offset=5, partition_state=status
+    )
+    description = pb.MirrorDescription(
+        link_name="we",
+        mirror_topic="orders",
+        source_topic="orders",
+        mirror_status=status,
+        mirror_topic_error="NO_ERROR",
+        num_partitions=1,
+        mirror_lags=[lag],
+        **more,
+    )
+    return pb.MirrorReply(mirror=description)
+
+
+def topics(status: str, error: pb.Error | None = None) -> pb.TopicsReply:
+    result = pb.TopicResult(mirror_topic="orders", mirror_status=status, error=error)
+    return pb.TopicsReply(topics=[result])
+
+
+def test_create_asks_for_one(region: RegionDouble) -> None:
+    region.replies["CreateMirror"] = [mirror()]
+    ran = region.run("mirror", "create", "orders", "--link", "we", "--config", "a=b")
+    assert "orders created: 1 partitions" in ran.output
+    request = region.asked[0][1]
+    assert (request.mirror_topic, request.link_name, dict(request.configs)) == (
+        "orders",
+        "we",
+        {"a": "b"},
+    )
+
+
+def test_list_shows_the_largest_lag(region: RegionDouble) -> None:
+    region.replies["ListMirrors"] = [pb.MirrorsReply(mirrors=[mirror().mirror])]
+    found = json.loads(region.run("mirror", "list", "--json").stdout)["mirrors"]
+    assert found[0]["mirror_lags"][0]["lag"] == 4
+    assert "orders" in region.run("mirror", "list", "--mirror-status", "active").output
+    assert region.asked[-1][1].mirror_status == "active"
+
+
+def test_describe_shows_holes_the_cut_and_what_went_wrong(region: RegionDouble) -> None:
+    hole = pb.Hole(
+        topic="orders", partition=0, from_offset=2, to_offset=4, cause="SOURCE_LOG_START"
+    )
+    partition = pb.CutPartition(partition=0, offset=5, source_high_watermark=9, missing=4)
+    cut = pb.Cut(kind="FAILOVER", at_ms=1_800_000_000_000, partitions=[partition])
+    error = pb.TransitionError(at_ms=5, code="TIMEOUT_ERROR", message="too late")
+    region.replies["DescribeMirror"] = [
+        mirror("STOPPED", holes=[hole], cut=cut, state_transition_errors=[error], reason="failover")
+    ]
+    output = region.run("mirror", "describe", "orders").output
+    assert "offsets [2, 4), SOURCE_LOG_START" in output
+    assert "FAILOVER at 2027-01-15T08:00:00.000Z" in output
+    assert "too late" in output
+    found = json.loads(region.run("mirror", "describe", "orders", "--json").stdout)
+    assert found["cut"]["partitions"][0]["missing"] == 4
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "failover"])
+def test_a_change_of_state_names_its_topics(region: RegionDouble, verb: str) -> None:
+    region.replies[f"{verb.title()}Mirrors"] = [topics("SOME_STATE")]
+    ran = region.run("mirror", verb, "orders", "--link", "we")
+    assert ran.exit_code == 0, ran.output
+    assert "SOME_STATE" in ran.output
+    assert list(region.asked[0][1].mirror_topics) == ["orders"]
+
+
+def test_one_refused_topic_makes_the_exit_code_1(region: RegionDouble) -> None:
+    refused = pb.Error(code="INVALID_REQUEST", message="it is STOPPED", hint="look")
+    region.replies["FailoverMirrors"] = [topics("STOPPED", refused)]
+    ran = region.run("mirror", "failover", "--link", "we", "--json")
+    assert ran.exit_code == 1
+    assert json.loads(ran.stdout)["topics"][0]["error"]["message"] == "it is STOPPED"
+
+
+def test_promote_waits_until_it_is_stopped(region: RegionDouble) -> None:
+    region.replies["PromoteMirrors"] = [topics("PENDING_STOPPED")]
+    region.replies["DescribeMirror"] = [mirror("PENDING_STOPPED"), mirror("STOPPED")]
+    ran = region.run("mirror", "promote", "orders", "--link", "we", "--timeout-ms", "9")
+    assert ran.exit_code == 0
+    assert "STOPPED" in ran.output
+    assert region.asked[0][1].timeout_ms == 9
+
+
+def test_promote_that_gave_up_exits_1_with_the_reason(region: RegionDouble) -> None:
+    region.replies["PromoteMirrors"] = [topics("PENDING_STOPPED")]
+    error = pb.TransitionError(at_ms=5, code="TIMEOUT_ERROR", message="partition 0 is behind")
+    region.replies["DescribeMirror"] = [mirror("ACTIVE", state_transition_errors=[error])]
+    ran = region.run("mirror", "promote", "orders", "--link", "we", "--json")
+    assert ran.exit_code == 1
+    assert json.loads(ran.stdout)["topics"][0]["error"]["message"] == "partition 0 is behind"
+
+
+def test_promote_without_waiting_returns_what_it_was_told(region: RegionDouble) -> None:
+    region.replies["PromoteMirrors"] = [topics("PENDING_STOPPED")]
+    ran = region.run("mirror", "promote", "orders", "--link", "we", "--no-wait", "--json")
+    assert json.loads(ran.stdout)["topics"][0]["mirror_status"] == "PENDING_STOPPED"
+    assert [method for method, _ in region.asked] == ["PromoteMirrors"]

@@ -1,0 +1,178 @@
+"""Frames across real gRPC on loopback, and how streams end."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from linker.admin import Links, ListLinks
+from linker.errors import LinkError
+from linker.events import (
+    AdminAnswered,
+    AdminAsked,
+    ChunkSent,
+    CloseStream,
+    Dial,
+    FrameArrived,
+    Send,
+    StreamAccepted,
+    StreamDialed,
+    StreamLost,
+)
+from linker.frames import Chunk, Hello, Standing, Welcome
+from linker.shell.administrator import Administrator
+from linker.shell.client import Dialer
+from linker.shell.server import LinkServer
+from linker.shell.streams import Streams
+from linker.wire.v1 import admin_pb2
+from tests.unit.linker.shell.test_discovery import broker
+
+
+class Node:
+    """Where a node's loop would be: remembers events, performs effects."""
+
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+        self.news = asyncio.Event()
+        self.port = 0
+        self.answer: Callable[[AdminAsked], Any] = lambda asked: Links(())
+        self.streams = Streams(self.feed)
+        self.server = LinkServer(self.streams, self.feed)
+        self.dialer = Dialer(self.streams)
+        self.perform = self.streams.perform | self.server.perform | self.dialer.perform
+
+    def feed(self, event: Any) -> None:
+        self.events.append(event)
+        self.news.set()
+        if isinstance(event, AdminAsked):
+            self.do(AdminAnswered(event.ticket, self.answer(event)))
+
+    def do(self, effect: Any) -> None:
+        self.perform[type(effect)](effect)
+
+    async def hears(self, kind: type, count: int = 1) -> Any:
+        """The next event of a kind."""
+        while len(found := [event for event in self.events if isinstance(event, kind)]) < count:
+            self.news.clear()
+            await asyncio.wait_for(self.news.wait(), 30)
+        return found[count - 1]
+
+
+def play(scene: Callable[[Node, Node, str], Awaitable[None]]) -> None:
+    """`scene` gets a node that dials, one that serves, and the Kafka address behind which it is found."""
+
+    async def run() -> None:
+        here, there = Node(), Node()
+        port = there.port = there.server.bind("127.0.0.1:0")
+        await there.server.start()
+        kafka = await asyncio.start_server(broker(f"127.0.0.1:{port}"), "127.0.0.1", 0)
+        try:
+            await scene(here, there, f"127.0.0.1:{kafka.sockets[0].getsockname()[1]}")
+        finally:
+            kafka.close()
+            await here.dialer.stop()
+            await there.server.stop()
+
+    asyncio.run(run())
+
+
+async def dialed(here: Node, there: Node, address: str) -> int:
+    """The number of the stream at the far end."""
+    here.do(Dial(-1, (address,), 20_000))
+    await here.hears(StreamDialed)
+    here.do(Send(-1, Hello("l", "i", "east")))
+    accepted = await there.hears(StreamAccepted)
+    return int(accepted.stream)
+
+
+def test_frames_cross_both_ways_in_order() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        stream = await dialed(here, there, address)
+        chunks = [
+            Chunk(1, index, index + 1, 0, False, Standing(0, 1, 1), 5, bytes([index]) * 300_000)
+            for index in range(20)
+        ]
+        there.do(Send(stream, Welcome("west")))
+        for chunk in chunks:
+            there.do(Send(stream, chunk))
+        await here.hears(FrameArrived, 21)
+        arrived = [event.frame for event in here.events if isinstance(event, FrameArrived)]
+        assert arrived == [Welcome("west"), *chunks]
+        await there.hears(ChunkSent, 20)
+        assert (await there.hears(FrameArrived)).frame == Hello("l", "i", "east")
+
+    play(scene)
+
+
+def test_a_stream_closed_by_its_acceptor_delivers_what_was_sent_before() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        stream = await dialed(here, there, address)
+        there.do(Send(stream, Welcome("west")))
+        there.do(CloseStream(stream))
+        lost = await here.hears(StreamLost)
+        assert lost.stream == -1
+        assert (await here.hears(FrameArrived)).frame == Welcome("west")
+        assert not [event for event in there.events if isinstance(event, StreamLost)]
+
+    play(scene)
+
+
+def test_a_stream_closed_by_its_dialer_is_lost_to_the_other_end() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        stream = await dialed(here, there, address)
+        await there.hears(FrameArrived)
+        here.do(CloseStream(-1))
+        assert (await there.hears(StreamLost)).stream == stream
+        assert not [event for event in here.events if isinstance(event, StreamLost)]
+
+    play(scene)
+
+
+def test_a_server_that_stops_loses_the_stream() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        await dialed(here, there, address)
+        await there.server.stop()
+        lost = await here.hears(StreamLost)
+        assert lost.error is LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR
+        here.do(Send(-1, Hello("l", "i", "east")))  # to nobody
+
+    play(scene)
+
+
+def test_an_endpoint_where_nobody_listens() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        kafka = await asyncio.start_server(broker("127.0.0.1:1"), "127.0.0.1", 0)
+        port = kafka.sockets[0].getsockname()[1]
+        here.do(Dial(-2, (f"127.0.0.1:{port}",), 20_000))
+        lost = await here.hears(StreamLost)
+        assert lost.error is LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR
+        kafka.close()
+
+    play(scene)
+
+
+def test_a_listener_that_says_nothing_is_given_up_in_time() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read()
+            writer.close()
+
+        kafka = await asyncio.start_server(silence, "127.0.0.1", 0)
+        port = kafka.sockets[0].getsockname()[1]
+        here.do(Dial(-3, (f"127.0.0.1:{port}",), 200))
+        assert (await here.hears(StreamLost)).error is LinkError.TIMEOUT_ERROR
+        kafka.close()
+
+    play(scene)
+
+
+def test_administration_is_asked_and_answered() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        def ask() -> Any:
+            with Administrator(f"127.0.0.1:{there.port}") as administrator:
+                return administrator.ask("ListLinks", admin_pb2.ListLinksRequest())
+
+        reply = await asyncio.get_running_loop().run_in_executor(None, ask)
+        assert not reply.HasField("error")
+        assert (await there.hears(AdminAsked)).command == ListLinks()
+
+    play(scene)

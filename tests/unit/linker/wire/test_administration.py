@@ -1,0 +1,189 @@
+"""Administration over protobuf: every method, every answer."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from brokers.ids import TopicPartition
+from linker.admin import (
+    AlterLinkConfigs,
+    ChangeMirrors,
+    Configs,
+    CreateLink,
+    CreateMirror,
+    DeleteLink,
+    DescribeLink,
+    DescribeLinkConfigs,
+    DescribeMirror,
+    LinkDescription,
+    Links,
+    ListLinks,
+    ListMirrors,
+    MirrorDescription,
+    Mirrors,
+    PartitionLag,
+    Task,
+    TopicResult,
+    Topics,
+)
+from linker.errors import LinkRefusal, MirrorError
+from linker.holes import Hole, HoleCause
+from linker.mirror import (
+    Cut,
+    CutKind,
+    CutPartition,
+    MirrorRecord,
+    MirrorState,
+    TransitionError,
+)
+from linker.wire.administration import METHODS, MalformedRequest, command, reply
+from linker.wire.v1 import admin_pb2 as pb
+
+REQUESTS: list[tuple[str, Any, Any]] = [
+    (
+        "CreateLink",
+        pb.CreateLinkRequest(
+            link_name="l",
+            configs={"a": "b"},
+            source_cluster_id="c",
+            validate_only=True,
+            skip_validation=True,
+        ),
+        CreateLink(
+            name="l",
+            configs={"a": "b"},
+            source_cluster_id="c",
+            validate_only=True,
+            skip_validation=True,
+        ),
+    ),
+    ("ListLinks", pb.ListLinksRequest(), ListLinks()),
+    ("DescribeLink", pb.LinkRequest(link_name="l"), DescribeLink("l")),
+    ("DescribeLinkConfigs", pb.LinkRequest(link_name="l"), DescribeLinkConfigs("l")),
+    (
+        "DeleteLink",
+        pb.DeleteLinkRequest(link_name="l", force=True),
+        DeleteLink(name="l", force=True),
+    ),
+    (
+        "AlterLinkConfigs",
+        pb.AlterLinkConfigsRequest(link_name="l", set={"a": "b"}, delete=["c"]),
+        AlterLinkConfigs(name="l", sets={"a": "b"}, deletes=("c",)),
+    ),
+    (
+        "CreateMirror",
+        pb.CreateMirrorRequest(link_name="l", mirror_topic="t", source_topic="s"),
+        CreateMirror(link="l", mirror_topic="t", source_topic="s"),
+    ),
+    (
+        "ListMirrors",
+        pb.ListMirrorsRequest(link_name="l", mirror_status="active"),
+        ListMirrors("l", "active"),
+    ),
+    ("DescribeMirror", pb.DescribeMirrorRequest(mirror_topic="t"), DescribeMirror("t")),
+    *[
+        (
+            f"{verb.title()}Mirrors",
+            pb.MirrorsRequest(link_name="l", mirror_topics=["t"], validate_only=True),
+            ChangeMirrors(verb=verb, link="l", topics=("t",), validate_only=True),
+        )
+        for verb in ("pause", "resume", "failover")
+    ],
+    (
+        "PromoteMirrors",
+        pb.PromoteMirrorsRequest(link_name="l", timeout_ms=9),
+        ChangeMirrors(verb="promote", link="l", timeout_ms=9),
+    ),
+]
+
+LINK = LinkDescription(
+    name="l",
+    link_id="i",
+    source_cluster_id="c",
+    state="ACTIVE",
+    error="NO_ERROR",
+    because="",
+    topics=("t",),
+    category_counts={"ACTIVE": 1},
+    tasks=(Task("T", "ACTIVE", "NO_ERROR"),),
+    created_at=5,
+)
+RECORD = MirrorRecord(
+    topic="t",
+    link="l",
+    source_topic="t",
+    source_topic_id=UUID(int=3),
+    created_at=1,
+    state=MirrorState.STOPPED,
+    since=2,
+    error=MirrorError.NO_ERROR,
+    cut=Cut(CutKind.FAILOVER, 7, (CutPartition(5, 9, 6, 2),)),
+    transition_errors=(TransitionError(3, "TIMEOUT_ERROR", "late"),),
+)
+LAG = PartitionLag(
+    partition=0,
+    lag=4,
+    lag_ms=5,
+    source_high_watermark=9,
+    log_end_offset=5,
+    log_start_offset=0,
+    since_heard_ms=1,
+    state="ACTIVE",
+)
+HOLE = Hole(TopicPartition("t", 0), 2, 4, HoleCause.SOURCE_LOG_START, 8)
+MIRROR = MirrorDescription(
+    record=RECORD, shown=MirrorState.STOPPED, reason="r", lags=(LAG,), holes=(HOLE,)
+)
+
+
+@pytest.mark.parametrize(("method", "request_", "expected"), REQUESTS)
+def test_a_request_becomes_its_command(method: str, request_: Any, expected: Any) -> None:
+    assert command(method, request_.SerializeToString()) == expected
+
+
+def test_every_method_of_the_service_is_served_and_tested() -> None:
+    service = pb.DESCRIPTOR.services_by_name["Admin"]
+    assert {method.name for method in service.methods} == set(METHODS)
+    assert {method for method, _, _ in REQUESTS} == set(METHODS)
+    for method in service.methods:
+        request_type, _, reply_type = METHODS[method.name]
+        assert request_type.DESCRIPTOR is method.input_type
+        assert reply_type.DESCRIPTOR is method.output_type
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_refusal_is_a_reply(method: str) -> None:
+    refusal = LinkRefusal("CODE", "because", hint="next", problems=("one", "two"))
+    message = METHODS[method][2].FromString(reply(method, refusal))
+    assert (message.error.code, message.error.message) == ("CODE", "because")
+    assert (message.error.hint, list(message.error.problems)) == ("next", ["one", "two"])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_bytes_that_are_no_request_are_refused(method: str) -> None:
+    with pytest.raises(MalformedRequest):
+        command(method, b"\xff\xff\xff")
+
+
+def test_answers_carry_everything() -> None:
+    link = pb.LinkReply.FromString(reply("DescribeLink", LINK)).link
+    assert (link.link_name, link.link_state, link.tasks[0].name) == ("l", "ACTIVE", "T")
+    links = pb.LinksReply.FromString(reply("ListLinks", Links((LINK,)))).links
+    assert links[0] == link
+    configs = pb.ConfigsReply.FromString(
+        reply("DescribeLinkConfigs", Configs((("a", "b", True),)))
+    ).configs
+    assert (configs[0].name, configs[0].value, configs[0].is_default) == ("a", "b", True)
+    mirror = pb.MirrorReply.FromString(reply("DescribeMirror", MIRROR)).mirror
+    assert mirror.cut.partitions[0].missing == 4
+    assert (mirror.holes[0].from_offset, mirror.holes[0].to_offset) == (2, 4)
+    assert mirror.mirror_lags[0].lag_ms == 5
+    assert mirror.state_transition_errors[0].message == "late"
+    mirrors = pb.MirrorsReply.FromString(reply("ListMirrors", Mirrors((MIRROR,)))).mirrors
+    assert mirrors[0] == mirror
+    refused = TopicResult("u", "ACTIVE", LinkRefusal("NO", "no"))
+    topics = pb.TopicsReply.FromString(
+        reply("PauseMirrors", Topics((TopicResult("t", "PAUSED"), refused)))
+    ).topics
+    assert [topic.HasField("error") for topic in topics] == [False, True]
