@@ -7,6 +7,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import answer, screen
+from federation.commands.messages import as_dict
 from federation.commands.region import Region, region_options, settings, with_configs
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
