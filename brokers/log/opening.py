@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from brokers.ids import Instant, TopicPartition
+from brokers.ids import Instant, Offset, TopicPartition
 from brokers.log.checkpoints import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
@@ -41,21 +41,26 @@ def open_log(
     topic_id: bytes,
     *,
     loaded: LoadedIndexes,
+    checked_offset: Offset,
     index_interval_bytes: int,
     now: Instant,
 ) -> tuple[Log, StoredLog, tuple[str, ...]]:
-    """(the core's half, the disk's half, repairs made); raises `DiskError`."""
+    """(the core's half, the disk's half, repairs made); raises `DiskError`.
+
+    Batches below `checked_offset` were written by this very process and are still in the page cache.
+    """
     directory = folder_name(partition)
     repairs = _claim_folder(files, root, partition, topic_id)
+    recovery_point = root.recovery_points.get(partition, 0)
     folder = Folder(
         directory=directory,
-        recovery_point=root.recovery_points.get(partition, 0),
+        recovery_point=max(recovery_point, checked_offset),
         log_start_offset=root.log_starts.get(partition, 0),
         closed=root.was_closed(partition),
         index_interval_bytes=index_interval_bytes,
     )
     found = Recovery(files, folder).run(now)
-    if folder.recovery_point > found.next_offset:
+    if recovery_point > found.next_offset:
         # What is written below it from now on is not on the disk for certain.
         root.recovery_points[partition] = found.next_offset
         root.save_recovery_points()
@@ -68,7 +73,7 @@ def open_log(
         loaded,
         log_start_offset=found.log_start_offset,
         next_offset=found.next_offset,
-        synced_offset=min(folder.recovery_point, found.next_offset),
+        synced_offset=min(recovery_point, found.next_offset),
         settled=found.settled,
     )
     log = _core_half(root, partition, topic_id, found, now)

@@ -4,6 +4,8 @@ All three are hints that can be done without: a lost high watermark is raised ag
 segments back, a lost recovery point makes recovery read more.
 """
 
+from collections.abc import Mapping
+
 from brokers.ids import Offset, TopicPartition
 from brokers.log.checkpoints import (
     CLEAN_SHUTDOWN,
@@ -46,8 +48,12 @@ class Root:
             self.repairs.append(f"{name}: unreadable, ignored: {error}")
             return {}
 
-    def save_high_watermarks(self) -> None:
-        self._files.replace(HIGH_WATERMARKS, format_offsets(self.high_watermarks))
+    def save_high_watermarks(self, offsets: Mapping[TopicPartition, Offset]) -> None:
+        """Take over these, and save all if one of them is new."""
+        merged = {**self.high_watermarks, **offsets}
+        if merged != self.high_watermarks:
+            self._files.replace(HIGH_WATERMARKS, format_offsets(merged))
+            self.high_watermarks = merged
 
     def save_log_start(self, partition: TopicPartition, offset: Offset) -> None:
         log_starts = self.log_starts | {partition: offset}

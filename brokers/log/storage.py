@@ -5,8 +5,7 @@ recovers from what the disk holds. Appends that must be synced are only written 
 `unsynced`, and the host runs `begin_sync` → the work it returns, in any thread → `end_sync`, which reports `Written`.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from brokers.effects import (
@@ -41,26 +40,10 @@ from brokers.log.root import DELETED_SUFFIX, Root
 from brokers.log.segment_file import LoadedIndexes, SegmentFile
 from brokers.log.snapshots import encode_snapshot
 from brokers.log.stored_log import StoredLog
+from brokers.log.syncing import SyncResult, SyncTarget, sync_files
 from brokers.log.timestamps import Found, find_timestamp
 from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError
-
-
-@dataclass(slots=True)
-class SyncTarget:
-    """Files to sync, and how far the log then is on the disk."""
-
-    paths: dict[str, None]
-    next_offset: Offset
-
-
-@dataclass(frozen=True, slots=True)
-class SyncResult:
-    """How a sync ended; `failures` says why, by path, what could not be synced."""
-
-    log: StoredLog
-    next_offset: Offset
-    failures: Mapping[str, str]
 
 
 class Storage:
@@ -73,6 +56,8 @@ class Storage:
         self._loaded = LoadedIndexes()
         self._logs: dict[TopicPartition, StoredLog] = {}
         self._cores: dict[TopicPartition, Log] = {}  # read again only once the core has stopped
+        # Below, batches of a log that a failed append took offline need no second look when it is opened again.
+        self._checked: dict[TopicPartition, Offset] = {}
         self._offline: dict[
             TopicPartition, str
         ] = {}  # why, of those that failed and were not reopened
@@ -104,16 +89,7 @@ class Storage:
         """Take a partition from `unsynced` -> the syncing, which may run in another thread while appends go on."""
         target = self.unsynced.pop(partition)
         log = self._logs[partition]
-        return lambda: self._sync(log, target)
-
-    def _sync(self, log: StoredLog, target: SyncTarget) -> SyncResult:
-        failures: dict[str, str] = {}
-        for path in target.paths:
-            try:
-                self._files.sync(path)
-            except DiskError as error:
-                failures[path] = str(error)
-        return SyncResult(log, target.next_offset, failures)
+        return lambda: sync_files(self._files, log, target)
 
     def end_sync(self, partition: TopicPartition, result: SyncResult) -> list[Event]:
         """What came of it: `Written` for appends that waited, or `LogFailed`."""
@@ -156,6 +132,7 @@ class Storage:
                 partition,
                 effect.topic_id,
                 loaded=self._loaded,
+                checked_offset=self._checked.pop(partition, 0),
                 index_interval_bytes=self._interval,
                 now=now,
             )
@@ -174,6 +151,7 @@ class Storage:
         try:
             log.append(effect.headers, effect.buffers)
         except DiskError as error:
+            self._checked[effect.partition] = log.next_offset
             return self._fail(effect.partition, str(error))
         if effect.sync or log.sync_promised > log.synced_offset:
             log.sync_promised = log.next_offset
@@ -187,7 +165,7 @@ class Storage:
         next_offset = log.end_of(segment)
         if next_offset <= log.synced_offset:
             return
-        target = self.unsynced.setdefault(partition, SyncTarget({}, 0))
+        target = self.unsynced.setdefault(partition, SyncTarget())
         target.paths[segment.path] = None
         target.next_offset = next_offset
 
@@ -215,7 +193,7 @@ class Storage:
         return [Written(partition, log.next_offset)] if was_promised else []
 
     def _sync_now(self, partition: TopicPartition, log: StoredLog) -> None:
-        target = self.unsynced.pop(partition, SyncTarget({}, 0))
+        target = self.unsynced.pop(partition, SyncTarget())
         for path in target.paths | {log.active.path: None}:
             self._files.sync(path)
 
@@ -274,9 +252,8 @@ class Storage:
 
     def _save_high_watermarks(self, effect: SaveHighWatermarks, now: Instant) -> list[Event]:
         """The periodic checkpoint; index tails go to their files with it. A refusing disk is asked again next time."""
-        self._root.high_watermarks.update(effect.offsets)
         try:
-            self._root.save_high_watermarks()
+            self._root.save_high_watermarks(effect.offsets)
             self._root.save_recovery_points()
         except DiskError:
             return []
