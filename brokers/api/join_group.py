@@ -43,6 +43,7 @@ def _asked(request: Request, message: JoinGroupRequest) -> JoinRequest:
         rebalance_timeout_ms=message.rebalance_timeout_ms,
         knows_member_ids=request.api_version >= MEMBER_IDS_FROM,
         may_skip_assignment=request.api_version >= SKIP_ASSIGNMENT_FROM,
+        reason=message.reason or "",
     )
 
 

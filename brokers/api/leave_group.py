@@ -26,7 +26,8 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
         else [MemberName(message.member_id)]
     )
     context.answer(request.ticket, _many if has_many else _one)
-    asked = LeaveRequest(message.group_id, tuple(members))
+    reasons = dict.fromkeys(each.reason for each in message.members if each.reason)
+    asked = LeaveRequest(message.group_id, tuple(members), "; ".join(reasons))
     return context.run_groups(context.groups.leave(request.ticket, asked, now), now)
 
 

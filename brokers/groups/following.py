@@ -8,6 +8,7 @@ from brokers.groups.parking import synced
 from brokers.groups.rebalance import Rebalance
 from brokers.groups.requests import (
     NO_MEMBER,
+    REASON_CHARACTERS_MAX,
     HeartbeatAnswer,
     HeartbeatRequest,
     LeaveAnswer,
@@ -73,7 +74,8 @@ class Following:
             errors.append((name, error))
             effects += left
         if len(group.members) < members_before:
-            effects += self._rebalance.after_removal(group, "members left", now)
+            reason = f": {request.reason[:REASON_CHARACTERS_MAX]}" if request.reason else ""
+            effects += self._rebalance.after_removal(group, f"members left{reason}", now)
         effects += self._rebalance.try_complete(
             group, now
         )  # an id given back may have been waited for

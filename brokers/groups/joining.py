@@ -14,7 +14,12 @@ from brokers.groups.membership import Group, Member
 from brokers.groups.offsets import member_error
 from brokers.groups.parking import joined
 from brokers.groups.rebalance import Rebalance
-from brokers.groups.requests import NO_MEMBER, JoinAnswer, JoinRequest
+from brokers.groups.requests import (
+    NO_MEMBER,
+    REASON_CHARACTERS_MAX,
+    JoinAnswer,
+    JoinRequest,
+)
 from brokers.groups.snapshots import group_record
 from brokers.groups.states import State
 from brokers.groups.subscription import CONSUMER, subscribed_topics
@@ -23,9 +28,7 @@ from brokers.ports import Rng
 from brokers.timers import Timers
 
 STRING_BYTES_MAX = 32_767  # what an older client or the log can be given
-NAME_CHARACTERS_MAX = (
-    249  # of a client's name in a member id: Kafka's limit for instance ids and topics
-)
+NAME_CHARACTERS_MAX = 249  # of a client's name in a member id; Kafka's for instance ids
 
 
 class Joining:
@@ -84,12 +87,14 @@ class Joining:
 
     def _has_room(self, group: Group, former: Member | None) -> bool:
         """`group.max.size` (KIP-389): while preparing, places go to those that join first."""
+        if len(group.members) < self._config.members_max:
+            return True
         if group.state is State.PREPARING_REBALANCE:
             if former is not None and former.joining is not None:
                 return True
             waiting = sum(member.joining is not None for member in group.members.values())
             return waiting < self._config.members_max
-        return former is not None or len(group.members) < self._config.members_max
+        return former is not None
 
     def _turn_away(
         self,
@@ -164,7 +169,7 @@ class Joining:
             is_anonymous=request.instance_id is None and request.member_id == NO_MEMBER,
         )
         self._rebalance.add(group, member, request.protocol_type, now)
-        return self._park(ticket, group, member, f"member {member_id} joins", now)
+        return self._park(ticket, group, member, _why(f"member {member_id} joins", request), now)
 
     def _park(
         self, ticket: Ticket, group: Group, member: Member, why: str, now: Instant
@@ -191,11 +196,13 @@ class Joining:
         if is_lost_answer or is_idle_follower:
             self._rebalance.sessions.touch(group, member, now)
             return [Answer(ticket, joined(group, member))]
-        self._update(member, request)
-        return self._park(ticket, group, member, f"member {member.id} joins again", now)
+        self._update(group, member, request)
+        return self._park(
+            ticket, group, member, _why(f"member {member.id} joins again", request), now
+        )
 
-    def _update(self, member: Member, request: JoinRequest) -> None:
-        member.protocols = request.protocols
+    def _update(self, group: Group, member: Member, request: JoinRequest) -> None:
+        group.change_protocols(member, request.protocols)
         member.session_timeout_ms = request.session_timeout_ms
         member.rebalance_timeout_ms = rebalance_timeout(request)
         member.client_id = request.client_id
@@ -217,7 +224,7 @@ class Joining:
         old_leader = group.leader
         same_topics = _topics(member, group) == _topics_of(request, group)
         group.rename(member, member_id)
-        self._update(member, request)
+        self._update(group, member, request)
         self._rebalance.sessions.touch(group, member, now)
         if (
             group.state is State.STABLE
@@ -225,7 +232,9 @@ class Joining:
             and group.choose_protocol() == group.protocol
         ):
             return effects + self._keep(ticket, group, member, old_leader, request, now)
-        return effects + self._park(ticket, group, member, f"member {member_id} restarts", now)
+        return effects + self._park(
+            ticket, group, member, _why(f"member {member_id} restarts", request), now
+        )
 
     def _keep(
         self,
@@ -265,6 +274,10 @@ def _kept(
         return [Answer(ticket, JoinAnswer(error=error) if error else told)]
 
     return written
+
+
+def _why(what: str, request: JoinRequest) -> str:
+    return f"{what}: {request.reason[:REASON_CHARACTERS_MAX]}" if request.reason else what
 
 
 def rebalance_timeout(request: JoinRequest) -> int:

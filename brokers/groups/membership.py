@@ -40,9 +40,6 @@ class Member:
         """Its metadata for a protocol, empty where it has none."""
         return next((metadata for name, metadata in self.protocols if name == protocol), b"")
 
-    def supports(self, protocol: str) -> bool:
-        return any(name == protocol for name, _ in self.protocols)
-
     @property
     def is_parked(self) -> bool:
         return self.joining is not None or self.syncing is not None
@@ -68,6 +65,7 @@ class Group:
     members: dict[str, Member] = field(default_factory=dict)
     static_members: dict[str, str] = field(default_factory=dict)
     pending: dict[str, int] = field(default_factory=dict)
+    supporters: dict[str, int] = field(default_factory=dict)  # protocol -> members that know it
     unsynced: dict[str, None] = field(default_factory=dict)
     rebalance_timer: int | None = None
     is_gathering: bool = False  # the first rebalance of an empty group waits for newcomers
@@ -89,6 +87,7 @@ class Group:
         if not self.members:
             self.protocol_type = protocol_type
         self.members[member.id] = member
+        self._count(member, 1)
         if member.instance_id is not None:
             self.static_members[member.instance_id] = member.id
         if self.leader is None:
@@ -96,6 +95,7 @@ class Group:
 
     def remove(self, member: Member) -> None:
         del self.members[member.id]
+        self._count(member, -1)
         self.unsynced.pop(member.id, None)
         if member.instance_id is not None:
             del self.static_members[member.instance_id]
@@ -145,30 +145,34 @@ class Group:
 
     def accepts(self, protocol_type: str, names: Iterable[str], besides: Member | None) -> bool:
         """Whether someone with these protocols can be a member, `besides` being its former self."""
-        others = [member for member in self.members.values() if member is not besides]
         if self.members and protocol_type != self.protocol_type:
             return False
+        others = len(self.members) - (besides is not None)
         return bool(protocol_type) and any(
-            all(member.supports(name) for member in others) for name in names
+            self.supporters.get(name, 0) - _knows(besides, name) == others for name in names
         )
+
+    def change_protocols(self, member: Member, protocols: tuple[tuple[str, bytes], ...]) -> None:
+        self._count(member, -1)
+        member.protocols = protocols
+        self._count(member, 1)
+
+    def _count(self, member: Member, by: int) -> None:
+        for name in dict(member.protocols):
+            self.supporters[name] = self.supporters.get(name, 0) + by
+            if not self.supporters[name]:
+                del self.supporters[name]
 
     def choose_protocol(self) -> str:
         """The protocol that all know and most prefer; among equals the one voted for first."""
         votes: dict[str, int] = {}
-        shared = self._shared_protocols()
         for member in self.members.values():
-            vote = next(name for name, _ in member.protocols if name in shared)
+            vote = next(name for name, _ in member.protocols if self._is_shared(name))
             votes[vote] = votes.get(vote, 0) + 1
         return max(votes, key=lambda name: votes[name])
 
-    def _shared_protocols(self) -> dict[str, None]:
-        first, *others = self.members.values()
-        shared = dict.fromkeys(name for name, _ in first.protocols)
-        for member in others:
-            names = {name for name, _ in member.protocols}
-            shared = {name: None for name in shared if name in names}
-        assert shared, f"group {self.id} let members in that share no protocol"
-        return shared
+    def _is_shared(self, protocol: str) -> bool:
+        return self.supporters.get(protocol) == len(self.members)
 
     def may_read(self, topic: str) -> bool:
         """Whether members subscribe to the topic; a subscription that cannot be read covers everything."""
@@ -193,3 +197,7 @@ class Group:
             and not self.offsets
             and not self.appends_in_flight
         )
+
+
+def _knows(member: Member | None, protocol: str) -> bool:
+    return member is not None and protocol in dict(member.protocols)

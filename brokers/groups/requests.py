@@ -9,6 +9,7 @@ from brokers.ids import OffsetAndMetadata, TopicPartition
 
 NO_GENERATION = -1
 NO_MEMBER = ""
+REASON_CHARACTERS_MAX = 255  # KIP-800: what a client says for the operator's eyes, of any length
 CLASSIC = "Classic"  # the group type that KIP-848 gave to this protocol
 
 
@@ -20,7 +21,8 @@ class JoinRequest:
     """`protocols` in the member's order of preference: (name, metadata that only members understand).
 
     `knows_member_ids`: the client understands MEMBER_ID_REQUIRED (v4, KIP-394). `may_skip_assignment`: it
-    understands SkipAssignment (v9, KIP-814). A negative rebalance timeout is the session timeout (v0).
+    understands SkipAssignment (v9, KIP-814). A negative rebalance timeout is the session timeout (v0). `reason` is for
+    the operator (KIP-800).
     """
 
     group: str
@@ -34,6 +36,7 @@ class JoinRequest:
     rebalance_timeout_ms: int
     knows_member_ids: bool
     may_skip_assignment: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +106,11 @@ class MemberName:
 
 @dataclass(frozen=True, slots=True)
 class LeaveRequest:
+    """`reason` is for the operator (KIP-800)."""
+
     group: str
     members: tuple[MemberName, ...]
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

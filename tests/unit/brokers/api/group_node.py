@@ -40,6 +40,7 @@ class GroupNode:
     def __init__(self, *, has_offsets_topic: bool = True, loaded: bool = True) -> None:
         self.world = World(loaded=loaded)
         self.plane = Decisions()
+        self.changes: list[Changed] = []
         config = from_settings(
             {"node.id": 1, "log.dirs": "data", "offsets.topic.num.partitions": 3}
         )
@@ -105,5 +106,5 @@ class GroupNode:
                 case AppendRecords():
                     self.world.in_flight.append(effect)
                 case Changed():
-                    out.append(effect)
+                    self.changes.append(effect)
         return out

@@ -158,3 +158,13 @@ def test_a_client_without_a_name_joins_too() -> None:
     answer = GroupNode().ask(join_group, 4, asked(), client_id=None)
     assert answer.error_code == KafkaError.MEMBER_ID_REQUIRED
     assert answer.member_id.startswith("-")
+
+
+def test_the_operator_is_told_why_members_come_and_go() -> None:
+    node = GroupNode()
+    member = joined(node, 9, reason="the rebalance was so nice " * 100).member_id
+    names = [MemberIdentity(member_id=member, reason="closing")]
+    node.ask(leave_group, 5, LeaveGroupRequest(group_id="g", members=names))
+    whys = [effect.why for effect in node.changes]
+    assert any("so nice" in why and len(why) < 400 for why in whys)
+    assert any(why.endswith(": closing") for why in whys)
