@@ -5,10 +5,14 @@ object on stdout too (`{"error": ..., "hint": ...}`), so a script always has one
 """
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import click
+from rich.console import Console
+
+PIPE_COLUMNS = 180
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on stdout instead of text."
@@ -40,6 +44,11 @@ def answer(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -
         click.echo(json.dumps(result))
     else:
         show()
+
+
+def screen() -> Console:
+    """Where tables go: as wide as the terminal, and wide enough for every column in a pipe or a file."""
+    return Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS, soft_wrap=False)
 
 
 def end(exit_code: int) -> NoReturn:
