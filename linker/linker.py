@@ -8,7 +8,6 @@ from typing import assert_never
 
 from brokers.events import TimeReached
 from brokers.ids import Instant
-from brokers.metadata.image import ImageDelta
 from brokers.ports import Rng
 from brokers.region import (
     CommittedRead,
@@ -206,13 +205,12 @@ class Linker:
         if isinstance(event, PartitionAdvanced):
             for link in self.links.values():
                 effects += link.partition_advanced(event.partition, now)
-        return (
-            effects + self._on_image(event.delta, now)
-            if isinstance(event, ImageChanged)
-            else effects
-        )
+        if isinstance(event, ImageChanged):
+            effects += self._on_image(event, now)
+        return effects
 
-    def _on_image(self, delta: ImageDelta, now: Instant) -> Effects:
+    def _on_image(self, event: ImageChanged, now: Instant) -> Effects:
+        delta = event.delta
         effects: Effects = []
         if delta.documents_changed:
             effects += self.follow_links(now)

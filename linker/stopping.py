@@ -286,6 +286,10 @@ class Stopping:
 
     def _finish(self, now: Instant) -> Effects:
         mirror = self._mirror
+        if mirror.record.state is MirrorState.STOPPED:
+            return self._answer(
+                None, now
+            )  # it was written, though the disk failed before it said so
         cut = mirror.record.cut
         assert cut is not None
         record = replace(

@@ -37,6 +37,7 @@ class LinkServer:
         await self._server.start()
 
     async def stop(self) -> None:
+        self._streams.close_all()
         await self._server.stop(GRACE_SECONDS)
 
     async def _open(self, _: AsyncIterator[bytes], context: Any) -> None:

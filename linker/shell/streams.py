@@ -108,6 +108,11 @@ class Streams:
         if not wire.closing:
             self.feed(StreamLost(number, error, because))
 
+    def close_all(self) -> None:
+        """The node stops: what was sent leaves, then every stream ends."""
+        for wire in self._wires.values():
+            wire.close()
+
     def _send(self, effect: Send) -> None:
         wire = self._wires.get(effect.stream)
         if wire is not None and not wire.closing:
