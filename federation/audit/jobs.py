@@ -1,8 +1,9 @@
 """The audit on Spark: the only module that imports pyspark.
 
-Segment bytes never pass the JVM: it carries the plan's numbers to Python tasks, which read both sides of their units
-from the files (or a shared file system, on a cluster) and answer with a few lines. No shuffle, since both sides of
-a unit stand in one task.
+Segment bytes never pass the JVM: it carries the plan's tasks to Python workers, which read both sides of their units
+from the files (on a cluster: from a file system that all share) and answer with a few lines. No shuffle, since both
+sides of a unit stand in one task. A plain RDD, not a DataFrame: for a job of a few tasks the SQL engine and Arrow would
+double what a cold start costs (12 CPU-seconds instead of 6, measured) and do nothing.
 """
 
 import atexit
@@ -11,22 +12,32 @@ import os
 import shutil
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from federation.audit import java
 from federation.audit.compare import Outcome, Unit, compare, outcome_from_row, unit_from_row
 from federation.audit.plan import EngineFailed, pack
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 CONFIG = {
+    "spark.app.name": "causeway audit",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    # 30 ms a Python task instead of 57: over TCP each one waits for a delayed acknowledgement.
+    # Over TCP each Python task waits for a delayed acknowledgement.
     "spark.python.unix.domain.socket.enabled": "true",
-    "spark.sql.catalogImplementation": "in-memory",
+}
+LOCAL = {
+    # All that the JVM does here is to schedule: it is not worth compiling it well.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.memory": "512m",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
 }
 LOG_SETTINGS = """\
 rootLogger.level = error
@@ -39,41 +50,6 @@ appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %p %c{1}: %m%n
 """
-LOCAL = {
-    # All that the JVM does here is to schedule: it is not worth compiling it well.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
-    "spark.driver.memory": "512m",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-}
-
-
-def open_session(master: str) -> "SparkSession":
-    """A session on `master`, or the one that is already open; raises EngineFailed."""
-    from pyspark.sql import SparkSession
-
-    try:
-        _settle_environment(local=master.startswith("local"))
-    except java.NoJava as error:
-        raise EngineFailed(str(error)) from error
-    builder = SparkSession.builder.appName("causeway audit").master(master)
-    for key, value in {**CONFIG, **(LOCAL if master.startswith("local") else {})}.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
-
-
-def _settle_environment(*, local: bool) -> None:
-    """What the JVM reads before any session is configured: which Java, which Python, where to listen, what to log."""
-    os.environ["JAVA_HOME"] = java.java_home(os.environ)
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    if local:
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    if "SPARK_CONF_DIR" not in os.environ:
-        settings = tempfile.mkdtemp(prefix="causeway-spark-")
-        atexit.register(shutil.rmtree, settings, ignore_errors=True)
-        with open(os.path.join(settings, "log4j2.properties"), "w", encoding="utf-8") as file:
-            file.write(LOG_SETTINGS)
-        os.environ["SPARK_CONF_DIR"] = settings
 
 
 def run(
@@ -81,44 +57,78 @@ def run(
 ) -> list[Outcome]:
     """Outcomes of all units, in no particular order; `seen` is told of all bytes at the end.
 
-    Raises EngineFailed when there is no Spark to run them on, or when it gave up on a task.
+    Runs in the Spark context that is open, or in one of its own on `master`. Raises EngineFailed when there is no
+    Spark to run on, or when it gave up on a task.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark import SparkContext
     from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
 
     if not units:
         return []
-    mine = SparkSession.getActiveSession() is None
+    mine = SparkContext._active_spark_context is None
     try:
-        session = open_session(master)
+        context = open_context(master)
         try:
-            found = _collected(session, units, payload)
+            tasks = pack(units, context.defaultParallelism)
+            plan = [json.dumps(task) for task in tasks]
+            done = context.parallelize(plan, len(plan)).flatMap(partial(_compared, payload))
+            found = [outcome_from_row(json.loads(row)) for row in done.collect()]
         finally:
             if mine:
-                session.stop()
+                context.stop()
     except (PySparkException, Py4JError) as error:
         raise EngineFailed(f"Spark on {master}: {str(error).strip().splitlines()[0]}") from error
     seen(sum(unit.size for unit in units))
     return found
 
 
-def _collected(session: "SparkSession", units: Sequence[Unit], payload: bool) -> list[Outcome]:
-    tasks = pack(units, session.sparkContext.defaultParallelism)
-    plan = [json.dumps(task) for task in tasks]
-    rows = session.range(0, len(plan), 1, len(plan))
-    found = rows.mapInArrow(_comparing(plan, payload), "outcome string").collect()
-    return [outcome_from_row(json.loads(row.outcome)) for row in found]
+def _compared(payload: bool, task: str) -> Iterator[str]:
+    """One task, in a Spark worker: units as JSON in, outcomes as JSON out."""
+    for row in json.loads(task):
+        yield json.dumps(compare(unit_from_row(row), payload))
 
 
-def _comparing(plan: list[str], payload: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    def compare_tasks(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow
+def open_context(master: str) -> "SparkContext":
+    """A context on `master`, or the one that is open already; raises EngineFailed."""
+    from pyspark import SparkConf, SparkContext
 
-        for batch in batches:
-            numbers = batch.column("id").to_pylist()
-            units = (unit_from_row(row) for number in numbers for row in json.loads(plan[number]))
-            found = [json.dumps(compare(unit, payload)) for unit in units]
-            yield pyarrow.RecordBatch.from_pydict({"outcome": found})
+    local = master.startswith("local")
+    try:
+        _settle_environment(local=local)
+    except java.NoJava as error:
+        raise EngineFailed(str(error)) from error
+    settings = {**CONFIG, **(LOCAL if local else {}), "spark.master": master}
+    context = SparkContext.getOrCreate(SparkConf().setAll(list(settings.items())))
+    if not local:
+        context.addPyFile(_package())
+    return context
 
-    return compare_tasks
+
+def _settle_environment(*, local: bool) -> None:
+    """What the JVM reads before anything is configured: which Java, which Python, where to listen, what to log."""
+    os.environ["JAVA_HOME"] = java.java_home(os.environ)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if local:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if "SPARK_CONF_DIR" not in os.environ:
+        settings = _until_exit("causeway-spark-")
+        (settings / "log4j2.properties").write_text(LOG_SETTINGS, encoding="utf-8")
+        os.environ["SPARK_CONF_DIR"] = str(settings)
+
+
+def _package() -> str:
+    """This package as a zip file, for workers elsewhere: they need its wheels (xxhash, crc32c, cramjam), not itself."""
+    archive = _until_exit("causeway-package-") / "federation_audit.zip"
+    here = Path(__file__).parent
+    with zipfile.ZipFile(archive, "w") as file:
+        file.write(here.parent / "__init__.py", "federation/__init__.py")
+        for source in sorted(here.glob("*.py")):
+            file.write(source, f"federation/audit/{source.name}")
+    return str(archive)
+
+
+def _until_exit(prefix: str) -> Path:
+    folder = tempfile.mkdtemp(prefix=prefix)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)

@@ -1,4 +1,4 @@
-"""One Spark session for all tests here: starting it takes most of their time."""
+"""One Spark context for all tests here: starting it takes most of their time."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -8,11 +8,11 @@ import pytest
 from federation.audit import jobs
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 
 @pytest.fixture(scope="session")
-def session() -> "Iterator[SparkSession]":
-    session = jobs.open_session("local[2]")
-    yield session
-    session.stop()
+def spark() -> "Iterator[SparkContext]":
+    context = jobs.open_context("local[2]")
+    yield context
+    context.stop()

@@ -20,7 +20,7 @@ from tests.spark.cases import NOW_MS, audit, planted, unexpected
 from tests.spark.plants import PLANTS
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 pytestmark = pytest.mark.spark
 PARTITIONS = 30
@@ -49,29 +49,29 @@ def tables(folder: Path, regions: tuple[Region, Region], **how: str) -> list[byt
 
 
 def test_spark_and_processes_leave_the_same_tables_byte_by_byte(
-    tmp_path: Path, regions: tuple[Region, Region], session: "SparkSession"
+    tmp_path: Path, regions: tuple[Region, Region], spark: "SparkContext"
 ) -> None:
-    assert session.version
+    assert spark.version
     local = tables(tmp_path / "local", regions, engine="local", master="local[1]")
     assert tables(tmp_path / "spark", regions, engine="spark", master="local[2]") == local
 
 
 def test_however_units_are_packed_the_outcomes_are_the_same(
-    regions: tuple[Region, Region], session: "SparkSession"
+    regions: tuple[Region, Region], spark: "SparkContext"
 ) -> None:
     cut = take(*regions, NOW_MS)
     planned = [unit for key in cut.source for unit in units(cut.source[key], cut.mirror[key])]
     random.Random(1).shuffle(planned)
     seen: list[int] = []
     local = pool.run(planned, master="local[1]", payload=True, seen=seen.append)
-    spark = jobs.run(planned[::-1], master="local[2]", payload=True, seen=seen.append)
-    assert sorted(spark) == sorted(local)
+    on_spark = jobs.run(planned[::-1], master="local[2]", payload=True, seen=seen.append)
+    assert sorted(on_spark) == sorted(local)
     assert sum(seen) == 2 * sum(unit.size for unit in planned)
-    assert len(spark) > PARTITIONS
-    assert session.sparkContext.defaultParallelism == 2
+    assert len(on_spark) > PARTITIONS
+    assert spark.defaultParallelism == 2
 
 
-def test_logs_of_many_tasks_are_compared_whole(tmp_path: Path, session: "SparkSession") -> None:
+def test_logs_of_many_tasks_are_compared_whole(tmp_path: Path, spark: "SparkContext") -> None:
     """Large enough that both cores get a task of their own."""
     value = bytes(1 << 20)
     for side in ("west", "east"):
@@ -88,33 +88,33 @@ def test_logs_of_many_tasks_are_compared_whole(tmp_path: Path, session: "SparkSe
     ]
     (row,) = result.partitions
     assert (row.offsets, row.source_coverage, row.mirror_coverage) == (100, 1, 1)
-    assert session.sparkContext.defaultParallelism == 2
+    assert spark.defaultParallelism == 2
 
 
 @pytest.mark.parametrize("name", ["swapped", "resplit", "half_a_batch", "duplicate_on_both"])
 def test_faults_that_no_set_could_show_are_found_on_spark(
-    tmp_path: Path, name: str, session: "SparkSession"
+    tmp_path: Path, name: str, spark: "SparkContext"
 ) -> None:
     case = planted(str(tmp_path), 5, (name,))
     result = audit(case.options(engine="spark", master="local[2]"))
     assert unexpected(case, result.findings) == []
-    assert session.version
+    assert spark.version
 
 
 @pytest.mark.parametrize(("names", "code"), [((), 0), (("missing",), 1), (("zeros",), 2)])
 def test_the_command_runs_on_spark_by_default(
-    tmp_path: Path, names: tuple[str, ...], code: int, session: "SparkSession"
+    tmp_path: Path, names: tuple[str, ...], code: int, spark: "SparkContext"
 ) -> None:
     case = planted(str(tmp_path), 2, names)
     sides = ["--source-dir", case.source, "--mirror-dir", case.mirror]
     said = CliRunner().invoke(command, ["run", *sides, "--out", str(tmp_path / "out"), "--json"])
     assert said.exit_code == code, said.output
     assert json.loads(said.stdout)["engine"]["name"] == "spark"
-    assert session.version
+    assert spark.version
 
 
 def test_what_spark_refuses_is_told_as_a_failure_of_the_engine(
-    tmp_path: Path, session: "SparkSession"
+    tmp_path: Path, spark: "SparkContext"
 ) -> None:
     case = planted(str(tmp_path), 2, ())
     options = case.options()
@@ -123,4 +123,4 @@ def test_what_spark_refuses_is_told_as_a_failure_of_the_engine(
     impossible = unit._replace(source=(unit.source[0]._replace(path=None),))  # type: ignore[arg-type]
     with pytest.raises(EngineFailed, match=r"Spark on local\[2\]: "):
         jobs.run([impossible], master="local[2]", payload=False, seen=lambda size: None)
-    assert session.version
+    assert spark.version
