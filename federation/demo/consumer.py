@@ -3,7 +3,6 @@
 It commits without waiting: a region that dies in the middle of a commit must not hold the application.
 """
 
-import contextlib
 import logging
 import threading
 import time
@@ -11,7 +10,7 @@ import time
 from confluent_kafka import (
     OFFSET_BEGINNING,
     Consumer,
-    KafkaException,
+    KafkaError,
     Message,
     TopicPartition,
 )
@@ -25,6 +24,7 @@ _SILENT.propagate = False
 
 _BATCH = 1_000
 _COMMIT_EVERY_S = 0.1
+SESSION_TIMEOUT_MS = 6_000  # the least that brokers allow by default
 
 
 class Reader(threading.Thread):
@@ -42,39 +42,47 @@ class Reader(threading.Thread):
         self.flights: set[int] = set()
         self.first_read_at_ms: float | None = None
         self._topic = topic
+        self._region_answers = True
         self._stopped = threading.Event()
-        self._consumer = Consumer(
-            {
-                "bootstrap.servers": bootstrap,
-                "group.id": group,
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": False,
-                "error_cb": lambda error: None,
-            },
-            logger=_SILENT,
-        )
+        self._is_quiet = threading.Event()
+        self._settings = {
+            "bootstrap.servers": bootstrap,
+            "group.id": group,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "session.timeout.ms": SESSION_TIMEOUT_MS,
+            "error_cb": self._on_error,
+        }
 
     def run(self) -> None:
-        self._consumer.subscribe([self._topic])
+        # The consumer is this thread's alone: where its region died with a commit under way, librdkafka takes the
+        # session timeout to let go of it, and nobody should wait for that.
+        consumer = Consumer(self._settings, logger=_SILENT)
+        consumer.subscribe([self._topic])
         commit_at = time.monotonic() + _COMMIT_EVERY_S
         while not self._stopped.is_set():
-            self._take(self._consumer.consume(_BATCH, 0.05))
+            self._take(consumer.consume(_BATCH, 0.05))
             if time.monotonic() >= commit_at:
-                self._commit()
+                self._commit(consumer)
                 commit_at = time.monotonic() + _COMMIT_EVERY_S
+        if self._region_answers:
+            self._commit(consumer)
+            consumer.close()
+        self._is_quiet.set()
 
     def leave(self) -> None:
-        """Stop without a word to a region that is gone."""
+        """Ask it to stop: with a last commit where the region answers, without a word where it is gone."""
         self._stopped.set()
 
-    def close(self) -> None:
-        """Stop, commit and leave the group."""
-        self.leave()
-        self.join()
-        self._commit()
-        self._consumer.close()
+    def wait_until_quiet(self) -> None:
+        """Until it reads and commits no more."""
+        self._is_quiet.wait()
+
+    def _on_error(self, error: KafkaError) -> None:
+        self._region_answers = False  # until it is heard of again
 
     def _take(self, messages: list[Message]) -> None:
+        self._region_answers |= bool(messages)
         for message in messages:
             value = message.value()
             partition, offset = message.partition(), message.offset()
@@ -86,14 +94,13 @@ class Reader(threading.Thread):
             if self.first_read_at_ms is None:
                 self.first_read_at_ms = now_ms()
 
-    def _commit(self) -> None:
+    def _commit(self, consumer: Consumer) -> None:
         offsets = dict(self.next)
-        if offsets == self.committed:
+        if offsets == self.committed or not self._region_answers:
             return
         positions = [TopicPartition(self._topic, *position) for position in offsets.items()]
-        with contextlib.suppress(KafkaException):  # the region is gone
-            self._consumer.commit(offsets=positions, asynchronous=True)
-            self.committed = offsets
+        consumer.commit(offsets=positions, asynchronous=True)
+        self.committed = offsets
 
 
 def read_back(bootstrap: str, topic: str, partitions: int) -> dict[int, dict[int, int]]:

@@ -147,7 +147,7 @@ def _fail_over(cast: Cast, filled: Sender, reader: Reader, stream: Iterator[Flig
         sender_east = cast.sender(cast.east, remaining)
         _wait(lambda: not sender_east.is_alive(), "east does not acknowledge")
         sender.close()
-        reader.join()
+        reader.wait_until_quiet()
     return Failover(
         killed_at_ms=killed_at_ms,
         writable_at_ms=writable_at_ms,
@@ -167,7 +167,8 @@ def _settle(cast: Cast, failover: Failover, verdict: dict[str, Any], started: fl
         lambda: in_east <= failover.read_west.flights | read_east.flights,
         "the group does not read to the end",
     )
-    read_east.close()
+    read_east.leave()
+    read_east.wait_until_quiet()
     loss = accounts.loss(failover.acknowledged_west, stored, killed_at_ms=killed_at)
     list_lost(cast.directory / "lost.csv", loss.records)
     reading = accounts.reading(
