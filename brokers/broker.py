@@ -92,8 +92,7 @@ class Broker:
             case StateLoaded() | StateSaved():
                 return self._on_plane(event, now)
             case Disconnected(tickets):
-                for ticket in tickets:
-                    self._context.groups_waiting.pop(ticket, None)
+                self._context.client_gone(tickets)
                 groups = self._context.groups
                 return self._group_log.run(groups.disconnected(tickets, now), now)
             case Started():

@@ -40,6 +40,7 @@ class Context:
     answered: dict[Ticket, Answered] = field(default_factory=dict)
     decided: dict[Ticket, Then] = field(default_factory=dict)
     groups_waiting: dict[Ticket, Callable[[Any], Any]] = field(default_factory=dict)
+    abandoned: dict[Ticket, Callable[[], None]] = field(default_factory=dict)
     last_ticket: Ticket = 0
 
     @property
@@ -69,6 +70,13 @@ class Context:
         """The coordinator has answered a ticket."""
         to_effect = self.groups_waiting.pop(answer.ticket, None)
         return [] if to_effect is None else [to_effect(answer.response)]
+
+    def client_gone(self, tickets: tuple[Ticket, ...]) -> None:
+        """Nobody waits for these answers any more: what was parked for them is let go of."""
+        for ticket in tickets:
+            self.groups_waiting.pop(ticket, None)
+            if (abandon := self.abandoned.pop(ticket, None)) is not None:
+                abandon()
 
     def require(self, partition: TopicPartition) -> Replica:
         """The replica held here; refuses as Kafka does where there is none."""

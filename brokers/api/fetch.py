@@ -169,6 +169,7 @@ class PendingFetch:
         if self._timer is None:
             due = now + self._message.max_wait_ms
             self._timer = self._context.timers.set(due, self._on_time)
+            self._context.abandoned[self._key] = self._abandon
         return []
 
     def _on_growth(self, size: int, now: Instant) -> list[Effect]:
@@ -178,7 +179,7 @@ class PendingFetch:
         self._leave()
         for wanted in self._wanted:
             if wanted.replica.log is None:
-                wanted.answer.error_code = KafkaError.KAFKA_STORAGE_ERROR
+                wanted.answer.error_code = self._why_closed(wanted.replica)
                 self._complete_now = True
         self._wanted = [wanted for wanted in self._wanted if not wanted.answer.error_code]
         return self._read(now)
@@ -189,14 +190,27 @@ class PendingFetch:
         self._complete_now = True
         return self._read(now)
 
+    def _why_closed(self, replica: Replica) -> KafkaError:
+        if self._context.partitions.get(replica.partition) is replica:
+            return KafkaError.KAFKA_STORAGE_ERROR
+        return KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+
+    def _abandon(self) -> None:
+        self._leave()
+        self._forget_timer()
+
+    def _forget_timer(self) -> None:
+        if self._timer is not None:
+            self._context.timers.cancel(self._timer)
+            self._timer = None
+
     def _leave(self) -> None:
         for wanted in self._wanted:
             wanted.replica.waiting.leave(self._key)
 
     def _reply(self) -> list[Effect]:
-        if self._timer is not None:
-            self._context.timers.cancel(self._timer)
-            self._timer = None
+        self._forget_timer()
+        self._context.abandoned.pop(self._key, None)
         for topic in self._response.responses:
             for answer in topic.partitions:
                 if answer.records is None:

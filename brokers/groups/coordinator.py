@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from brokers.errors import KafkaError, Refusal
 from brokers.groups import deletion, looking, offsets
 from brokers.groups.config import GroupConfig
-from brokers.groups.effects import Answer, GroupEffect
+from brokers.groups.effects import Answer, GroupEffect, OffsetsCommitted
 from brokers.groups.expiry import Expiry
 from brokers.groups.following import Following
 from brokers.groups.joining import Joining
@@ -286,9 +286,13 @@ class Coordinator:
         self._residence.replay(partition, records)
 
     def finish_loading(self, partition: int, now: Instant) -> list[GroupEffect]:
-        """All committed records have been replayed: serve the groups. Their members' sessions begin anew."""
+        """All committed records have been replayed: serve the groups. Their members' sessions begin anew.
+
+        Whoever follows offsets hears them all, as they may have been asked for while nobody here knew them.
+        """
         groups, effects = self._residence.finish_loading(partition)
         self._expiry.begin(now)
+        effects += [OffsetsCommitted(each.id, dict(each.offsets)) for each in groups if each.offsets]
         for group in groups:
             for member in group.members.values():
                 self._rebalance.sessions.touch(group, member, now)

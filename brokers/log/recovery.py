@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from brokers.ids import Instant, Offset
+from brokers.ids import Buffer, Instant, Offset
 from brokers.log.checkpoints import LEADER_EPOCHS, CheckpointError, parse_epochs
 from brokers.log.epochs import EpochHistory
 from brokers.log.producers import ProducerStates
@@ -167,8 +167,8 @@ class Recovery:
         size = self._files.size(segment.path)
         segment.discard_indexes()
         try:
-            for position, header in segment.hop(0, size):
-                if damage := self._damage(segment, position, header, expected):
+            for header, batch in self._batches(segment, size):
+                if damage := _damage(segment, header, batch, expected):
                     return expected, damage
                 segment.note(header)
                 expected = header.next_offset
@@ -176,17 +176,18 @@ class Recovery:
             return expected, error.because
         return expected, "" if segment.size == size else "the last batch is cut short"
 
-    def _damage(
-        self, segment: SegmentFile, position: int, header: BatchHeader, expected: Offset
-    ) -> str:
-        if header.base_offset < expected or header.last_offset_delta < 0:
-            return f"offset {header.base_offset} follows {expected - 1}"
-        if header.next_offset - segment.base_offset > _INT32_MAX:
-            return f"offset {header.base_offset} is too far from the segment's first"
-        if header.base_offset < self._folder.recovery_point:
-            return ""
-        batch = self._files.read(segment.path, position, header.length)
-        return "" if verify_crc(batch, header) else "the checksum is wrong"
+    def _batches(
+        self, segment: SegmentFile, size: int
+    ) -> Iterator[tuple[BatchHeader, Buffer | None]]:
+        """Headers below the recovery point, and from there on whole batches, whose checksums are to be proven."""
+        checked = 0
+        for position, header in segment.hop(0, size):
+            checked = position
+            if header.base_offset >= self._folder.recovery_point:
+                break
+            yield header, None
+            checked = position + header.length
+        yield from segment.scan(checked, size)
 
     def _cut(self, segment: SegmentFile, next_offset: Offset, damage: str) -> None:
         cut = self._files.size(segment.path) - segment.size
@@ -278,3 +279,15 @@ class Recovery:
                         yield header
             except BatchError as error:
                 self._repairs.append(f"{segment.path}: unreadable from here on: {error.because}")
+
+
+def _damage(
+    segment: SegmentFile, header: BatchHeader, batch: Buffer | None, expected: Offset
+) -> str:
+    if header.base_offset < expected or header.last_offset_delta < 0:
+        return f"offset {header.base_offset} follows {expected - 1}"
+    if header.next_offset - segment.base_offset > _INT32_MAX:
+        return f"offset {header.base_offset} is too far from the segment's first"
+    if batch is None or verify_crc(batch, header):
+        return ""
+    return "the checksum is wrong"

@@ -13,7 +13,9 @@ from brokers.log.segments import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
 from brokers.ports import Files
 from brokers.records.batch import HEADER_SIZE, BatchHeader, parse_header
 
-_HOP_BYTES = 1 << 16  # headers are read in chunks of this; larger batches are jumped over
+_HOP_BYTES = 1 << 16  # headers of small batches are read in chunks of this,
+_LARGE_BATCH_BYTES = 1 << 13  # those of batches from this size on one by one
+_SCAN_BYTES = 1 << 20
 
 
 class LoadedIndexes:
@@ -180,17 +182,35 @@ class SegmentFile:
         Stops before a torn tail; raises `BatchError` at damage.
         """
         end = self.size if end is None else end
-        chunk, chunk_from = memoryview(b""), position
+        chunk, chunk_from, size = memoryview(b""), position, HEADER_SIZE
         while position + HEADER_SIZE <= end:
             if position + HEADER_SIZE > chunk_from + len(chunk):
-                chunk_from = position
-                size = min(_HOP_BYTES, end - position)
-                chunk = memoryview(self._files.read(self.path, position, size))
+                chunk, chunk_from = self._chunk(position, end, size), position
             header = parse_header(chunk, position - chunk_from)
             if position + header.length > end:
                 return
             yield position, header
             position += header.length
+            size = _HOP_BYTES if header.length < _LARGE_BATCH_BYTES else HEADER_SIZE
+
+    def scan(self, position: int, end: int) -> Iterator[tuple[BatchHeader, memoryview]]:
+        """(header, batch) of each whole batch from `position` on, reading everything; else as `hop`."""
+        chunk, chunk_from = memoryview(b""), position
+        while position + HEADER_SIZE <= end:
+            if position + HEADER_SIZE > chunk_from + len(chunk):
+                chunk, chunk_from = self._chunk(position, end, _SCAN_BYTES), position
+            header = parse_header(chunk, position - chunk_from)
+            if position + header.length > end:
+                return
+            if position + header.length > chunk_from + len(chunk):
+                size = max(_SCAN_BYTES, header.length)
+                chunk, chunk_from = self._chunk(position, end, size), position
+            start = position - chunk_from
+            yield header, chunk[start : start + header.length]
+            position += header.length
+
+    def _chunk(self, position: int, end: int, size: int) -> memoryview:
+        return memoryview(self._files.read(self.path, position, min(size, end - position)))
 
     def remove(self) -> None:
         """Remove all files of the segment."""

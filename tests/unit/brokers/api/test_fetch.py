@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from brokers.api import delete_records, fetch, produce
+from brokers.api import delete_records, delete_topics, fetch, produce
 from brokers.errors import KafkaError
+from brokers.events import Disconnected
 from brokers.records.batch import iter_headers
 from brokers.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from brokers.wire.messages.partition_offsets import (
@@ -15,6 +16,7 @@ from brokers.wire.messages.partition_offsets import (
     DeleteRecordsTopic,
 )
 from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from brokers.wire.messages.topics import DeleteTopicsRequest
 from tests.unit.brokers.api.whole import Whole
 from tests.unit.brokers.partition.replicas import batch
 
@@ -106,6 +108,25 @@ def test_a_fetch_at_the_end_answers_empty_when_its_time_is_up() -> None:
     item = one(whole.answers[ticket])
     assert (item.error_code, len(item.records), item.high_watermark) == (0, 0, 1)
     put(whole)  # nobody is left to be answered twice
+
+
+def test_a_client_that_goes_takes_its_long_poll_along() -> None:
+    whole = filled(1)
+    ticket = whole.start(fetch, 11, request(whole, 11, 1, max_wait_ms=(1 << 31) - 1))
+    before = whole.broker.deadline
+    whole.feed(Disconnected((ticket,)))
+    assert before is not None and ticket not in whole.answers
+    put(whole)
+    whole.wait(1 << 32)
+    assert ticket not in whole.answers
+
+
+def test_a_long_poll_on_a_topic_that_is_deleted_is_answered() -> None:
+    whole = filled(1)
+    ticket = whole.start(fetch, 11, request(whole, 11, 1))
+    whole.ask(delete_topics, 5, DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000))
+    item = one(whole.answers[ticket])
+    assert item.error_code == KafkaError.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def test_min_bytes_gathers_several_batches() -> None:
