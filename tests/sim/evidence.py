@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from crc32c import crc32c
+
 from brokers.groups.records import OffsetRecord, decode
 from brokers.ids import OFFSETS_TOPIC, Offset, TopicPartition
 from brokers.records.record import open_batch
@@ -15,7 +17,7 @@ from tests.sim.disks import Disk
 
 _BATCH = struct.Struct(">qiibIhiqqqhii")  # Kafka's record batch header, version 2
 _FRAMING = 12  # base offset and length, which the length does not count
-_EPOCH_AT = 12
+_CRC_FROM = 21  # the checksum covers everything behind itself
 
 
 class Batch(NamedTuple):
@@ -36,12 +38,14 @@ class Batch(NamedTuple):
 
 
 def parse(data: bytes) -> Iterator[Batch]:
-    """Whole batches; stops before a torn one."""
+    """Whole batches; stops before a torn or garbled one."""
     position = 0
     while position + _BATCH.size <= len(data):
         fields = _BATCH.unpack_from(data, position)
         end = position + _FRAMING + fields[1]
         if fields[1] < _BATCH.size - _FRAMING or end > len(data) or fields[3] != 2:
+            return
+        if crc32c(data[position + _CRC_FROM : end]) != fields[4]:
             return
         yield Batch(
             base_offset=fields[0],
