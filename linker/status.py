@@ -8,6 +8,7 @@ from linker.admin import LinkDescription, MirrorDescription, PartitionLag, Task
 from linker.desk import Desk
 from linker.destination import DestinationLink
 from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
+from linker.feed import Feed
 from linker.link import LinkState
 from linker.mirror import CATEGORIES, LIVE, SHOWN, Category, MirrorState
 from linker.topics import MirrorTopic
@@ -80,11 +81,17 @@ def partition_lag(
         source_high_watermark=feed.lag.high_watermark if feed is not None else -1,
         log_end_offset=state.log_end_offset if state is not None else -1,
         log_start_offset=state.log_start_offset if state is not None else -1,
-        since_heard_ms=max(0, now - feed.heard_at)
-        if feed is not None and feed.heard_at >= 0
-        else -1,
+        since_heard_ms=_since_heard(link, feed, now),
         state=_partition_state(link, mirror, index, online=online),
     )
+
+
+def _since_heard(link: DestinationLink, feed: Feed | None, now: Instant) -> int:
+    """A beacon speaks for every partition that is subscribed; -1 where nothing was ever heard."""
+    if feed is None or feed.heard_at < 0:
+        return -1
+    heard_at = link.source_clock.heard_at if feed.subscription else feed.heard_at
+    return max(0, now - max(heard_at, feed.heard_at))
 
 
 def _partition_state(

@@ -132,3 +132,42 @@ def test_a_slow_receiver_is_not_overrun() -> None:
         most = max(most, world.bytes_under_way)
     assert_equal_logs(world)
     assert 16 << 20 < most <= (32 << 20) + (1 << 20)
+
+
+def test_the_lag_of_an_idle_topic_is_at_most_a_beacon_old_and_grows_when_the_source_is_silent() -> (
+    None
+):
+    world = World().start()
+    world.source.clock_skew = -7_000
+    clients.create_topic(world.source, "orders")
+    linked(world)
+    clients.send(world.source, "orders", 0, b"a")
+    world.run_until(lambda: caught_up(world))
+    for _ in range(40):
+        world.run(333)
+        lag = world.destination.mirror("orders").lags[0]
+        assert (lag.lag, lag.log_end_offset) == (0, 1)
+        assert 0 <= lag.lag_ms <= 505
+        assert 0 <= lag.since_heard_ms <= 505
+    world.reachable = False
+    world.cut()
+    world.run(5_000)
+    assert 4_900 <= world.destination.mirror("orders").lags[0].lag_ms <= 5_600
+
+
+def test_a_mirror_that_can_not_keep_up_shows_records_and_milliseconds() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world)
+    clients.send(world.source, "orders", 0, b"a")
+    world.run_until(lambda: caught_up(world))
+    world.destination.files.full_after(0)
+    world.run(1_000)
+    clients.send(world.source, "orders", 0, b"b", b"c")
+    world.run(3_000)
+    world.destination.files.full_after(None)
+    lag = world.destination.mirror("orders").lags[0]
+    assert lag.source_high_watermark == 3
+    assert 2_500 <= lag.lag_ms <= 4_100
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.mirror("orders").lags[0].lag == 0
