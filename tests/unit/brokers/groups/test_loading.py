@@ -7,6 +7,7 @@ import pytest
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError
+from brokers.groups.effects import OffsetsCommitted
 from brokers.groups.records import OffsetRecord, encode
 from brokers.groups.requests import (
     CommitAnswer,
@@ -155,6 +156,17 @@ def test_records_of_other_kinds_are_skipped_and_damaged_ones_reported() -> None:
     assert set(world.coordinator.fetch_offsets("g", None).offsets) == {T0}
     reports = [effect for effect in world.told if isinstance(effect, Changed)]
     assert [(each.to, each.why.split()[0]) for each in reports] == [("partly unreadable", "3")]
+
+
+def test_whoever_follows_offsets_hears_what_was_loaded() -> None:
+    world = World()
+    world.answer("commit", commit(T0, U0))
+    world.answer("commit", commit(T1, group="h"))
+    world.answer("delete", ["h"])
+    seen = len(world.told)
+    world.restart()
+    heard = [each for each in world.told[seen:] if isinstance(each, OffsetsCommitted)]
+    assert heard == [OffsetsCommitted("g", world.coordinator.all_offsets()["g"])]
 
 
 def test_sessions_begin_anew_after_a_restart() -> None:
