@@ -135,6 +135,7 @@ class Recovery:
                 self._remove_behind(segments, segment, next_offset)
                 break
             segment.seal()
+            segment.sync_indexes()
             if segment.size == 0:
                 segments.remove(segment)
                 segment.remove_data()

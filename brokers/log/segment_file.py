@@ -76,6 +76,11 @@ class SegmentFile:
         self._unindexed = 0  # bytes of log since the last index entry
         self._saved = (-1, -1)  # bytes of both indexes that are in their files; -1: no file yet
 
+    @property
+    def paths(self) -> tuple[str, str, str]:
+        """Of the log and its two indexes."""
+        return self.path, self.index_path, self.time_index_path
+
     def successor(self, base_offset: Offset) -> "SegmentFile":
         """The segment that follows this one in the same folder; makes no file."""
         directory = self.path.rpartition("/")[0]
@@ -135,6 +140,11 @@ class SegmentFile:
             self.time_index.add(self.max_timestamp, self.max_timestamp_offset)
         self.save_indexes()
 
+    def sync_indexes(self) -> None:
+        """For indexes that were made anew below the recovery point, where nobody else syncs them."""
+        self._files.sync(self.index_path)
+        self._files.sync(self.time_index_path)
+
     def unload_indexes(self) -> None:
         """Drop the indexes of a sealed segment from memory."""
         self._index = self._time_index = None
@@ -175,6 +185,7 @@ class SegmentFile:
         for _, header in self.hop(0, end):
             self.note(header)
         self.seal()
+        self.sync_indexes()
 
     def hop(self, position: int, end: int | None = None) -> Iterator[tuple[int, BatchHeader]]:
         """(position, header) of each whole batch from `position` on, reading little more than headers.
@@ -219,5 +230,5 @@ class SegmentFile:
 
     def remove_data(self) -> None:
         """Remove the batches, and the log file last: what is left after a crash is still a segment."""
-        for path in (self.index_path, self.time_index_path, self.path):
+        for path in reversed(self.paths):
             self._files.remove(path)

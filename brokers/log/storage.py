@@ -97,8 +97,9 @@ class Storage:
         if self._logs.get(partition) is not log:
             return []  # closed, or opened anew, meanwhile
         for segment in log.segments:  # others were trimmed meanwhile
-            if segment.path in result.failures:
-                return self._fail(partition, result.failures[segment.path])
+            for path in segment.paths:
+                if path in result.failures:
+                    return self._fail(partition, result.failures[path])
         was_promised = log.sync_promised > log.synced_offset
         log.synced_offset = max(log.synced_offset, result.next_offset)
         self._root.recovery_points[partition] = log.synced_offset
@@ -166,35 +167,34 @@ class Storage:
         if next_offset <= log.synced_offset:
             return
         target = self.unsynced.setdefault(partition, SyncTarget())
-        target.paths[segment.path] = None
+        # A sealed segment is trusted with its indexes once the recovery point is past it.
+        paths = [segment.path] if segment is log.active else segment.paths
+        target.paths.update(dict.fromkeys(paths))
         target.next_offset = next_offset
 
     def _roll(self, effect: Roll, now: Instant) -> list[Event]:
         events: list[Event] = []
 
         def roll(log: StoredLog) -> None:
-            if effect.base_offset > log.next_offset:
-                events.extend(self._settle_gap(effect.partition, log, effect.base_offset))
-            sealed = log.active
+            sealed, end = log.active, log.next_offset
             log.roll(effect.base_offset, effect.producers)
             self._ask_for_sync(effect.partition, log, sealed)
+            if effect.base_offset > end:
+                events.extend(self._settle_gap(effect.partition, log))
 
         failures = self._on_log(effect.partition, roll)
         return [*events, *failures]
 
-    def _settle_gap(
-        self, partition: TopicPartition, log: StoredLog, base_offset: Offset
-    ) -> list[Event]:
+    def _settle_gap(self, partition: TopicPartition, log: StoredLog) -> list[Event]:
         """Make a hole between two segments durable as one that is meant; recovery takes any other for a loss."""
-        self._sync_now(partition, log)
+        self._sync_now(partition)
         was_promised = log.sync_promised > log.synced_offset
-        log.synced_offset = self._root.recovery_points[partition] = base_offset
+        log.synced_offset = self._root.recovery_points[partition] = log.next_offset
         self._root.save_recovery_points()
-        return [Written(partition, log.next_offset)] if was_promised else []
+        return [Written(partition, log.synced_offset)] if was_promised else []
 
-    def _sync_now(self, partition: TopicPartition, log: StoredLog) -> None:
-        target = self.unsynced.pop(partition, SyncTarget())
-        for path in target.paths | {log.active.path: None}:
+    def _sync_now(self, partition: TopicPartition) -> None:
+        for path in self.unsynced.pop(partition, SyncTarget()).paths:
             self._files.sync(path)
 
     def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
@@ -244,8 +244,7 @@ class Storage:
 
     def _close_cleanly(self, partition: TopicPartition) -> None:
         log, core = self._logs[partition], self._cores[partition]
-        if partition in self.unsynced:
-            self._sync_now(partition, log)
+        self._sync_now(partition)
         log.close(encode_snapshot(core.producers))
         self._root.recovery_points[partition] = log.next_offset
         self._drop(partition)

@@ -73,14 +73,14 @@ class StoredLog:
         self.next_offset = base_offset
 
     def trim(self, log_start_offset: Offset) -> list[str]:
-        """Remove the whole segments below an offset -> their log files."""
+        """Remove the whole segments below an offset -> the files that are gone."""
         gone: list[str] = []
         self.log_start_offset = log_start_offset
         while len(self.segments) > 1 and self.segments[1].base_offset <= log_start_offset:
             segment = self.segments.pop(0)
             self._loaded.forget(segment)
             segment.remove()
-            gone.append(segment.path)
+            gone += segment.paths
         self._positions.clear()
         return gone
 
@@ -103,7 +103,7 @@ class StoredLog:
         self.active.seal()
         snapshot = f"{self.directory}/{file_name(self.next_offset, SNAPSHOT)}"
         self._files.replace(snapshot, producers)
-        for path in (self.active.path, self.active.index_path, self.active.time_index_path):
+        for path in self.active.paths:
             self._files.sync(path)
 
     def end_of(self, segment: SegmentFile) -> Offset:
