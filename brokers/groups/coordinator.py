@@ -292,7 +292,9 @@ class Coordinator:
         """
         groups, effects = self._residence.finish_loading(partition)
         self._expiry.begin(now)
-        effects += [OffsetsCommitted(each.id, dict(each.offsets)) for each in groups if each.offsets]
+        effects += [
+            OffsetsCommitted(each.id, dict(each.offsets)) for each in groups if each.offsets
+        ]
         for group in groups:
             for member in group.members.values():
                 self._rebalance.sessions.touch(group, member, now)
