@@ -7,10 +7,12 @@ object on stdout too (`{"error": ..., "hint": ...}`), so a script always has one
 import json
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-from rich.console import Console
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 PIPE_COLUMNS = 180
 
@@ -46,8 +48,12 @@ def answer(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -
         show()
 
 
-def screen() -> Console:
+def screen() -> "Console":
     """Where tables go: as wide as the terminal, and wide enough for every column in a pipe or a file."""
+    from rich.console import (
+        Console,
+    )  # not at the top: a node imports this module and shows no table
+
     return Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS, soft_wrap=False)
 
 

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from types import FrameType
 
 import click
 
-from federation.commands.answers import Failure, answer, json_option
+from federation.commands.answers import Failure, answer, json_option, screen
 from federation.local.layout import LocalError
 
 _MARK = ".causeway-demo"
@@ -33,15 +32,13 @@ def demo(directory: Path, keep: bool, as_json: bool) -> None:
 
     Exits 1 if anything did not go as promised. Leaves no process behind, however it ends, unless --keep is given.
     """
-    from rich.console import Console
-
     from federation.demo.regions import DemoError
     from federation.demo.screen import Screen
     from federation.demo.steps import play
 
     directory = directory.absolute()
-    # Rich takes a pipe for 80 columns wide; the closing table wants more.
-    console = Console(quiet=as_json, width=None if sys.stdout.isatty() else 120)
+    console = screen()
+    console.quiet = as_json
     try:
         _make_room(directory)
         with _nothing_left_running(directory, keep):

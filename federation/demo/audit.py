@@ -16,7 +16,7 @@ TOLD = ("verdict", "said", "exit_code", "html", "json")
 
 def audit(directory: Path, topic: str) -> dict[str, Any]:
     """What the audit says, in short. Raises DemoError when it could not run."""
-    command = [sys.executable, "-m", "federation", "audit", "run", "--json"]
+    command = [sys.executable, "-P", "-m", "federation", "audit", "run", "--json"]
     command += ["--dir", str(directory), "--source", "west", "--mirror", "east"]
     command += ["--topic", topic, "--out", str(directory / "audit")]
     with (directory / "audit.log").open("w") as log:

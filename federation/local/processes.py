@@ -14,9 +14,11 @@ _POLL_S = 0.02
 
 def start(settings: Path, log: Path) -> "subprocess.Popen[bytes]":
     """A node in a session of its own: it outlives this command and does not hear its Ctrl-C."""
+    # -P: whatever lies in the directory where one happens to be must not be imported.
+    command = [sys.executable, "-P", "-m", "federation", "node", "run", "--config", str(settings)]
     with log.open("ab") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "federation", "node", "run", "--config", str(settings)],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
