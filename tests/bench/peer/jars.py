@@ -1,5 +1,6 @@
 """Kafka's jars: fetched once with Maven into a cache directory, and the `java` command line that runs them."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ HERE = Path(__file__).resolve().parent
 POM = HERE / "pom.xml"
 JAVA_OLDEST = 17
 CACHE = Path(os.environ.get("KAFKA_JARS", Path.home() / ".cache" / "causeway" / "kafka-jars"))
+STAMP = CACHE / "pom.xml"  # what the jars there were fetched for
 
 # What bin/kafka-run-class.sh of the Kafka distribution passes.
 JVM = (
@@ -28,12 +30,18 @@ def fetch() -> None:
     Raises Unavailable with the reason.
     """
     _check_java()
-    stamp = CACHE / "pom.xml"
-    if stamp.exists() and stamp.read_bytes() == POM.read_bytes():
-        return
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(
+            lock, fcntl.LOCK_EX
+        )  # test workers come at once, and one must not read what another writes
+        if not (STAMP.exists() and STAMP.read_bytes() == POM.read_bytes()):
+            _copy()
+
+
+def _copy() -> None:
     if shutil.which("mvn") is None:
         raise Unavailable("Maven isn't installed (on Debian: apt-get install maven)")
-    CACHE.mkdir(parents=True, exist_ok=True)
     goal = ("dependency:copy-dependencies", f"-DoutputDirectory={CACHE}")
     done = subprocess.run(
         ["mvn", "-q", "-B", "-f", POM, *goal], capture_output=True, text=True, check=False
@@ -42,7 +50,7 @@ def fetch() -> None:
         raise Unavailable(
             f"Maven could not fetch the jars: {(done.stdout + done.stderr).strip()[:400]}"
         )
-    shutil.copy(POM, stamp)
+    shutil.copy(POM, STAMP)
 
 
 def java(main: str, *arguments: str, heap: str = "512m") -> list[str]:
