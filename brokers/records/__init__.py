@@ -1,1 +1,4 @@
-"""Kafka's RecordBatch v2: `batch` headers, which is all the byte path reads; `builder`; `record` opens batches."""
+"""Kafka's RecordBatch v2, opaque wherever possible.
+
+`batch` (headers: all that the byte path reads), `builder` (batches of our own), `record` and `compression` (open one).
+"""

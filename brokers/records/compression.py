@@ -11,7 +11,7 @@ from brokers.errors import KafkaError
 from brokers.ids import Buffer
 from brokers.records.batch import BatchError
 
-OPENED_BYTES_MAX = 256 << 20  # a producer's request of 100 MB, compressed rather well
+OPENED_BYTES_MAX = 64 << 20  # 64 times the largest batch that a topic takes by default
 
 NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
 
