@@ -260,7 +260,7 @@ def _show(result: "AuditResult", document: dict[str, Any]) -> None:
         )
     console.print(table)
     verdict = document["verdict"]
-    console.print(f"[bold {colour[verdict]}]{verdict}[/]: {document['said']}")
+    console.print(f"[bold {colour[verdict]}]{verdict}[/]: {document['said']}", soft_wrap=True)
     for line in document["over_budget"]:
         console.print(f"over budget: {line}")
     console.print(f"report: {document['html']}", soft_wrap=True)

@@ -31,6 +31,7 @@ COLOURS = {
     Class.REBATCHED: "#c77dff",
     Class.MIRROR_AHEAD: "#ff4d8d",
 }
+LIGHT = frozenset({Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE, Class.ORPHAN_TAIL})
 INK, PALE = "#22303c", "#66788a"
 VERDICT_COLOURS = {Verdict.KEPT: "#1b7f5c", Verdict.BROKEN: "#c1121f", Verdict.UNKNOWN: "#8a6d00"}
 LEAST_SHARE = 0.006
@@ -81,14 +82,29 @@ def _ranges(axes: Any, rows: Sequence[PartitionVerdict], findings: Sequence[Find
         mine = [one for one in findings if one[:2] == row[:2]]
         for one in sorted(mine, key=lambda one: _weight(one)):
             _mark(axes, number, one, low, max(1, span))
-        text = f"{low:,} – {low + span:,}" if span else "empty"
-        axes.text(0.995, number + 0.5, text, ha="right", va="center", fontsize=6, color=PALE)
+        _label_ends(axes, number, low, span, mine)
     axes.set_xlim(0, 1)
     _bare(axes)
     axes.set_yticks(range(len(rows)), [f"{row.topic}-{row.partition}" for row in rows])
     for label, row in zip(axes.get_yticklabels(), rows, strict=True):
         label.set_color(VERDICT_COLOURS[row.verdict])
         label.set_fontweight("bold" if row.verdict is not Verdict.KEPT else "normal")
+
+
+def _label_ends(axes: Any, number: int, low: int, span: int, mine: Sequence[Finding]) -> None:
+    """The first offset and the one after the last, on the bar."""
+    if not span:
+        axes.text(0.5, number, "empty", ha="center", va="center", fontsize=7, color=PALE)
+        return
+    for at, side, offset, near in (
+        (0.005, "left", low, low),
+        (0.995, "right", low + span, low + span - 1),
+    ):
+        light = any(one.kind in LIGHT and one.from_offset <= near < one.to_offset for one in mine)
+        axes.text(
+            at, number + 0.03, f"{offset:,}", ha=side, va="center", fontsize=7,
+            color=INK if light else "white", zorder=5,
+        )  # fmt: skip
 
 
 def _weight(finding: Finding) -> int:
@@ -114,13 +130,12 @@ def _mark(axes: Any, number: int, finding: Finding, low: int, span: int) -> None
 
 
 def _read(axes: Any, rows: Sequence[PartitionVerdict]) -> None:
-    axes.set_title("read: source, mirror", loc="left", fontsize=9.5, color=PALE)
+    axes.set_title("read on source, mirror · compared", loc="left", fontsize=9.5, color=PALE)
     most = max((max(row.source_bytes, row.mirror_bytes) for row in rows), default=0) or 1
     for number, row in enumerate(rows):
         axes.barh(number - 0.16, 0.56 * row.source_bytes / most, 0.28, color="#2f5d8a")
         axes.barh(number + 0.16, 0.56 * row.mirror_bytes / most, 0.28, color="#7fb3d5")
-        share = min(row.source_coverage, row.mirror_coverage)
-        text = f"{amount(row.source_bytes + row.mirror_bytes)} · {share:.0%}"
+        text = f"{amount(row.source_bytes + row.mirror_bytes)} · {percent(coverage(row))}"
         axes.text(0.99, number, text, va="center", ha="right", fontsize=7.5)
     axes.set_xlim(0, 1)
     _bare(axes)
@@ -169,6 +184,17 @@ def _legend(figure: Any, findings: Sequence[Finding], height: float) -> None:
         handleheight=1.1,
         columnspacing=1.4,
     )
+
+
+def coverage(row: PartitionVerdict) -> float:
+    """The share of the compared range of which bytes were both read and understood."""
+    span = row.compared_to - row.compared_from
+    return min(row.source_coverage, row.mirror_coverage, row.offsets / span if span else 1.0)
+
+
+def percent(share: float) -> str:
+    """Never 100 % for less than all."""
+    return "100 %" if share == 1 else f"{min(share, 0.9999):.2%}".replace("%", " %")
 
 
 def amount(count: float) -> str:

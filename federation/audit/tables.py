@@ -11,6 +11,7 @@ from typing import Any
 
 from federation.audit.cut import Ends, Region
 from federation.audit.findings import Finding, Severity
+from federation.audit.pictures import amount
 from federation.audit.run import AuditResult, Options
 from federation.audit.verdicts import PartitionVerdict, Verdict
 
@@ -63,9 +64,9 @@ def summary(result: AuditResult, options: Options, seconds: float) -> dict[str, 
 
 def said(result: AuditResult, totals: dict[str, Any]) -> str:
     """The result in a sentence."""
-    gigabytes = (totals["source_bytes"] + totals["mirror_bytes"]) / 1e9
+    size = amount(totals["source_bytes"] + totals["mirror_bytes"])
     partitions = _counted(totals["partitions"], "partition")
-    read = f"{totals['offsets']:,} offsets in {partitions}, {gigabytes:.2f} GB read"
+    read = f"{totals['offsets']:,} offsets in {partitions}, {size} read"
     if result.verdict is Verdict.BROKEN:
         differ = f"{_counted(totals['broken'], 'partition')} {'differs' if totals['broken'] == 1 else 'differ'}"
         return f"{differ}, {_counted(totals['faults'], 'fault')}; {read}"

@@ -11,8 +11,17 @@ import pytest
 from PIL import Image
 
 from federation.audit.findings import NOTES, Class, Finding, Side
-from federation.audit.pictures import COLOURS, EQUAL, ROWS_MAX, amount, overview, shown
-from federation.audit.report import FINDINGS_MAX, page
+from federation.audit.pictures import (
+    COLOURS,
+    EQUAL,
+    ROWS_MAX,
+    amount,
+    coverage,
+    overview,
+    percent,
+    shown,
+)
+from federation.audit.report import FINDINGS_MAX, instant, page
 from federation.audit.run import AuditResult
 from federation.audit.tables import summary
 from federation.audit.verdicts import PartitionVerdict, Verdict
@@ -97,6 +106,18 @@ def test_of_too_many_partitions_the_worst_are_shown_in_order() -> None:
 )
 def test_bytes_for_people(count: float, text: str) -> None:
     assert amount(count) == text
+
+
+def test_coverage_is_the_least_of_bytes_and_offsets_and_never_rounded_up_to_all() -> None:
+    assert coverage(row(0)) == 1
+    assert coverage(row(0)._replace(offsets=500)) == 0.5
+    assert coverage(row(0)._replace(mirror_coverage=0.25)) == 0.25
+    assert coverage(row(0)._replace(compared_to=0, offsets=0)) == 1
+    assert (percent(1.0), percent(0.999_999), percent(0.5)) == ("100 %", "99.99 %", "50.00 %")
+
+
+def test_instants_for_people() -> None:
+    assert instant(1_700_000_000_007) == "2023-11-14 22:13:20.007 UTC"
 
 
 class Tags(HTMLParser):

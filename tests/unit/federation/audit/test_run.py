@@ -10,7 +10,7 @@ import pytest
 from federation.audit.checkpoints import HIGH_WATERMARKS, LOG_STARTS
 from federation.audit.cut import Region
 from federation.audit.holes import Hole
-from federation.audit.run import AuditResult, CannotRun, ExitCode, Options
+from federation.audit.run import AuditResult, CannotRun, ExitCode, Options, Watch, run_audit
 from federation.audit.verdicts import PartitionVerdict, Verdict
 from tests.spark import generate
 from tests.spark.cases import NOW_MS, audit
@@ -342,6 +342,45 @@ def test_a_master_that_the_local_engine_does_not_know_is_refused(pair: Pair) -> 
     pair.both(made())
     with pytest.raises(CannotRun, match="spark://there:7077"):
         pair.audit(master="spark://there:7077")
+
+
+def retaining(pair: Pair, times: int) -> Watch:
+    """Retention at work: whenever an audit has planned, the source's first file goes."""
+    left = [times]
+
+    def planned(size: int) -> None:
+        if left[0] > 0:
+            left[0] -= 1
+            sorted(Path(pair.west, "t-0").glob("*.log"))[0].unlink()
+
+    return Watch(planned, lambda size: None)
+
+
+def segmented(pair: Pair) -> list[generate.Made]:
+    batches = made()
+    cuts = {batches[5].base_offset, batches[10].base_offset}
+    log = generate.cut_in_segments(generate.stored(batches), cuts)
+    for side in (pair.west, pair.east):
+        generate.write_partition(side, "t", 0, log)
+    return batches
+
+
+def test_a_file_that_expired_meanwhile_is_found_expired_by_a_second_look(pair: Pair) -> None:
+    batches = segmented(pair)
+    result = run_audit(pair.options(), lambda: NOW_MS, retaining(pair, 1))
+    assert result.exit_code is ExitCode.KEPT
+    assert classes(result) == [("expired_on_one_side", "source", 0, batches[5].base_offset)]
+    assert result.partitions[0].compared_from == batches[5].base_offset
+
+
+def test_what_is_gone_at_the_second_look_too_is_unreadable(pair: Pair) -> None:
+    batches = segmented(pair)
+    result = run_audit(pair.options(), lambda: NOW_MS, retaining(pair, 2))
+    assert result.exit_code is ExitCode.UNKNOWN
+    start, stop = batches[5].base_offset, batches[10].base_offset
+    assert ("unreadable", "source", start, stop) in classes(result)
+    assert result.partitions[0].offsets == batches[-1].next_offset - stop
+    assert result.partitions[0].source_coverage < 1
 
 
 def test_the_result_does_not_depend_on_the_time_nor_on_the_run(pair: Pair) -> None:
