@@ -22,6 +22,11 @@ GATHER_MS: Final = (
 )
 
 
+# Without members a group's offsets here would expire (KIP-211) however alive it is at the source: renewed in time.
+RENEW_MS: Final = 24 * 3_600_000
+STAMP_NOW: Final = -1  # the region's own clock says when a commit was made here
+
+
 class Owner(Protocol):
     """What this needs of the link that it belongs to."""
 
@@ -46,13 +51,21 @@ class GroupFollower:
         self._dirty: dict[str, None] = {}
         self._committing: dict[str, None] = {}
         self._timer: int | None = None
+        self._renewal: int | None = None
         self._settled: list[Callable[[Instant], Effects]] = []
 
     def on_offsets(self, frame: GroupOffsets, now: Instant) -> Effects:
         self._committed.setdefault(frame.group, {}).update(frame.offsets)
         self._dirty[frame.group] = None
         self._arm(now, GATHER_MS)
+        if self._renewal is None:
+            self._renewal = self._desk.timers.set(now + RENEW_MS, self._renew)
         return []
+
+    def _renew(self, now: Instant) -> Effects:
+        self._renewal = self._desk.timers.set(now + RENEW_MS, self._renew)
+        self._dirty.update(dict.fromkeys(self._committed))
+        return self.flush(now)
 
     def settled(self, source_topic: str) -> bool:
         """Whether every commit heard of for this topic is made here in full, but for groups in use."""
@@ -93,7 +106,9 @@ class GroupFollower:
         behind = {
             key: value
             for key, value in targets.items()
-            if key not in here or here[key].offset != value.offset
+            if key not in here
+            or here[key].offset != value.offset
+            or now - here[key].committed_at >= RENEW_MS
         }
         if not behind:
             self.in_use.pop(group, None)
@@ -124,7 +139,9 @@ class GroupFollower:
             target = clamp(committed.offset, state.log_start_offset, state.high_watermark)
             complete = complete and target >= committed.offset
             leader_epoch = committed.leader_epoch if target == committed.offset else -1
-            targets[partition] = committed._replace(offset=target, leader_epoch=leader_epoch)
+            targets[partition] = committed._replace(
+                offset=target, leader_epoch=leader_epoch, committed_at=STAMP_NOW
+            )
         return targets, complete
 
     def _skip(self, group: str, now: Instant) -> Effects:

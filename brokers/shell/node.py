@@ -22,6 +22,8 @@ from brokers.shell.server import Server
 
 logger = logging.getLogger(__name__)
 SYNC_THREADS = 4
+# What clients name themselves and their groups must not forge lines of the log.
+ONE_LINE = {code: repr(chr(code))[1:-1] for code in (*range(32), 127, 0x85, 0x2028, 0x2029)}
 
 
 class Core(Protocol):
@@ -143,4 +145,5 @@ class Node:
 
 
 def _log_change(effect: Changed) -> None:
-    logger.info("%s: %s%s", effect.what, effect.to, f" ({effect.why})" if effect.why else "")
+    line = f"{effect.what}: {effect.to}{f' ({effect.why})' if effect.why else ''}"
+    logger.info("%s", line.translate(ONE_LINE))

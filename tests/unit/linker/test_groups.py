@@ -1,0 +1,99 @@
+"""What a link commits for a group, and when it commits the same again."""
+
+import random
+from typing import Any
+
+from brokers.errors import KafkaError
+from brokers.ids import Offset, OffsetAndMetadata, TopicPartition
+from brokers.region import CommitOffsets, OffsetsPlaced, PartitionState
+from linker.config import parse
+from linker.desk import Desk
+from linker.frames import GroupOffsets
+from linker.groups import GATHER_MS, RENEW_MS, GroupFollower, clamp
+
+START = 1_700_000_000_000
+ORDERS = TopicPartition("orders", 0)
+
+
+class Region:
+    """The destination: a partition with [2, 8), and offsets that are stamped when they are made."""
+
+    def __init__(self) -> None:
+        self.offsets: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
+
+    def partition_state(self, partition: TopicPartition) -> PartitionState:
+        return PartitionState(2, 8, 8, 8, 0, (), (), online=True)
+
+    def group_offsets(self) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
+        return self.offsets
+
+    def group_is_active(self, group: str) -> bool:
+        return False
+
+
+class Link:
+    name = "west-east"
+    config = parse({"bootstrap.servers": "source:9092"})
+
+    def mirror_of(self, source_topic: str) -> str | None:
+        return source_topic
+
+
+class Follower:
+    """A follower, its clock, and every commit it made."""
+
+    def __init__(self) -> None:
+        self.region = Region()
+        self.desk = Desk(self.region, random.Random(1))  # type: ignore[arg-type]
+        self.groups = GroupFollower(self.desk, Link())
+        self.commits: list[Offset] = []
+        self.now = START
+
+    def hear(self, offset: Offset) -> None:
+        committed = {ORDERS: OffsetAndMetadata(offset, committed_at=START)}
+        self._take(self.groups.on_offsets(GroupOffsets("billing", committed), self.now))
+        self.pass_time(GATHER_MS)
+
+    def pass_time(self, milliseconds: int) -> None:
+        until = self.now + milliseconds
+        while (due := self.desk.timers.deadline) is not None and due <= until:
+            self.now = max(self.now, due)
+            for act in self.desk.timers.due(self.now):
+                self._take(act(self.now))
+        self.now = until
+
+    def _take(self, effects: list[Any]) -> None:
+        for effect in effects:
+            if isinstance(effect, CommitOffsets):
+                made = {
+                    key: value._replace(committed_at=self.now)
+                    for key, value in effect.offsets.items()
+                }
+                self.region.offsets.setdefault(effect.group, {}).update(made)
+                self.commits.append(made[ORDERS].offset)
+                placed = OffsetsPlaced(effect.ticket, KafkaError.NONE)
+                self._take(self.desk.answered(placed, self.now))
+
+
+def test_a_commit_is_made_once_and_renewed_before_it_could_expire() -> None:
+    follower = Follower()
+    follower.hear(5)
+    assert follower.commits == [5]
+    follower.pass_time(RENEW_MS - 2 * GATHER_MS)
+    assert follower.commits == [5]
+    follower.pass_time(6 * RENEW_MS)
+    assert len(follower.commits) >= 6 and set(follower.commits) == {5}
+    age = follower.now - follower.region.offsets["billing"][ORDERS].committed_at
+    assert age <= 2 * RENEW_MS
+
+
+def test_the_same_commit_again_is_not_made_again() -> None:
+    follower = Follower()
+    follower.hear(5)
+    follower.hear(5)
+    follower.hear(6)
+    assert follower.commits == [5, 6]
+
+
+def test_a_commit_is_clamped_to_what_the_mirror_holds() -> None:
+    assert [clamp(offset, 2, 8) for offset in (0, 2, 5, 8, 9)] == [2, 2, 5, 8, 8]
