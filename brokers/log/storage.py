@@ -96,10 +96,9 @@ class Storage:
         log = result.log
         if self._logs.get(partition) is not log:
             return []  # closed, or opened anew, meanwhile
-        for segment in log.segments:  # others were trimmed meanwhile
-            for path in segment.paths:
-                if path in result.failures:
-                    return self._fail(partition, result.failures[path])
+        for path, reason in result.failures.items():
+            if self._files.exists(path):  # else it was trimmed meanwhile
+                return self._fail(partition, reason)
         was_promised = log.sync_promised > log.synced_offset
         log.synced_offset = max(log.synced_offset, result.next_offset)
         self._root.recovery_points[partition] = log.synced_offset
@@ -169,6 +168,9 @@ class Storage:
         target = self.unsynced.setdefault(partition, SyncTarget())
         # A sealed segment is trusted with its indexes once the recovery point is past it.
         paths = [segment.path] if segment is log.active else segment.paths
+        if log.unsynced_path:
+            target.paths[log.unsynced_path] = None
+            log.unsynced_path = ""
         target.paths.update(dict.fromkeys(paths))
         target.next_offset = next_offset
 

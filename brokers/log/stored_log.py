@@ -24,7 +24,8 @@ class StoredLog:
     """What the disk holds of one partition. The last segment is active; `next_offset` is one past the last batch.
 
     Below `synced_offset` everything is on the disk for certain; below `sync_promised` a write is to be reported only
-    once it is synced. `settled`: the folder is as `close` leaves it.
+    once it is synced; `unsynced_path` is a small file to be synced with the next data, if any. `settled`: the folder is
+    as `close` leaves it.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class StoredLog:
         self.next_offset = next_offset
         self.synced_offset = synced_offset
         self.sync_promised: Offset = 0
+        self.unsynced_path = ""
         self._settled = settled
 
     @property
@@ -87,14 +89,17 @@ class StoredLog:
     def save_epochs(self, entries: Sequence[tuple[LeaderEpoch, Offset]]) -> None:
         """Persist the leader-epoch history.
 
-        That of a log without data is not synced: it is made anew by whoever leads next, and a topic of many partitions
-        would wait for the disk once for each.
+        That of a log without data is synced with its first data: a topic of many partitions would wait for the disk
+        once for each, for what a lost one's next leader says again.
         """
         path = f"{self.directory}/{LEADER_EPOCHS}"
-        if self.next_offset == self.segments[0].base_offset and not self._files.exists(path):
+        is_empty = self.next_offset == self.segments[0].base_offset
+        if is_empty and not self._files.exists(path):
             self._files.append(path, [format_epochs(entries)])
+            self.unsynced_path = path
         else:
             self._files.replace(path, format_epochs(entries))
+            self.unsynced_path = ""
 
     def close(self, producers: bytes) -> None:
         """Bring everything to the disk, so that the next opening needs to check nothing."""
@@ -103,8 +108,9 @@ class StoredLog:
         self.active.seal()
         snapshot = f"{self.directory}/{file_name(self.next_offset, SNAPSHOT)}"
         self._files.replace(snapshot, producers)
-        for path in self.active.paths:
-            self._files.sync(path)
+        for path in (*self.active.paths, self.unsynced_path):
+            if path:
+                self._files.sync(path)
 
     def end_of(self, segment: SegmentFile) -> Offset:
         """One past the last offset that a segment may hold."""

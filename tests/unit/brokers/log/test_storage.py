@@ -43,7 +43,10 @@ def test_a_synced_append_is_reported_only_after_the_sync() -> None:
     assert driver.read(0, bound=2).next_offset == 2
     syncs = driver.files.syncs
     assert driver.sync() == [Written(TP, 2)]
-    assert driver.files.syncs == syncs + 1
+    assert driver.files.syncs == syncs + 2  # the log, and once the leader epoch that it began with
+    driver.append(batch_at(2), sync=True)
+    driver.sync()
+    assert driver.files.syncs == syncs + 3
     assert driver.storage.unsynced == {}
 
 
@@ -68,7 +71,8 @@ def test_a_sealed_segment_is_synced_without_a_report() -> None:
     driver = Driver(config=LogConfig(segment_bytes=100))
     driver.append(batch_at(0))
     driver.append(batch_at(1))
-    assert list(driver.storage.unsynced[TP].paths) == ALL_FIRST
+    first_epoch = "flights-0/leader-epoch-checkpoint"
+    assert list(driver.storage.unsynced[TP].paths) == [first_epoch, *ALL_FIRST]
     assert driver.sync() == []
     driver.perform([SaveHighWatermarks({TP: 2})])
     assert (
