@@ -6,6 +6,7 @@ from federation.promises import PROMISES
 from tests.tidy.sources import ROOT, hand_written
 
 CITATION = re.compile(r"\bP(\d+)\b")
+CHECKER = re.compile(r"/p(\d+)_\w+\.py$")
 ROW = re.compile(r"^\| (P\d+) \| (.+) \|$", re.MULTILINE)
 
 
@@ -42,15 +43,28 @@ def test_nobody_cites_a_promise_that_is_not_made() -> None:
     assert not unknown, unknown
 
 
-def test_every_checker_says_which_promise_it_checks() -> None:
-    silent = [
-        path
-        for path, cited in _cited("tests/sim/checks/").items()
-        if not cited and not path.endswith("__init__.py")
-    ]
-    assert not silent, silent
+def _listed(what: str) -> list[str]:
+    """The promises that the README lists after a phrase."""
+    sentence = (ROOT / "README.md").read_text().partition(what)[2].partition(". ")[0]
+    return [f"P{number}" for number in CITATION.findall(sentence)]
 
 
-def test_the_audits_speak_for_the_promises_that_stored_data_can_show() -> None:
+def test_every_checker_is_named_for_the_promise_that_it_checks() -> None:
+    for path, cited in _cited("tests/sim/checks/").items():
+        number = CHECKER.search(path)
+        assert number is not None or path.endswith("__init__.py"), path
+        assert number is None or f"P{number[1]}" in cited, path
+
+
+def test_the_readme_lists_the_promises_that_the_simulator_checks() -> None:
+    checked = sorted(
+        int(number[1]) for path in _cited("tests/sim/checks/") if (number := CHECKER.search(path))
+    )
+    assert _listed("Checked by the simulator:") == [f"P{number}" for number in checked]
+
+
+def test_the_readme_lists_the_promises_that_the_audits_speak_for() -> None:
+    listed = _listed("Shown by the audits:")
+    assert {"P2", "P8", "P11"} <= set(listed)
     cited = set().union(*_cited("federation/audit/").values())
-    assert {"P2", "P8", "P11"} <= cited
+    assert set(listed) <= cited
