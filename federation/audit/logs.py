@@ -141,7 +141,7 @@ def first_at(log: Log, offset: int) -> Position | None:
     byte, reached = _hint(segment, offset)
     hops = _hop(segment, byte)
     for base_offset, next_offset, size in hops:
-        if reached == offset:
+        if reached == offset <= base_offset:
             return Position(number, byte, offset)
         if base_offset >= offset:
             # Offsets are missing before it: only if the log goes on above it, its base offset can be believed.
