@@ -12,7 +12,6 @@ from tests.bench import topics
 from tests.bench.processes import Meter
 
 Figures = dict[str, float]
-RECORD_BYTES = 1100  # a record of 1 KB with its share of a batch, rounded up
 LARGE, SMALL = (
     1000,
     15,

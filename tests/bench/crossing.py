@@ -7,9 +7,9 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from tests.bench import client, topics
-from tests.bench.client import LARGE, RECORD_BYTES, Figures
+from tests.bench.client import LARGE, Figures
 from tests.bench.connection import Connection
-from tests.bench.processes import Meter, touch_memory
+from tests.bench.processes import Meter
 from tests.bench.systems import DESTINATION, SOURCE, System
 from tests.bench.work import Size
 
@@ -26,7 +26,6 @@ def catch_up(system: System, size: Size) -> Figures:
     source, destination = system.region(SOURCE), system.region(DESTINATION)
     topic = client.filled_topic(source.bootstrap, PARTITIONS, size.large_batches)
     records = size.large_batches * LARGE
-    touch_memory(records * RECORD_BYTES)
     meter = Meter(source.pids + destination.pids)
     began = time.perf_counter()
     with ThreadPoolExecutor(1) as pool, Connection(destination.bootstrap) as connection:

@@ -5,7 +5,6 @@ import random
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -102,18 +101,6 @@ def gone(process: psutil.Process, patience_s: float) -> bool:
         process.wait(patience_s)
         return True
     return False
-
-
-def touch_memory(size: int) -> None:
-    """Has the kernel hand out and take back `size` bytes of page cache.
-
-    A virtual machine's host backs memory at its first use, which costs more than the write that is measured: without
-    this, whoever comes after a run that freed its pages is faster than whoever comes after one that kept them.
-    """
-    block = bytes(1 << 20)
-    with tempfile.TemporaryFile(buffering=0) as scratch:
-        for _ in range(size >> 20):
-            scratch.write(block)
 
 
 def free_port() -> int:

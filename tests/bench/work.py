@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 
 from tests.bench import client, processes, topics
-from tests.bench.client import LARGE, RECORD_BYTES, SMALL, Figures
+from tests.bench.client import LARGE, SMALL, Figures
 from tests.bench.systems import DESTINATION, SOURCE, System
 
 
@@ -86,7 +86,6 @@ def _produce(
 ) -> Figures:
     where = system.region(region)
     topic = client.fresh_topic(where.bootstrap, partitions)
-    processes.touch_memory(batches * records * RECORD_BYTES)
     meter = processes.Meter(where.pids)
     wanted = ("--partitions", partitions, "--records", records, "--batches", batches)
     said = client.run(
@@ -116,8 +115,6 @@ def stock(verb: str, system: System, size: Size, *, partitions: int) -> Figures:
     where = system.region(SOURCE)
     batches = size.stock_records // LARGE if verb == "consume" else 0
     topic = client.filled_topic(where.bootstrap, partitions, batches)
-    if verb == "produce":
-        processes.touch_memory(size.stock_records * RECORD_BYTES)
     meter = processes.Meter(where.pids)
     wanted = ("--partitions", partitions, "--count", size.stock_records)
     figures = client.throughput(client.run("stock", verb, where.bootstrap, topic, *wanted), meter)

@@ -32,9 +32,8 @@ def fetch() -> None:
     _check_java()
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / "lock").open("w") as lock:
-        fcntl.flock(
-            lock, fcntl.LOCK_EX
-        )  # test workers come at once, and one must not read what another writes
+        # Test workers come at once, and one must not read what another writes.
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if not (STAMP.exists() and STAMP.read_bytes() == POM.read_bytes()):
             _copy()
 
