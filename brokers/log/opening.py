@@ -51,19 +51,18 @@ def open_log(
     """
     directory = folder_name(partition)
     repairs = _claim_folder(files, root, partition, topic_id)
-    recovery_point = root.recovery_points.get(partition, 0)
+    recovery_point = root.recovery_points.get(partition)
     folder = Folder(
         directory=directory,
         recovery_point=max(recovery_point, checked_offset),
-        log_start_offset=root.log_starts.get(partition, 0),
+        log_start_offset=root.log_starts.get(partition),
         closed=root.was_closed(partition),
         index_interval_bytes=index_interval_bytes,
     )
     found = Recovery(files, folder).run(now)
     if recovery_point > found.next_offset:
         # What is written below it from now on is not on the disk for certain.
-        root.recovery_points[partition] = found.next_offset
-        root.save_recovery_points()
+        root.save_recovery_point(partition, found.next_offset)
     if found.epochs_changed:
         files.replace(f"{directory}/{LEADER_EPOCHS}", format_epochs(found.epochs.entries))
     stored = StoredLog(
@@ -95,13 +94,12 @@ def _claim_folder(
             aside = aside_name(partition, owner, STRAY_SUFFIX)
             files.close(directory)
             files.rename(directory, aside)
-            root.forget(partition)
             repairs.append(f"{directory}: belongs to an earlier topic of that name, now {aside}")
         except CheckpointError as error:
             repairs.append(f"{metadata}: made anew: {error}")
             files.remove(metadata)
     if not files.exists(directory):
-        root.forget(partition)
+        root.begin(partition)
         files.make_directory(directory)
     files.append(metadata, [format_topic_id(topic_id)])
     return repairs
@@ -110,7 +108,7 @@ def _claim_folder(
 def _core_half(
     root: Root, partition: TopicPartition, topic_id: bytes, found: Recovered, now: Instant
 ) -> Log:
-    high_watermark = root.high_watermarks.get(partition, 0)
+    high_watermark = root.high_watermarks.get(partition)
     return Log(
         partition,
         topic_id,

@@ -1,7 +1,8 @@
 """The data directory's root: Kafka's three offset checkpoints, the clean-shutdown marker, leftovers of deletions.
 
 All three are hints that can be done without: a lost high watermark is raised again, a lost log start brings whole
-segments back, a lost recovery point makes recovery read more.
+segments back, a lost recovery point makes recovery read more. One that speaks of an earlier log of the same name would
+do harm: a folder is begun only once nothing on the disk speaks of it.
 """
 
 from collections.abc import Mapping
@@ -17,57 +18,85 @@ from brokers.log.checkpoints import (
     format_offsets,
     parse_offsets,
 )
-from brokers.ports import Files
+from brokers.ports import DiskError, Files
 
 DELETED_SUFFIX = "-delete"
 
 
+class Checkpoint:
+    """One file of offsets: `offsets` as they are now, `saved` as the disk has them."""
+
+    def __init__(self, files: Files, name: str) -> None:
+        self._files = files
+        self._name = name
+        self.repair = ""
+        self.saved = self._load()
+        self.offsets = dict(self.saved)
+
+    def _load(self) -> dict[TopicPartition, Offset]:
+        if not self._files.exists(self._name):
+            return {}
+        try:
+            return parse_offsets(self._files.read(self._name, 0, self._files.size(self._name)))
+        except CheckpointError as error:
+            self.repair = f"{self._name}: unreadable, ignored: {error}"
+            return {}
+
+    def get(self, partition: TopicPartition) -> Offset:
+        return self.offsets.get(partition, 0)
+
+    def save(self) -> None:
+        """Write the file if anything is new."""
+        if self.offsets != self.saved:
+            self._files.replace(self._name, format_offsets(self.offsets))
+            self.saved = dict(self.offsets)
+
+
 class Root:
-    """The checkpoints as the directory held them."""
+    """The checkpoints, and which logs their last owner closed cleanly."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
-        self.repairs: list[str] = []
         closed = files.exists(CLEAN_SHUTDOWN)
         files.remove(CLEAN_SHUTDOWN)  # from now on a crash is one
         for name in files.list(""):
             if name.endswith(DELETED_SUFFIX):
                 files.remove(name)
-        self.high_watermarks = self._load(HIGH_WATERMARKS)
-        self.log_starts = self._load(LOG_STARTS)
-        self.recovery_points = self._load(RECOVERY_POINTS)
-        self._saved_recovery_points = dict(self.recovery_points)
-        self._closed = set(self.recovery_points) if closed else set()
+        self.high_watermarks = Checkpoint(files, HIGH_WATERMARKS)
+        self.log_starts = Checkpoint(files, LOG_STARTS)
+        self.recovery_points = Checkpoint(files, RECOVERY_POINTS)
+        self._closed = set(self.recovery_points.saved) if closed else set()
 
-    def _load(self, name: str) -> dict[TopicPartition, Offset]:
-        if not self._files.exists(name):
-            return {}
-        try:
-            return parse_offsets(self._files.read(name, 0, self._files.size(name)))
-        except CheckpointError as error:
-            self.repairs.append(f"{name}: unreadable, ignored: {error}")
-            return {}
+    @property
+    def _checkpoints(self) -> tuple[Checkpoint, ...]:
+        return self.high_watermarks, self.log_starts, self.recovery_points
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What was wrong, one line each."""
+        return tuple(each.repair for each in self._checkpoints if each.repair)
 
     def save_high_watermarks(self, offsets: Mapping[TopicPartition, Offset]) -> None:
-        """Take over these, and save all if one of them is new."""
-        merged = {**self.high_watermarks, **offsets}
-        if merged != self.high_watermarks:
-            self._files.replace(HIGH_WATERMARKS, format_offsets(merged))
-            self.high_watermarks = merged
+        self.high_watermarks.offsets.update(offsets)
+        self.high_watermarks.save()
 
     def save_log_start(self, partition: TopicPartition, offset: Offset) -> None:
-        log_starts = self.log_starts | {partition: offset}
-        self._files.replace(LOG_STARTS, format_offsets(log_starts))
-        self.log_starts = log_starts
+        """Durable, or as it was before if the disk refuses."""
+        before = self.log_starts.offsets
+        self.log_starts.offsets = before | {partition: offset}
+        try:
+            self.log_starts.save()
+        except DiskError:
+            self.log_starts.offsets = before
+            raise
 
-    def save_recovery_points(self) -> None:
-        """Only if one has moved since."""
-        if self.recovery_points != self._saved_recovery_points:
-            self._files.replace(RECOVERY_POINTS, format_offsets(self.recovery_points))
-            self._saved_recovery_points = dict(self.recovery_points)
+    def save_recovery_point(self, partition: TopicPartition, offset: Offset) -> None:
+        self.recovery_points.offsets[partition] = offset
+        self.recovery_points.save()
 
     def mark_closed(self) -> None:
         """Every log was closed in order: the next start need not check them."""
+        self.recovery_points.save()
         self._files.replace(CLEAN_SHUTDOWN, CLEAN_SHUTDOWN_CONTENT)
 
     def was_closed(self, partition: TopicPartition) -> bool:
@@ -77,7 +106,14 @@ class Root:
         return closed
 
     def forget(self, partition: TopicPartition) -> None:
-        """The partition's folder is gone, or is a new one."""
-        for offsets in (self.high_watermarks, self.log_starts, self.recovery_points):
-            offsets.pop(partition, None)
+        """The partition's folder is gone; the files need not say so at once."""
+        for each in self._checkpoints:
+            each.offsets.pop(partition, None)
         self._closed.discard(partition)
+
+    def begin(self, partition: TopicPartition) -> None:
+        """Before a partition's folder is made: nothing may speak of an earlier one, not even after a crash."""
+        self.forget(partition)
+        for each in self._checkpoints:
+            if partition in each.saved:
+                each.save()

@@ -79,7 +79,7 @@ class Storage:
     @property
     def repairs(self) -> tuple[str, ...]:
         """What was wrong with the files in the data directory's root when it was opened."""
-        return tuple(self._root.repairs)
+        return self._root.repairs
 
     def perform(self, effect: StorageEffect, now: Instant) -> list[Event]:
         """Do it and report."""
@@ -101,7 +101,7 @@ class Storage:
                 return self._fail(partition, reason)
         was_promised = log.sync_promised > log.synced_offset
         log.synced_offset = max(log.synced_offset, result.next_offset)
-        self._root.recovery_points[partition] = log.synced_offset
+        self._root.recovery_points.offsets[partition] = log.synced_offset
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def sync(self, partition: TopicPartition) -> list[Event]:
@@ -116,7 +116,6 @@ class Storage:
         try:
             for partition in list(self._logs):
                 self._close_cleanly(partition)
-            self._root.save_recovery_points()
             if not self._offline:
                 self._root.mark_closed()
         except DiskError:
@@ -191,8 +190,8 @@ class Storage:
         """Make a hole between two segments durable as one that is meant; recovery takes any other for a loss."""
         self._sync_now(partition)
         was_promised = log.sync_promised > log.synced_offset
-        log.synced_offset = self._root.recovery_points[partition] = log.next_offset
-        self._root.save_recovery_points()
+        log.synced_offset = log.next_offset
+        self._root.save_recovery_point(partition, log.synced_offset)
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _sync_now(self, partition: TopicPartition) -> None:
@@ -248,14 +247,14 @@ class Storage:
         log, core = self._logs[partition], self._cores[partition]
         self._sync_now(partition)
         log.close(encode_snapshot(core.producers))
-        self._root.recovery_points[partition] = log.next_offset
+        self._root.recovery_points.offsets[partition] = log.next_offset
         self._drop(partition)
 
     def _save_high_watermarks(self, effect: SaveHighWatermarks, now: Instant) -> list[Event]:
         """The periodic checkpoint; index tails go to their files with it. A refusing disk is asked again next time."""
         try:
             self._root.save_high_watermarks(effect.offsets)
-            self._root.save_recovery_points()
+            self._root.recovery_points.save()
         except DiskError:
             return []
         events: list[Event] = []

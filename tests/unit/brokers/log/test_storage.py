@@ -265,6 +265,25 @@ def test_a_deleted_log_is_gone_and_its_name_free() -> None:
     assert (driver.log.log_end_offset, driver.log.high_watermark_checkpoint) == (0, 0)
 
 
+def test_nothing_that_was_said_of_a_deleted_log_holds_for_the_next_of_its_name() -> None:
+    driver = Driver(config=LogConfig(segment_bytes=100))
+    for _ in range(5):
+        driver.append_next()
+    driver.sync()
+    driver.perform(driver.log.trim(4))
+    driver.perform([SaveHighWatermarks({TP: 5})])
+    driver.perform([CloseLog(TP, delete=True)])
+    driver.open(topic_id=b"\x11" * 16)
+    driver.append_next()
+    driver.storage = Storage(driver.files)
+    driver.open(topic_id=b"\x11" * 16)
+    assert (driver.log.log_start_offset, driver.log.log_end_offset) == (0, 1)
+    driver.files.damage(FIRST, 70, b"?")
+    driver.storage = Storage(driver.files)
+    driver.open(topic_id=b"\x11" * 16)
+    assert driver.log.log_end_offset == 0
+
+
 def test_a_log_that_is_offline_can_be_deleted() -> None:
     driver = Driver()
     driver.files.full_after(0)
