@@ -86,7 +86,7 @@ class Client:
         return promise
 
     async def ask(self, key: int, message: Message, timeout_ms: int = ANSWER_MS) -> Any:
-        """One answer; a connection whose answer is late is given up, since what comes later would be taken for another."""
+        """One answer; a connection whose answer is late is given up: it would be taken for another's."""
         promise = self.world.within(timeout_ms, self.send(key, message))
         answer = await promise
         if answer is None:

@@ -18,7 +18,7 @@ from tests.sim.checks import (
     p10_stored_once,
 )
 from tests.sim.evidence import Batch, Chronicle, Region
-from tests.sim.testimony import Testimony
+from tests.sim.testimony import Statements
 
 CHECKS: dict[str, ModuleType] = {
     "P1": p1_acknowledged_survives,
@@ -36,7 +36,7 @@ CHECKS: dict[str, ModuleType] = {
 class Evidence:
     """Everything that a checker may look at. `durable`: what was acknowledged must survive this run's crashes."""
 
-    testimony: Testimony
+    testimony: Statements
     chronicle: Chronicle
     regions: dict[str, Region]
     source: str
@@ -47,7 +47,9 @@ class Evidence:
         """The hole ledger, as the operator was last told."""
         mirror = self.testimony.mirror
         holes = mirror.holes if mirror is not None else ()
-        return [(hole.base_offset, hole.next_offset) for hole in holes if hole.partition == partition]
+        return [
+            (hole.base_offset, hole.next_offset) for hole in holes if hole.partition == partition
+        ]
 
     @property
     def follows_source(self) -> bool:

@@ -3,7 +3,7 @@
 The witness sees every byte that reaches a log, however short it stays: a checker can ask later what was ever written.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from brokers.ids import Buffer, Buffers
 from tests.sim.files import SimFiles
@@ -51,6 +51,11 @@ class Disk(SimFiles):
     def remove(self, path: str) -> None:
         self._burn()
         super().remove(path)
+
+    def everything(self) -> Iterator[tuple[str, bytes]]:
+        """Every file that there is, by path."""
+        for path in sorted(self._files):
+            yield path, bytes(self._files[path].content)
 
     def _burn(self) -> None:
         if self.fuse is None:

@@ -80,7 +80,11 @@ def batches(disk: Disk, partition: TopicPartition) -> list[Batch]:
 def log_start(disk: Disk, partition: TopicPartition) -> Offset:
     """Where the checkpoint says that a log begins; what lies below is as good as gone."""
     name = "log-start-offset-checkpoint"
-    lines = bytes(disk.read(name, 0, disk.size(name))).decode().splitlines() if disk.exists(name) else []
+    lines = (
+        bytes(disk.read(name, 0, disk.size(name))).decode().splitlines()
+        if disk.exists(name)
+        else []
+    )
     found = [line.rsplit(" ", 2) for line in lines if line.count(" ") >= 2]
     starts = [int(offset) for topic, number, offset in found if (topic, number) == _key(partition)]
     first = next((batch.base_offset for batch in batches(disk, partition)), 0)

@@ -9,7 +9,7 @@ from tests.sim.disks import Disk
 from tests.sim.evidence import Chronicle, Region
 from tests.sim.network import Network
 from tests.sim.nodes import Node
-from tests.sim.testimony import Testimony
+from tests.sim.testimony import Statements
 from tests.sim.weather import Crashes, Weather
 from tests.sim.world import World
 
@@ -33,7 +33,7 @@ class Federation:
         self.weather = weather
         self.network = Network(world, weather)
         self.evidence = court.Evidence(
-            testimony=Testimony(),
+            testimony=Statements(),
             chronicle=Chronicle(),
             regions={},
             source=SOURCE,
@@ -59,7 +59,7 @@ class Federation:
             court.hear_write(self.evidence, region, partition, batch)
 
     @property
-    def testimony(self) -> Testimony:
+    def testimony(self) -> Statements:
         return self.evidence.testimony
 
     @property
@@ -110,5 +110,3 @@ def settings(region: str, number: int, weather: Weather) -> BrokerConfig:
             **synced,
         }
     )
-
-

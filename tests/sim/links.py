@@ -31,7 +31,9 @@ FRAME_BYTES = 60  # of a frame without data, about
 class Joined:
     """One stream between two processes: what each calls it, and the pipe."""
 
-    def __init__(self, pipe: Pipe, nodes: tuple["Node", "Node"], names: tuple[Stream, Stream]) -> None:
+    def __init__(
+        self, pipe: Pipe, nodes: tuple["Node", "Node"], names: tuple[Stream, Stream]
+    ) -> None:
         self.pipe = pipe
         self.nodes = nodes
         self.names = names

@@ -45,15 +45,11 @@ class Connection:
         frame = self._waiting.popleft()
         header, position = parse_request_header(memoryview(frame))
         assert versions.is_served(header.api_key, header.api_version), header
-        message = decode_request(
-            header.api_key, header.api_version, memoryview(frame), position
-        )
+        message = decode_request(header.api_key, header.api_version, memoryview(frame), position)
         ticket = self._node.listener.admit(self)
         self._busy = (ticket, header, frame)
         self._node.deliver(
-            Request(
-                ticket, header.api_key, header.api_version, header.client_id, "client", message
-            )
+            Request(ticket, header.api_key, header.api_version, header.client_id, "client", message)
         )
 
     def reply(self, message: Message | None) -> None:

@@ -180,7 +180,9 @@ class Node:
         try:
             effects = self._core.step(event, now)
         except Exception as error:
-            raise CoreRaised(f"{self.region} on {event!r:.300}: {type(error).__name__}: {error}") from error
+            raise CoreRaised(
+                f"{self.region} on {event!r:.300}: {type(error).__name__}: {error}"
+            ) from error
         for effect in effects:
             if not self.alive:
                 return

@@ -26,6 +26,7 @@ from linker.admin import (
     CreateLink,
     CreateMirror,
     DescribeMirror,
+    Topics,
 )
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
@@ -87,6 +88,8 @@ class Operator:
         promise = Promise()
         node.ask(self._last_ticket, AdminAsked(self._last_ticket, command), promise.settle)
         answer = await self._world.within(ANSWER_MS, promise)
+        if isinstance(answer, Topics):
+            answer = next((one.refusal for one in answer.topics if one.refusal), answer)
         self._world.note("operator", f"{type(command).__name__} -> {_brief(answer)}")
         await self._world.sleep(self._rng.randrange(10, 200))
         return answer
@@ -162,9 +165,10 @@ class Operator:
         """Delete records at the source, which the mirror may not have yet."""
         partition = self._rng.choice(self._federation.partitions())
         held = Region(SOURCE, self._federation.source.disk).end(partition)
-        asked = DeleteRecordsPartition(
-            partition_index=partition.partition, offset=self._rng.randrange(0, held + 1)
-        )
+        offset = self._rng.randrange(0, held + 1)
+        trims = self._testimony.trims
+        trims[partition] = max(offset, trims.get(partition, 0))
+        asked = DeleteRecordsPartition(partition_index=partition.partition, offset=offset)
         topic = DeleteRecordsTopic(name=TOPIC, partitions=[asked])
         request = DeleteRecordsRequest(topics=[topic], timeout_ms=1_000)
         await self._kafka(self._federation.source, DELETE_RECORDS, request)

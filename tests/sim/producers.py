@@ -125,7 +125,9 @@ class Producer:
             values = []
             for _ in range(self._rng.choice((1, 1, 2, 5))):
                 self._count += 1
-                values.append(b"%s:%d:%s" % (self.name.encode(), self._count, b"x" * self._rng.randrange(80)))
+                values.append(
+                    b"%s:%d:%s" % (self.name.encode(), self._count, b"x" * self._rng.randrange(80))
+                )
                 self._federation.testimony.sent[values[-1]] = None
             batch = Unacknowledged(values, -1)
             sending.number(batch)
@@ -156,7 +158,9 @@ class Producer:
     def _request(self, load: list[tuple[TopicPartition, Unacknowledged]]) -> ProduceRequest:
         topic = TopicProduceData(name=load[0][0].topic)
         for partition, batch in load:
-            data = PartitionProduceData(index=partition.partition, records=self._encode(partition, batch))
+            data = PartitionProduceData(
+                index=partition.partition, records=self._encode(partition, batch)
+            )
             topic.partition_data.append(data)
         return ProduceRequest(acks=-1, timeout_ms=ANSWER_MS, topic_data=[topic])
 
@@ -178,7 +182,9 @@ class Producer:
         answer: ProduceResponse,
         failed: dict[TopicPartition, None],
     ) -> None:
-        items = {item.index: item for topic in answer.responses for item in topic.partition_responses}
+        items = {
+            item.index: item for topic in answer.responses for item in topic.partition_responses
+        }
         for partition, batch in load:
             item = items[partition.partition]
             if partition in failed:
@@ -193,7 +199,9 @@ class Producer:
                 failed[partition] = None
                 self._on_refused(partition, batch, item)
 
-    def _remember(self, partition: TopicPartition, batch: Unacknowledged, base_offset: Offset) -> None:
+    def _remember(
+        self, partition: TopicPartition, batch: Unacknowledged, base_offset: Offset
+    ) -> None:
         for delta, value in enumerate(batch.values):
             place = Place(self._node.region, partition, base_offset + delta)
             self._federation.testimony.acknowledged.append(Acknowledged(value, place))
@@ -213,4 +221,6 @@ class Producer:
 
 
 def _brief(load: list[tuple[TopicPartition, Unacknowledged]]) -> str:
-    return " ".join(f"{partition}:{batch.sequence}+{len(batch.values)}" for partition, batch in load)
+    return " ".join(
+        f"{partition}:{batch.sequence}+{len(batch.values)}" for partition, batch in load
+    )

@@ -28,7 +28,9 @@ EARLIEST = -2
 SESSIONLESS = -1
 
 
-def fetch_request(positions: dict[TopicPartition, Offset], isolation: int, size_max: int, wait_ms: int) -> FetchRequest:
+def fetch_request(
+    positions: dict[TopicPartition, Offset], isolation: int, size_max: int, wait_ms: int
+) -> FetchRequest:
     topic = FetchTopic(
         topic=TOPIC,
         partitions=[

@@ -13,7 +13,7 @@ from tests.sim.operators import Operator
 from tests.sim.producers import Producer
 from tests.sim.readers import Reader
 from tests.sim.storms import Storm
-from tests.sim.weather import Weather, draw
+from tests.sim.weather import draw
 from tests.sim.world import START, Promise, World
 
 CALM_MS_MAX = 120_000  # a healed federation comes to rest in this time, or names what is stuck
@@ -133,9 +133,7 @@ class Run:
         if state is MirrorState.FAILED and not self.federation.evidence.durable:
             return []  # the source has lost what the mirror holds, and the mirror said so
         missing = [f"the mirror is {state.value}"] if state is not MirrorState.ACTIVE else []
-        source, target = (
-            Region(name, node.disk) for name, node in self.federation.nodes.items()
-        )
+        source, target = (Region(name, node.disk) for name, node in self.federation.nodes.items())
         for partition in self.federation.partitions():
             ends = source.end(partition), target.end(partition)
             starts = log_start(source.disk, partition), log_start(target.disk, partition)
@@ -153,7 +151,9 @@ class Run:
             wanted = max(start, min(offset, target.end(partition)))
             found = here.get((group, partition), -1)
             if found < 0 or max(start, found) != wanted:
-                missing.append(f"{group} of {partition} stands at {wanted}, at the mirror at {found}")
+                missing.append(
+                    f"{group} of {partition} stands at {wanted}, at the mirror at {found}"
+                )
         return missing
 
     # --- the verdict ---
@@ -164,6 +164,8 @@ class Run:
             raise Stuck("nobody describes the mirror")
         for node in self.federation.nodes.values():
             node.stop()
+            for path, data in node.disk.everything():
+                self.world.digest(path.encode() + data)
         court.hear_end(self.federation.evidence)
         return Outcome(
             self.world.trace_hash,

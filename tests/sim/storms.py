@@ -47,7 +47,9 @@ class Storm:
 
     def _recur(self, mean_ms: int, act: Callable[[], None]) -> None:
         if mean_ms:
-            self._world.after(1 + int(self._rng.expovariate(1 / mean_ms)), lambda: self._strike(mean_ms, act))
+            self._world.after(
+                1 + int(self._rng.expovariate(1 / mean_ms)), lambda: self._strike(mean_ms, act)
+            )
 
     def _strike(self, mean_ms: int, act: Callable[[], None]) -> None:
         if self._raging:
@@ -74,7 +76,9 @@ class Storm:
             node.cut_power()
 
     def _on_end(self, node: Node) -> None:
-        self._world.after(self._rng.randrange(1, self._weather.down_ms), lambda: self._restart(node))
+        self._world.after(
+            self._rng.randrange(1, self._weather.down_ms), lambda: self._restart(node)
+        )
 
     def _restart(self, node: Node) -> None:
         if node.alive or node.region in self._lost:
@@ -95,7 +99,9 @@ class Storm:
         if not pipes:
             return
         pipe = self._rng.choice(pipes)
-        half_open = self._rng.randrange(0, 2) if self._rng.random() < self._weather.half_open else None
+        half_open = (
+            self._rng.randrange(0, 2) if self._rng.random() < self._weather.half_open else None
+        )
         pipe.cut("reset", half_open=half_open)
 
     def _block(self) -> None:

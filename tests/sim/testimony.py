@@ -7,7 +7,6 @@ from brokers.ids import Offset, TopicPartition
 from linker.admin import MirrorDescription
 from linker.mirror import CutPartition
 
-
 NEVER_MIRRORED = CutPartition(0, -1, -1, 0)  # the cut of a partition that no mirror had
 
 
@@ -29,7 +28,7 @@ class Acknowledged:
 
 @dataclass(frozen=True)
 class Found:
-    """What a member was told that its group had committed, when it joined. `own`: it had tried to commit there before."""
+    """What a member that joined was told that its group had committed. `own`: it had tried to commit there before."""
 
     region: str
     group: str
@@ -39,7 +38,7 @@ class Found:
 
 
 @dataclass
-class Testimony:
+class Statements:
     """Values begin with their producer's name and a number: `name:number:`."""
 
     acknowledged: list[Acknowledged] = field(default_factory=list)
@@ -49,8 +48,12 @@ class Testimony:
     intrusions: list[str] = field(default_factory=list)  # what a mirror should have refused
     contradictions: list[tuple[str, str]] = field(default_factory=list)  # promise, what was told
     # region, group, partition -> every offset that the group tried to commit there
-    attempts: dict[tuple[str, str, TopicPartition], dict[Offset, None]] = field(default_factory=dict)
+    attempts: dict[tuple[str, str, TopicPartition], dict[Offset, None]] = field(
+        default_factory=dict
+    )
     found: list[Found] = field(default_factory=list)
+    # partition -> below which offset the operator asked for its records to be deleted, answered or not
+    trims: dict[TopicPartition, Offset] = field(default_factory=dict)
     partition_count: int = 0  # of the topic, as far as the operator asked for them
     mirror_asked: bool = False
     ending_asked: bool = False  # a promotion or failover may have begun

@@ -10,7 +10,9 @@ class Crashes(Enum):
 
     KILL = "kill"  # the process only: what was written survives, synced or not
     POWER = "power"  # the machine: what was not synced is torn; every append is synced before it is reported
-    UNSYNCED = "unsynced"  # the machine, without syncs: acknowledged records may go, and must not be faked
+    UNSYNCED = (
+        "unsynced"  # the machine, without syncs: acknowledged records may go, and must not be faked
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

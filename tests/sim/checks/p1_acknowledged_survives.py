@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tests.sim.evidence import log_start
-
 if TYPE_CHECKING:
     from tests.sim.court import Evidence
 
@@ -17,8 +15,7 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
     for ack in evidence.testimony.acknowledged:
         region, partition, offset = ack.place
         if (region, partition) not in held:
-            found = evidence.regions[region]
-            held[region, partition] = (found.values(partition), log_start(found.disk, partition))
-        values, start = held[region, partition]
-        if offset >= start and values.get(offset) != ack.value:
+            held[region, partition] = evidence.regions[region].values(partition)
+        values, trimmed = held[region, partition], evidence.testimony.trims.get(partition, 0)
+        if offset >= trimmed and values.get(offset) != ack.value:
             yield f"{ack.value!r:.40} was acknowledged at {ack.place}; there lies {values.get(offset)!r:.40}"

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from brokers.ids import Offset, TopicPartition
-from tests.sim.evidence import log_start
 
 if TYPE_CHECKING:
     from tests.sim.court import Evidence
@@ -14,11 +13,10 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
     """A record that was shown and then lost was shown too early."""
     if not evidence.durable:
         return
-    held: dict[tuple[str, TopicPartition], tuple[dict[Offset, bytes], Offset]] = {}
+    held: dict[tuple[str, TopicPartition], dict[Offset, bytes]] = {}
     for (region, partition, offset), value in evidence.testimony.read.items():
         if (region, partition) not in held:
-            found = evidence.regions[region]
-            held[region, partition] = (found.values(partition), log_start(found.disk, partition))
-        values, start = held[region, partition]
-        if offset >= start and values.get(offset) != value:
+            held[region, partition] = evidence.regions[region].values(partition)
+        values, trimmed = held[region, partition], evidence.testimony.trims.get(partition, 0)
+        if offset >= trimmed and values.get(offset) != value:
             yield f"{value!r:.40} was read at {region} {partition}@{offset}; there lies {values.get(offset)!r:.40}"

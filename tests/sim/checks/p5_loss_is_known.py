@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from brokers.ids import Offset, TopicPartition
 from linker.mirror import CutKind, CutPartition
-from tests.sim.evidence import batches, log_start
+from tests.sim.evidence import batches
 from tests.sim.testimony import NEVER_MIRRORED, Acknowledged
 
 if TYPE_CHECKING:
     from tests.sim.court import Evidence
+
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
     """Speaks once the operator was told of a cut."""
@@ -32,26 +33,34 @@ def _losses(
 ) -> Iterator[str]:
     mirror = evidence.regions[evidence.destination]
     values = mirror.values(partition)
-    start = log_start(mirror.disk, partition)
+    trimmed = evidence.testimony.trims.get(partition, 0)
     everything = set(values.values())
     holes = evidence.holes_of(partition)
     for ack in acks:
         offset = ack.place.offset
-        kept = offset < start or any(base <= offset < end for base, end in holes)
-        if offset < cut.offset and not kept and values.get(offset) != ack.value and evidence.durable:
-            yield f"{ack.value!r:.40} was acknowledged at {partition}@{offset}, below the cut at {cut.offset}, and is not here"
-        once = evidence.testimony.is_idempotent(ack.value)  # else a retry may have left a second one
+        gone = offset < trimmed or any(base <= offset < end for base, end in holes)
+        if (
+            offset < cut.offset
+            and not gone
+            and values.get(offset) != ack.value
+            and evidence.durable
+        ):
+            where = f"{partition}@{offset}, below the cut at {cut.offset}"
+            yield f"{ack.value!r:.40} was acknowledged at {where}, and is not here"
+        once = evidence.testimony.is_idempotent(
+            ack.value
+        )  # else a retry may have left a second one
         if offset >= cut.offset and ack.value in everything and once and evidence.durable:
             yield f"{ack.value!r:.40} counts as lost ({partition}@{offset}, cut at {cut.offset}) and is here"
 
 
-def _histories(
-    evidence: "Evidence", partition: TopicPartition, cut: CutPartition
-) -> Iterator[str]:
+def _histories(evidence: "Evidence", partition: TopicPartition, cut: CutPartition) -> Iterator[str]:
     """Whose a batch is shows in its leader epoch: the old region's below the cut, the new one's from there on."""
     mirror = evidence.regions[evidence.destination].disk
     for batch in batches(mirror, partition):
-        if evidence.durable and (batch.base_offset >= cut.offset) != (batch.leader_epoch >= cut.leader_epoch):
+        if evidence.durable and (batch.base_offset >= cut.offset) != (
+            batch.leader_epoch >= cut.leader_epoch
+        ):
             yield (
                 f"{partition}@{batch.base_offset} has leader epoch {batch.leader_epoch};"
                 f" the cut is at {cut.offset}, and begins epoch {cut.leader_epoch}"
@@ -60,9 +69,7 @@ def _histories(
         yield from _promoted(evidence, partition, cut)
 
 
-def _promoted(
-    evidence: "Evidence", partition: TopicPartition, cut: CutPartition
-) -> Iterator[str]:
+def _promoted(evidence: "Evidence", partition: TopicPartition, cut: CutPartition) -> Iterator[str]:
     """A promotion has proven that nothing is missing; if nobody wrote meanwhile, nothing is."""
     if cut.missing != 0:
         yield f"{partition} was promoted with {cut.missing} records missing"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from brokers.ids import Offset, TopicPartition
-from tests.sim.evidence import partitions
+from tests.sim.evidence import log_start, partitions
 
 if TYPE_CHECKING:
     from tests.sim.court import Evidence
@@ -21,6 +21,10 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
         if cut is not None:
             end = cut[partition.partition].offset if partition.partition in cut else 0
         yield from _unrecorded(evidence, partition, end)
+        holes = [following for _, following in evidence.holes_of(partition)]
+        start = log_start(mirror.disk, partition)
+        if start > max([0, evidence.testimony.trims.get(partition, 0), *holes]):
+            yield f"{partition} starts at {start}, and nobody deleted what was below"
 
 
 def _unrecorded(evidence: "Evidence", partition: TopicPartition, end: Offset) -> Iterator[str]:
