@@ -1,0 +1,101 @@
+"""Two regions as a user starts them: `causeway local`, `causeway link`, `causeway mirror`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+CAUSEWAY = str(Path(sys.executable).parent / "causeway")
+PATIENCE_S = 60
+GROUPS = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
+
+
+class Regions:
+    """West and east, and a link from west to east."""
+
+    LINK = "west-east"
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._named: dict[str, Any] = {}
+
+    def up(self) -> None:
+        """Starts what is not running; addresses stay the same."""
+        said = self.run("local", "up", *self._place, "--region", "west", "--region", "east")
+        self._named = {region["name"]: region for region in said["regions"]}
+
+    def down(self) -> None:
+        self.run("local", "down", *self._place)
+
+    def kill(self, region: str) -> None:
+        """kill -9, and wait until it is dead."""
+        pid = self._named[region]["nodes"][0]["pid"]
+        os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + PATIENCE_S
+        while _is_alive(pid):
+            assert time.monotonic() < deadline
+
+    def bootstrap(self, region: str) -> str:
+        return str(self._named[region]["bootstrap"])
+
+    def data(self, region: str) -> Path:
+        return Path(self._named[region]["nodes"][0]["data"])
+
+    def link(self, *topics: str) -> None:
+        """East mirrors these topics of west, group offsets included."""
+        self.run(
+            "link", "create", self.LINK, *self._east,
+            "--source-bootstrap-server", self.bootstrap("west"),
+            "--config", "consumer.offset.sync.enable=true",
+            "--config", f"consumer.offset.group.filters={GROUPS}",
+        )  # fmt: skip
+        for topic in topics:
+            self.run("mirror", "create", topic, "--link", self.LINK, *self._east)
+
+    def mirror(self, topic: str) -> Any:
+        return self.run("mirror", "describe", topic, *self._east)
+
+    def stop_mirroring(self, verb: str, topic: str) -> Any:
+        """`promote` or `failover`."""
+        return self.run("mirror", verb, topic, *self._east)
+
+    def wait_caught_up(self, topic: str, ends: dict[int, int]) -> None:
+        """Until east holds west's log ends."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            lags = self.mirror(topic)["mirror_lags"]
+            held = {one["partition"]: one["local_log_end_offset"] for one in lags}
+            if held == ends:
+                return
+            assert time.monotonic() < deadline, (held, ends)
+
+    @property
+    def _place(self) -> tuple[str, str]:
+        return "--dir", str(self._directory)
+
+    @property
+    def _east(self) -> tuple[str, str]:
+        return "--bootstrap-server", self.bootstrap("east")
+
+    def run(self, *arguments: str) -> Any:
+        done = subprocess.run(
+            [CAUSEWAY, *arguments, "--json"],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+        return json.loads(done.stdout)
+
+
+def _is_alive(pid: int) -> bool:
+    """A zombie is dead: whoever started it has just not looked yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
