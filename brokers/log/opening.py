@@ -75,6 +75,10 @@ def open_log(
         synced_offset=min(recovery_point, found.next_offset),
         settled=found.settled,
     )
+    if stored.synced_offset <= found.log_start_offset and files.exists(
+        f"{directory}/{LEADER_EPOCHS}"
+    ):
+        stored.unsynced_path = f"{directory}/{LEADER_EPOCHS}"  # as far as one can know
     log = _core_half(root, partition, topic_id, found, now)
     return log, stored, (*repairs, *found.repairs)
 

@@ -14,7 +14,7 @@ from brokers.log.epochs import EpochHistory
 from brokers.log.producers import ProducerStates
 from brokers.log.segment_file import SegmentFile
 from brokers.log.segments import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name, offset_in_name
-from brokers.log.snapshots import SnapshotError, decode_snapshot
+from brokers.log.snapshots import SnapshotError, decode_snapshot, encode_snapshot
 from brokers.ports import Files
 from brokers.records.batch import BatchError, BatchHeader, verify_crc
 
@@ -64,8 +64,9 @@ class Recovery:
         names = self._remove_leftovers()
         segments = self._find_segments(names)
         next_offset = self._read_through(segments)
+        producers = self._load_producers(segments, next_offset, now)
         if not segments or next_offset < self._folder.log_start_offset:
-            segments, next_offset = self._begin_at_start(segments)
+            segments, next_offset = self._begin_at_start(segments, producers)
         log_start = max(self._folder.log_start_offset, segments[0].base_offset)
         epochs, epochs_changed = self._load_epochs(segments)
         if epochs.truncate_from_end(next_offset):
@@ -74,7 +75,6 @@ class Recovery:
             )
             epochs_changed = True
         epochs_changed |= epochs.truncate_from_start(log_start)
-        producers = self._load_producers(segments, next_offset, now)
         return Recovered(
             segments=segments,
             log_start_offset=log_start,
@@ -205,8 +205,10 @@ class Recovery:
             self._repairs.append(f"{behind.path}: removed, offsets from {next_offset} on are lost")
             behind.remove_data()
 
-    def _begin_at_start(self, segments: list[SegmentFile]) -> tuple[list[SegmentFile], Offset]:
-        """A new log, or one whose surviving part lies below its log start offset."""
+    def _begin_at_start(
+        self, segments: list[SegmentFile], producers: ProducerStates
+    ) -> tuple[list[SegmentFile], Offset]:
+        """A new log, or one whose surviving part lies below its log start offset: its producers are remembered."""
         start = self._folder.log_start_offset
         for segment in segments:
             self._repairs.append(f"{segment.path}: removed, it lies below the log start {start}")
@@ -214,6 +216,8 @@ class Recovery:
         first = SegmentFile(
             self._files, self._folder.directory, start, self._folder.index_interval_bytes
         )
+        if len(producers) > 0:
+            self._files.replace(first.snapshot_path, encode_snapshot(producers))
         self._files.append(first.path, [])
         return [first], start
 
@@ -235,20 +239,21 @@ class Recovery:
         self, segments: list[SegmentFile], next_offset: Offset, now: Instant
     ) -> ProducerStates:
         """The newest snapshot that can be believed, and every batch since."""
-        producers, since = self._load_snapshot(segments, next_offset)
+        bound = max(next_offset, self._folder.log_start_offset)
+        producers, since = self._load_snapshot(segments, bound)
         for header in self._headers(segments, since):
             producers.update(header, now)
         return producers
 
     def _load_snapshot(
-        self, segments: list[SegmentFile], next_offset: Offset
+        self, segments: list[SegmentFile], bound: Offset
     ) -> tuple[ProducerStates, Offset]:
         names = self._files.list(self._folder.directory)
         offsets = sorted(at for name in names if (at := offset_in_name(name, SNAPSHOT)) is not None)
         for offset in reversed(offsets):
             path = self._path(file_name(offset, SNAPSHOT))
             try:
-                if offset <= next_offset:
+                if offset <= bound:
                     data = self._files.read(path, 0, self._files.size(path))
                     found = decode_snapshot(data)
                     self._remove_outdated(segments, [at for at in offsets if at < offset])
