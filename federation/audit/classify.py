@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_hexdigest
 
-from federation.audit.findings import Class, Finding, Side
+from federation.audit.findings import Class, Finding, Side, continues
 from federation.audit.merge import Island
 from federation.audit.read import HEADER, Batch
 from federation.audit.records import Contents, Record, Unopenable, compare, records
@@ -33,7 +33,11 @@ class Scene(NamedTuple):
     payload: bool
 
 
-def classify(island: Island, scene: Scene) -> Iterator[Finding]:
+def classify(island: Island, scene: Scene, before: Finding | None) -> Iterator[Finding]:
+    """What the island is. `before` is what was found last: what only continues it brings no evidence of its own.
+
+    So a mirror that differs everywhere is not looked at byte by byte everywhere.
+    """
     source, mirror = island
     if not source or not mirror:
         side, kind = (
@@ -43,25 +47,29 @@ def classify(island: Island, scene: Scene) -> Iterator[Finding]:
         return
     damaged = _damaged(source, mirror)
     if damaged is not Side.NEITHER:
-        yield _finding(island, scene, Class.DAMAGED, damaged, _opened(island, scene))
+        finding, contents = _finding(island, scene, Class.DAMAGED, damaged), None
     elif len(source) == len(mirror) == 1 and _same_but_epoch(source[0], mirror[0]):
-        yield _finding(island, scene, Class.EPOCH_MISMATCH, Side.NEITHER, None)
+        finding, contents = _finding(island, scene, Class.EPOCH_MISMATCH, Side.NEITHER), None
     else:
-        yield _differing(island, scene)
+        contents = _opened(island, scene)
+        finding = _finding(island, scene, _difference(island, scene, contents), Side.NEITHER)
+    if before is not None and continues(finding, before):
+        yield finding
+    else:
+        contents = contents or _opened(island, scene)
+        yield _with_evidence(finding, island, scene, contents)
 
 
 def _alone(batch: Batch, kind: Class, scene: Scene) -> Finding:
     island = Island((batch,), ()) if kind is Class.MISSING_ON_MIRROR else Island((), (batch,))
-    return _finding(island, scene, kind, Side.NEITHER, None)
+    return _with_evidence(_finding(island, scene, kind, Side.NEITHER), island, scene, None)
 
 
 def displaced(batch: Batch, side: Side, scene: Scene, covered: bool) -> Finding:
     """A batch outside its side's rising order; `covered`: that side has its offsets in place as well."""
     island = Island((batch,), ()) if side is Side.SOURCE else Island((), (batch,))
-    finding = _finding(island, scene, Class.DISPLACED, side, None)
-    if covered:
-        return finding._replace(kind=Class.DUPLICATE)
-    return finding
+    kind = Class.DUPLICATE if covered else Class.DISPLACED
+    return _with_evidence(_finding(island, scene, kind, side), island, scene, None)
 
 
 def _damaged(source: Sequence[Batch], mirror: Sequence[Batch]) -> Side:
@@ -80,19 +88,16 @@ def _same_but_epoch(source: Batch, mirror: Batch) -> bool:
     )
 
 
-def _differing(island: Island, scene: Scene) -> Finding:
-    contents = _opened(island, scene)
+def _difference(island: Island, scene: Scene, contents: Contents | None) -> Class:
     if any(batch.attributes & CONTROL for batch in (*island.source, *island.mirror)):
-        kind = Class.CONTROL_BATCH_MISMATCH
-    elif contents is None or contents.differing or (contents.only_source and contents.only_mirror):
-        kind = Class.DIVERGENT
-    elif contents.only_source:
-        kind = Class.MISSING_ON_MIRROR
-    elif contents.only_mirror:
-        kind = Class.EXTRA_ON_MIRROR
-    else:
-        kind = Class.DIVERGENT if _headers_differ(island, scene) else Class.REBATCHED
-    return _finding(island, scene, kind, Side.NEITHER, contents)
+        return Class.CONTROL_BATCH_MISMATCH
+    if contents is None or contents.differing or (contents.only_source and contents.only_mirror):
+        return Class.DIVERGENT
+    if contents.only_source:
+        return Class.MISSING_ON_MIRROR
+    if contents.only_mirror:
+        return Class.EXTRA_ON_MIRROR
+    return Class.DIVERGENT if _headers_differ(island, scene) else Class.REBATCHED
 
 
 def _headers_differ(island: Island, scene: Scene) -> bool:
@@ -120,12 +125,9 @@ def _opened(island: Island, scene: Scene) -> Contents | None:
     return compare(source, mirror)
 
 
-def _finding(
-    island: Island, scene: Scene, kind: Class, side: Side, contents: Contents | None
-) -> Finding:
+def _finding(island: Island, scene: Scene, kind: Class, side: Side) -> Finding:
     batches = (*island.source, *island.mirror)
     from_offset = min(batch.base_offset for batch in batches)
-    first = contents.first_offset if contents is not None else None
     return Finding(
         topic=scene.topic,
         partition=scene.partition,
@@ -133,11 +135,20 @@ def _finding(
         to_offset=max(batch.next_offset for batch in batches),
         kind=kind,
         side=side,
-        first_offset=from_offset if first is None else first,
+        first_offset=from_offset,
         batches=max(len(island.source), len(island.mirror)),
         records=max(_records(island.source), _records(island.mirror)),
         source_fingerprint=_fingerprint(island.source),
         mirror_fingerprint=_fingerprint(island.mirror),
+    )
+
+
+def _with_evidence(
+    finding: Finding, island: Island, scene: Scene, contents: Contents | None
+) -> Finding:
+    first = contents.first_offset if contents is not None else None
+    return finding._replace(
+        first_offset=finding.from_offset if first is None else first,
         first_byte=_first_byte(island, scene),
         evidence=json.dumps(_evidence(island, scene, contents), sort_keys=True),
     )

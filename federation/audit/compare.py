@@ -8,14 +8,18 @@ that is not plainly equal.
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from federation.audit import merge
 from federation.audit.classify import Scene, classify, displaced
 from federation.audit.digests import digest, digest_and_walk, size
-from federation.audit.findings import Class, Finding, Side, from_row
+from federation.audit.findings import Class, Finding, Side, continues, from_row, joined
 from federation.audit.read import OFFSET_MAX, Batch, Break, Part, walk
+
+LATER = frozenset({Class.MISSING_ON_MIRROR, Class.EXTRA_ON_MIRROR})
+"""Joined only once they have been set against what other units found."""
 
 
 class Unit(NamedTuple):
@@ -108,7 +112,7 @@ def _unread(unit: Unit, side: Side, error: OSError) -> Outcome:
 
 def _differences(unit: Unit, outcome: Outcome, payload: bool) -> Outcome:
     """The slow path: a table of batches per side, set against each other."""
-    scene = Scene(unit.topic, unit.partition, _bytes_of, payload)
+    scene = Scene(unit.topic, unit.partition, lru_cache(maxsize=64)(_bytes_of), payload)
     source, source_breaks = _table(unit.source, unit)
     mirror, mirror_breaks = _table(unit.mirror, unit)
     findings = [_broken(unit, Side.SOURCE, one) for one in source_breaks]
@@ -122,8 +126,14 @@ def _differences(unit: Unit, outcome: Outcome, payload: bool) -> Outcome:
         rising.append(kept)
         for stray, elsewhere in strays:
             findings.append(displaced(stray, side, scene, elsewhere or _covers(kept, stray)))
+    last: Finding | None = None
     for island in merge.islands(*rising):
-        findings += classify(island, scene)
+        for finding in classify(island, scene, last):
+            if last is not None and continues(finding, last) and finding.kind not in LATER:
+                last = findings[-1] = joined(last, finding)
+            else:
+                last = finding
+                findings.append(finding)
     return outcome._replace(
         batches=len(source),
         records=sum(max(0, batch.records) for batch in source),

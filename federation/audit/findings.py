@@ -98,6 +98,24 @@ class Finding(NamedTuple):
         return severity_of(self.kind)
 
 
+def continues(finding: Finding, before: Finding) -> bool:
+    """It is of one class and side with its neighbour: they are one range. Batches out of order stay apart."""
+    return finding.kind is not Class.OUT_OF_ORDER and (
+        finding.kind,
+        finding.side,
+        finding.from_offset,
+    ) == (before.kind, before.side, before.to_offset)
+
+
+def joined(before: Finding, finding: Finding) -> Finding:
+    """One range of both, with the evidence of the first."""
+    return before._replace(
+        to_offset=finding.to_offset,
+        batches=before.batches + finding.batches,
+        records=before.records + finding.records,
+    )
+
+
 def from_row(row: Sequence[Any]) -> Finding:
     """A finding out of its JSON form, a list in field order."""
     finding = Finding(*row)

@@ -10,11 +10,13 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from federation.audit.findings import Class, Finding, Side
+from federation.audit.findings import Class, Finding, Side, continues, joined
 from federation.audit.holes import Hole
 
 LACKING = {Side.MIRROR: Class.MISSING_ON_MIRROR, Side.SOURCE: Class.EXTRA_ON_MIRROR}
 """What a displaced batch of one side leaves behind at its rightful place."""
+
+STRAY = frozenset({Class.DISPLACED, Class.DUPLICATE})
 
 
 def settle(findings: Iterable[Finding], holes: Sequence[Hole]) -> list[Finding]:
@@ -42,13 +44,13 @@ def _readable(findings: list[Finding]) -> list[Finding]:
 
 def _relate(findings: list[Finding]) -> list[Finding]:
     """Explain each stray by what is lacking elsewhere, then what is lacking by what is too much."""
-    strays = [one for one in findings if one.kind in (Class.DISPLACED, Class.DUPLICATE)]
+    strays = [one for one in findings if one.kind in STRAY]
     lacking: dict[tuple[Class, str], list[Finding]] = defaultdict(list)
     settled: list[Finding] = []
     for finding in findings:
         if finding.kind in LACKING.values():
             lacking[finding.kind, _fingerprint(finding)].append(finding)
-        elif finding not in strays:
+        elif finding.kind not in STRAY:
             settled.append(finding)
     both = {_place(one) for one in strays if one.side is Side.SOURCE} & {
         _place(one) for one in strays if one.side is Side.MIRROR
@@ -149,20 +151,10 @@ def _excused(finding: Finding, holes: Sequence[Hole]) -> Finding:
 
 def _coalesced(findings: Sequence[Finding]) -> list[Finding]:
     """Neighbours of one class and side as one range, with the evidence of the first."""
-    joined: list[Finding] = []
+    coalesced: list[Finding] = []
     for finding in findings:
-        last = joined[-1] if joined else None
-        if (
-            last is not None
-            and (last.kind, last.side, last.to_offset)
-            == (finding.kind, finding.side, finding.from_offset)
-            and finding.kind is not Class.OUT_OF_ORDER
-        ):
-            joined[-1] = last._replace(
-                to_offset=finding.to_offset,
-                batches=last.batches + finding.batches,
-                records=last.records + finding.records,
-            )
+        if coalesced and continues(finding, coalesced[-1]):
+            coalesced[-1] = joined(coalesced[-1], finding)
         else:
-            joined.append(finding)
-    return joined
+            coalesced.append(finding)
+    return coalesced
