@@ -64,6 +64,8 @@ class Node:
         self.perform[Hangup] = lambda effect: server.hang_up(effect.ticket, effect.reason)
 
     def start(self) -> None:
+        for line in self._storage.repairs:
+            _log_change(Changed("data directory", "repaired", line))
         self.feed(Started())
 
     def feed(self, event: Any) -> None:

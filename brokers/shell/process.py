@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import random
+import resource
 import signal
 import socket
 import sys
@@ -45,6 +46,8 @@ def prepare() -> None:
     """What every node's process does first. Logs go to stderr: stdout has the one line that says where it answers."""
     assert __debug__, "a node does not run without its assertions: leave out -O"
     keep_freed_memory()
+    open_files_max = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_max, open_files_max))
     logging.basicConfig(level=logging.INFO, format=LOG_FORMAT, stream=sys.stderr)
 
 
