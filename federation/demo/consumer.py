@@ -24,6 +24,7 @@ _SILENT.propagate = False
 
 _BATCH = 1_000
 _COMMIT_EVERY_S = 0.1
+PATIENCE_S = 30.0
 SESSION_TIMEOUT_MS = 6_000  # the least that brokers allow by default
 
 
@@ -44,6 +45,7 @@ class Reader(threading.Thread):
         self._topic = topic
         self._region_answers = True
         self._stopped = threading.Event()
+        self._is_abandoned = False
         self._is_quiet = threading.Event()
         self._settings = {
             "bootstrap.servers": bootstrap,
@@ -65,18 +67,24 @@ class Reader(threading.Thread):
             if time.monotonic() >= commit_at:
                 self._commit(consumer)
                 commit_at = time.monotonic() + _COMMIT_EVERY_S
-        if self._region_answers:
+        if not self._is_abandoned:
             self._commit(consumer)
             consumer.close()
         self._is_quiet.set()
 
     def leave(self) -> None:
-        """Ask it to stop: with a last commit where the region answers, without a word where it is gone."""
+        """Commit, leave the group and stop."""
+        self._stopped.set()
+        self._is_quiet.wait(PATIENCE_S)
+
+    def abandon(self) -> None:
+        """Stop without a word to the region: it is gone, or everything ends."""
+        self._is_abandoned = True
         self._stopped.set()
 
     def wait_until_quiet(self) -> None:
         """Until it reads and commits no more."""
-        self._is_quiet.wait()
+        self._is_quiet.wait(PATIENCE_S)
 
     def _on_error(self, error: KafkaError) -> None:
         self._region_answers = False  # until it is heard of again

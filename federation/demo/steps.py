@@ -46,16 +46,15 @@ class Cast:
     def sender(
         self, region: Region, records: Iterator[Flight], per_second: int | None = None
     ) -> Sender:
-        """A producer that has begun."""
+        """A producer that is connected and waits for `start`."""
         sender = Sender(region.bootstrap, TOPIC, records, per_second=per_second)
         self.curtain.callback(sender.give_up)
-        sender.start()
         return sender
 
     def reader(self, region: Region) -> Reader:
         """A member of the group that has begun."""
         reader = Reader(region.bootstrap, TOPIC, GROUP)
-        self.curtain.callback(reader.leave)
+        self.curtain.callback(reader.abandon)
         reader.start()
         return reader
 
@@ -98,6 +97,7 @@ def _fill_and_link(cast: Cast, stream: Iterator[Flight]) -> tuple[Sender, Reader
     with cast.screen.step(what):
         create_topic(cast.west, TOPIC, PARTITIONS)
         sender = cast.sender(cast.west, itertools.islice(stream, BEFORE_THE_AUDIT))
+        sender.start()
         reader = cast.reader(cast.west)
         cast.admin.link(cast.west, TOPIC)
         cast.screen.watch(
@@ -131,6 +131,9 @@ def _fail_over(cast: Cast, filled: Sender, reader: Reader, stream: Iterator[Flig
         f"{rest:,} more at {PER_SECOND:,} a second; west is killed in the middle"
     ):
         sender = cast.sender(cast.west, stream, PER_SECOND)
+        # Connected beforehand, as a prepared application is: a producer id may take librdkafka a second.
+        sender_east = cast.sender(cast.east, _unacknowledged_and_rest(sender, stream))
+        sender.start()
         _wait(lambda: len(sender.acknowledged) > 0, "the stream stands still")
         time.sleep(rest / 2 / PER_SECOND)  # by the clock: an acknowledgement would be a kind moment
         kill(cast.federation, "west")
@@ -139,12 +142,11 @@ def _fail_over(cast: Cast, filled: Sender, reader: Reader, stream: Iterator[Flig
     with cast.screen.step("Failover: east becomes writable, producer and group go on there"):
         cut = cast.admin.fail_over(TOPIC)
         writable_at_ms = now_ms()
-        reader.leave()
+        reader.abandon()
         reader_east = cast.reader(cast.east)
         sender.give_up()
         sender.join()
-        remaining = itertools.chain(list(sender.unacknowledged.values()), stream)
-        sender_east = cast.sender(cast.east, remaining)
+        sender_east.start()
         _wait(lambda: not sender_east.is_alive(), "east does not acknowledge")
         sender.close()
         reader.wait_until_quiet()
@@ -159,6 +161,12 @@ def _fail_over(cast: Cast, filled: Sender, reader: Reader, stream: Iterator[Flig
     )
 
 
+def _unacknowledged_and_rest(sender: Sender, stream: Iterator[Flight]) -> Iterator[Flight]:
+    """What a producer that gave up leaves to its successor; looked at when the successor begins."""
+    yield from list(sender.unacknowledged.values())
+    yield from stream
+
+
 def _settle(cast: Cast, failover: Failover, verdict: dict[str, Any], started: float) -> Closing:
     stored = read_back(cast.east.bootstrap, TOPIC, PARTITIONS)
     in_east = {flight for offsets in stored.values() for flight in offsets.values()}
@@ -168,7 +176,6 @@ def _settle(cast: Cast, failover: Failover, verdict: dict[str, Any], started: fl
         "the group does not read to the end",
     )
     read_east.leave()
-    read_east.wait_until_quiet()
     loss = accounts.loss(failover.acknowledged_west, stored, killed_at_ms=killed_at)
     list_lost(cast.directory / "lost.csv", loss.records)
     reading = accounts.reading(

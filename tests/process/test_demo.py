@@ -6,17 +6,27 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from federation.demo.flights import FLIGHTS
+from federation.local import federation as local
 
 pytestmark = pytest.mark.process
 
 DEMO = (sys.executable, "-m", "federation", "demo", "--json", "--dir")
 PATIENCE_S = 60
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Path]:
+    """Where a demo may live; whatever goes wrong, it does not outlive its test."""
+    yield tmp_path / "demo"
+    if (tmp_path / "demo" / "federation.json").exists():
+        local.down(tmp_path / "demo")
 
 
 def _left_running(directory: Path) -> list[list[str]]:
@@ -26,9 +36,10 @@ def _left_running(directory: Path) -> list[list[str]]:
 
 
 @pytest.mark.spark
-def test_the_demo_ends_with_its_accounts_in_order_and_nothing_running(tmp_path: Path) -> None:
-    directory = tmp_path / "demo"
-    done = subprocess.run([*DEMO, str(directory)], capture_output=True, text=True, check=False)
+def test_the_demo_ends_with_its_accounts_in_order_and_nothing_running(directory: Path) -> None:
+    done = subprocess.run(
+        [*DEMO, str(directory)], capture_output=True, text=True, check=False, timeout=240
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(done.stdout)
     assert told["flights"] == FLIGHTS
@@ -44,8 +55,9 @@ def test_the_demo_ends_with_its_accounts_in_order_and_nothing_running(tmp_path: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_demo_leaves_nothing_running(tmp_path: Path, number: signal.Signals) -> None:
-    directory = tmp_path / "demo"
+def test_an_interrupted_demo_leaves_nothing_running(
+    directory: Path, number: signal.Signals
+) -> None:
     with subprocess.Popen([*DEMO, str(directory)], stdout=subprocess.PIPE) as demo:
         patience_ends = time.monotonic() + PATIENCE_S
         while not (directory / "east" / "node-1" / "flights-0").exists():
