@@ -47,6 +47,8 @@ class Screen:
                 time.sleep(_REFRESH_S)
                 live.update(_table(rows()), refresh=self.console.is_terminal)
             live.update(_table(rows()), refresh=True)
+        if not self.console.is_terminal:
+            self.console.print()  # in a pipe, Live leaves its last line open
 
 
 def _table(rows: list[Row]) -> Table:
