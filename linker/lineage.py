@@ -31,7 +31,7 @@ def compare(
     latest = mirror[-1][0] if mirror else NO_PARTITION_LEADER_EPOCH
     source_latest = source[-1][0] if source else NO_PARTITION_LEADER_EPOCH
     agreed = _agreed_offset(mirror, mirror_end, source, log_end)
-    if mirror_end < log_start:
+    if mirror_end <= log_start:
         agreed = mirror_end  # nothing in common is left to compare; the hole ledger will say so
     if latest > source_latest and mirror_end > 0:
         because = f"the mirror holds leader epoch {latest}, the source is at {source_latest}"

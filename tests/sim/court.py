@@ -51,6 +51,12 @@ class Evidence:
             (hole.base_offset, hole.next_offset) for hole in holes if hole.partition == partition
         ]
 
+    def deleted_below(self, region: str, partition: TopicPartition) -> Offset:
+        """What someone may have deleted: a mirror follows its source in this."""
+        trims = self.testimony.trims
+        below = trims.get((self.source, partition), 0)
+        return max(below, trims.get((region, partition), 0))
+
     @property
     def follows_source(self) -> bool:
         """Whether the mirror says that it still follows: what both hold must then be equal now."""

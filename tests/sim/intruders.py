@@ -9,7 +9,8 @@ from brokers.wire.messages.partition_offsets import (
 )
 from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.sim.clients import Client
-from tests.sim.federation import TOPIC, Federation
+from tests.sim.evidence import Region
+from tests.sim.federation import DESTINATION, TOPIC, Federation
 
 PRODUCE, DELETE_RECORDS = 0, 21
 NAME = "intruder"
@@ -62,7 +63,13 @@ class Intruder:
         answer = await self._client.ask(
             DELETE_RECORDS, DeleteRecordsRequest(topics=[topic], timeout_ms=1_000)
         )
-        if answer is None or self._federation.testimony.ending_asked:
+        if self._federation.testimony.ending_asked:
+            self._may_have_deleted(partition)
             return
-        if not answer.topics[0].partitions[0].error_code:
+        if answer is not None and not answer.topics[0].partitions[0].error_code:
             self._federation.testimony.intrusions.append(f"records of {partition} deleted")
+
+    def _may_have_deleted(self, partition: TopicPartition) -> None:
+        """The request may have met a topic that was no mirror any more."""
+        end = Region(DESTINATION, self._federation.destination.disk).end(partition)
+        self._federation.testimony.tries_trim(DESTINATION, partition, end)

@@ -166,8 +166,7 @@ class Operator:
         partition = self._rng.choice(self._federation.partitions())
         held = Region(SOURCE, self._federation.source.disk).end(partition)
         offset = self._rng.randrange(0, held + 1)
-        trims = self._testimony.trims
-        trims[partition] = max(offset, trims.get(partition, 0))
+        self._testimony.tries_trim(SOURCE, partition, offset)
         asked = DeleteRecordsPartition(partition_index=partition.partition, offset=offset)
         topic = DeleteRecordsTopic(name=TOPIC, partitions=[asked])
         request = DeleteRecordsRequest(topics=[topic], timeout_ms=1_000)

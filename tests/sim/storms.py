@@ -70,7 +70,8 @@ class Storm:
             self._finish(node)
 
     def _finish(self, node: Node) -> None:
-        if self._weather.crashes is Crashes.KILL:
+        """Where machines lose power, processes die now and then too: the page cache outlives one and not the other."""
+        if self._weather.crashes is Crashes.KILL or self._rng.random() < 0.3:
             node.kill()
         else:
             node.cut_power()

@@ -252,14 +252,14 @@ def test_a_mirror_that_has_let_go_of_its_beginning_breaks_p8(scene: Scene) -> No
     scene.keep_only("east", 2, 4)
     scene.testimony.acknowledged.clear()
     assert scene.verdict() == "P8"
-    scene.testimony.trims[PARTITION] = 2
+    scene.testimony.tries_trim("west", PARTITION, 2)
     assert scene.verdict() == ""
 
 
 def test_an_acknowledged_record_that_someone_deleted_may_be_gone(scene: Scene) -> None:
     scene.keep_only("west", 2, 4)
     assert scene.verdict() == "P1"
-    scene.testimony.trims[PARTITION] = 2
+    scene.testimony.tries_trim("west", PARTITION, 2)
     assert scene.verdict() == ""
 
 

@@ -52,8 +52,8 @@ class Statements:
         default_factory=dict
     )
     found: list[Found] = field(default_factory=list)
-    # partition -> below which offset the operator asked for its records to be deleted, answered or not
-    trims: dict[TopicPartition, Offset] = field(default_factory=dict)
+    # region, partition -> below which offset someone may have deleted records, answered or not
+    trims: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)
     partition_count: int = 0  # of the topic, as far as the operator asked for them
     mirror_asked: bool = False
     ending_asked: bool = False  # a promotion or failover may have begun
@@ -74,6 +74,9 @@ class Statements:
     def contradicts(self, promise: str, told: str) -> None:
         """No region that keeps its promises would have said so."""
         self.contradictions.append((promise, told))
+
+    def tries_trim(self, region: str, partition: TopicPartition, offset: Offset) -> None:
+        self.trims[region, partition] = max(offset, self.trims.get((region, partition), 0))
 
     def tries_commit(
         self, region: str, group: str, partition: TopicPartition, offset: Offset

@@ -56,7 +56,7 @@ class Weather:
 
 def draw(rng: Random) -> Weather:
     """One run's weather."""
-    crashes = rng.choices(list(Crashes), (5, 5, 2))[0]
+    crashes = rng.choices(list(Crashes), (4, 5, 3))[0]
     return Weather(
         crashes=crashes,
         crash_mean_ms=rng.choice((0, 2_000, 5_000, 15_000)),
@@ -70,7 +70,7 @@ def draw(rng: Random) -> Weather:
         full_disk_mean_ms=rng.choice((0, 0, 6_000)),
         latency_ms=rng.choice((1, 10, 80)),
         spike_rate=rng.choice((0.0, 0.01, 0.1)),
-        sync_ms=rng.choice((1, 8, 60)),
+        sync_ms=rng.choice((1, 8, 60, 400)),
         skew_ms=rng.choice((0, 60_000, 1_800_000)),
         drift=rng.choice((0.0, 0.0, 0.02)),
         duration_ms=rng.choice((5_000, 10_000, 20_000)),

@@ -16,6 +16,6 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
         region, partition, offset = ack.place
         if (region, partition) not in held:
             held[region, partition] = evidence.regions[region].values(partition)
-        values, trimmed = held[region, partition], evidence.testimony.trims.get(partition, 0)
-        if offset >= trimmed and values.get(offset) != ack.value:
+        values, deleted = held[region, partition], evidence.deleted_below(region, partition)
+        if offset >= deleted and values.get(offset) != ack.value:
             yield f"{ack.value!r:.40} was acknowledged at {ack.place}; there lies {values.get(offset)!r:.40}"

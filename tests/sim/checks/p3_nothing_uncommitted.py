@@ -17,6 +17,6 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
     for (region, partition, offset), value in evidence.testimony.read.items():
         if (region, partition) not in held:
             held[region, partition] = evidence.regions[region].values(partition)
-        values, trimmed = held[region, partition], evidence.testimony.trims.get(partition, 0)
-        if offset >= trimmed and values.get(offset) != value:
+        values, deleted = held[region, partition], evidence.deleted_below(region, partition)
+        if offset >= deleted and values.get(offset) != value:
             yield f"{value!r:.40} was read at {region} {partition}@{offset}; there lies {values.get(offset)!r:.40}"

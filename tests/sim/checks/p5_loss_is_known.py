@@ -33,12 +33,12 @@ def _losses(
 ) -> Iterator[str]:
     mirror = evidence.regions[evidence.destination]
     values = mirror.values(partition)
-    trimmed = evidence.testimony.trims.get(partition, 0)
+    deleted = evidence.deleted_below(mirror.name, partition)
     everything = set(values.values())
     holes = evidence.holes_of(partition)
     for ack in acks:
         offset = ack.place.offset
-        gone = offset < trimmed or any(base <= offset < end for base, end in holes)
+        gone = offset < deleted or any(base <= offset < end for base, end in holes)
         if (
             offset < cut.offset
             and not gone

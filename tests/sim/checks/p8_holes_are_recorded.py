@@ -23,7 +23,7 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
         yield from _unrecorded(evidence, partition, end)
         holes = [following for _, following in evidence.holes_of(partition)]
         start = log_start(mirror.disk, partition)
-        if start > max([0, evidence.testimony.trims.get(partition, 0), *holes]):
+        if start > max([0, evidence.deleted_below(mirror.name, partition), *holes]):
             yield f"{partition} starts at {start}, and nobody deleted what was below"
 
 

@@ -80,6 +80,13 @@ def test_a_mirror_that_was_outrun_goes_on_behind_the_hole() -> None:
     assert verdict == (5, MirrorError.NO_ERROR, "")
 
 
+def test_a_mirror_that_ends_where_its_trimmed_source_begins_goes_on() -> None:
+    """The source has dropped the last leader epoch that both knew, and everything of it."""
+    verdict = compare(((0, 0),), 39, ((1, 39), (2, 80)), log_start=39, log_end=97)
+    assert verdict.error is MirrorError.NO_ERROR
+    assert verdict.agreed_offset == 39
+
+
 def test_a_mirror_that_began_in_the_middle_agrees() -> None:
     assert compare((), 50, ((1, 0), (2, 40)), log_start=0, log_end=60).error is MirrorError.NO_ERROR
 
