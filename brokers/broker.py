@@ -112,7 +112,9 @@ class Broker:
                 return [*replica.written(next_offset, now), PartitionAdvanced(partition)]
             case RangeRead():
                 effects = self._context.answered.pop(event.ticket)(event, now)
-                return effects + self._when_ready()  # it may have been the last of the groups' records
+                return (
+                    effects + self._when_ready()
+                )  # it may have been the last of the groups' records
             case LogOpened():
                 return self._on_opened(event, now)
             case LogFailed(partition, reason):

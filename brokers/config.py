@@ -39,7 +39,9 @@ class BrokerConfig(BaseModel):
 
     node_id: Annotated[int, Field(ge=0, le=INT32_MAX, alias="node.id")]
     log_dirs: Annotated[str, Field(min_length=1, alias="log.dirs")]
-    cluster_id: Annotated[str | None, Field(alias="cluster.id", pattern=r"^[A-Za-z0-9_-]{1,64}$")] = None
+    cluster_id: Annotated[
+        str | None, Field(alias="cluster.id", pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    ] = None
     listeners: str = "PLAINTEXT://127.0.0.1:9092"
     advertised_listeners: Annotated[str | None, Field(alias="advertised.listeners")] = None
     # Where the same process serves links and administration over gRPC; a broker only advertises it.
@@ -48,20 +50,26 @@ class BrokerConfig(BaseModel):
 
     auto_create_topics_enable: Annotated[bool, Field(alias="auto.create.topics.enable")] = True
     num_partitions: Annotated[int, Field(ge=1, le=100_000, alias="num.partitions")] = 1
-    default_replication_factor: Annotated[
-        Literal[1], Field(alias="default.replication.factor")
-    ] = 1
+    default_replication_factor: Annotated[Literal[1], Field(alias="default.replication.factor")] = 1
     offsets_topic_num_partitions: Annotated[
         int, Field(ge=1, le=10_000, alias="offsets.topic.num.partitions")
     ] = 50
 
-    message_max_bytes: Annotated[int, Field(ge=0, le=INT32_MAX, alias="message.max.bytes")] = 1048588
-    socket_request_max_bytes: Annotated[Bytes32, Field(alias="socket.request.max.bytes")] = 100 * MIB
+    message_max_bytes: Annotated[int, Field(ge=0, le=INT32_MAX, alias="message.max.bytes")] = (
+        1048588
+    )
+    socket_request_max_bytes: Annotated[Bytes32, Field(alias="socket.request.max.bytes")] = (
+        100 * MIB
+    )
     max_connections: Annotated[Bytes32, Field(alias="max.connections")] = INT32_MAX
     connections_max_idle_ms: Annotated[Millis, Field(alias="connections.max.idle.ms")] = 600_000
-    fetch_max_bytes: Annotated[int, Field(ge=1024, le=INT32_MAX, alias="fetch.max.bytes")] = 55 * MIB
+    fetch_max_bytes: Annotated[int, Field(ge=1024, le=INT32_MAX, alias="fetch.max.bytes")] = (
+        55 * MIB
+    )
 
-    log_segment_bytes: Annotated[int, Field(ge=1 * MIB, le=INT32_MAX, alias="log.segment.bytes")] = 1 << 30
+    log_segment_bytes: Annotated[
+        int, Field(ge=1 * MIB, le=INT32_MAX, alias="log.segment.bytes")
+    ] = 1 << 30
     log_roll_ms: Annotated[Millis, Field(alias="log.roll.ms")] = 7 * DAY_MS
     log_retention_ms: Annotated[Limit, Field(alias="log.retention.ms")] = 7 * DAY_MS
     log_retention_bytes: Annotated[Limit, Field(alias="log.retention.bytes")] = -1
@@ -161,7 +169,10 @@ def from_settings(settings: Mapping[str, Any]) -> BrokerConfig:
 
 
 def _contradictions(config: BrokerConfig) -> Iterator[str]:
-    for name, port in (("listeners", config.listen_address[1]), ("advertised", config.advertised_address[1])):
+    for name, port in (
+        ("listeners", config.listen_address[1]),
+        ("advertised", config.advertised_address[1]),
+    ):
         if port > 65_535:
             yield f"{name}: port {port} is above 65535"
     if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:

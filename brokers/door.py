@@ -69,17 +69,21 @@ class Door:
         effects = context.groups.commit_from_link(ticket, event.group, event.offsets, now)
         return context.run_groups(effects, now)
 
-    def _place(
-        self, event: PlaceBatches | SkipTo | TrimMirror, now: Instant
-    ) -> list[Effect]:
+    def _place(self, event: PlaceBatches | SkipTo | TrimMirror, now: Instant) -> list[Effect]:
         replica = self._context.partitions.get(event.partition)
         try:
             if replica is None:
                 raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"no {event.partition} here")
             return self._placing(replica, event, now)
         except Refusal as refusal:
-            end = replica.log.log_end_offset if replica is not None and replica.log is not None else -1
-            return [PlaceRefused(event.ticket, event.partition, refusal.error, refusal.because, end)]
+            end = (
+                replica.log.log_end_offset
+                if replica is not None and replica.log is not None
+                else -1
+            )
+            return [
+                PlaceRefused(event.ticket, event.partition, refusal.error, refusal.because, end)
+            ]
 
     def _placing(
         self, replica: Replica, event: PlaceBatches | SkipTo | TrimMirror, now: Instant
@@ -113,12 +117,19 @@ class Door:
             assert isinstance(read, RangeRead)
             return [
                 CommittedRead(
-                    event.ticket, event.partition, event.offset, read.data, read.next_offset, read.error
+                    event.ticket,
+                    event.partition,
+                    event.offset,
+                    read.data,
+                    read.next_offset,
+                    read.error,
                 )
             ]
 
         if replica is None or replica.log is None:
-            error = KafkaError.KAFKA_STORAGE_ERROR if replica else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+            error = (
+                KafkaError.KAFKA_STORAGE_ERROR if replica else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+            )
             return [*answered(RangeRead(ticket, event.partition, b"", event.offset, error), 0)]
         if not replica.log.log_start_offset <= event.offset <= replica.high_watermark:
             error = KafkaError.OFFSET_OUT_OF_RANGE
@@ -126,7 +137,9 @@ class Door:
         self._context.answered[ticket] = answered
         bound = replica.high_watermark
         return [
-            ReadRange(ticket, event.partition, event.offset, bound, event.size_max, at_least_one=True)
+            ReadRange(
+                ticket, event.partition, event.offset, bound, event.size_max, at_least_one=True
+            )
         ]
 
     def advanced(self, partition: TopicPartition) -> list[Effect]:

@@ -95,7 +95,9 @@ class Lifecycle:
         was_offline = replica.offline != "opening"
         effects = replica.opened(log, now)
         if was_offline:
-            effects.insert(0, Changed(f"partition {partition}", "online", "the disk takes writes again"))
+            effects.insert(
+                0, Changed(f"partition {partition}", "online", "the disk takes writes again")
+            )
         return effects + self._settle(partition, now)
 
     def failed(self, partition: TopicPartition, reason: str, now: Instant) -> list[Effect]:

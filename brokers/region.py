@@ -196,4 +196,3 @@ class RegionView(Protocol):
 
     def group_is_active(self, group: str) -> bool:
         """Whether the group has members here; a link never commits over them."""
-

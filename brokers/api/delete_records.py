@@ -31,7 +31,9 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
         answer = DeleteRecordsTopicResult(name=topic.name)
         response.topics.append(answer)
         for asked in topic.partitions:
-            item = DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=-1)
+            item = DeleteRecordsPartitionResult(
+                partition_index=asked.partition_index, low_watermark=-1
+            )
             answer.partitions.append(item)
             try:
                 effects += _trim(context, topic.name, asked, item)

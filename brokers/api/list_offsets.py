@@ -20,7 +20,14 @@ from brokers.wire.messages.partition_offsets import (
 
 KEY = 2
 VERSIONS = (1, 11)
-LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -1, -2, -3, -4, -5, -6
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = (
+    -1,
+    -2,
+    -3,
+    -4,
+    -5,
+    -6,
+)
 LEADER_EPOCHS_FROM = 4
 FIRST_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
 READ_COMMITTED = 1
@@ -36,10 +43,15 @@ class PendingLookup:
         self._missing = 1
         self.response = ListOffsetsResponse()
 
-    def look_up(self, topic: str, asked: ListOffsetsPartition) -> tuple[list[Effect], ListOffsetsPartitionResponse]:
+    def look_up(
+        self, topic: str, asked: ListOffsetsPartition
+    ) -> tuple[list[Effect], ListOffsetsPartitionResponse]:
         item = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
         try:
-            if self._request.api_version < FIRST_VERSION.get(asked.timestamp, 0) or asked.timestamp < -6:
+            if (
+                self._request.api_version < FIRST_VERSION.get(asked.timestamp, 0)
+                or asked.timestamp < -6
+            ):
                 raise Refusal(KafkaError.UNSUPPORTED_VERSION)
             replica = self._context.require(TopicPartition(topic, asked.partition_index))
             replica.require_log()
@@ -52,7 +64,11 @@ class PendingLookup:
     def _answer(
         self, replica: Replica, timestamp: Instant, item: ListOffsetsPartitionResponse
     ) -> list[Effect]:
-        bound = replica.last_stable_offset if self._isolation == READ_COMMITTED else replica.high_watermark
+        bound = (
+            replica.last_stable_offset
+            if self._isolation == READ_COMMITTED
+            else replica.high_watermark
+        )
         log = replica.require_log()
         if timestamp == LATEST:
             self._place(item, bound, log.epochs.epoch_at(bound))
@@ -99,4 +115,3 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
             effects += searches
             answer.partitions.append(item)
     return effects + pending.release()
-

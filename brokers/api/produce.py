@@ -26,7 +26,9 @@ KEY = 0
 VERSIONS = (0, 13)
 TOPIC_IDS_FROM = 13
 LEADER_HINTS_FROM = 10  # KIP-951
-ADMIN_CLIENT = "__admin_client"  # Kafka's own name for the one client that may write internal topics
+ADMIN_CLIENT = (
+    "__admin_client"  # Kafka's own name for the one client that may write internal topics
+)
 
 
 class PendingProduce:
@@ -85,7 +87,9 @@ def _admit(
     if message.acks not in (-1, 0, 1):
         raise Refusal(KafkaError.INVALID_REQUIRED_ACKS)
     if message.transactional_id is not None:
-        raise Refusal(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not supported")
+        raise Refusal(
+            KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not supported"
+        )
     name = topic.name
     if request.api_version >= TOPIC_IDS_FROM:
         known = context.image.topics_by_id.get(topic.topic_id)
@@ -144,7 +148,9 @@ def _hint(
     for broker in context.image.brokers.values():
         if all(known.node_id != broker.id for known in response.node_endpoints):
             response.node_endpoints.append(
-                NodeEndpoint(node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack)
+                NodeEndpoint(
+                    node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack
+                )
             )
 
 

@@ -34,9 +34,7 @@ class Appended:
     effects: Sequence[Effect]
 
 
-def append(
-    replica: Replica, data: Buffer | None, version: int, now: Instant
-) -> Appended:
+def append(replica: Replica, data: Buffer | None, version: int, now: Instant) -> Appended:
     """One producer's batch, stamped in place; raises `Refusal` with Kafka's error."""
     log = replica.require_log()
     config = replica.config
@@ -120,6 +118,8 @@ def _check_time(header: BatchHeader, config: LogConfig, now: Instant) -> None:
     if config.append_time:
         return
     if header.max_timestamp > now + config.timestamp_after_max_ms:
-        raise Refusal(KafkaError.INVALID_TIMESTAMP, "further ahead than message.timestamp.after.max.ms")
+        raise Refusal(
+            KafkaError.INVALID_TIMESTAMP, "further ahead than message.timestamp.after.max.ms"
+        )
     if header.base_timestamp >= 0 and header.base_timestamp < now - config.timestamp_before_max_ms:
         raise Refusal(KafkaError.INVALID_TIMESTAMP, "older than message.timestamp.before.max.ms")

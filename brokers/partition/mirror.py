@@ -63,14 +63,18 @@ def _checked(replica: Replica, data: memoryview, expected: Offset) -> tuple[Batc
     covered = 0
     for position, header in iter_headers(data):
         if header.base_offset < expected:
-            raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE, f"offset {header.base_offset} comes again")
+            raise Refusal(
+                KafkaError.OFFSET_OUT_OF_RANGE, f"offset {header.base_offset} comes again"
+            )
         if header.leader_epoch > replica.leader_epoch:
             raise Refusal(
                 KafkaError.UNKNOWN_LEADER_EPOCH,
                 f"leader epoch {header.leader_epoch} is above the partition's {replica.leader_epoch}",
             )
         if not verify_crc(data[position : position + header.length], header):
-            raise Refusal(KafkaError.CORRUPT_MESSAGE, f"bad checksum at offset {header.base_offset}")
+            raise Refusal(
+                KafkaError.CORRUPT_MESSAGE, f"bad checksum at offset {header.base_offset}"
+            )
         expected = header.next_offset
         covered = position + header.length
         headers.append(header)

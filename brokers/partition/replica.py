@@ -73,7 +73,9 @@ class Replica:
     def require_log(self) -> Log:
         """The open log, or the refusal that Kafka's clients retry."""
         if self.log is None:
-            raise Refusal(KafkaError.KAFKA_STORAGE_ERROR, f"{self.partition} is offline: {self.offline}")
+            raise Refusal(
+                KafkaError.KAFKA_STORAGE_ERROR, f"{self.partition} is offline: {self.offline}"
+            )
         return self.log
 
     def require_leader_epoch(self, leader_epoch: LeaderEpoch) -> None:

@@ -206,7 +206,9 @@ class Server:
     def admit(self, connection: Connection) -> bool:
         connection.used_at = self.time()
         if len(self._connections) >= self._config.max_connections:
-            logger.warning("refusing a connection: max.connections is %d", self._config.max_connections)
+            logger.warning(
+                "refusing a connection: max.connections is %d", self._config.max_connections
+            )
             return False
         self._connections[connection] = None
         return True

@@ -109,9 +109,7 @@ def encode_record(message: Message, version: int) -> bytes:
     return b"".join(_run_encode(_record_encoder(type(message).__name__, version), message))
 
 
-def _run_decode(
-    decode: Decode, buffer: Buffer, position: int, *, is_whole: bool = True
-) -> Message:
+def _run_decode(decode: Decode, buffer: Buffer, position: int, *, is_whole: bool = True) -> Message:
     limit = len(buffer)
     try:
         message, end = decode(buffer, position, limit)

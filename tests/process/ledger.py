@@ -106,7 +106,9 @@ def read_all(bootstrap: str, topic: str, partitions: int) -> dict[tuple[int, int
 def check(ledger: Ledger, found: dict[tuple[int, int], int]) -> None:
     """P1: everything acknowledged is where it was said to be. P10: nothing is stored twice."""
     lost = {number: at for number, at in ledger.acknowledged.items() if found.get(at) != number}
-    assert not lost, f"{len(lost)} acknowledged records are not there, such as {sorted(lost.items())[:3]}"
+    assert not lost, (
+        f"{len(lost)} acknowledged records are not there, such as {sorted(lost.items())[:3]}"
+    )
     twice = [number for number, count in Counter(found.values()).items() if count > 1]
     assert not twice, f"stored twice: {twice[:5]}"
     for partition in {place[0] for place in found}:

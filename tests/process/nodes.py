@@ -42,7 +42,9 @@ class BrokerProcess:
             "group.initial.rebalance.delay.ms": 0,
         } | self._settings
         config = self._directory / "node.toml"
-        config.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items()))
+        config.write_text(
+            "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
+        )
         with (self._directory / "log").open("a") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "brokers", "--config", str(config)],

@@ -15,7 +15,11 @@ def problems(text: str) -> list[str]:
 
 def test_dotted_keys_are_kafkas_names_and_defaults_are_kafkas() -> None:
     config = parse(LEAST + "log.segment.bytes = 2097152\n")
-    assert (config.node_id, config.log_segment_bytes, config.message_max_bytes) == (1, 2097152, 1048588)
+    assert (config.node_id, config.log_segment_bytes, config.message_max_bytes) == (
+        1,
+        2097152,
+        1048588,
+    )
     assert {name: value for name, value, _ in config.by_kafka_name()}["num.partitions"] == 1
 
 

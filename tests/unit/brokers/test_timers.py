@@ -7,7 +7,9 @@ from brokers.timers import Timers
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.booleans()), max_size=30), st.integers(0, 60))
-def test_what_is_due_fires_once_in_order_of_its_time(plan: list[tuple[int, bool]], now: int) -> None:
+def test_what_is_due_fires_once_in_order_of_its_time(
+    plan: list[tuple[int, bool]], now: int
+) -> None:
     timers, fired = Timers(), []
     for index, (due, cancelled) in enumerate(plan):
         timer = timers.set(due, lambda at, index=index: fired.append(index) or [])

@@ -31,7 +31,9 @@ def framed(body: bytes) -> bytes:
     chunk=st.integers(1, 3 * READ_AHEAD),
     seed=st.integers(0, 1 << 30),
 )
-def test_frames_come_out_whole_in_order_and_unchanged(sizes: list[int], chunk: int, seed: int) -> None:
+def test_frames_come_out_whole_in_order_and_unchanged(
+    sizes: list[int], chunk: int, seed: int
+) -> None:
     rng = random.Random(seed)
     bodies = [rng.randbytes(size) for size in sizes]
     stream = b"".join(map(framed, bodies))
