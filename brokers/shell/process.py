@@ -16,7 +16,7 @@ from brokers.log.storage import Storage
 from brokers.shell.clock import Clock
 from brokers.shell.files import DiskFiles
 from brokers.shell.identity import claim
-from brokers.shell.memory import keep_freed_memory
+from brokers.shell.memory import keep_freed_memory, spare_collector
 from brokers.shell.node import Node
 from brokers.shell.server import Server
 
@@ -35,6 +35,7 @@ async def run_broker(config: BrokerConfig) -> None:
     node.serve(server)
     node.start()
     await node.ready
+    spare_collector()
     await server.listen(bound)
     announce({"kafka": address(bound), "admin": None})
     await stop_signal(node)

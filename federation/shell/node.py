@@ -10,6 +10,7 @@ from brokers.config import BrokerConfig, ConfigError, host_and_port, parse
 from brokers.metadata.records import MetadataLogError
 from brokers.shell.clock import Clock
 from brokers.shell.identity import IdentityError, claim
+from brokers.shell.memory import spare_collector
 from brokers.shell.node import Node
 from brokers.shell.process import (
     address,
@@ -60,6 +61,7 @@ async def run_node(config: BrokerConfig) -> None:
     node.perform |= streams.perform | links.perform | dialer.perform
     node.start()
     await node.ready
+    spare_collector()
     await server.listen(bound)
     await links.start()
     announce({"kafka": address(bound), "admin": config.admin_listener})
