@@ -147,7 +147,8 @@ class MirrorTopic:
         if changed:
             what = f"mirror {self.topic}"
             effects.append(Changed(what, record.state.value, record.reason or record.error.value))
-        return effects + self.refresh(now)
+        # What the source's topic became while this one was paused has been heard, and is done now.
+        return effects + self.refresh(now) + self.follow(now)
 
     def change(self, record: MirrorRecord, done: Done) -> object:
         """Write a new record over the one we know; anyone else's change in between refuses it."""

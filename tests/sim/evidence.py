@@ -87,8 +87,13 @@ def log_start(disk: Disk, partition: TopicPartition) -> Offset:
     )
     found = [line.rsplit(" ", 2) for line in lines if line.count(" ") >= 2]
     starts = [int(offset) for topic, number, offset in found if (topic, number) == _key(partition)]
-    first = next((batch.base_offset for batch in batches(disk, partition)), 0)
-    return max([first, *starts])
+    return max([*starts, *_segments(disk, partition)[:1], 0])
+
+
+def _segments(disk: Disk, partition: TopicPartition) -> list[Offset]:
+    """The base offsets of a partition's segments, which are their names."""
+    names = [name for name in disk.list(str(partition)) if name.endswith(".log")]
+    return [int(name.removesuffix(".log")) for name in names]
 
 
 def _key(partition: TopicPartition) -> tuple[str, str]:
@@ -119,8 +124,9 @@ class Region:
         }
 
     def end(self, partition: TopicPartition) -> Offset:
-        found = batches(self.disk, partition)
-        return found[-1].next_offset if found else log_start(self.disk, partition)
+        """One past the last offset; where the last segment begins, if it is empty."""
+        ends = [batch.next_offset for batch in batches(self.disk, partition)[-1:]]
+        return max([*ends, *_segments(self.disk, partition)[-1:], 0])
 
 
 def committed(disk: Disk) -> dict[tuple[str, TopicPartition], Offset]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from brokers.ids import Offset, TopicPartition
-from tests.sim.evidence import log_start, partitions
+from tests.sim.evidence import batches, log_start, partitions
 
 if TYPE_CHECKING:
     from tests.sim.court import Evidence
@@ -22,7 +22,8 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
             end = cut[partition.partition].offset if partition.partition in cut else 0
         yield from _unrecorded(evidence, partition, end)
         holes = [following for _, following in evidence.holes_of(partition)]
-        start = log_start(mirror.disk, partition)
+        first = [batch.base_offset for batch in batches(mirror.disk, partition)[:1]]
+        start = max([log_start(mirror.disk, partition), *first])
         if start > max([0, evidence.deleted_below(mirror.name, partition), *holes]):
             yield f"{partition} starts at {start}, and nobody deleted what was below"
 
