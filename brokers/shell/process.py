@@ -25,6 +25,8 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 async def run_broker(config: BrokerConfig) -> None:
     """Runs until SIGTERM or SIGINT."""
+    if config.admin_listener is not None:
+        raise ConfigError(["admin.listener: only `causeway node run` serves it; leave it out here"])
     prepare()
     bound, config = bind(config)
     identity = claim(config)

@@ -1,0 +1,39 @@
+"""What keeps a broker's process from starting, said before anything is touched."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from brokers.config import ConfigError, from_settings
+from brokers.shell.process import bind, run_broker
+
+
+def test_a_listener_that_nobody_would_serve_is_refused(tmp_path: Path) -> None:
+    directory = tmp_path / "data"
+    settings = {"node.id": 1, "log.dirs": str(directory), "admin.listener": "127.0.0.1:0"}
+    with pytest.raises(ConfigError, match="causeway node run"):
+        asyncio.run(run_broker(from_settings(settings)))
+    assert not directory.exists()
+
+
+def test_a_port_in_use_is_refused_by_the_setting_that_names_it(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listener = f"PLAINTEXT://127.0.0.1:{taken.getsockname()[1]}"
+        settings = {"node.id": 1, "log.dirs": str(tmp_path / "data"), "listeners": listener}
+        with pytest.raises(ConfigError, match=r"listeners: can't listen"):
+            asyncio.run(run_broker(from_settings(settings)))
+    assert not (tmp_path / "data").exists()
+
+
+def test_port_0_becomes_the_one_that_clients_are_told(tmp_path: Path) -> None:
+    settings = {
+        "node.id": 1,
+        "log.dirs": str(tmp_path),
+        "listeners": "PLAINTEXT://127.0.0.1:0",
+    }
+    bound, config = bind(from_settings(settings))
+    with bound:
+        assert config.advertised_address == bound.getsockname()
+        assert config.advertised_address[1] > 0
