@@ -1,0 +1,108 @@
+"""What simulated federations found, told as plain stories. The seed that found each is in `tests/sim/seeds.txt`."""
+
+import pytest
+
+from brokers.ids import TopicPartition
+from linker.admin import ChangeMirrors, CreateLink, CreateMirror, DescribeMirror, MirrorDescription
+from linker.errors import LinkRefusal
+from linker.events import AdminAsked
+from linker.mirror import MirrorState
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.world import Host, World, caught_up, linked
+
+
+def started(partitions: int = 1, **configs: str) -> World:
+    world = World().start()
+    clients.create_topic(world.source, "orders", partitions)
+    linked(world, **configs)
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    world.run_until(lambda: caught_up(world))
+    return world
+
+
+def change(host: Host, verb: str) -> None:
+    host.feed(AdminAsked(1 << 40, ChangeMirrors(verb=verb, link="west-east", topics=("orders",))))
+
+
+def state(world: World) -> MirrorState:
+    return world.destination.mirror("orders").record.state
+
+
+def is_online(host: Host, partition: TopicPartition) -> bool:
+    found = host.view.partition_state(partition)
+    return found is not None and found.online
+
+
+@pytest.mark.parametrize("room", range(0, 900, 60))
+def test_a_mirror_is_made_or_forgotten_whatever_the_disk_has_room_for(room: int) -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders", 1)
+    world.destination.ask(CreateLink(name="west-east", configs={"bootstrap.servers": "west:9092"}))
+    world.destination.files.full_after(room)
+    world.destination.ask(CreateMirror(link="west-east", mirror_topic="orders"))
+    world.destination.files.full_after(None)
+    world.run(20_000)
+    found = world.destination.ask(DescribeMirror("orders"))
+    if isinstance(found, LinkRefusal):
+        again = world.destination.ask(CreateMirror(link="west-east", mirror_topic="orders"))
+        assert isinstance(again, MirrorDescription), again
+    world.run_until(lambda: "orders" in world.destination.view.image.topics_by_name)
+    clients.send(world.source, "orders", 0, b"a")
+    world.run_until(lambda: caught_up(world))
+
+
+def test_a_failover_waits_for_a_partition_that_is_offline_and_cuts_where_its_log_ends() -> None:
+    world = started()
+    world.destination.files.full_after(10)
+    clients.send(world.source, "orders", 0, b"does not fit")
+    world.run_until(lambda: not is_online(world.destination, TopicPartition("orders", 0)))
+    change(world.destination, "failover")
+    world.run(300)
+    assert state(world) is MirrorState.ACTIVE
+    world.destination.files.full_after(None)
+    world.run_until(lambda: state(world) is MirrorState.STOPPED)
+    cut = world.destination.mirror("orders").record.cut
+    assert cut is not None
+    assert cut.partitions[0].offset >= 2
+
+
+@pytest.mark.parametrize("room", range(0, 1_200, 80))
+def test_a_failover_that_the_disk_interrupted_goes_on_after_a_reconnect(room: int) -> None:
+    world = started()
+    world.destination.files.full_after(room)
+    change(world.destination, "failover")
+    world.run(400)
+    world.cut()
+    world.run(400)
+    world.destination.files.full_after(None)
+    world.run(10_000)
+    if state(world) is not MirrorState.STOPPED:
+        change(world.destination, "failover")  # it was refused, and the operator asks again
+    world.run_until(lambda: state(world) is MirrorState.STOPPED)
+
+
+def test_partitions_that_came_while_the_mirror_was_paused_come_when_it_is_resumed() -> None:
+    world = started()
+    change(world.destination, "pause")
+    world.run_until(lambda: state(world) is MirrorState.PAUSED)
+    clients.grow_topic(world.source, "orders", 3)
+    world.run(1_000)
+    change(world.destination, "resume")
+    world.run_until(
+        lambda: len(world.destination.view.image.topics_by_name["orders"].partitions) == 3
+    )
+    change(world.destination, "promote")
+    world.run_until(lambda: state(world) is MirrorState.STOPPED)
+
+
+def test_a_mirror_goes_on_where_its_source_was_trimmed_to_with_a_leader_epoch() -> None:
+    world = started()
+    world.reachable = False
+    world.cut()
+    world.source.stop()
+    world.source.start()
+    clients.send(world.source, "orders", 0, b"of the next leader epoch")
+    clients.delete_records(world.source, "orders", 0, 2)
+    world.reachable = True
+    world.run_until(lambda: caught_up(world))
+    assert state(world) is MirrorState.ACTIVE
