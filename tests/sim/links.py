@@ -3,7 +3,6 @@
 Streams that a core dialed have its numbers, which are negative; those that its host accepted have the host's.
 """
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from linker.errors import LinkError
@@ -18,14 +17,14 @@ from linker.events import (
     StreamDialed,
     StreamLost,
 )
-from linker.frames import Chunk, Frame, GroupOffsets, TopicState
+from linker.frames import Chunk, Frame
+from linker.wire import frames
 from tests.sim.network import Network, Pipe
 
 if TYPE_CHECKING:
     from tests.sim.nodes import Node
 
 DIALER, ACCEPTOR = 0, 1
-FRAME_BYTES = 60  # of a frame without data, about
 
 
 class Joined:
@@ -43,26 +42,18 @@ class Joined:
             )
 
     def send(self, sender: int, frame: Frame) -> None:
+        """As bytes: nothing is shared between processes."""
         receiver = 1 - sender
-        arrived = FrameArrived(self.names[receiver], _copied(frame))
-        size = FRAME_BYTES + (len(frame.data) if isinstance(frame, Chunk) else 0)
-        left = self.pipe.send(sender, lambda: self.nodes[receiver].deliver(arrived), size)
+        data = frames.encode(frame)
+        left = self.pipe.send(sender, lambda: self._arrive(receiver, data), len(data))
         if isinstance(frame, Chunk):
             node, name, life = self.nodes[sender], self.names[sender], self.nodes[sender].life
             node.world.at(left, lambda: node.streams.chunk_left(life, name))
 
-
-def _copied(frame: Frame) -> Frame:
-    """What crosses is bytes: nothing mutable is shared between processes."""
-    match frame:
-        case Chunk():
-            return replace(frame, data=bytes(frame.data))
-        case GroupOffsets():
-            return replace(frame, offsets=dict(frame.offsets))
-        case TopicState():
-            return replace(frame, configs=dict(frame.configs))
-        case _:
-            return frame
+    def _arrive(self, receiver: int, data: bytes) -> None:
+        frame = frames.decode(data)
+        assert frame is not None, data[:80]
+        self.nodes[receiver].deliver(FrameArrived(self.names[receiver], frame))
 
 
 class Streams:

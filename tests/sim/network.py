@@ -29,7 +29,7 @@ class Pipe:
     def send(self, sender: int, act: Act, size: int = 0) -> int:
         """`act` happens at the other end -> the instant when the last byte has left."""
         network, receiver = self._network, 1 - sender
-        left = network.world.now + size // BYTES_PER_MS
+        left = network.opens(*self.ends) + size // BYTES_PER_MS
         if not self.open:
             return left
         arrives = network.arrival(self.ends[sender], self.ends[receiver]) + size // BYTES_PER_MS
@@ -97,7 +97,11 @@ class Network:
         delay = 1 + int(self.rng.random() * self._weather.latency_ms)
         if not self.calm and self.rng.random() < self._weather.spike_rate:
             delay += self.rng.randrange(50, 1500)
-        return max(self.world.now, self._blocked.get(frozenset((one, other)), 0)) + delay
+        return self.opens(one, other) + delay
+
+    def opens(self, one: str, other: str) -> int:
+        """When something can leave; now, unless the path is blocked."""
+        return max(self.world.now, self._blocked.get(frozenset((one, other)), 0))
 
     def block(self, one: str, other: str, milliseconds: int) -> None:
         """Nothing gets through for a while; connections last, their bytes wait."""
