@@ -33,10 +33,14 @@ class Hangup:
 
 @dataclass(frozen=True, slots=True)
 class OpenLog:
-    """Open or create a partition's log -> `LogOpened` or `LogFailed`. Also brings an offline partition back."""
+    """Open or create a partition's log -> `LogOpened` or `LogFailed`. Also brings an offline partition back.
+
+    With `sync`, everything in it is on the disk when it is open: what a killed process left is committed from then on.
+    """
 
     partition: TopicPartition
     topic_id: bytes  # 16 bytes, Kafka's topic id; kept in `partition.metadata`
+    sync: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class Lifecycle:
 
     def _open(self, replica: Replica) -> Effect:
         self._opening[replica.partition] = None
-        return OpenLog(replica.partition, replica.topic_id)
+        return OpenLog(replica.partition, replica.topic_id, replica.config.sync)
 
     def _close(self, topic: str) -> list[Effect]:
         effects: list[Effect] = []

@@ -6,6 +6,7 @@ recovers from what the disk holds. Appends that must be synced are only written 
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from brokers.effects import (
@@ -141,7 +142,17 @@ class Storage:
         self._offline.pop(partition, None)
         for segment in stored.segments[:-1]:
             self._ask_for_sync(partition, stored, segment)
-        return [LogOpened(partition, log, repairs)]
+        failures: list[Event] = []
+        if effect.sync:
+            failures = self._on_log(partition, partial(self._sync_recovered, partition))
+        return failures or [LogOpened(partition, log, repairs)]
+
+    def _sync_recovered(self, partition: TopicPartition, log: StoredLog) -> None:
+        """What was written and never synced is about to be served as committed."""
+        self._ask_for_sync(partition, log, log.active)
+        self._sync_now(partition)
+        log.synced_offset = log.next_offset
+        self._root.recovery_points.offsets[partition] = log.synced_offset
 
     def _append(self, effect: Append, now: Instant) -> list[Event]:
         log = self._logs.get(effect.partition)

@@ -17,7 +17,7 @@ from tests.sim.checks import (
     p8_holes_are_recorded,
     p10_stored_once,
 )
-from tests.sim.evidence import Batch, Chronicle, Region
+from tests.sim.evidence import Batch, Chronicle, Region, log_start
 from tests.sim.testimony import Statements
 
 CHECKS: dict[str, ModuleType] = {
@@ -34,7 +34,10 @@ CHECKS: dict[str, ModuleType] = {
 
 @dataclass
 class Evidence:
-    """Everything that a checker may look at. `durable`: what was acknowledged must survive this run's crashes."""
+    """Everything that a checker may look at.
+
+    `durable`: what was acknowledged must survive this run's crashes. `retains`: no log deletes by itself.
+    """
 
     testimony: Statements
     chronicle: Chronicle
@@ -42,6 +45,7 @@ class Evidence:
     source: str
     destination: str
     durable: bool
+    retains: bool = True
 
     def holes_of(self, partition: TopicPartition) -> list[tuple[Offset, Offset]]:
         """The hole ledger, as the operator was last told."""
@@ -52,7 +56,9 @@ class Evidence:
         ]
 
     def deleted_below(self, region: str, partition: TopicPartition) -> Offset:
-        """What someone may have deleted: a mirror follows its source in this."""
+        """What someone may have deleted: a mirror follows its source in this. Retention is taken at its word."""
+        if not self.retains:
+            return log_start(self.regions[region].disk, partition)
         trims = self.testimony.trims
         below = trims.get((self.source, partition), 0)
         return max(below, trims.get((region, partition), 0))

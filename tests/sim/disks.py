@@ -6,6 +6,7 @@ The witness sees every byte that reaches a log, however short it stays: a checke
 from collections.abc import Callable, Iterator
 
 from brokers.ids import Buffer, Buffers
+from brokers.ports import DiskError
 from tests.sim.files import SimFiles
 
 Witness = Callable[[str, bytes], None]  # path, bytes appended
@@ -16,11 +17,12 @@ class Killed(BaseException):
 
 
 class Disk(SimFiles):
-    """`fuse` changes from now the process is killed; None: it lives."""
+    """`fuse` changes from now the process is killed; None: it lives. An `ailing` disk refuses every sync."""
 
     def __init__(self, witness: Witness) -> None:
         super().__init__()
         self.fuse: int | None = None
+        self.ailing = False
         self._witness = witness
 
     def append(self, path: str, buffers: Buffers) -> int:
@@ -38,6 +40,8 @@ class Disk(SimFiles):
 
     def sync(self, path: str) -> None:
         self._burn()
+        if self.ailing:
+            raise DiskError(f"{path}: Input/output error")
         super().sync(path)
 
     def replace(self, path: str, data: Buffer) -> None:

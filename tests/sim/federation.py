@@ -39,6 +39,7 @@ class Federation:
             source=SOURCE,
             destination=DESTINATION,
             durable=weather.crashes is not Crashes.UNSYNCED,
+            retains=weather.retention_bytes < 0,
         )
         self.nodes: dict[str, Node] = {}
         for number, region in enumerate((SOURCE, DESTINATION), 1):
@@ -103,7 +104,7 @@ def settings(region: str, number: int, weather: Weather) -> BrokerConfig:
             "offsets.topic.num.partitions": 2,
             "group.initial.rebalance.delay.ms": 100,
             "group.min.session.timeout.ms": 1_000,
-            "log.retention.check.interval.ms": 7_000,
+            "log.retention.check.interval.ms": 1_500,
             "replica.high.watermark.checkpoint.interval.ms": 2_000,
             "log.index.interval.bytes": 200,
             "metadata.log.max.record.bytes.between.snapshots": 6_000,

@@ -119,14 +119,17 @@ class Operator:
 
     async def prepare(self) -> None:
         """A topic, before the weather turns."""
-        config = CreatableTopicConfig(
-            name="internal.segment.bytes", value=str(self._weather.segment_bytes)
-        )
+        configs = {
+            "internal.segment.bytes": self._weather.segment_bytes,
+            "retention.bytes": self._weather.retention_bytes,
+        }
         topic = CreatableTopic(
             name=TOPIC,
             num_partitions=self._weather.partitions,
             replication_factor=1,
-            configs=[config],
+            configs=[
+                CreatableTopicConfig(name=name, value=str(value)) for name, value in configs.items()
+            ],
         )
         answer = None
         while answer is None:

@@ -28,15 +28,17 @@ class Storm:
             self._recur(weather.crash_mean_ms, lambda node=node: self._crash(node))
             self._recur(weather.freeze_mean_ms, lambda node=node: self._freeze(node))
             self._recur(weather.full_disk_mean_ms, lambda node=node: self._fill(node))
+            self._recur(weather.ailing_disk_mean_ms, lambda node=node: self._sicken(node))
             self._recur(weather.cut_mean_ms, lambda node=node: self._cut(node))
         self._recur(weather.block_mean_ms, self._block)
 
     def end(self) -> None:
-        """Disks have room, and who is down comes up."""
+        """Disks have room and are well, and who is down comes up."""
         self._raging = False
         for node in self._federation.nodes.values():
             node.disk.full_after(None)
             node.disk.fuse = None
+            self._cure(node)
             if not node.alive:
                 self._restart(node)
 
@@ -93,6 +95,13 @@ class Storm:
     def _fill(self, node: Node) -> None:
         node.disk.full_after(self._rng.randrange(0, 2_000))
         self._world.after(self._rng.randrange(100, 3_000), lambda: node.disk.full_after(None))
+
+    def _sicken(self, node: Node) -> None:
+        node.disk.ailing = True
+        self._world.after(self._rng.randrange(100, 3_000), lambda: self._cure(node))
+
+    def _cure(self, node: Node) -> None:
+        node.disk.ailing = False
 
     def _cut(self, node: Node) -> None:
         """Some connection of the node breaks."""

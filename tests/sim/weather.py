@@ -29,6 +29,7 @@ class Weather:
     half_open: float
     block_mean_ms: int
     full_disk_mean_ms: int
+    ailing_disk_mean_ms: int
     latency_ms: int
     spike_rate: float
     sync_ms: int
@@ -37,6 +38,7 @@ class Weather:
     duration_ms: int
     partitions: int
     segment_bytes: int
+    retention_bytes: int  # -1: everything is kept
     producers: int
     idempotent: bool
     trims: bool
@@ -68,6 +70,7 @@ def draw(rng: Random) -> Weather:
         half_open=rng.choice((0.0, 0.3)),
         block_mean_ms=rng.choice((0, 0, 4_000)),
         full_disk_mean_ms=rng.choice((0, 0, 6_000)),
+        ailing_disk_mean_ms=rng.choice((0, 0, 0, 6_000)),
         latency_ms=rng.choice((1, 10, 80)),
         spike_rate=rng.choice((0.0, 0.01, 0.1)),
         sync_ms=rng.choice((1, 8, 60, 400)),
@@ -76,6 +79,7 @@ def draw(rng: Random) -> Weather:
         duration_ms=rng.choice((5_000, 10_000, 20_000)),
         partitions=rng.choice((1, 2, 3)),
         segment_bytes=rng.choice((700, 3_000, 1 << 20)),
+        retention_bytes=rng.choice((-1, -1, -1, 4_000)),
         producers=rng.choice((1, 2, 3)),
         idempotent=rng.random() < 0.7,
         trims=rng.random() < 0.4,
