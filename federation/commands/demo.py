@@ -32,9 +32,14 @@ def demo(directory: Path, keep: bool, as_json: bool) -> None:
 
     Exits 1 if anything did not go as promised. Leaves no process behind, however it ends, unless --keep is given.
     """
-    from federation.demo.regions import DemoError
-    from federation.demo.screen import Screen
-    from federation.demo.steps import play
+    try:
+        from federation.demo.regions import DemoError
+        from federation.demo.screen import Screen
+        from federation.demo.steps import play
+    except ModuleNotFoundError as missing:
+        raise Failure(
+            f"{missing.name} is not installed", hint="pip install 'causeway[all]', or make setup"
+        ) from missing
 
     directory = directory.absolute()
     console = screen()

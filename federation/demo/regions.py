@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 import grpc
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -39,10 +40,13 @@ class Mirror:
 
 
 def create_topic(region: Region, topic: str, partitions: int) -> None:
-    """With Kafka's own admin API; raises what the client raises."""
+    """With Kafka's own admin API. Raises DemoError when the region refuses."""
     admin = AdminClient({"bootstrap.servers": region.bootstrap, "log_level": 0})
     for created in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
-        created.result(_PATIENCE_S)
+        try:
+            created.result(_PATIENCE_S)
+        except KafkaException as refusal:
+            raise DemoError(f"{region.name} does not create {topic}: {refusal}") from refusal
 
 
 def kill(federation: Federation, name: str) -> None:
