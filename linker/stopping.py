@@ -28,7 +28,6 @@ from linker.mirror import (
     Cut,
     CutKind,
     CutPartition,
-    MirrorRecord,
     MirrorState,
     MirrorTrigger,
     TransitionError,
@@ -207,7 +206,7 @@ class Stopping:
             generation=mirror.record.generation + 1,
             cut=self._cut(kind, now),
         )
-        return [mirror.change(record, partial(self._on_cut_written, kind, record))]
+        return [mirror.change(record, partial(self._on_cut_written, kind))]
 
     def _offline(self) -> list[int]:
         """Partitions of which nobody can tell where they end."""
@@ -243,17 +242,16 @@ class Stopping:
         leader_epoch = max(in_log, state.leader_epoch) + 1
         return CutPartition(state.log_end_offset, known, clock, leader_epoch)
 
-    def _on_cut_written(
-        self, kind: CutKind, record: MirrorRecord, refusal: Refusal | None, now: Instant
-    ) -> Effects:
-        if refusal is None:
-            return self._hand_over(now)
+    def _on_cut_written(self, kind: CutKind, refusal: Refusal | None, now: Instant) -> Effects:
         mirror = self._mirror
-        allowed = (mirror.record.state, MirrorTrigger.FAILOVER) in TRANSITIONS
-        if (
-            refusal.error is KafkaError.INVALID_UPDATE_VERSION
-            and kind is CutKind.FAILOVER
-            and allowed
+        if refusal is None or mirror.record.cut is not None:
+            return self._hand_over(now)  # it stands, if only by an attempt that was taken for lost
+        if refusal.error is not KafkaError.INVALID_UPDATE_VERSION:
+            # The disk failed and may hold the cut all the same: nothing is placed until that is known.
+            self._timer = self._desk.timers.set(now + RETRY_MS, partial(self._on_settled, kind))
+            return [Changed(f"mirror {mirror.topic}", "the cut waits", refusal.because)]
+        if kind is CutKind.FAILOVER and (
+            (mirror.record.state, MirrorTrigger.FAILOVER) in TRANSITIONS
         ):
             # Somebody else decided in between: failover goes on from there.
             self._timer = self._desk.timers.set(now + CHECK_MS, partial(self._halt, kind))

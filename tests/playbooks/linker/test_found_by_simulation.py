@@ -3,12 +3,25 @@
 import pytest
 
 from brokers.ids import TopicPartition
+from brokers.ports import DiskError
 from linker.admin import ChangeMirrors, CreateLink, CreateMirror, DescribeMirror, MirrorDescription
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
 from linker.mirror import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, World, caught_up, linked
+from tests.sim.files import SimFiles
+
+
+class Ailing(SimFiles):
+    """A disk that refuses syncs while it is told to."""
+
+    refuses = False
+
+    def sync(self, path: str) -> None:
+        if self.refuses:
+            raise DiskError(f"{path}: Input/output error")
+        super().sync(path)
 
 
 def started(partitions: int = 1, **configs: str) -> World:
@@ -79,6 +92,27 @@ def test_a_failover_that_the_disk_interrupted_goes_on_after_a_reconnect(room: in
     if state(world) is not MirrorState.STOPPED:
         change(world.destination, "failover")  # it was refused, and the operator asks again
     world.run_until(lambda: state(world) is MirrorState.STOPPED)
+
+
+def test_a_cut_whose_write_failed_and_survived_is_not_outrun_by_the_feed() -> None:
+    """A failed sync does not say that the record is gone: it comes back when the metadata log is opened again."""
+    world = World()
+    disk = world.destination.files = Ailing()
+    world.start()
+    clients.create_topic(world.source, "orders", 1)
+    linked(world)
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    world.run_until(lambda: caught_up(world))
+    disk.refuses = True
+    change(world.destination, "failover")
+    world.run(300)
+    clients.send(world.source, "orders", 0, b"c")
+    world.run(300)
+    disk.refuses = False
+    world.run_until(lambda: state(world) is MirrorState.STOPPED)
+    cut = world.destination.mirror("orders").record.cut
+    assert cut is not None
+    assert cut.partitions[0].offset == world.destination.offsets("orders", 0)[-1] + 2 == 2
 
 
 def test_partitions_that_came_while_the_mirror_was_paused_come_when_it_is_resumed() -> None:
