@@ -325,8 +325,12 @@ class Stopping:
 
 
 def changed_meanwhile(mirror: MirrorTopic, refusal: Refusal) -> LinkRefusal:
+    """Somebody else's change came first; or the metadata log failed, and nobody knows yet what it holds."""
+    because = f"{mirror.topic} was changed meanwhile: {refusal.because}"
+    if refusal.error is not KafkaError.INVALID_UPDATE_VERSION:
+        because = f"{mirror.topic} may or may not have been changed: {refusal.because}"
     return LinkRefusal(
-        "INVALID_UPDATE_VERSION",
-        f"{mirror.topic} was changed meanwhile: {refusal.because}",
+        refusal.error.name,
+        because,
         hint="look at `causeway mirror describe`, then ask again",
     )

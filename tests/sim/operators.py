@@ -50,6 +50,7 @@ LINK_CONFIGS = {
     "retry.backoff.ms": "50",
     "replica.fetch.max.bytes": "65536",
 }
+RESUME_LINK = AlterLinkConfigs(name=LINK, sets={"cluster.link.paused": "false"})
 
 
 class Operator:
@@ -110,9 +111,14 @@ class Operator:
             self._testimony.mirror = answer
 
     async def watch(self) -> None:
-        """Keep hearing about the mirror."""
+        """Keep hearing about the mirror; what was paused by a request that seemed to fail is resumed."""
         while True:
             await self.describe()
+            shown = self._testimony.mirror.shown if self._testimony.mirror else None
+            if shown is MirrorState.PAUSED and not self._testimony.ending_asked:
+                await self._link(self._verb("resume"))
+            if shown is MirrorState.LINK_PAUSED:
+                await self._link(RESUME_LINK)
             await self._world.sleep(500)
 
     # --- the beginning ---
@@ -197,10 +203,7 @@ class Operator:
     async def _pause_link(self) -> None:
         await self._link(AlterLinkConfigs(name=LINK, sets={"cluster.link.paused": "true"}))
         await self._world.sleep(self._rng.randrange(100, 3_000))
-        await self._until(
-            AlterLinkConfigs(name=LINK, sets={"cluster.link.paused": "false"}),
-            "CLUSTER_LINK_NOT_FOUND",
-        )
+        await self._until(RESUME_LINK, "CLUSTER_LINK_NOT_FOUND")
 
     def _verb(self, verb: str) -> Command:
         return ChangeMirrors(verb=verb, link=LINK, topics=(TOPIC,), timeout_ms=5_000)
