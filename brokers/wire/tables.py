@@ -22,6 +22,8 @@ FAMILIES = (
     "produce",
     "producers",
     "quorum",
+    "quorum_snapshots",
+    "quorum_voters",
     "sasl",
     "topics",
 )
