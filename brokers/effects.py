@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from brokers.ids import Buffer, Buffers, Instant, LeaderEpoch, Offset, Ticket, TopicPartition
+from brokers.ids import (
+    Buffer,
+    Buffers,
+    Instant,
+    LeaderEpoch,
+    Offset,
+    Peer,
+    Ticket,
+    TopicPartition,
+)
 from brokers.records.batch import BatchHeader
 
 if TYPE_CHECKING:
@@ -29,6 +38,23 @@ class Hangup:
 
     ticket: Ticket
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Send a Kafka request to another node -> exactly one `Answered`.
+
+    `channel` names a connection of its own: requests of one channel leave and are answered in order, so a long poll
+    delays nothing but its own channel. `timeout_ms` covers connecting too; when it runs out the channel is closed.
+    """
+
+    ticket: Ticket
+    peer: Peer
+    channel: str
+    api_key: int
+    api_version: int
+    message: object = field(repr=False)
+    timeout_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +105,14 @@ class TrimLog:
 
     partition: TopicPartition
     log_start_offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class TruncateLog:
+    """Cut every batch from `offset` on -> `LogOpened`, with what is left, or `LogFailed`. Never below the log start."""
+
+    partition: TopicPartition
+    offset: Offset
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What can happen to a broker core. Everything that enters `Broker.step` is one of these."""
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from brokers.errors import KafkaError
@@ -30,6 +31,25 @@ class Disconnected:
     """The client of these unanswered tickets is gone; answers are pointless, parked work may be dropped."""
 
     tickets: tuple[Ticket, ...]
+
+
+class AskFailure(Enum):
+    """Why a request to another node has no answer."""
+
+    NONE = "none"
+    REFUSED = "refused"  # nobody listens there: the process is gone, the machine is not
+    CLOSED = "closed"  # the connection was lost; the request may have been carried out
+    TIMEOUT = "timeout"
+    UNREADABLE = "unreadable"  # what came back is not an answer
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Answer to `Ask`: the response, or None and why there is none. Record bytes inside are the receiver's to keep."""
+
+    ticket: Ticket
+    message: object | None = field(repr=False)
+    failure: AskFailure = AskFailure.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,14 @@ TRANSACTIONS_TOPIC = "__transaction_state"
 INTERNAL_TOPICS = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)
 
 
+class Peer(NamedTuple):
+    """Another node of the region, and where it listens for the traffic at hand."""
+
+    node_id: BrokerId
+    host: str
+    port: int
+
+
 class OffsetAndMetadata(NamedTuple):
     """What a consumer group committed for one partition, as Kafka stores it."""
 
