@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 FAMILIES = (
     "api_versions",
+    "broker_lifecycle",
     "cluster",
     "configs",
     "control_records",
+    "features",
     "fetch",
+    "forwarding",
     "group_admin",
     "group_offsets",
     "group_records",

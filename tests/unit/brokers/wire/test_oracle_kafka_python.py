@@ -38,10 +38,17 @@ MODULES = (
 # What only brokers and controllers send each other is not in kafka-python.
 BETWEEN_NODES = (
     "AddRaftVoter",
+    "AllocateProducerIds",
+    "AssignReplicasToDirs",
     "BeginQuorumEpoch",
+    "BrokerHeartbeat",
+    "BrokerRegistration",
+    "ControllerRegistration",
     "EndQuorumEpoch",
+    "Envelope",
     "FetchSnapshot",
     "RemoveRaftVoter",
+    "UnregisterBroker",
     "UpdateRaftVoter",
     "Vote",
 )
