@@ -27,6 +27,7 @@ FAMILIES = (
     "quorum",
     "quorum_snapshots",
     "quorum_voters",
+    "replication",
     "sasl",
     "topics",
 )

@@ -5,6 +5,86 @@ from __future__ import annotations
 from brokers.wire.message import EMPTY, Message
 
 
+class AlterReplicaLogDirsRequest(Message):
+    """API 34, versions 1 to 2."""
+
+    __slots__ = ("dirs",)
+
+    def __init__(
+        self,
+        *,
+        dirs: list[AlterReplicaLogDir] = EMPTY,
+    ) -> None:
+        self.dirs = [] if dirs is EMPTY else dirs
+
+
+class AlterReplicaLogDir(Message):
+    __slots__ = ("path", "topics")
+
+    def __init__(
+        self,
+        *,
+        path: str = "",
+        topics: list[AlterReplicaLogDirTopic] = EMPTY,
+    ) -> None:
+        self.path = path
+        self.topics = [] if topics is EMPTY else topics
+
+
+class AlterReplicaLogDirTopic(Message):
+    __slots__ = ("name", "partitions")
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partitions: list[int] = EMPTY,
+    ) -> None:
+        self.name = name
+        self.partitions = [] if partitions is EMPTY else partitions
+
+
+class AlterReplicaLogDirsResponse(Message):
+    """API 34, versions 1 to 2."""
+
+    __slots__ = ("throttle_time_ms", "results")
+
+    def __init__(
+        self,
+        *,
+        throttle_time_ms: int = 0,
+        results: list[AlterReplicaLogDirTopicResult] = EMPTY,
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.results = [] if results is EMPTY else results
+
+
+class AlterReplicaLogDirTopicResult(Message):
+    __slots__ = ("topic_name", "partitions")
+
+    def __init__(
+        self,
+        *,
+        topic_name: str = "",
+        partitions: list[AlterReplicaLogDirPartitionResult] = EMPTY,
+    ) -> None:
+        self.topic_name = topic_name
+        self.partitions = [] if partitions is EMPTY else partitions
+
+
+class AlterReplicaLogDirPartitionResult(Message):
+    __slots__ = ("partition_index", "error_code")
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        error_code: int = 0,
+    ) -> None:
+        self.partition_index = partition_index
+        self.error_code = error_code
+
+
 class DescribeLogDirsRequest(Message):
     """API 35, versions 1 to 5."""
 

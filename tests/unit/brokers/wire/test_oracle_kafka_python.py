@@ -39,6 +39,7 @@ MODULES = (
 BETWEEN_NODES = (
     "AddRaftVoter",
     "AllocateProducerIds",
+    "AlterPartition",
     "AssignReplicasToDirs",
     "BeginQuorumEpoch",
     "BrokerHeartbeat",
