@@ -134,6 +134,7 @@ class PartitionRecord(Message):
         "directories",
         "eligible_leader_replicas",
         "last_known_elr",
+        "observers",
     )
 
     def __init__(
@@ -152,6 +153,7 @@ class PartitionRecord(Message):
         directories: list[UUID] = EMPTY,
         eligible_leader_replicas: list[int] | None = None,
         last_known_elr: list[int] | None = None,
+        observers: list[int] = EMPTY,
     ) -> None:
         self.partition_id = partition_id
         self.topic_id = topic_id
@@ -166,6 +168,7 @@ class PartitionRecord(Message):
         self.directories = [] if directories is EMPTY else directories
         self.eligible_leader_replicas = eligible_leader_replicas
         self.last_known_elr = last_known_elr
+        self.observers = [] if observers is EMPTY else observers
 
 
 class ConfigRecord(Message):
@@ -202,6 +205,7 @@ class PartitionChangeRecord(Message):
         "directories",
         "eligible_leader_replicas",
         "last_known_elr",
+        "observers",
     )
 
     def __init__(
@@ -218,6 +222,7 @@ class PartitionChangeRecord(Message):
         directories: list[UUID] | None = None,
         eligible_leader_replicas: list[int] | None = None,
         last_known_elr: list[int] | None = None,
+        observers: list[int] | None = None,
     ) -> None:
         self.partition_id = partition_id
         self.topic_id = topic_id
@@ -230,6 +235,7 @@ class PartitionChangeRecord(Message):
         self.directories = directories
         self.eligible_leader_replicas = eligible_leader_replicas
         self.last_known_elr = last_known_elr
+        self.observers = observers
 
 
 class FenceBrokerRecord(Message):
@@ -617,6 +623,19 @@ class ClearElrRecord(Message):
         topic_name: str = "",
     ) -> None:
         self.topic_name = topic_name
+
+
+class UnregisterControllerRecord(Message):
+    """Type 29, version 0."""
+
+    __slots__ = ("controller_id",)
+
+    def __init__(
+        self,
+        *,
+        controller_id: int = 0,
+    ) -> None:
+        self.controller_id = controller_id
 
 
 class TopicWriterRecord(Message):

@@ -263,6 +263,8 @@ METADATA_RECORDS: list[tuple[int, Message, str]] = [
         ("000000030102030405060708000000000000000900020b434f4e54524f4c4c4552026823850000000100"),
     ),
     (0, metadata.ClearElrRecord(topic_name="flights"), "08666c696768747300"),
+    # by Kafka 4.4.0: earlier ones have no such record
+    (0, metadata.UnregisterControllerRecord(controller_id=3), "0000000300"),
     (
         0,
         metadata.DelegationTokenRecord(
@@ -281,4 +283,42 @@ METADATA_RECORDS: list[tuple[int, Message, str]] = [
     ),
     (0, metadata.RemoveDelegationTokenRecord(token_id="t"), "027400"),
     (0, metadata.ZkMigrationStateRecord(zk_migration_state=2), "0200"),
+]
+
+# The same of records with observers. Kafka knows no tag 10000: it kept the tag as it was given it.
+WITH_OBSERVERS: list[tuple[int, Message, str]] = [
+    (
+        0,
+        partition(observers=[4, 5]),
+        (
+            "00000003010203040506070800000000000000040400000001000000020000000303000000020000"
+            "000301020000000300000002000000050000000901904e09030000000400000005"
+        ),
+    ),
+    (
+        2,
+        partition(
+            directories=[uuid(5), uuid(6)],
+            eligible_leader_replicas=[1],
+            last_known_elr=[2],
+            observers=[4, 5],
+        ),
+        (
+            "00000003010203040506070800000000000000040400000001000000020000000303000000020000"
+            "00030102000000030000000200000005000000090301020304050607080000000000000005010203"
+            "04050607080000000000000006030105020000000102050200000002904e09030000000400000005"
+        ),
+    ),
+    (
+        0,
+        metadata.PartitionChangeRecord(partition_id=3, topic_id=uuid(4), observers=[]),
+        "000000030102030405060708000000000000000401904e0101",
+    ),
+    (
+        2,
+        metadata.PartitionChangeRecord(
+            partition_id=3, topic_id=uuid(4), last_known_elr=[3], observers=[4, 5]
+        ),
+        ("00000003010203040506070800000000000000040207050200000003904e09030000000400000005"),
+    ),
 ]

@@ -7,9 +7,9 @@ from brokers.wire.message import Message
 from brokers.wire.messages import metadata_records as metadata
 from brokers.wire.primitives import WireError
 from tests.unit.brokers.wire.golden_groups import OTHER_RECORDS
-from tests.unit.brokers.wire.golden_metadata import METADATA_RECORDS
+from tests.unit.brokers.wire.golden_metadata import METADATA_RECORDS, WITH_OBSERVERS
 
-WRITTEN_BY_KAFKA = METADATA_RECORDS + OTHER_RECORDS
+WRITTEN_BY_KAFKA = METADATA_RECORDS + WITH_OBSERVERS + OTHER_RECORDS
 
 
 @pytest.mark.parametrize(("version", "message", "written"), WRITTEN_BY_KAFKA)
@@ -33,6 +33,14 @@ def test_every_record_is_among_them() -> None:
         if schema.family in families and (schema.key or 0) < 20_000
     }
     assert names == {type(message).__name__ for _, message, _ in WRITTEN_BY_KAFKA}
+
+
+def test_observers_are_none_in_a_partition_and_unchanged_in_a_change_unless_named() -> None:
+    partition, change = metadata.PartitionRecord(), metadata.PartitionChangeRecord()
+    for version in range(3):
+        for record, observers in ((partition, []), (change, None)):
+            read = codec.decode_record(type(record), version, codec.encode_record(record, version))
+            assert read.observers == observers
 
 
 def test_a_record_may_be_named_and_may_begin_anywhere() -> None:
