@@ -10,6 +10,7 @@ from brokers.decisions import Decisions
 from brokers.door import Door, View
 from brokers.effects import Changed, Effect, TrimLog
 from brokers.events import (
+    Answered,
     Disconnected,
     Event,
     LogFailed,
@@ -87,6 +88,8 @@ class Broker:
                 return self._on_partition(event, now)
             case TimestampFound():
                 return self._context.answered.pop(event.ticket)(event, now)
+            case Answered():
+                return self._context.asked.pop(event.ticket)(event, now)
             case TimeReached():
                 return self._on_time(now)
             case StateLoaded() | StateSaved():

@@ -181,4 +181,4 @@ StorageEffect: TypeAlias = (
     | ReadRange | FindTimestamp | SaveState | LoadState
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
-Effect: TypeAlias = "Reply | Hangup | Changed | StorageEffect | RegionEffect"
+Effect: TypeAlias = "Reply | Hangup | Ask | Changed | StorageEffect | RegionEffect"

@@ -125,6 +125,6 @@ class StateLoaded:
 
 
 Event: TypeAlias = (
-    Request | Disconnected | Started | TimeReached | LogOpened | LogFailed | Written | RangeRead
-    | TimestampFound | StateSaved | StateLoaded
+    Request | Disconnected | Answered | Started | TimeReached | LogOpened | LogFailed | Written
+    | RangeRead | TimestampFound | StateSaved | StateLoaded
 )  # fmt: skip

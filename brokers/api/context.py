@@ -1,7 +1,8 @@
 """What a handler may touch, and how it waits.
 
-A handler that cannot answer at once leaves a continuation: for a ticket it gave to an effect, for a decision of the
-controller, for an offset of a partition, or for an instant. A continuation returns effects like a handler does.
+A handler that cannot answer at once leaves a continuation: for a ticket it gave to an effect, for what another node
+answers, for a decision of the controller, for an offset of a partition, or for an instant. A continuation returns
+effects like a handler does.
 """
 
 from collections.abc import Callable
@@ -9,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from brokers.config import BrokerConfig
-from brokers.effects import Effect, Reply
+from brokers.effects import Ask, Effect, Reply
 from brokers.errors import KafkaError, Refusal
-from brokers.events import RangeRead, TimestampFound
+from brokers.events import Answered, RangeRead, TimestampFound
 from brokers.groups.coordinator import Coordinator
 from brokers.groups.effects import Answer, GroupEffect
-from brokers.ids import Instant, Ticket, TopicPartition
+from brokers.ids import Instant, Peer, Ticket, TopicPartition
 from brokers.metadata.commands import Command
 from brokers.metadata.image import Image
 from brokers.metadata.plane import MetadataPlane, PlaneEffect
@@ -22,7 +23,8 @@ from brokers.partition.replica import Replica
 from brokers.timers import Timers
 
 Then: TypeAlias = Callable[[Any, Instant], list[Effect]]
-Answered: TypeAlias = Callable[[RangeRead | TimestampFound, Instant], list[Effect]]
+OnRead: TypeAlias = Callable[[RangeRead | TimestampFound, Instant], list[Effect]]
+OnAnswer: TypeAlias = Callable[[Answered, Instant], list[Effect]]
 
 
 @dataclass(slots=True)
@@ -37,7 +39,8 @@ class Context:
     run_plane: Callable[[list[PlaneEffect], Instant], list[Effect]]
     partitions: dict[TopicPartition, Replica] = field(default_factory=dict)
     timers: Timers = field(default_factory=Timers)
-    answered: dict[Ticket, Answered] = field(default_factory=dict)
+    answered: dict[Ticket, OnRead] = field(default_factory=dict)
+    asked: dict[Ticket, OnAnswer] = field(default_factory=dict)
     decided: dict[Ticket, Then] = field(default_factory=dict)
     groups_waiting: dict[Ticket, Callable[[Any], Any]] = field(default_factory=dict)
     abandoned: dict[Ticket, Callable[[], None]] = field(default_factory=dict)
@@ -57,6 +60,21 @@ class Context:
         ticket = self.new_ticket()
         self.decided[ticket] = then
         return self.run_plane(self.plane.propose(command, ticket, now), now)
+
+    def ask(
+        self,
+        peer: Peer,
+        channel: str,
+        api_key: int,
+        api_version: int,
+        message: object,
+        timeout_ms: int,
+        then: OnAnswer,
+    ) -> list[Effect]:
+        """Ask another node; `then` hears the answer, or why there is none, exactly once."""
+        ticket = self.new_ticket()
+        self.asked[ticket] = then
+        return [Ask(ticket, peer, channel, api_key, api_version, message, timeout_ms)]
 
     def answer(self, ticket: Ticket, to_message: Callable[[Any], object]) -> None:
         """The coordinator's `Answer` to this ticket becomes the wire message that `to_message` makes of it."""
