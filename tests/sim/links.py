@@ -54,6 +54,8 @@ class Joined:
         frame = frames.decode(data)
         assert frame is not None, data[:80]
         self.nodes[receiver].deliver(FrameArrived(self.names[receiver], frame))
+        if isinstance(frame, Chunk):
+            self.nodes[1 - receiver].on_word()
 
 
 class Streams:

@@ -56,6 +56,7 @@ class Node:
         self.listener = Listener(self, network)
         self.streams = Streams(self, network)
         self.on_end: Callable[[], None] = lambda: None
+        self.on_word: Callable[[], None] = lambda: None  # someone heard what they will rely on
         self._weather = weather
         self._rng: Random = world.rng(f"node {region}")
         self._frozen_until = 0
@@ -199,6 +200,7 @@ class Node:
         match effect:
             case Reply(ticket, message):
                 self.listener.reply(ticket, message)
+                self.on_word()
             case Hangup(ticket, reason):
                 self.listener.hang_up(ticket, reason)
             case Changed(what, to, why):

@@ -20,6 +20,7 @@ class Storm:
         self._lost: dict[str, None] = {}  # regions that do not come back
         for node in federation.nodes.values():
             node.on_end = lambda node=node: self._on_end(node)
+            node.on_word = lambda node=node: self._on_word(node)
 
     def begin(self) -> None:
         self._raging = True
@@ -77,6 +78,12 @@ class Storm:
             node.kill()
         else:
             node.cut_power()
+
+    def _on_word(self, node: Node) -> None:
+        """The worst moment to end is just after something was promised."""
+        if self._raging and self._rng.random() < self._weather.spite:
+            life = node.life
+            self._world.after(0, lambda: self._finish(node) if node.life == life else None)
 
     def _on_end(self, node: Node) -> None:
         self._world.after(

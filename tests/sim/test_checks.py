@@ -227,6 +227,13 @@ def test_a_group_that_is_carried_past_its_own_commit_breaks_p6(scene: Scene) -> 
         scene.commit(3)
 
 
+def test_a_group_that_is_moved_by_others_once_it_lives_here_breaks_p6(scene: Scene) -> None:
+    scene.testimony.tries_commit("east", "readers", PARTITION, 4)
+    scene.commit(4)
+    with pytest.raises(court.Broken, match=r"^P6"):
+        scene.commit(3)
+
+
 def test_data_that_a_crash_took_from_under_a_group_breaks_p6(scene: Scene) -> None:
     scene.testimony.moved = False
     scene.testimony.tries_commit("west", "readers", PARTITION, 4)

@@ -21,6 +21,7 @@ class Weather:
 
     crashes: Crashes
     crash_mean_ms: int
+    spite: float  # share of answers and chunks right after which the node that gave them ends
     midway: float  # share of crashes that come between two operations of one step
     clean_stops: float  # share of ends that are orderly
     down_ms: int
@@ -62,6 +63,7 @@ def draw(rng: Random) -> Weather:
     return Weather(
         crashes=crashes,
         crash_mean_ms=rng.choice((0, 2_000, 5_000, 15_000)),
+        spite=rng.choice((0.0, 0.0, 0.005, 0.03)),
         midway=rng.choice((0.0, 0.5)),
         clean_stops=rng.choice((0.0, 0.3)),
         down_ms=rng.choice((100, 1_000, 4_000)),

@@ -1,16 +1,24 @@
 """Virtual time: one heap of what happens when, the coroutines of clients, and a hash of everything that happened.
 
-Nothing here waits or draws from outside: a world is its seed, and two runs of a seed have equal `trace_hash`.
+Nothing here waits or draws from outside: a world is its seed, and two runs of a seed have equal `trace_hash`. A world
+that does not end says what it is at.
 """
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from hashlib import blake2b
 from random import Random
 from typing import Any
 
 START = 1_800_000_000_000  # the first instant, milliseconds since the Unix epoch
+DEEDS_MAX = 1_000_000  # of a whole run; one that ends has 30,000 or so
+DEEDS_AT_ONCE_MAX = 20_000  # of one instant; there are hundreds when much comes together
 Act = Callable[[], None]
+
+
+class Endless(Exception):
+    """More happens than in any run that ends, in all or at one instant: something goes round in circles."""
 
 
 class Promise:
@@ -44,7 +52,10 @@ class Promise:
 
 
 class World:
-    """The clock, the heap and the trace. Acts of one instant happen in the order they were asked for."""
+    """The clock, the heap and the trace. Acts of one instant happen in the order they were asked for.
+
+    Whatever is done, asked for or noted is a deed; `Endless` once there are too many of them.
+    """
 
     def __init__(self, seed: int, show: Callable[[str], None] | None = None) -> None:
         self.seed = seed
@@ -52,6 +63,10 @@ class World:
         self.steps = 0
         self._heap: list[tuple[int, int, Act]] = []
         self._asked = 0
+        self._deeds = 0
+        self._deeds_before = 0  # this instant
+        self._last_act: Act | None = None
+        self._last_lines: deque[str] = deque(maxlen=5)
         self._show = show
         self._hash = blake2b(digest_size=16)
 
@@ -60,6 +75,7 @@ class World:
         return Random(f"{self.seed}/{name}")
 
     def at(self, instant: int, act: Act) -> None:
+        self._count()
         self._asked += 1
         heapq.heappush(self._heap, (max(instant, self.now), self._asked, act))
 
@@ -93,20 +109,41 @@ class World:
     def run(self, until: int, stop: Callable[[], bool] = lambda: False) -> bool:
         """Let time pass until an instant, or until `stop()`; whether it stopped."""
         while self._heap and self._heap[0][0] <= until:
-            self.now, _, act = heapq.heappop(self._heap)
+            instant, _, self._last_act = heapq.heappop(self._heap)
+            self._reach(instant)
+            self._count()
             self.steps += 1
-            act()
+            self._last_act()
             if stop():
                 return True
-        self.now = max(self.now, until)
+        self._reach(until)
         return False
+
+    def _reach(self, instant: int) -> None:
+        if instant > self.now:
+            self.now, self._deeds_before = instant, self._deeds
 
     def note(self, who: str, what: str) -> None:
         """One line of the trace."""
+        self._count()
         line = f"{self.now - START:>7} {who:<12} {what}"
+        self._last_lines.append(line)
         self._hash.update(line.encode())
         if self._show is not None:
             self._show(line)
+
+    def _count(self) -> None:
+        self._deeds += 1
+        at_once = self._deeds - self._deeds_before
+        if at_once > DEEDS_AT_ONCE_MAX:
+            raise Endless(f"{at_once} deeds at instant {self.now - START}; {self._told()}")
+        if self._deeds > DEEDS_MAX:
+            raise Endless(f"{self._deeds} deeds by instant {self.now - START}; {self._told()}")
+
+    def _told(self) -> str:
+        """What was done last."""
+        name = getattr(self._last_act, "__qualname__", type(self._last_act).__name__)
+        return "\n  ".join((f"the last was {name}, the last lines:", *self._last_lines))
 
     def digest(self, data: bytes) -> None:
         """Let bytes count in the trace hash."""

@@ -16,10 +16,20 @@ def on_written(
     """The instant when it is written is the one that counts."""
     if region != evidence.destination or partition.topic != OFFSETS_TOPIC:
         return
-    if evidence.testimony.moved:
-        return  # from now on the group commits here itself
     for group, at, offset in commits(batch):
-        yield from _judge(evidence, group, at, offset)
+        if evidence.testimony.moved:
+            yield from _judge_own(evidence, group, at, offset)
+        else:
+            yield from _judge(evidence, group, at, offset)
+
+
+def _judge_own(
+    evidence: "Evidence", group: str, partition: TopicPartition, offset: Offset
+) -> Iterator[str]:
+    """Once the group lives here, nobody else moves it."""
+    tried = evidence.testimony.attempts.get((evidence.destination, group, partition), {})
+    if offset not in tried:
+        yield f"group {group} was moved to {offset} of {partition}, where it has not asked to be"
 
 
 def on_restart(evidence: "Evidence", region: str) -> Iterator[str]:
