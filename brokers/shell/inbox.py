@@ -36,9 +36,11 @@ class Inbox:
         if self._taken:
             return self._buffer[self._end :]
         needed = self._needed()
+        is_crowded = self._end == len(self._buffer) < READ_AHEAD
         if self._start and self._start + needed > len(self._buffer):
             self._move_to_front()
-        if self._end == len(self._buffer):
+        # A client that fills a small buffer has more to say: requests that arrive together are answered together.
+        if is_crowded or self._end == len(self._buffer):
             self._grow(needed)
         limit = len(self._buffer)
         if self._end - self._start >= _PREFIX and needed > READ_AHEAD:

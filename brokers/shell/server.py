@@ -14,7 +14,7 @@ from typing import Protocol
 from brokers.api import api_versions, versions
 from brokers.config import BrokerConfig
 from brokers.events import Disconnected, Request
-from brokers.ids import Ticket
+from brokers.ids import Buffer, Ticket
 from brokers.shell.inbox import Inbox
 from brokers.wire.codec import decode_request
 from brokers.wire.frames import (
@@ -30,6 +30,8 @@ from brokers.wire.primitives import WireError
 logger = logging.getLogger(__name__)
 SWEEP_SECONDS = 10.0
 BACKLOG = 1024
+# Answers to requests that arrived together leave together; from this size on they don't wait for one another.
+CORKED_BYTES_MAX = 64 * 1024
 
 
 class Feed(Protocol):
@@ -50,6 +52,8 @@ class Connection(asyncio.BufferedProtocol):
         self._reading = True
         self._parsing = False
         self._closed = False
+        self._corked: list[Buffer] = []
+        self._corked_bytes = 0
         self.used_at = 0.0
 
     # --- asyncio's callbacks ---
@@ -94,6 +98,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._server.feed(request)
         finally:
             self._parsing = False
+        self._uncork()
         self._throttle_reading()
 
     def _next_request(self) -> Request | None:
@@ -129,7 +134,7 @@ class Connection(asyncio.BufferedProtocol):
         response = api_versions.unsupported()
         chunks = encode_response_frame(API_VERSIONS, 0, error.header.correlation_id, response)
         self._inbox.done()
-        self._transport.writelines(chunks)
+        self._write(chunks)
 
     def reply(self, message: object | None) -> None:
         assert self._busy is not None
@@ -152,10 +157,28 @@ class Connection(asyncio.BufferedProtocol):
             logger.exception("the answer to API %d version %d can't be written", key, version)
             self.hang_up("an answer that can't be written")
             return
-        self._transport.writelines(chunks)
+        self._write(chunks)
+
+    def _write(self, chunks: list[Buffer]) -> None:
+        """Corked while more requests may be at hand: each system call costs as much as half a request."""
+        self._corked += chunks
+        self._corked_bytes += sum(map(len, chunks))
+        if not self._parsing or self._corked_bytes >= CORKED_BYTES_MAX:
+            self._uncork()
+
+    def _uncork(self) -> None:
+        if not self._corked or self._closed:
+            return
+        chunks, size = self._corked, self._corked_bytes
+        self._corked, self._corked_bytes = [], 0
+        if size < CORKED_BYTES_MAX:
+            self._transport.write(b"".join(chunks))
+        else:
+            self._transport.writelines(chunks)
 
     def hang_up(self, reason: str) -> None:
         logger.warning("closing the connection from %s: %s", self._host, reason)
+        self._uncork()
         self._transport.close()
         self._closed = True
 
