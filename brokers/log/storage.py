@@ -63,6 +63,7 @@ class Storage:
             TopicPartition, str
         ] = {}  # why, of those that failed and were not reopened
         self.unsynced: dict[TopicPartition, SyncTarget] = {}
+        self._under_way: dict[TopicPartition, SyncTarget] = {}  # of open logs: begun, and not ended
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
             Append: self._append,
             ReadRange: self._read,
@@ -88,7 +89,7 @@ class Storage:
 
     def begin_sync(self, partition: TopicPartition) -> Callable[[], SyncResult]:
         """Take a partition from `unsynced` -> the syncing, which may run in another thread while appends go on."""
-        target = self.unsynced.pop(partition)
+        target = self._under_way[partition] = self.unsynced.pop(partition)
         log = self._logs[partition]
         return lambda: sync_files(self._files, log, target)
 
@@ -97,6 +98,7 @@ class Storage:
         log = result.log
         if self._logs.get(partition) is not log:
             return []  # closed, or opened anew, meanwhile
+        self._under_way.pop(partition, None)
         for path, reason in result.failures.items():
             if self._files.exists(path):  # else it was trimmed meanwhile
                 return self._fail(partition, reason)
@@ -206,8 +208,13 @@ class Storage:
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _sync_now(self, partition: TopicPartition) -> None:
-        for path in self.unsynced.pop(partition, SyncTarget()).paths:
-            self._files.sync(path)
+        """Everything that is not on the disk for certain: nobody knows how a sync that is under way will end."""
+        begun = self._under_way.get(partition, SyncTarget()).paths
+        asked = self.unsynced.pop(partition, SyncTarget()).paths
+        trimmed = [path for path in begun if not self._files.exists(path)]
+        for path in dict.fromkeys((*begun, *asked)):
+            if path not in trimmed:
+                self._files.sync(path)
 
     def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
         return self._on_log(effect.partition, lambda log: log.save_epochs(effect.entries))
@@ -342,4 +349,5 @@ class Storage:
         self._logs.pop(partition, None)
         self._cores.pop(partition, None)
         self.unsynced.pop(partition, None)
+        self._under_way.pop(partition, None)
         self._files.close(folder_name(partition))
