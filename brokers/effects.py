@@ -177,8 +177,8 @@ class Changed:
 
 
 StorageEffect: TypeAlias = (
-    OpenLog | Append | Roll | SaveEpochs | TrimLog | CloseLog | SaveHighWatermarks
-    | ReadRange | FindTimestamp | SaveState | LoadState
+    OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | SaveHighWatermarks
+    | ReadRange | FindRange | FindTimestamp | SaveState | LoadState
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
 Effect: TypeAlias = "Reply | Hangup | Ask | Changed | StorageEffect | RegionEffect"

@@ -78,6 +78,10 @@ class EpochHistory:
         self.latest = self._entries[-1][0] if self._entries else NO_PARTITION_LEADER_EPOCH
         return changed
 
+    def drop_from(self, offset: Offset) -> bool:
+        """Forget epochs that begin at or above `offset`, even one without data; whether anything changed."""
+        return self.truncate_from_end(offset - 1)
+
     def truncate_from_start(self, log_start_offset: Offset) -> bool:
         """Forget epochs that end at or below the log's start; the first one kept begins there."""
         after = bisect_right(self._entries, log_start_offset, key=_start_of)

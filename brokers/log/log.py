@@ -7,7 +7,7 @@ changed by the core alone.
 
 from collections.abc import Sequence
 
-from brokers.effects import Append, Roll, SaveEpochs, StorageEffect, TrimLog
+from brokers.effects import Append, Roll, SaveEpochs, StorageEffect, TrimLog, TruncateLog
 from brokers.ids import Buffers, Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.epochs import EpochHistory
@@ -155,6 +155,18 @@ class Log:
         roll = self._roll(offset)
         self.log_end_offset = self.written_offset = offset
         return [roll, *self._start_at(offset)]
+
+    def truncate(self, offset: Offset) -> list[StorageEffect]:
+        """Cut what lies at `offset` and above: then this log is over, and `LogOpened` brings the one that is left.
+
+        At or above its end nothing is cut and the log goes on, but an epoch that began there without data is forgotten:
+        the leader of a later one may not know it, and would find this history to diverge for ever.
+        """
+        if offset < self.log_end_offset:
+            return [TruncateLog(self.partition, max(offset, self.log_start_offset))]
+        if self.epochs.drop_from(self.log_end_offset):
+            return [SaveEpochs(self.partition, self.epochs.entries)]
+        return []
 
     def snapshot(self) -> bytes:
         """Producer state at the log's end, as a clean shutdown keeps it."""

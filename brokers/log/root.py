@@ -94,6 +94,13 @@ class Root:
         self.recovery_points.offsets[partition] = offset
         self.recovery_points.save()
 
+    def lower(self, partition: TopicPartition, offset: Offset) -> None:
+        """Before a log is cut at `offset`: from now on nothing says, durably, that more of it was kept or committed."""
+        for each in (self.high_watermarks, self.recovery_points):
+            if max(each.get(partition), each.saved.get(partition, 0)) > offset:
+                each.offsets[partition] = offset
+                each.save()
+
     def mark_closed(self) -> None:
         """Every log was closed in order: the next start need not check them."""
         self.recovery_points.save()

@@ -22,6 +22,7 @@ from brokers.effects import (
     SaveState,
     StorageEffect,
     TrimLog,
+    TruncateLog,
 )
 from brokers.errors import KafkaError
 from brokers.events import (
@@ -43,6 +44,7 @@ from brokers.log.snapshots import encode_snapshot
 from brokers.log.stored_log import StoredLog
 from brokers.log.syncing import SyncResult, SyncTarget, sync_files
 from brokers.log.timestamps import Found, find_timestamp
+from brokers.log.truncation import cut_log
 from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError
 
@@ -71,6 +73,7 @@ class Storage:
             OpenLog: self._open,
             SaveEpochs: self._save_epochs,
             TrimLog: self._trim,
+            TruncateLog: self._truncate,
             CloseLog: self._close,
             SaveHighWatermarks: self._save_high_watermarks,
             FindTimestamp: self._find_timestamp,
@@ -227,6 +230,23 @@ class Storage:
                 target.paths = {path: None for path in target.paths if path not in gone}
 
         return self._on_log(effect.partition, trim)
+
+    def _truncate(self, effect: TruncateLog, now: Instant) -> list[Event]:
+        """Cut, then opened anew, all of it synced: whoever hears what is left may rely on it."""
+        partition, offset = effect.partition, effect.offset
+        core = self._cores.get(partition)
+        if core is None:
+            return []
+        epochs = core.epochs.entries
+
+        def cut(log: StoredLog) -> None:
+            cut_log(self._files, self._root, partition, log, epochs, offset)
+
+        failures = self._on_log(partition, cut)
+        if failures:
+            return failures
+        self._checked[partition] = offset
+        return self._open(OpenLog(partition, core.topic_id, sync=True), now)
 
     def _on_log(self, partition: TopicPartition, act: Callable[[StoredLog], None]) -> list[Event]:
         """Act on an open log; what the disk refuses takes it offline."""

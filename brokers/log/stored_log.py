@@ -86,6 +86,24 @@ class StoredLog:
         self._positions.clear()
         return gone
 
+    def cut(self, offset: Offset) -> Offset:
+        """Remove every batch that holds `offset` or lies above it, durably -> where the log then ends.
+
+        The indexes are left as they are: the log must be opened anew. `BatchError` where the log is damaged.
+        """
+        kept = self.segment_of(offset)
+        while self.active is not kept:
+            segment = self.segments.pop()
+            self._loaded.forget(segment)
+            segment.remove()
+        size = self.position_of(kept, offset)
+        self.next_offset = kept.base_offset
+        for _, header in kept.hop(kept.index.floor(offset - 1), size):
+            self.next_offset = header.next_offset
+        if size < kept.size:
+            self._files.truncate(kept.path, size)
+        return self.next_offset
+
     def save_epochs(self, entries: Sequence[tuple[LeaderEpoch, Offset]]) -> None:
         """Persist the leader-epoch history.
 

@@ -110,6 +110,25 @@ class LogAgainstModel(RuleBasedStateMachine):
     def restart_further_on(self, distance: int) -> None:
         self.driver.perform(self.log.restart_at(self.log.log_end_offset + distance))
 
+    @rule(part=st.floats(0, 1))
+    def truncate(self, part: float) -> None:
+        start, end = self.log.log_start_offset, self.log.log_end_offset
+        offset = start + int(part * (end - start))
+        epochs = self.log.epochs.entries
+        self.driver.perform(self.log.truncate(offset))
+        if offset == end:
+            kept = end
+        else:
+            batches = (batch.next_offset for batch in self.batches)
+            kept = max([each for each in batches if each <= offset], default=start)
+            assert self.driver.repairs == () or self.log.log_end_offset == start
+            assert max(start, kept) <= self.log.log_end_offset <= offset
+            self.synced = self.log.log_end_offset
+            self._forget_above(self.log.log_end_offset)
+            self._check_recovered()
+        assert set(self.log.epochs.entries) <= {(epoch, max(at, start)) for epoch, at in epochs}
+        assert all(at <= kept for _, at in self.log.epochs.entries)
+
     @rule(
         at=st.floats(0, 1),
         until=st.floats(0, 1),
