@@ -18,8 +18,10 @@ from brokers.shell.files import DiskFiles
 from brokers.shell.identity import claim
 from brokers.shell.memory import keep_freed_memory, spare_collector
 from brokers.shell.node import Node
+from brokers.shell.peers import Peers
 from brokers.shell.server import Server
 
+IDLE_SHARE = 0.9  # of connections.max.idle.ms: Kafka's clients wait 9 minutes, its brokers 10
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -34,7 +36,9 @@ async def run_broker(config: BrokerConfig) -> None:
     broker = Broker(config, identity.cluster_id, rng, directory=identity.directory_id)
     node = Node(broker, open_storage(config), Clock())
     server = Server(config, node.feed, asyncio.get_running_loop().time)
+    peers = open_peers(config, node)
     node.serve(server)
+    node.perform |= peers.perform
     node.start()
     await node.ready
     spare_collector()
@@ -42,6 +46,7 @@ async def run_broker(config: BrokerConfig) -> None:
     announce({"kafka": address(bound), "admin": None})
     await stop_signal(node)
     server.close()
+    peers.close()
     await node.stop()
 
 
@@ -56,6 +61,16 @@ def prepare() -> None:
 
 def open_storage(config: BrokerConfig) -> Storage:
     return Storage(DiskFiles(config.log_dirs), index_interval_bytes=config.log_index_interval_bytes)
+
+
+def open_peers(config: BrokerConfig, node: Node) -> Peers:
+    """An idle connection is left before the other end would close it."""
+    return Peers(
+        config.node_id,
+        node.feed,
+        frame_bytes_max=config.socket_request_max_bytes,
+        idle_seconds=config.connections_max_idle_ms / 1000 * IDLE_SHARE,
+    )
 
 
 def bind(config: BrokerConfig) -> tuple[socket.socket, BrokerConfig]:

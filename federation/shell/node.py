@@ -16,6 +16,7 @@ from brokers.shell.process import (
     address,
     announce,
     bind,
+    open_peers,
     open_storage,
     prepare,
     stop_signal,
@@ -56,9 +57,9 @@ async def run_node(config: BrokerConfig) -> None:
     broker = Broker(config, identity.cluster_id, rng, directory=identity.directory_id)
     node = Node(RegionNode(broker, Linker(broker.view, rng)), open_storage(config), Clock())
     server = Server(config, node.feed, asyncio.get_running_loop().time)
-    dialer = Dialer(streams)
+    dialer, peers = Dialer(streams), open_peers(config, node)
     node.serve(server)
-    node.perform |= streams.perform | links.perform | dialer.perform
+    node.perform |= peers.perform | streams.perform | links.perform | dialer.perform
     node.start()
     await node.ready
     spare_collector()
@@ -67,6 +68,7 @@ async def run_node(config: BrokerConfig) -> None:
     announce({"kafka": address(bound), "admin": config.admin_listener})
     await stop_signal(node)
     server.close()
+    peers.close()
     await dialer.stop()
     await links.stop()
     await node.stop()

@@ -1,0 +1,83 @@
+"""A channel's receive buffer: whole frames come out, each in memory of its own, the receiver's for as long as it likes.
+
+The counterpart of `inbox`, whose frames are valid until they are answered. Small frames are copied out of a buffer that
+is used over and over; a big one is read to its end straight into the memory that it is handed out in.
+"""
+
+from collections.abc import Iterator
+from struct import Struct
+
+from brokers.wire.primitives import WireError
+
+SCRATCH_BYTES = 64 * 1024
+# Who answers is a node of the region, but an address may be wrong: a length alone allocates no more than this.
+AHEAD_BYTES = 16 << 20
+
+_LENGTH = Struct(">i")
+_PREFIX = 4
+
+
+class Intake:
+    """`room` to write into, `received` n bytes, then `frames`, without their length prefix."""
+
+    def __init__(self, frame_bytes_max: int) -> None:
+        self._frame_bytes_max = frame_bytes_max
+        self._scratch = memoryview(bytearray(SCRATCH_BYTES))
+        self._end = 0  # of what has arrived in the scratch
+        self._big = memoryview(b"")  # a frame of which the first bytes have arrived
+        self._big_bytes = 0  # its length, 0 while there is none
+        self._filled = 0
+
+    def room(self) -> memoryview:
+        """Where the next bytes go; never empty."""
+        if not self._big_bytes:
+            return self._scratch[self._end :]
+        if self._filled == len(self._big):
+            self._grow()
+        return self._big[self._filled :]
+
+    def received(self, size: int) -> None:
+        if self._big_bytes:
+            self._filled += size
+        else:
+            self._end += size
+
+    def frames(self) -> Iterator[memoryview]:
+        """Those that are whole; WireError for an illegal length."""
+        if self._big_bytes:
+            if self._filled == self._big_bytes:
+                whole, self._big, self._big_bytes = self._big, memoryview(b""), 0
+                yield whole
+            return
+        start = 0
+        while self._end - start >= _PREFIX:
+            size = self._size_at(start)
+            if start + _PREFIX + size > self._end:
+                break
+            yield memoryview(bytes(self._scratch[start + _PREFIX : start + _PREFIX + size]))
+            start += _PREFIX + size
+        self._keep(start)
+
+    def _size_at(self, start: int) -> int:
+        size: int = _LENGTH.unpack_from(self._scratch, start)[0]
+        if not 0 <= size <= self._frame_bytes_max:
+            raise WireError(f"a frame of {size} bytes; {self._frame_bytes_max} are allowed")
+        return size
+
+    def _keep(self, start: int) -> None:
+        """What follows the last whole frame: to the front, or to its own memory if the scratch can't hold it."""
+        rest = self._end - start
+        size = self._size_at(start) if rest >= _PREFIX else 0
+        if _PREFIX + size <= SCRATCH_BYTES:
+            self._scratch[:rest] = bytes(self._scratch[start : self._end])
+            self._end = rest
+            return
+        self._filled, self._big_bytes = rest - _PREFIX, size
+        self._big = memoryview(bytearray(min(size, AHEAD_BYTES)))
+        self._big[: self._filled] = self._scratch[start + _PREFIX : self._end]
+        self._end = 0
+
+    def _grow(self) -> None:
+        grown = memoryview(bytearray(min(self._big_bytes, 2 * len(self._big))))
+        grown[: self._filled] = self._big
+        self._big = grown

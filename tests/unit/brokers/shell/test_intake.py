@@ -1,0 +1,84 @@
+"""Frames come out whole, in order, and in memory that nobody writes to again."""
+
+import random
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokers.shell.intake import AHEAD_BYTES, SCRATCH_BYTES, Intake
+from brokers.wire.primitives import WireError
+
+FRAME_MAX = 64 << 20
+
+
+def deliver(intake: Intake, data: bytes) -> int:
+    """Put as much as there is room for; how much that was."""
+    room = intake.room()
+    size = min(len(room), len(data))
+    room[:size] = data[:size]
+    intake.received(size)
+    return size
+
+
+def framed(body: bytes) -> bytes:
+    return struct.pack(">i", len(body)) + body
+
+
+@given(
+    sizes=st.lists(
+        st.integers(0, 300) | st.integers(0, 3 * SCRATCH_BYTES)
+        | st.integers(SCRATCH_BYTES - 8, SCRATCH_BYTES + 8),
+        min_size=1, max_size=10,
+    ),
+    chunk=st.integers(1, 3 * SCRATCH_BYTES),
+    seed=st.integers(0, 1 << 30),
+)  # fmt: skip
+def test_frames_come_out_whole_and_stay_as_they_were(
+    sizes: list[int], chunk: int, seed: int
+) -> None:
+    rng = random.Random(seed)
+    bodies = [rng.randbytes(size) for size in sizes]
+    stream = b"".join(map(framed, bodies))
+    intake, seen, sent = Intake(FRAME_MAX), [], 0
+    while sent < len(stream):
+        size = deliver(intake, stream[sent : sent + chunk])
+        assert size > 0
+        sent += size
+        seen += intake.frames()
+    assert [bytes(frame) for frame in seen] == bodies
+
+
+def test_a_big_frame_is_not_copied_once_its_length_is_known() -> None:
+    intake = Intake(FRAME_MAX)
+    body = bytes(range(256)) * 4096
+    deliver(intake, framed(body)[:SCRATCH_BYTES])
+    assert list(intake.frames()) == []
+    room = intake.room()
+    assert len(room) == len(body) - (SCRATCH_BYTES - 4)
+    room[:] = body[SCRATCH_BYTES - 4 :]
+    intake.received(len(room))
+    (frame,) = intake.frames()
+    assert frame.obj is room.obj and frame == body
+
+
+def test_a_length_alone_allocates_a_bounded_amount() -> None:
+    intake = Intake(FRAME_MAX)
+    deliver(intake, struct.pack(">i", FRAME_MAX))
+    assert list(intake.frames()) == []
+    assert len(intake.room()) == AHEAD_BYTES
+    body = bytes(FRAME_MAX)
+    sent, frames = 0, []
+    while sent < FRAME_MAX:
+        sent += deliver(intake, body[sent : sent + (8 << 20)])
+        frames += intake.frames()
+    assert [len(frame) for frame in frames] == [FRAME_MAX]
+
+
+@pytest.mark.parametrize("length", [-1, FRAME_MAX + 1, -(1 << 31), (1 << 31) - 1])
+def test_an_illegal_length_is_refused(length: int) -> None:
+    intake = Intake(FRAME_MAX)
+    deliver(intake, struct.pack(">i", length))
+    with pytest.raises(WireError):
+        list(intake.frames())
