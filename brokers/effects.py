@@ -178,7 +178,7 @@ class Changed:
 
 StorageEffect: TypeAlias = (
     OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | SaveHighWatermarks
-    | ReadRange | FindRange | FindTimestamp | SaveState | LoadState
+    | ReadRange | FindTimestamp | SaveState | LoadState
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
 Effect: TypeAlias = "Reply | Hangup | Ask | Changed | StorageEffect | RegionEffect"
