@@ -147,10 +147,14 @@ class Recovery:
 
     def _is_trusted(self, segment: SegmentFile, following: SegmentFile | None) -> bool:
         if following:
-            below = following.base_offset <= self._folder.recovery_point
-            return below and segment.trust_files()
+            return self._is_kept(following.base_offset) and segment.trust_files()
         self._settled = self._folder.closed and segment.trust_files() and self._was_closed(segment)
         return self._settled
+
+    def _is_kept(self, end: Offset) -> bool:
+        """Whether a sealed segment is on the disk, indexes too: they follow its last batch there."""
+        folder = self._folder
+        return end < folder.recovery_point or (folder.closed and end == folder.recovery_point)
 
     def _was_closed(self, segment: SegmentFile) -> bool:
         """Whether the last segment ends where the checkpoint says that it was closed."""

@@ -177,12 +177,13 @@ class Storage:
     def _ask_for_sync(
         self, partition: TopicPartition, log: StoredLog, segment: SegmentFile
     ) -> None:
-        next_offset = log.end_of(segment)
-        if next_offset <= log.synced_offset:
+        next_offset, is_active = log.end_of(segment), segment is log.active
+        # A sealed segment is trusted with its indexes once the recovery point is past it. They were finished when it
+        # was sealed, so where they are on the disk its last batch may have been there for long.
+        if next_offset < log.synced_offset or (is_active and next_offset == log.synced_offset):
             return
         target = self.unsynced.setdefault(partition, SyncTarget())
-        # A sealed segment is trusted with its indexes once the recovery point is past it.
-        paths = [segment.path] if segment is log.active else segment.paths
+        paths = [segment.path] if is_active else segment.paths
         if log.unsynced_path:
             target.paths[log.unsynced_path] = None
             log.unsynced_path = ""
