@@ -4,20 +4,21 @@ TOML's dotted keys spell them without quotes (`log.segment.bytes = 1073741824`).
 range are refused, all of them in one `ConfigError`, and nothing is started.
 """
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from brokers import endpoints
+from brokers.contradictions import contradictions
+from brokers.endpoints import DATA_LISTENER, Address
+from brokers.ids import Peer
+
 MIB = 1 << 20
 DAY_MS = 86_400_000
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
-
-_LISTENER = re.compile(r"^PLAINTEXT://(?P<host>[^:/\[\]]*|\[[0-9a-fA-F:]+\]):(?P<port>\d{1,5})$")
-_ENDPOINT = re.compile(r"^(?P<host>[^:/\[\]]*|\[[0-9a-fA-F:]+\]):(?P<port>\d{1,5})$")
 
 Bytes32 = Annotated[int, Field(ge=1, le=INT32_MAX)]
 Millis = Annotated[int, Field(ge=1, le=INT64_MAX)]
@@ -42,15 +43,45 @@ class BrokerConfig(BaseModel):
     cluster_id: Annotated[
         str | None, Field(alias="cluster.id", pattern=r"^[A-Za-z0-9_-]{1,64}$")
     ] = None
+    process_roles: Annotated[str, Field(alias="process.roles")] = "broker,controller"
     listeners: str = "PLAINTEXT://127.0.0.1:9092"
     advertised_listeners: Annotated[str | None, Field(alias="advertised.listeners")] = None
     # Where the same process serves links and administration over gRPC; a broker only advertises it.
     admin_listener: Annotated[str | None, Field(alias="admin.listener")] = None
     broker_rack: Annotated[str | None, Field(alias="broker.rack")] = None
+    # Nodes on one machine fall together, so the replicas of a partition are kept on different hosts while they can.
+    broker_host: Annotated[str | None, Field(alias="broker.host", min_length=1)] = None
+
+    controller_listener_names: Annotated[str, Field(alias="controller.listener.names")] = (
+        "CONTROLLER"
+    )
+    # The first voters; later changes of them are in the metadata log. None: this node alone.
+    controller_quorum_voters: Annotated[str | None, Field(alias="controller.quorum.voters")] = None
+    controller_quorum_election_timeout_ms: Annotated[
+        Bytes32, Field(alias="controller.quorum.election.timeout.ms")
+    ] = 1_000
+    controller_quorum_election_backoff_max_ms: Annotated[
+        Bytes32, Field(alias="controller.quorum.election.backoff.max.ms")
+    ] = 1_000
+    controller_quorum_fetch_timeout_ms: Annotated[
+        Bytes32, Field(alias="controller.quorum.fetch.timeout.ms")
+    ] = 2_000
+    controller_quorum_request_timeout_ms: Annotated[
+        Bytes32, Field(alias="controller.quorum.request.timeout.ms")
+    ] = 2_000
+    controller_quorum_retry_backoff_ms: Annotated[
+        Bytes32, Field(alias="controller.quorum.retry.backoff.ms")
+    ] = 20
+    broker_heartbeat_interval_ms: Annotated[
+        Bytes32, Field(alias="broker.heartbeat.interval.ms")
+    ] = 2_000
+    broker_session_timeout_ms: Annotated[Bytes32, Field(alias="broker.session.timeout.ms")] = 9_000
 
     auto_create_topics_enable: Annotated[bool, Field(alias="auto.create.topics.enable")] = True
     num_partitions: Annotated[int, Field(ge=1, le=100_000, alias="num.partitions")] = 1
-    default_replication_factor: Annotated[Literal[1], Field(alias="default.replication.factor")] = 1
+    default_replication_factor: Annotated[
+        int, Field(ge=1, le=32_767, alias="default.replication.factor")
+    ] = 1
     offsets_topic_num_partitions: Annotated[
         int, Field(ge=1, le=10_000, alias="offsets.topic.num.partitions")
     ] = 50
@@ -112,40 +143,111 @@ class BrokerConfig(BaseModel):
         Millis, Field(alias="offsets.retention.check.interval.ms")
     ] = 600_000
 
-    @field_validator("listeners", "advertised_listeners")
+    @field_validator("process_roles")
     @classmethod
-    def _one_plaintext_listener(cls, value: str | None) -> str | None:
-        if value is not None and not _LISTENER.match(value):
-            raise ValueError("give one listener as PLAINTEXT://HOST:PORT")
+    def _roles(cls, value: str) -> str:
+        roles = endpoints.names(value)
+        if len(set(roles)) < len(roles) or not set(roles) <= {"broker", "controller"}:
+            raise ValueError("give broker, controller, or broker,controller")
+        return value
+
+    @field_validator("listeners")
+    @classmethod
+    def _listeners(cls, value: str) -> str:
+        endpoints.listeners(value)
+        return value
+
+    @field_validator("advertised_listeners")
+    @classmethod
+    def _advertised(cls, value: str | None) -> str | None:
+        if value is not None and [*endpoints.listeners(value)] != [DATA_LISTENER]:
+            raise ValueError(f"give one listener as {DATA_LISTENER}://HOST:PORT")
         return value
 
     @field_validator("admin_listener")
     @classmethod
     def _endpoint(cls, value: str | None) -> str | None:
-        if value is not None and not _ENDPOINT.match(value):
-            raise ValueError("give HOST:PORT")
+        if value is not None:
+            endpoints.endpoint(value)
         return value
 
-    @property
-    def listen_address(self) -> tuple[str, int]:
-        """Host and port to bind; port 0 takes any free one."""
-        return host_and_port(self.listeners)
+    @field_validator("controller_listener_names")
+    @classmethod
+    def _names(cls, value: str) -> str:
+        if not all(endpoints.names(value)):
+            raise ValueError("give at least one name")
+        return value
+
+    @field_validator("controller_quorum_voters")
+    @classmethod
+    def _voters(cls, value: str | None) -> str | None:
+        if value is not None:
+            endpoints.voters(value)
+        return value
+
+    # --- what the settings say, taken apart ---
 
     @property
-    def advertised_address(self) -> tuple[str, int]:
+    def is_broker(self) -> bool:
+        return "broker" in endpoints.names(self.process_roles)
+
+    @property
+    def is_controller(self) -> bool:
+        return "controller" in endpoints.names(self.process_roles)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether this node may be a whole region, as far as it was told."""
+        voter_ids = [each.node_id for each in self.voters]
+        return self.is_broker and self.is_controller and voter_ids == [self.node_id]
+
+    @property
+    def listeners_by_name(self) -> dict[str, Address]:
+        return endpoints.listeners(self.listeners)
+
+    @property
+    def controller_names(self) -> tuple[str, ...]:
+        """What controller listeners are called in this region."""
+        return endpoints.names(self.controller_listener_names)
+
+    @property
+    def controller_listener(self) -> str | None:
+        """The name of this node's own controller listener, if it has one."""
+        return next(
+            (name for name in self.listeners_by_name if name in self.controller_names), None
+        )
+
+    @property
+    def controller_address(self) -> Address | None:
+        """Where this node serves other nodes as a controller."""
+        name = self.controller_listener
+        return None if name is None else self.listeners_by_name[name]
+
+    @property
+    def listen_address(self) -> Address:
+        """Host and port to bind for clients; port 0 takes any free one."""
+        return self.listeners_by_name[DATA_LISTENER]
+
+    @property
+    def advertised_address(self) -> Address:
         """Host and port that clients are told."""
-        return host_and_port(self.advertised_listeners or self.listeners)
+        told = self.advertised_listeners
+        return self.listen_address if told is None else endpoints.listeners(told)[DATA_LISTENER]
+
+    @property
+    def voters(self) -> tuple[Peer, ...]:
+        """The first voters of the quorum: this node alone where none are given."""
+        if self.controller_quorum_voters is not None:
+            return endpoints.voters(self.controller_quorum_voters)
+        if not self.is_controller:
+            return ()
+        own = self.controller_address or next(iter(self.listeners_by_name.values()))
+        return (Peer(self.node_id, *own),)
 
     def by_kafka_name(self) -> Iterator[tuple[str, Any, Any]]:
         """(Kafka's name, value, default) of every setting, for DescribeConfigs."""
         for name, field in type(self).model_fields.items():
             yield field.alias or name, getattr(self, name), field.get_default()
-
-
-def host_and_port(listener: str) -> tuple[str, int]:
-    """The address in `PLAINTEXT://HOST:PORT` or `HOST:PORT`."""
-    host, _, port = listener.removeprefix("PLAINTEXT://").rpartition(":")
-    return host.strip("[]"), int(port)
 
 
 def parse(text: str) -> BrokerConfig:
@@ -163,22 +265,9 @@ def from_settings(settings: Mapping[str, Any]) -> BrokerConfig:
         config = BrokerConfig.model_validate(settings)
     except ValidationError as error:
         raise ConfigError([_problem(item) for item in error.errors()]) from None
-    if problems := list(_contradictions(config)):
+    if problems := list(contradictions(config)):
         raise ConfigError(problems)
     return config
-
-
-def _contradictions(config: BrokerConfig) -> Iterator[str]:
-    for name, port in (
-        ("listeners", config.listen_address[1]),
-        ("advertised", config.advertised_address[1]),
-    ):
-        if port > 65_535:
-            yield f"{name}: port {port} is above 65535"
-    if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
-        yield "group.min.session.timeout.ms: above group.max.session.timeout.ms"
-    if "," in config.log_dirs:
-        yield "log.dirs: give one directory; several are not supported"
 
 
 def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

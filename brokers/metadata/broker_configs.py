@@ -24,7 +24,6 @@ _FIXED = {
     "inter.broker.protocol.version": "4.3-IV0",  # Kafka's name for metadata.version 30
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT",
     "offsets.topic.replication.factor": "1",
-    "process.roles": "broker,controller",
 }
 _TYPES = {bool: ConfigType.BOOLEAN, int: ConfigType.LONG}
 

@@ -12,6 +12,7 @@ import sys
 
 from brokers.broker import Broker
 from brokers.config import BrokerConfig, ConfigError
+from brokers.endpoints import DATA_LISTENER, Address
 from brokers.log.storage import Storage
 from brokers.shell.clock import Clock
 from brokers.shell.files import DiskFiles
@@ -42,8 +43,8 @@ async def run_broker(config: BrokerConfig) -> None:
     node.start()
     await node.ready
     spare_collector()
-    await server.listen(bound)
-    announce({"kafka": address(bound), "admin": None})
+    await server.listen(bound[DATA_LISTENER])
+    announce({"kafka": address(bound[DATA_LISTENER]), "admin": None})
     await stop_signal(node)
     server.close()
     peers.close()
@@ -73,16 +74,29 @@ def open_peers(config: BrokerConfig, node: Node) -> Peers:
     )
 
 
-def bind(config: BrokerConfig) -> tuple[socket.socket, BrokerConfig]:
-    """Takes the port before anything is started; port 0 becomes the one that the system chose."""
-    host, port = config.listen_address
-    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+def bind(config: BrokerConfig) -> tuple[dict[str, socket.socket], BrokerConfig]:
+    """Takes the ports before anything is started -> sockets by listener; port 0 becomes what the system chose."""
+    bound: dict[str, socket.socket] = {}
+    try:
+        for name, where in config.listeners_by_name.items():
+            bound[name] = _bind(where)
+    except OSError as error:
+        for each in bound.values():
+            each.close()
+        raise ConfigError([f"listeners: can't listen on {name}://{where}: {error}"]) from None
+    chosen = ",".join(f"{name}://{address(each)}" for name, each in bound.items())
+    return bound, config.model_copy(update={"listeners": chosen})
+
+
+def _bind(where: Address) -> socket.socket:
+    bound = socket.socket(socket.AF_INET6 if ":" in where.host else socket.AF_INET)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        bound.bind((host, port))
-    except OSError as error:
-        raise ConfigError([f"listeners: can't listen on {config.listeners}: {error}"]) from None
-    return bound, config.model_copy(update={"listeners": f"PLAINTEXT://{address(bound)}"})
+        bound.bind(where)
+    except OSError:
+        bound.close()
+        raise
+    return bound
 
 
 def address(bound: socket.socket) -> str:

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 from brokers.broker import Broker
-from brokers.config import BrokerConfig, ConfigError, host_and_port, parse
+from brokers.config import BrokerConfig, ConfigError, parse
+from brokers.endpoints import DATA_LISTENER, Address, endpoint
 from brokers.metadata.records import MetadataLogError
 from brokers.shell.clock import Clock
 from brokers.shell.identity import IdentityError, claim
@@ -63,9 +64,9 @@ async def run_node(config: BrokerConfig) -> None:
     node.start()
     await node.ready
     spare_collector()
-    await server.listen(bound)
+    await server.listen(bound[DATA_LISTENER])
     await links.start()
-    announce({"kafka": address(bound), "admin": config.admin_listener})
+    announce({"kafka": address(bound[DATA_LISTENER]), "admin": config.admin_listener})
     await stop_signal(node)
     server.close()
     peers.close()
@@ -81,6 +82,5 @@ def _bind_admin(links: LinkServer, config: BrokerConfig) -> BrokerConfig:
         port = links.bind(wanted)
     except RuntimeError as error:
         raise ConfigError([f"admin.listener: can't listen on {wanted}: {error}"]) from None
-    host, _ = host_and_port(wanted)
-    host = f"[{host}]" if ":" in host else host
-    return config.model_copy(update={"admin_listener": f"{host}:{port}"})
+    chosen = Address(endpoint(wanted).host, port)
+    return config.model_copy(update={"admin_listener": str(chosen)})

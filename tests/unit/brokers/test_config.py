@@ -3,6 +3,7 @@
 import pytest
 
 from brokers.config import ConfigError, parse
+from brokers.ids import Peer
 
 LEAST = 'node.id = 1\nlog.dirs = "data"\n'
 
@@ -39,8 +40,27 @@ def test_every_problem_is_listed_at_once() -> None:
         ('listeners = "SSL://h:1"', "listeners"),
         ('listeners = "PLAINTEXT://a:1,PLAINTEXT://b:2"', "listeners"),
         ('listeners = "PLAINTEXT://h:70000"', "listeners"),
+        ('listeners = "PLAINTEXT://a:1,OTHER://b:2"', "listeners"),
+        ('listeners = "CONTROLLER://a:1"', "listeners"),
+        (
+            'listeners = "PLAINTEXT://a:1,ONE://a:2,TWO://a:3"\ncontroller.listener.names = "ONE,TWO"',
+            "listeners",
+        ),
+        ('advertised.listeners = "CONTROLLER://h:1"', "advertised.listeners"),
+        ('controller.listener.names = ""', "controller.listener.names"),
+        ('controller.listener.names = "PLAINTEXT"', "controller.listener.names"),
+        ('process.roles = "broker,worker"', "process.roles"),
+        ('process.roles = "broker,broker"', "process.roles"),
+        (
+            'controller.quorum.voters = "1@h:1,1@h:2"',
+            "controller.quorum.voters: Value error, node 1 is given twice",
+        ),
+        ('controller.quorum.voters = "1@h:0"', "controller.quorum.voters"),
+        ('controller.quorum.voters = "h:1"', "controller.quorum.voters"),
+        ('controller.quorum.voters = ""', "controller.quorum.voters"),
+        ("broker.heartbeat.interval.ms = 5000", "broker.heartbeat.interval.ms"),
         ('admin.listener = "nowhere"', "admin.listener"),
-        ("default.replication.factor = 3", "default.replication.factor"),
+        ("default.replication.factor = 0", "default.replication.factor"),
         ('log.dirs = "a,b"', "log.dirs"),
         ("node_id = 1", "node_id"),
         ("log.retention.ms = -2", "log.retention.ms"),
@@ -58,3 +78,61 @@ def test_a_value_out_of_range_is_refused_by_name(line: str, name: str) -> None:
 
 def test_what_is_not_toml_is_said_to_be_so() -> None:
     assert "not TOML" in problems("node.id = = 1")[0]
+
+
+# --- roles, listeners and voters ---
+
+VOTERS = 'controller.quorum.voters = "1@a:91,2@[::1]:92,3@c:93"\n'
+CLUSTER = 'cluster.id = "one"\n'
+BOTH = 'listeners = "PLAINTEXT://:9092,CONTROLLER://h:91"\n'
+
+
+def test_a_lone_node_is_its_own_quorum() -> None:
+    config = parse(LEAST)
+    assert config.is_broker and config.is_controller and config.is_alone
+    assert config.voters == (Peer(1, "127.0.0.1", 9092),)
+    assert config.controller_address is None
+
+
+def test_a_node_of_many_knows_its_listeners_and_the_voters() -> None:
+    config = parse(LEAST + VOTERS + CLUSTER + BOTH)
+    assert not config.is_alone
+    assert config.voters == (Peer(1, "a", 91), Peer(2, "::1", 92), Peer(3, "c", 93))
+    assert (config.listen_address, config.controller_address) == (("", 9092), ("h", 91))
+    assert (str(config.voters[1].host), config.controller_listener) == ("::1", "CONTROLLER")
+
+
+def test_roles_decide_which_listeners_a_node_has() -> None:
+    broker = parse('node.id = 4\nlog.dirs = "data"\nprocess.roles = "broker"\n' + VOTERS + CLUSTER)
+    assert (broker.is_controller, broker.controller_address) == (False, None)
+    controller = parse(
+        LEAST + VOTERS + CLUSTER
+        + 'process.roles = "controller"\nlisteners = "ONE://h:91"\ncontroller.listener.names = "ONE,TWO"\n'
+    )  # fmt: skip
+    assert (controller.is_broker, controller.controller_address) == (False, ("h", 91))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (VOTERS + BOTH, {"cluster.id"}),
+        (VOTERS, {"cluster.id", "listeners"}),
+        (VOTERS.replace("1@", "7@") + BOTH + CLUSTER, {"controller.quorum.voters"}),
+        ('process.roles = "broker"\n' + CLUSTER, {"controller.quorum.voters"}),
+        ('process.roles = "broker"\n', {"controller.quorum.voters", "cluster.id"}),
+        ('process.roles = "broker"\n' + VOTERS + CLUSTER, {"controller.quorum.voters"}),
+        (
+            'process.roles = "broker"\n' + VOTERS.replace("1@", "7@") + CLUSTER + BOTH,
+            {"listeners"},
+        ),
+        ('process.roles = "controller"\n' + VOTERS + CLUSTER + BOTH, {"listeners"}),
+        (
+            'process.roles = "controller"\nadvertised.listeners = "PLAINTEXT://a:1"\n'
+            + VOTERS + CLUSTER,
+            {"listeners", "advertised.listeners"},
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_said_all_at_once(text: str, expected: set[str]) -> None:
+    found = problems(LEAST + text)
+    assert {line.split(":")[0] for line in found} == expected, found

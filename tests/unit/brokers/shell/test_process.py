@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from brokers.config import ConfigError, from_settings
+from brokers.ids import Peer
 from brokers.shell.process import bind, run_broker
 
 
@@ -31,9 +32,25 @@ def test_port_0_becomes_the_one_that_clients_are_told(tmp_path: Path) -> None:
     settings = {
         "node.id": 1,
         "log.dirs": str(tmp_path),
-        "listeners": "PLAINTEXT://127.0.0.1:0",
+        "listeners": "PLAINTEXT://127.0.0.1:0,CONTROLLER://127.0.0.1:0",
     }
     bound, config = bind(from_settings(settings))
-    with bound:
-        assert config.advertised_address == bound.getsockname()
-        assert config.advertised_address[1] > 0
+    with bound["PLAINTEXT"], bound["CONTROLLER"]:
+        assert config.advertised_address == bound["PLAINTEXT"].getsockname()
+        assert config.controller_address == bound["CONTROLLER"].getsockname()
+        assert config.voters == (Peer(1, *bound["CONTROLLER"].getsockname()),)
+        assert config.advertised_address.port > 0
+
+
+def test_no_port_is_kept_when_one_is_refused(tmp_path: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        socket.create_server(("127.0.0.1", 0)) as free,
+    ):
+        port = free.getsockname()[1]
+        free.close()
+        listeners = f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{taken.getsockname()[1]}"
+        settings = {"node.id": 1, "log.dirs": str(tmp_path / "data"), "listeners": listeners}
+        with pytest.raises(ConfigError, match=r"listeners: can't listen on CONTROLLER"):
+            bind(from_settings(settings))
+        socket.create_server(("127.0.0.1", port)).close()

@@ -1,0 +1,71 @@
+"""Settings that are right one by one and wrong together. Each problem says what to do."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from brokers.endpoints import DATA_LISTENER
+
+if TYPE_CHECKING:
+    from brokers.config import BrokerConfig
+
+
+def contradictions(config: "BrokerConfig") -> Iterator[str]:
+    """One sentence a problem, beginning with the setting's name."""
+    yield from _listener_problems(config)
+    yield from _quorum_problems(config)
+    if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
+        yield "group.min.session.timeout.ms: above group.max.session.timeout.ms"
+    if config.broker_heartbeat_interval_ms > config.broker_session_timeout_ms // 2:
+        yield (
+            "broker.heartbeat.interval.ms: above half of broker.session.timeout.ms, "
+            "so that one lost heartbeat would fence the broker"
+        )
+    if "," in config.log_dirs:
+        yield "log.dirs: give one directory; several are not supported"
+
+
+def _listener_problems(config: "BrokerConfig") -> Iterator[str]:
+    known = config.listeners_by_name
+    for name in known:
+        if name == DATA_LISTENER and not config.is_broker:
+            yield f"listeners: without the role broker a node does not serve {DATA_LISTENER}"
+        elif name in config.controller_names and not config.is_controller:
+            yield f"listeners: without the role controller a node does not serve {name}"
+        elif name != DATA_LISTENER and name not in config.controller_names:
+            yield f"listeners: {name} is neither {DATA_LISTENER} nor in controller.listener.names"
+    if config.is_broker and DATA_LISTENER not in known:
+        yield f"listeners: a broker needs {DATA_LISTENER}://HOST:PORT"
+    if sum(name in config.controller_names for name in known) > 1:
+        yield "listeners: one controller listener is enough"
+    if DATA_LISTENER in config.controller_names:
+        yield f"controller.listener.names: {DATA_LISTENER} is for clients"
+    if not config.is_broker and config.advertised_listeners is not None:
+        yield "advertised.listeners: clients are not told of a node without the role broker"
+
+
+def _quorum_problems(config: "BrokerConfig") -> Iterator[str]:
+    voter_ids = [voter.node_id for voter in config.voters]
+    if not voter_ids:
+        yield (
+            "controller.quorum.voters: required on a node without the role controller, "
+            "as ID@HOST:PORT of every controller"
+        )
+    elif config.is_controller and config.node_id not in voter_ids:
+        yield (
+            f"controller.quorum.voters: node {config.node_id} has the role controller and is not in it; "
+            "name it, correct node.id, or take the role from process.roles"
+        )
+    elif not config.is_controller and config.node_id in voter_ids:
+        yield (
+            f"controller.quorum.voters: names node {config.node_id}, which has no role controller; "
+            "correct node.id, or give process.roles the controller"
+        )
+    if config.is_alone:
+        return
+    if config.cluster_id is None:
+        yield "cluster.id: required where a region has more nodes than one; give all of them the same"
+    if config.is_controller and config.controller_address is None:
+        yield (
+            f"listeners: other nodes reach a controller at {config.controller_names[0]}://HOST:PORT; "
+            "add that listener"
+        )
