@@ -302,10 +302,10 @@ class MirrorAdministration:
         if refusal is not None:
             return answered(refusal, now)
         target = TRANSITIONS[mirror.record.state, trigger]
-        if target is mirror.record.state:
-            return answered(None, now)
+        # What is so already is written too: an earlier change whose outcome nobody knew may yet turn up.
+        since = mirror.record.since if target is mirror.record.state else now
 
         def written(refusal: Refusal | None, at: Instant) -> Effects:
             return answered(changed_meanwhile(mirror, refusal) if refusal else None, at)
 
-        return [mirror.change(replace(mirror.record, state=target, since=now), written)]
+        return [mirror.change(replace(mirror.record, state=target, since=since), written)]

@@ -2,9 +2,18 @@
 
 import pytest
 
-from brokers.ids import TopicPartition
+from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.ports import DiskError
-from linker.admin import ChangeMirrors, CreateLink, CreateMirror, DescribeMirror, MirrorDescription
+from linker.admin import (
+    AlterLinkConfigs,
+    ChangeMirrors,
+    CreateLink,
+    CreateMirror,
+    DescribeLink,
+    DescribeMirror,
+    MirrorDescription,
+    Topics,
+)
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
 from linker.mirror import MirrorState
@@ -14,18 +23,30 @@ from tests.sim.files import SimFiles
 
 
 class Ailing(SimFiles):
-    """A disk that refuses syncs while it is told to."""
+    """A disk that refuses syncs while it is told to, or once it has done so many."""
 
     refuses = False
+    refuses_after = -1
 
     def sync(self, path: str) -> None:
-        if self.refuses:
+        if self.refuses or self.refuses_after == 0:
             raise DiskError(f"{path}: Input/output error")
+        self.refuses_after -= 1
         super().sync(path)
 
 
 def started(partitions: int = 1, **configs: str) -> World:
-    world = World().start()
+    return going(World().start(), partitions, **configs)
+
+
+def ailing() -> tuple[World, Ailing]:
+    """The same, and the destination's disk."""
+    world = World()
+    disk = world.destination.files = Ailing()
+    return going(world.start()), disk
+
+
+def going(world: World, partitions: int = 1, **configs: str) -> World:
     clients.create_topic(world.source, "orders", partitions)
     linked(world, **configs)
     clients.send(world.source, "orders", 0, b"a", b"b")
@@ -35,6 +56,13 @@ def started(partitions: int = 1, **configs: str) -> World:
 
 def change(host: Host, verb: str) -> None:
     host.feed(AdminAsked(1 << 40, ChangeMirrors(verb=verb, link="west-east", topics=("orders",))))
+
+
+def asked(host: Host, verb: str) -> LinkRefusal | None:
+    """What an operator is told of it."""
+    answer = host.ask(ChangeMirrors(verb=verb, link="west-east", topics=("orders",)))
+    assert isinstance(answer, Topics), answer
+    return answer.topics[0].refusal
 
 
 def state(world: World) -> MirrorState:
@@ -66,13 +94,13 @@ def test_a_mirror_is_made_or_forgotten_whatever_the_disk_has_room_for(room: int)
 
 def test_a_failover_waits_for_a_partition_that_is_offline_and_cuts_where_its_log_ends() -> None:
     world = started()
-    world.destination.files.full_after(10)
-    clients.send(world.source, "orders", 0, b"does not fit")
+    world.destination.files.break_at("orders-0/")
+    clients.send(world.source, "orders", 0, b"does not reach the disk")
     world.run_until(lambda: not is_online(world.destination, TopicPartition("orders", 0)))
     change(world.destination, "failover")
     world.run(300)
     assert state(world) is MirrorState.ACTIVE
-    world.destination.files.full_after(None)
+    world.destination.files.break_at("")
     world.run_until(lambda: state(world) is MirrorState.STOPPED)
     cut = world.destination.mirror("orders").record.cut
     assert cut is not None
@@ -96,13 +124,7 @@ def test_a_failover_that_the_disk_interrupted_goes_on_after_a_reconnect(room: in
 
 def test_a_cut_whose_write_failed_and_survived_is_not_outrun_by_the_feed() -> None:
     """A failed sync does not say that the record is gone: it comes back when the metadata log is opened again."""
-    world = World()
-    disk = world.destination.files = Ailing()
-    world.start()
-    clients.create_topic(world.source, "orders", 1)
-    linked(world)
-    clients.send(world.source, "orders", 0, b"a", b"b")
-    world.run_until(lambda: caught_up(world))
+    world, disk = ailing()
     disk.refuses = True
     change(world.destination, "failover")
     world.run(300)
@@ -140,3 +162,66 @@ def test_a_mirror_goes_on_where_its_source_was_trimmed_to_with_a_leader_epoch() 
     world.reachable = True
     world.run_until(lambda: caught_up(world))
     assert state(world) is MirrorState.ACTIVE
+
+
+@pytest.mark.parametrize("syncs", range(8))
+def test_a_failover_is_finished_whichever_of_its_syncs_the_disk_refused(syncs: int) -> None:
+    """Each of its writes may be refused and yet be there when the metadata log is opened again, the last one too."""
+    world, disk = ailing()
+    disk.refuses_after = syncs
+    change(world.destination, "failover")
+    world.run(500)
+    disk.refuses_after = -1
+    world.run_until(lambda: state(world) is MirrorState.STOPPED)
+    world.run(3_000)
+    clients.send(world.destination, "orders", 0, b"of its own")
+    assert world.destination.offsets("orders", 0) == [0, 2]
+
+
+def test_a_pause_that_may_have_survived_its_disk_is_not_reported_as_refused() -> None:
+    world, disk = ailing()
+    disk.refuses = True
+    refusal = asked(world.destination, "pause")
+    assert refusal is not None
+    assert "may or may not have been changed" in refusal.because
+    disk.refuses = False
+    world.run_until(lambda: state(world) is MirrorState.PAUSED)
+
+
+def test_while_a_pause_is_in_doubt_nobody_is_told_that_the_mirror_runs() -> None:
+    world, disk = ailing()
+    disk.refuses = True
+    assert asked(world.destination, "pause") is not None
+    assert asked(world.destination, "resume") is not None
+    disk.refuses = False
+    world.run_until(lambda: state(world) is MirrorState.PAUSED)
+    assert asked(world.destination, "resume") is None
+    assert state(world) is MirrorState.ACTIVE
+
+
+def test_a_setting_of_a_link_that_may_have_survived_its_disk_is_not_reported_as_refused() -> None:
+    world, disk = ailing()
+    disk.refuses = True
+    paused = AlterLinkConfigs(name="west-east", sets={"cluster.link.paused": "true"})
+    refusal = world.destination.ask(paused)
+    assert isinstance(refusal, LinkRefusal)
+    assert "was not changed, or nobody knows yet" in refusal.because
+    disk.refuses = False
+    world.run_until(lambda: world.destination.mirror("orders").shown is MirrorState.LINK_PAUSED)
+
+
+def test_groups_of_a_source_that_could_not_read_them_when_it_was_asked_are_carried() -> None:
+    world = started(consumer_offset_sync_enable="true")
+    clients.commit(world.source, "billing", "orders", 0, 1)
+    world.run_until(lambda: clients.committed(world.destination, "billing", "orders") == 1)
+    world.reachable = False
+    world.cut()
+    clients.commit(world.source, "billing", "orders", 0, 2)
+    world.source.stop()
+    world.source.files.break_at(f"{OFFSETS_TOPIC}-")
+    world.source.start()
+    world.reachable = True
+    world.run_until(lambda: world.destination.ask(DescribeLink("west-east")).state == "ACTIVE")
+    world.run(500)
+    world.source.files.break_at("")
+    world.run_until(lambda: clients.committed(world.destination, "billing", "orders") == 2)
