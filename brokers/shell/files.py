@@ -50,8 +50,9 @@ class DiskFiles:
         self._open_files_max = min(
             open_files_max, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
         )
-        # Directories with names that are not on the disk for certain.
-        self._new_names: set[str] = set()
+        # Directories all of whose names are on the disk for certain. None is at first: a process that was killed may
+        # have left names that it never synced.
+        self._synced_names: set[str] = set()
 
     def append(self, path: str, buffers: Buffers) -> int:
         try:
@@ -92,7 +93,7 @@ class DiskFiles:
             directory = path
             while directory:
                 directory = os.path.dirname(directory)
-                if directory in self._new_names:
+                if directory not in self._synced_names:
                     self._sync_names(directory)
 
     def replace(self, path: str, data: Buffer) -> None:
@@ -134,7 +135,7 @@ class DiskFiles:
         with _refusals(path):
             if not os.path.isdir(self._path(path)):
                 os.makedirs(self._path(path))
-                self._new_names.add(os.path.dirname(path))
+                self._synced_names.discard(os.path.dirname(path))
 
     def list(self, path: str) -> Iterator[str]:
         with _refusals(path):
@@ -166,7 +167,7 @@ class DiskFiles:
             if not create:
                 raise
             descriptor = os.open(self._path(path), flags | os.O_CREAT, 0o644)
-            self._new_names.add(os.path.dirname(path))
+            self._synced_names.discard(os.path.dirname(path))
         while len(self._handles) >= self._open_files_max:
             os.close(self._handles.popitem(last=False)[1].descriptor)
         handle = self._handles[path] = _Handle(descriptor)
@@ -174,11 +175,11 @@ class DiskFiles:
 
     def _sync_names(self, directory: str) -> None:
         # Before the sync: a name that comes meanwhile asks for another.
-        self._new_names.discard(directory)
+        self._synced_names.add(directory)
         try:
             _sync(self._path(directory))
         except OSError:
-            self._new_names.add(directory)
+            self._synced_names.discard(directory)
             raise
 
 

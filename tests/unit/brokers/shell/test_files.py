@@ -75,3 +75,23 @@ def test_leftovers_of_a_replacement_do_not_disturb_the_next(tmp_path: Path) -> N
     files.replace("state", b"new")
     assert (tmp_path / "state").read_bytes() == b"new"
     assert list(files.list("")) == ["state"]
+
+
+def test_the_names_that_a_killed_process_left_are_synced_with_the_first_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = DiskFiles(tmp_path)
+    killed.make_directory("topic-0")
+    killed.append("topic-0/log", [b"x"])
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        synced.append(os.path.relpath(os.readlink(f"/proc/self/fd/{descriptor}"), tmp_path))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    files = DiskFiles(tmp_path)
+    files.sync("topic-0/log")
+    files.sync("topic-0/log")
+    assert synced == ["topic-0/log", "topic-0", ".", "topic-0/log"]
