@@ -81,7 +81,7 @@ class Broker:
     def _route(self, event: BrokerEvent, now: Instant) -> list[Effect]:
         match event:
             case Request():
-                return versions.HANDLERS[event.api_key](self._context, event, now)
+                return versions.handler(event)(self._context, event, now)
             case Written() | RangeRead() | LogOpened() | LogFailed():
                 if event.partition == METADATA_PARTITION:
                     return self._on_plane(event, now)

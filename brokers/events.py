@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from brokers.log.log import Log
 
 
+class Listener(Enum):
+    """Which of a node's listeners a request came in on: each serves APIs of its own."""
+
+    DATA = "data"
+    CONTROLLER = "controller"
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A Kafka request of one connection, decoded; its answer is a `Reply` with the same ticket.
@@ -24,6 +31,7 @@ class Request:
     client_id: str | None
     client_host: str
     message: object
+    listener: Listener = Listener.DATA
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     if request.api_version >= NAMES_CLIENT_FROM and not _names_software(message):
         refused = ApiVersionsResponse(error_code=KafkaError.INVALID_REQUEST)
         return [Reply(request.ticket, refused)]
-    return [Reply(request.ticket, _response(context, request.api_version))]
+    return [Reply(request.ticket, _response(context, request))]
 
 
 def unsupported() -> ApiVersionsResponse:
@@ -46,11 +46,12 @@ def _names_software(message: ApiVersionsRequest) -> bool:
     return all(_CLIENT_SOFTWARE.fullmatch(name) for name in names)
 
 
-def _response(context: Context, version: int) -> ApiVersionsResponse:
-    from brokers.api.versions import ADVERTISED  # gathered from every API file, this one included
+def _response(context: Context, request: Request) -> ApiVersionsResponse:
+    from brokers.api.versions import advertised  # gathered from every API file, this one included
 
+    version = request.api_version
     response = ApiVersionsResponse(finalized_features_epoch=context.plane.committed_offset)
-    for key, (lowest, highest) in ADVERTISED.items():
+    for key, (lowest, highest) in advertised(request.listener).items():
         response.api_keys.append(ApiVersion(api_key=key, min_version=lowest, max_version=highest))
     for feature in context.plane.supported_features:
         if feature.lowest > 0 or version >= ZERO_FEATURES_FROM:

@@ -1,4 +1,8 @@
-"""The APIs and versions that we advertise, gathered from the files beside this one."""
+"""The APIs and versions that each listener advertises, gathered from the files beside this one.
+
+Who connects to a controller's listener is another node, or a tool with `--bootstrap-controller`. Both listeners list
+what Kafka's list there, so that a client that was given the wrong one of the two is told so by its own library.
+"""
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -38,12 +42,12 @@ from brokers.api import (
 )
 from brokers.api.context import Context
 from brokers.effects import Effect
-from brokers.events import Request
+from brokers.events import Listener, Request
 from brokers.ids import Instant
 
 Handle: TypeAlias = Callable[[Context, Request, Instant], list[Effect]]
 
-_MODULES: tuple[ModuleType, ...] = (
+_DATA: tuple[ModuleType, ...] = (
     produce,
     fetch,
     list_offsets,
@@ -76,17 +80,46 @@ _MODULES: tuple[ModuleType, ...] = (
     describe_topic_partitions,
 )
 
-ADVERTISED: Mapping[int, tuple[int, int]] = {
-    module.KEY: module.VERSIONS for module in sorted(_MODULES, key=lambda module: int(module.KEY))
-}
-HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for module in _MODULES}
+_CONTROLLER: tuple[ModuleType, ...] = (
+    api_versions,
+    create_topics,
+    delete_topics,
+    describe_configs,
+    alter_configs,
+    create_partitions,
+    incremental_alter_configs,
+    describe_quorum,
+    describe_cluster,
+)
+
+
+def _advertised(modules: tuple[ModuleType, ...]) -> Mapping[int, tuple[int, int]]:
+    return {module.KEY: module.VERSIONS for module in sorted(modules, key=lambda each: each.KEY)}
+
+
+_DATA_HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for module in _DATA}
+_CONTROLLER_HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for module in _CONTROLLER}
+_DATA_VERSIONS = _advertised(_DATA)
+_CONTROLLER_VERSIONS = _advertised(_CONTROLLER)
 # Produce 0-2 are advertised for librdkafka's sake and refused (KAFKA-18659).
 PRODUCE_ACCEPTED_FROM = 3
 
 
-def is_served(key: int, version: int) -> bool:
+def advertised(listener: Listener) -> Mapping[int, tuple[int, int]]:
+    """API key -> first and last version, in order of key."""
+    return _CONTROLLER_VERSIONS if listener is Listener.CONTROLLER else _DATA_VERSIONS
+
+
+def handler(request: Request) -> Handle:
+    """Who answers a request that `is_served`."""
+    if request.listener is Listener.CONTROLLER:
+        return _CONTROLLER_HANDLERS[request.api_key]
+    return _DATA_HANDLERS[request.api_key]
+
+
+def is_served(key: int, version: int, listener: Listener = Listener.DATA) -> bool:
     """Whether a request of this key and version can be parsed and answered."""
-    lowest, highest = ADVERTISED.get(key, (0, -1))
+    lowest, highest = advertised(listener).get(key, (0, -1))
     if key == produce.KEY:
         lowest = PRODUCE_ACCEPTED_FROM
     return lowest <= version <= highest

@@ -13,6 +13,7 @@ import sys
 from brokers.broker import Broker
 from brokers.config import BrokerConfig, ConfigError
 from brokers.endpoints import DATA_LISTENER, Address
+from brokers.events import Listener
 from brokers.log.storage import Storage
 from brokers.shell.clock import Clock
 from brokers.shell.files import DiskFiles
@@ -40,11 +41,11 @@ async def run_broker(config: BrokerConfig) -> None:
     peers = open_peers(config, node)
     node.serve(server)
     node.perform |= peers.perform
+    await listen_to_nodes(server, bound)
     node.start()
     await node.ready
     spare_collector()
-    await server.listen(bound[DATA_LISTENER])
-    announce({"kafka": address(bound[DATA_LISTENER]), "admin": None})
+    announce({"kafka": await listen_to_clients(server, bound), "admin": None})
     await stop_signal(node)
     server.close()
     peers.close()
@@ -97,6 +98,21 @@ def _bind(where: Address) -> socket.socket:
         bound.close()
         raise
     return bound
+
+
+async def listen_to_nodes(server: Server, bound: dict[str, socket.socket]) -> None:
+    """From the start: controllers must hear one another before any of them can be ready."""
+    for name, each in bound.items():
+        if name != DATA_LISTENER:
+            await server.listen(each, Listener.CONTROLLER)
+
+
+async def listen_to_clients(server: Server, bound: dict[str, socket.socket]) -> str | None:
+    """Where clients are answered from now on; None on a node without the role broker."""
+    if DATA_LISTENER not in bound:
+        return None
+    await server.listen(bound[DATA_LISTENER])
+    return address(bound[DATA_LISTENER])
 
 
 def address(bound: socket.socket) -> str:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from brokers.api import api_versions, versions
 from brokers.config import BrokerConfig
-from brokers.events import Disconnected, Request
+from brokers.events import Disconnected, Listener, Request
 from brokers.ids import Buffer, Ticket
 from brokers.shell.inbox import Inbox
 from brokers.wire.codec import decode_request
@@ -43,8 +43,9 @@ class Feed(Protocol):
 class Connection(asyncio.BufferedProtocol):
     """One client. `_busy` is the ticket of the request that is being answered."""
 
-    def __init__(self, server: "Server") -> None:
+    def __init__(self, server: "Server", listener: Listener = Listener.DATA) -> None:
         self._server = server
+        self._listener = listener
         self._inbox = Inbox(server.frame_bytes_max)
         self._transport: asyncio.Transport
         self._busy: tuple[Ticket, RequestHeader] | None = None
@@ -55,6 +56,11 @@ class Connection(asyncio.BufferedProtocol):
         self._corked: list[Buffer] = []
         self._corked_bytes = 0
         self.used_at = 0.0
+
+    @property
+    def is_client(self) -> bool:
+        """Other nodes are let in even where clients have taken every place."""
+        return self._listener is Listener.DATA
 
     # --- asyncio's callbacks ---
 
@@ -118,7 +124,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             header, position = parse_request_header(frame)
             key, version = header.api_key, header.api_version
-            if not versions.is_served(key, version):
+            if not versions.is_served(key, version, self._listener):
                 raise UnsupportedVersion(header)
         except UnsupportedVersion as error:
             self._answer_unsupported(error)
@@ -126,7 +132,9 @@ class Connection(asyncio.BufferedProtocol):
         message = decode_request(key, version, frame, position)
         ticket = self._server.new_ticket(self)
         self._busy = (ticket, header)
-        return Request(ticket, key, version, header.client_id, self._host, message)
+        return Request(
+            ticket, key, version, header.client_id, self._host, message, self._listener
+        )
 
     def _answer_unsupported(self, error: UnsupportedVersion) -> None:
         if error.key != API_VERSIONS:
@@ -205,7 +213,7 @@ class Connection(asyncio.BufferedProtocol):
 
 
 class Server:
-    """All connections of one node's listener, and the tickets of what they wait for."""
+    """All connections of one node's listeners, and the tickets of what they wait for."""
 
     def __init__(self, config: BrokerConfig, feed: Feed, clock: Callable[[], float]) -> None:
         self.frame_bytes_max = config.socket_request_max_bytes
@@ -215,22 +223,26 @@ class Server:
         self._connections: dict[Connection, None] = {}
         self._tickets: dict[Ticket, Connection] = {}
         self._last_ticket: Ticket = 0
-        self._listener: asyncio.Server | None = None
+        self._listening: list[asyncio.Server] = []
         self._sweeper: asyncio.TimerHandle | None = None
 
-    async def listen(self, bound: socket.socket) -> None:
+    async def listen(self, bound: socket.socket, listener: Listener = Listener.DATA) -> None:
         """Accept connections on a socket that `bind` made."""
         loop = asyncio.get_running_loop()
-        self._listener = await loop.create_server(
-            lambda: Connection(self), sock=bound, backlog=BACKLOG
+        self._listening.append(
+            await loop.create_server(
+                lambda: Connection(self, listener), sock=bound, backlog=BACKLOG
+            )
         )
-        self._sweeper = loop.call_later(SWEEP_SECONDS, self._sweep)
+        if self._sweeper is None:
+            self._sweeper = loop.call_later(SWEEP_SECONDS, self._sweep)
 
     def admit(self, connection: Connection) -> bool:
         connection.used_at = self.time()
-        if len(self._connections) >= self._config.max_connections:
+        at_most = self._config.max_connections
+        if connection.is_client and len(self._connections) >= at_most:
             logger.warning(
-                "refusing a connection: max.connections is %d", self._config.max_connections
+                "refusing a connection: max.connections is %d", at_most
             )
             return False
         self._connections[connection] = None
@@ -274,7 +286,7 @@ class Server:
     def close(self) -> None:
         if self._sweeper is not None:
             self._sweeper.cancel()
-        if self._listener is not None:
-            self._listener.close()
+        for listening in self._listening:
+            listening.close()
         for connection in list(self._connections):
             connection.close()

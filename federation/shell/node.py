@@ -7,16 +7,17 @@ from pathlib import Path
 
 from brokers.broker import Broker
 from brokers.config import BrokerConfig, ConfigError, parse
-from brokers.endpoints import DATA_LISTENER, Address, endpoint
+from brokers.endpoints import Address, endpoint
 from brokers.metadata.records import MetadataLogError
 from brokers.shell.clock import Clock
 from brokers.shell.identity import IdentityError, claim
 from brokers.shell.memory import spare_collector
 from brokers.shell.node import Node
 from brokers.shell.process import (
-    address,
     announce,
     bind,
+    listen_to_clients,
+    listen_to_nodes,
     open_peers,
     open_storage,
     prepare,
@@ -61,12 +62,13 @@ async def run_node(config: BrokerConfig) -> None:
     dialer, peers = Dialer(streams), open_peers(config, node)
     node.serve(server)
     node.perform |= peers.perform | streams.perform | links.perform | dialer.perform
+    await listen_to_nodes(server, bound)
     node.start()
     await node.ready
     spare_collector()
-    await server.listen(bound[DATA_LISTENER])
+    kafka = await listen_to_clients(server, bound)
     await links.start()
-    announce({"kafka": address(bound[DATA_LISTENER]), "admin": config.admin_listener})
+    announce({"kafka": kafka, "admin": config.admin_listener})
     await stop_signal(node)
     server.close()
     peers.close()
