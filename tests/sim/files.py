@@ -1,8 +1,8 @@
 """A disk in memory behind the `Files` port, which forgets at a crash what was not synced, and can be full.
 
 `crash` keeps of each file what was synced and, of what was appended since, a part: a prefix, whose last sectors may
-hold zeros or garbage instead (what a power cut leaves). A file whose name was never synced may be gone altogether;
-whatever syncs a folder syncs all names in it, as on a real disk.
+hold zeros or garbage instead (what a power cut leaves), or all of it as zeros. A file whose name was never synced may
+be gone altogether; whatever syncs a folder syncs all names in it, as on a real disk.
 A process that is merely killed loses nothing: open the same `SimFiles` again.
 """
 
@@ -20,6 +20,21 @@ class _File:
     content: bytearray = field(default_factory=bytearray)
     synced: int = 0  # this many bytes survive a crash for certain
     named: bool = False  # the name does
+
+
+@dataclass(frozen=True, slots=True)
+class SimRange:
+    """`FileRange` of a file in memory."""
+
+    file: _File
+    position: int
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+    def read(self) -> Buffer:
+        return bytes(memoryview(self.file.content)[self.position : self.position + self.size])
 
 
 class SimFiles:
@@ -67,6 +82,10 @@ class SimFiles:
 
     def read(self, path: str, position: int, size: int) -> Buffer:
         return bytes(memoryview(self._file(path).content)[position : position + size])
+
+    def refer(self, path: str, position: int, size: int) -> SimRange:
+        file = self._file(path)
+        return SimRange(file, position, max(0, min(size, len(file.content) - position)))
 
     def size(self, path: str) -> int:
         return len(self._file(path).content)
@@ -175,6 +194,9 @@ def _is_in(name: str, directory: str) -> bool:
 def _tear(file: _File, rng: Rng) -> None:
     unsynced = len(file.content) - file.synced
     if unsynced == 0:
+        return
+    if rng.random() < 0.1:  # its size had reached the disk, and nothing of the data
+        file.content[file.synced :] = bytes(unsynced)
         return
     kept = file.synced + rng.randrange(0, unsynced + 1)
     del file.content[kept:]

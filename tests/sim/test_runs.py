@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.sim import world as worlds
-from tests.sim.world import Endless, Promise, World
+from tests.sim.world import DEEDS_AT_ONCE_MAX, Endless, Promise, World
 
 
 def settled() -> Promise:
@@ -49,9 +48,8 @@ def test_a_storm_of_events_within_one_step_is_ended_by_its_lines() -> None:
         world.run(world.now + 10)
 
 
-def test_a_run_that_goes_on_and_on_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worlds, "DEEDS_MAX", 1_000)
-    world = World(1)
+def test_a_run_that_goes_on_and_on_is_ended() -> None:
+    world = World(1, deeds_max=1_000)
 
     def tick() -> None:
         world.after(1, tick)
@@ -70,5 +68,5 @@ def test_as_much_over_many_instants_is_no_storm() -> None:
         world.after(1, tick)
 
     tick()
-    world.run(world.now + worlds.DEEDS_AT_ONCE_MAX)
-    assert len(ticks) == worlds.DEEDS_AT_ONCE_MAX + 1
+    world.run(world.now + DEEDS_AT_ONCE_MAX)
+    assert len(ticks) == DEEDS_AT_ONCE_MAX + 1

@@ -57,13 +57,20 @@ class World:
     Whatever is done, asked for or noted is a deed; `Endless` once there are too many of them.
     """
 
-    def __init__(self, seed: int, show: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        show: Callable[[str], None] | None = None,
+        *,
+        deeds_max: int = DEEDS_MAX,
+    ) -> None:
         self.seed = seed
         self.now = START
         self.steps = 0
         self._heap: list[tuple[int, int, Act]] = []
         self._asked = 0
         self._deeds = 0
+        self._deeds_max = deeds_max
         self._deeds_before = 0  # this instant
         self._last_act: Act | None = None
         self._last_lines: deque[str] = deque(maxlen=5)
@@ -137,7 +144,7 @@ class World:
         at_once = self._deeds - self._deeds_before
         if at_once > DEEDS_AT_ONCE_MAX:
             raise Endless(f"{at_once} deeds at instant {self.now - START}; {self._told()}")
-        if self._deeds > DEEDS_MAX:
+        if self._deeds > self._deeds_max:
             raise Endless(f"{self._deeds} deeds by instant {self.now - START}; {self._told()}")
 
     def _told(self) -> str:

@@ -77,21 +77,29 @@ def test_leftovers_of_a_replacement_do_not_disturb_the_next(tmp_path: Path) -> N
     assert list(files.list("")) == ["state"]
 
 
+class Watched(DiskFiles):
+    """Remembers the folders whose names it synced."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.folders: list[str] = []
+
+    def _sync_names(self, directory: str) -> None:
+        self.folders.append(directory)
+        super()._sync_names(directory)
+
+
 def test_the_names_that_a_killed_process_left_are_synced_with_the_first_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     killed = DiskFiles(tmp_path)
     killed.make_directory("topic-0")
     killed.append("topic-0/log", [b"x"])
-    synced: list[str] = []
-    fsync = os.fsync
-
-    def watched(descriptor: int) -> None:
-        synced.append(os.path.relpath(os.readlink(f"/proc/self/fd/{descriptor}"), tmp_path))
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", watched)
-    files = DiskFiles(tmp_path)
+    files = Watched(tmp_path)
     files.sync("topic-0/log")
+    assert files.folders == ["topic-0", ""]
     files.sync("topic-0/log")
-    assert synced == ["topic-0/log", "topic-0", ".", "topic-0/log"]
+    assert files.folders == ["topic-0", ""]
+    files.append("topic-0/next", [b"x"])
+    files.sync("topic-0/next")
+    assert files.folders == ["topic-0", "", "topic-0"]
