@@ -12,7 +12,9 @@
 | `client` | runs those programs; raises `Lost` when a topic doesn't hold what was acknowledged |
 | `processes` | processes started and stopped, and what they cost: CPU seconds and resident memory |
 | `systems` | what a measured system must offer; `ours` is Causeway, `peer` is Apache Kafka and MirrorMaker 2 |
-| `work`, `crossing` | the measures, one function each, for any system: of one region, of a link |
+| `clusters`, `knowing` | the same of a region of three nodes: `ours_cluster`, `peer/cluster` |
+| `work`, `crossing`, `region` | the measures, one function each: of a one-node region, of a link, of three nodes |
+| `gap` | a librdkafka producer that goes on while its leader is taken away |
 | `targets` | which ratio each measure has to reach |
 | `report` | the table, `bench.json` and `bench.png` |
 

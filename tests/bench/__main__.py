@@ -10,20 +10,23 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from tests.bench import report, work
+from tests.bench import region, report, work
 from tests.bench.client import Figures
+from tests.bench.clusters import Cluster
 from tests.bench.ours import Ours
+from tests.bench.ours_cluster import OurCluster
 from tests.bench.peer import jars
+from tests.bench.peer.cluster import KafkaCluster
 from tests.bench.peer.kafka import Kafka
 from tests.bench.systems import System
-from tests.bench.targets import MEASURES, Measure
+from tests.bench.targets import MEASURES, REGION_MEASURES, Measure, RegionMeasure
 
 progress = Console(stderr=True, soft_wrap=True, highlight=False)
 BUSY_LOAD = 0.5
@@ -33,9 +36,6 @@ TABLE_COLUMNS = 118  # of characters, where nothing says how wide the terminal i
 def main() -> int:
     options = _options()
     size = work.QUICK if options.quick else work.FULL
-    wanted = {
-        name: measure for name, measure in MEASURES.items() if name in (options.only or MEASURES)
-    }
     runs: dict[str, dict[str, list[Figures]]] = {}
     failures: list[str] = []
     began_load = os.getloadavg()[0]
@@ -45,17 +45,12 @@ def main() -> int:
         )
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="causeway-bench-")))
-        systems = _systems(options, directory)
-        for system in systems:
-            stack.callback(system.down)
-            progress.print(f"starting {system.name}")
-            system.up()
-        for cold in (True, False):
-            part = {name: measure for name, measure in wanted.items() if measure.cold is cold}
-            if part and not cold:
-                _warm(systems)
-            for name, measure in part.items():
-                runs[name] = _measure(name, measure, systems, size, options.repeat, failures)
+        for measures, systems, warm in (
+            (MEASURES, _systems(options, directory), work.warm),
+            (REGION_MEASURES, _clusters(options, directory), region.warm),
+        ):
+            wanted = {n: measures[n] for n in measures if n in (options.only or measures)}
+            runs |= _stage(wanted, systems, warm, size, options.repeat, failures)
     found = list(report.rows(runs))
     report.show(found, Console(width=None if sys.stdout.isatty() else TABLE_COLUMNS))
     about = _about(options) | {
@@ -72,7 +67,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument(
-        "--only", nargs="+", metavar="NAME", choices=list(MEASURES), help=" ".join(MEASURES)
+        "--only", nargs="+", metavar="NAME", choices=list(report.ALL), help=" ".join(report.ALL)
     )
     parser.add_argument("--repeat", type=int, default=3, metavar="N")
     parser.add_argument(
@@ -89,28 +84,62 @@ def _options() -> argparse.Namespace:
     return options
 
 
+def _stage(
+    wanted: Mapping[str, Any],
+    systems: Sequence[Any],
+    warm: Callable[[Any, work.Size], None],
+    size: work.Size,
+    repeat: int,
+    failures: list[str],
+) -> dict[str, dict[str, list[Figures]]]:
+    """All measures of one kind of system; nothing of it runs before or after."""
+    runs: dict[str, dict[str, list[Figures]]] = {}
+    with ExitStack() as stack:
+        running = []
+        for system in systems if wanted else ():
+            stack.callback(system.down)
+            progress.print(f"starting {system.name}")
+            try:
+                system.up()
+                running.append(system)
+            except Exception as error:  # one system's failure must not cost the other's figures
+                failures.append(f"{system.name} doesn't start: {type(error).__name__}: {error}")
+        systems = running
+        for cold in (True, False):
+            part = {name: measure for name, measure in wanted.items() if measure.cold is cold}
+            for system in systems if part and not cold else ():
+                progress.print(f"warming {system.name}")
+                warm(system, work.FULL)  # a quick run is not a run on a cold JVM
+            for name, measure in part.items():
+                runs[name] = _measure(name, measure, systems, size, repeat, failures)
+    return runs
+
+
 def _systems(options: argparse.Namespace, directory: Path) -> list[System]:
-    systems: list[System] = [] if options.no_ours else [Ours(directory / "causeway")]
+    peer = [Kafka(directory / "kafka")] if _has_peer(options) else []
+    return [*([] if options.no_ours else [Ours(directory / "causeway")]), *peer]
+
+
+def _clusters(options: argparse.Namespace, directory: Path) -> list[Cluster]:
+    peer = [KafkaCluster(directory / "kafka-3")] if _has_peer(options) else []
+    return [*([] if options.no_ours else [OurCluster(directory / "causeway-3")]), *peer]
+
+
+def _has_peer(options: argparse.Namespace) -> bool:
     if options.no_peer:
-        return systems
+        return False
     try:
         jars.fetch()
     except jars.Unavailable as reason:
         progress.print(f"[yellow]Apache Kafka is left out:[/] {reason}")
-        return systems
-    return [*systems, Kafka(directory / "kafka")]
-
-
-def _warm(systems: Sequence[System]) -> None:
-    for system in systems:
-        progress.print(f"warming {system.name}")
-        work.warm(system, work.FULL)  # a quick run is not a run on a cold JVM
+        return False
+    return True
 
 
 def _measure(
     name: str,
-    measure: Measure,
-    systems: Sequence[System],
+    measure: Measure | RegionMeasure,
+    systems: Sequence[Any],
     size: work.Size,
     repeat: int,
     failures: list[str],

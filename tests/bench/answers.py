@@ -84,6 +84,54 @@ def latest(answer: memoryview, *allowed: int) -> dict[int, int]:
     }
 
 
+class Leaders(NamedTuple):
+    """Who leads a topic: `addresses` by partition, of those that have a leader; `in_sync` replicas by partition."""
+
+    addresses: dict[int, str]
+    nodes: dict[int, int]
+    in_sync: dict[int, list[int]]
+
+
+def leaders(answer: memoryview) -> Leaders:
+    """From a Metadata v1 of one topic; a topic that isn't there yet has none."""
+    at = 0
+
+    def number(form: str) -> int:
+        nonlocal at
+        (value,) = struct.unpack_from(f">{form}", answer, at)
+        at += struct.calcsize(f">{form}")
+        return int(value)
+
+    def string() -> str:
+        nonlocal at
+        size = max(number("h"), 0)
+        at += size
+        return bytes(answer[at - size : at]).decode()
+
+    brokers = {}
+    for _ in range(number("i")):
+        node, host, port, _ = number("i"), string(), number("i"), string()
+        brokers[node] = f"{host}:{port}"
+    number("i")  # the controller
+    found = Leaders({}, {}, {})
+    for _ in range(number("i")):
+        number("h"), string(), number("b")
+        for _ in range(number("i")):
+            _, partition, leader = number("h"), number("i"), number("i")
+            [number("i") for _ in range(number("i"))]  # replicas
+            found.in_sync[partition] = [number("i") for _ in range(number("i"))]
+            if leader in brokers:
+                found.addresses[partition] = brokers[leader]
+                found.nodes[partition] = leader
+    return found
+
+
+def brokers(answer: memoryview) -> int:
+    """How many brokers a Metadata v1 names."""
+    (count,) = struct.unpack_from(">i", answer, 0)
+    return int(count)
+
+
 def topic_changed(answer: memoryview, what: str, *allowed: int) -> None:
     """CreateTopics v4 and DeleteTopics v3 begin alike: throttle time, one topic, its name, its error code."""
     (name_bytes,) = struct.unpack_from(">h", answer, 8)

@@ -43,9 +43,9 @@ def run(program: str, verb: str, bootstrap: str, topic: str, *words: object) -> 
     return said
 
 
-def fresh_topic(bootstrap: str, partitions: int) -> str:
+def fresh_topic(bootstrap: str, partitions: int, replicas: int = 1) -> str:
     topic = f"bench-{next(_serial)}"
-    topics.create(bootstrap, topic, partitions)
+    topics.create(bootstrap, topic, partitions, replicas)
     return topic
 
 

@@ -12,7 +12,8 @@ from crc32c import crc32c
 CORRELATION_AT = 8  # after int32 length, int16 key, int16 version
 CLIENT_ID = b"bench"
 
-PRODUCE, FETCH, LIST_OFFSETS, API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS = 0, 1, 2, 18, 19, 20
+PRODUCE, FETCH, LIST_OFFSETS, METADATA = 0, 1, 2, 3
+API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS = 18, 19, 20
 LATEST = -1
 
 
@@ -98,9 +99,14 @@ def list_offsets(topic: str, partitions: int, timestamp: int = LATEST) -> bytear
     return frame(LIST_OFFSETS, 1, struct.pack(">i", -1), array([text(topic) + wanted]))
 
 
-def create_topic(topic: str, partitions: int) -> bytearray:
-    """CreateTopics v4, one replica, default settings."""
-    one = text(topic) + struct.pack(">ih", partitions, 1) + array([]) + array([])
+def metadata(*topics: str) -> bytearray:
+    """Metadata v1 of some topics, or of the brokers alone."""
+    return frame(METADATA, 1, array(text(topic) for topic in topics))
+
+
+def create_topic(topic: str, partitions: int, replicas: int = 1) -> bytearray:
+    """CreateTopics v4, default settings."""
+    one = text(topic) + struct.pack(">ih", partitions, replicas) + array([]) + array([])
     return frame(CREATE_TOPICS, 4, array([one]), struct.pack(">ib", 30_000, 0))
 
 

@@ -15,9 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench.client import Figures
-from tests.bench.targets import MEASURES, Kind, Target
+from tests.bench.targets import MEASURES, REGION_MEASURES, Kind, Measure, RegionMeasure, Target
 
 OURS, PEER = "causeway", "kafka"
+ALL: Mapping[str, Measure | RegionMeasure] = {**MEASURES, **REGION_MEASURES}
 Runs = Mapping[str, Mapping[str, list[Figures]]]  # measure -> system -> one per repetition
 
 
@@ -38,7 +39,7 @@ def rows(runs: Runs) -> Iterator[Row]:
     for name, systems in runs.items():
         middle = {system: medians(repetitions) for system, repetitions in systems.items()}
         ours, theirs = middle.get(OURS, {}), middle.get(PEER, {})
-        targets = {target.figure: target for target in MEASURES[name].targets}
+        targets = {target.figure: target for target in ALL[name].targets}
         for figure in ours or theirs:
             yield _row(name, figure, ours, theirs, targets.get(figure))
 
@@ -49,7 +50,7 @@ def _row(name: str, figure: str, ours: Figures, theirs: Figures, target: Target 
     shown = f"{figure} / {target.against}" if target and target.against else figure
     ratio = ours_value / theirs_value if ours_value is not None and theirs_value else None
     met = target.met(ours_value, theirs_value) if target and ours_value is not None else None
-    title = MEASURES[name].title
+    title = ALL[name].title
     return Row(name, title, shown, ours_value, theirs_value, ratio, str(target or ""), met)
 
 
@@ -108,9 +109,7 @@ def _plot(found: list[Row], path: Path) -> None:
     colours = ["tab:green" if row.met else "tab:red" for row in found]
     axes.barh(places, [(row.ratio or 1) - 1 for row in found], left=1, color=colours, height=0.6)
     for place, row in zip(places, found, strict=True):
-        target = next(
-            t for t in MEASURES[row.measure].targets if t.figure == row.figure.split(" ")[0]
-        )
+        target = next(t for t in ALL[row.measure].targets if t.figure == row.figure.split(" ")[0])
         if target.kind is not Kind.ALONE:
             axes.plot([target.bound] * 2, [place - 0.4, place + 0.4], color="black", linewidth=2)
         axes.annotate(

@@ -1,12 +1,14 @@
 """What is measured, in order, and which figure has to reach what against the peer's."""
 
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from tests.bench import crossing, work
+from tests.bench import crossing, region, work
 from tests.bench.client import SMALL, Figures
+from tests.bench.clusters import Cluster
 from tests.bench.systems import System
 from tests.bench.work import Size
 
@@ -50,6 +52,16 @@ class Measure:
 
     title: str
     run: Callable[[System, Size], Figures]
+    targets: tuple[Target, ...] = ()
+    cold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RegionMeasure:
+    """The same of a region of three nodes; a `cold` one comes before anything is warmed up."""
+
+    title: str
+    run: Callable[[Cluster, Size], Figures]
     targets: tuple[Target, ...] = ()
     cold: bool = False
 
@@ -115,4 +127,36 @@ MEASURES = {
         ),
     ),
     "linked": Measure("one record over the link, 50/s", crossing.one_at_a_time, delays(1 / 3)),
+}
+
+REGION_MEASURES = {
+    "start-3": RegionMeasure(
+        "three nodes: start", region.start, (Target("seconds", Kind.AT_MOST, 1 / 3),), cold=True
+    ),
+    "start-3-full": RegionMeasure(
+        "three nodes with 3,000 partitions x 3: start",
+        region.start_full,
+        (Target("seconds", Kind.AT_MOST, 1 / 4),),
+        cold=True,
+    ),
+    "replicated-12": RegionMeasure(
+        "produce 1 MB batches, 3 replicas, 12 partitions",
+        partial(region.produce, partitions=12),
+        throughput(2, 0.4),
+    ),
+    "replicated-small": RegionMeasure(
+        "produce 15 KB batches, 3 replicas, 1 partition",
+        partial(region.produce, records=SMALL),
+        throughput(1.5, 0.7),
+    ),
+    "leader-killed": RegionMeasure(
+        "leader killed (SIGKILL): longest gap",
+        partial(region.gaps, how=signal.SIGKILL),
+        (Target("p50_s", Kind.AT_MOST, 1 / 5), Target("max_s", Kind.AT_MOST, 1 / 5)),
+    ),
+    "leader-stopped": RegionMeasure(
+        "leader stopped (SIGTERM): longest gap",
+        partial(region.gaps, how=signal.SIGTERM),
+        (Target("p50_s", Kind.AT_MOST, 1 / 3), Target("max_s", Kind.AT_MOST, 1 / 3)),
+    ),
 }

@@ -1,4 +1,4 @@
-"""Topics over the wire: created, waited for, counted, deleted. One-node regions, so every node leads everything."""
+"""Topics over the wire: created, waited for, counted, deleted. What `ends` asks must lead every partition."""
 
 import time
 
@@ -14,16 +14,41 @@ UNLED = (
 PATIENCE_S = 30
 
 
-def create(address: str, topic: str, partitions: int) -> None:
-    """Creates `topic` and returns once every partition has a leader."""
+def create(address: str, topic: str, partitions: int, replicas: int = 1) -> None:
+    """Creates `topic` and returns once every partition has a leader that answers and all its replicas in sync."""
     with Connection(address) as connection:
-        answer = connection.ask(frames.create_topic(topic, partitions))
+        answer = connection.ask(frames.create_topic(topic, partitions, replicas))
         answers.topic_changed(answer, f"create {topic}", answers.TOPIC_ALREADY_EXISTS)
-        deadline = time.monotonic() + PATIENCE_S
-        while len(ends(connection, topic, partitions)) < partitions:
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{topic} has partitions without a leader after {PATIENCE_S} s")
-            time.sleep(0.01)
+    await_complete(address, topic, partitions, replicas)
+
+
+def await_complete(address: str, topic: str, partitions: int, replicas: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not _complete(address, topic, partitions, replicas):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{topic} is not complete after {PATIENCE_S} s")
+        time.sleep(0.01)
+
+
+def _complete(address: str, topic: str, partitions: int, replicas: int) -> bool:
+    known = leaders(address, topic)
+    if len(known.addresses) < partitions or any(len(n) < replicas for n in known.in_sync.values()):
+        return False
+    return len(_all_ends(known, topic, partitions)) == partitions
+
+
+def leaders(address: str, topic: str) -> answers.Leaders:
+    with Connection(address) as connection:
+        return answers.leaders(connection.ask(frames.metadata(topic)))
+
+
+def _all_ends(known: answers.Leaders, topic: str, partitions: int) -> dict[int, int]:
+    """The high watermark by partition, each from its leader; those that are not there yet are left out."""
+    found: dict[int, int] = {}
+    for leader in set(known.addresses.values()):
+        with Connection(leader) as connection:
+            found |= ends(connection, topic, partitions)
+    return found
 
 
 def delete(address: str, topic: str) -> None:
@@ -42,5 +67,4 @@ def ends(connection: Connection, topic: str, partitions: int) -> dict[int, int]:
 
 def count(address: str, topic: str, partitions: int) -> int:
     """How many records ListOffsets knows of; the topics of a benchmark start at offset 0."""
-    with Connection(address) as connection:
-        return sum(ends(connection, topic, partitions).values())
+    return sum(_all_ends(leaders(address, topic), topic, partitions).values())

@@ -22,6 +22,7 @@ class Size:
     latencies: int
     linked_s: float
     idle_s: float
+    gaps: int
 
 
 FULL = Size(
@@ -31,6 +32,7 @@ FULL = Size(
     latencies=3000,
     linked_s=20,
     idle_s=10,
+    gaps=10,
 )
 QUICK = Size(
     large_batches=300,
@@ -39,6 +41,7 @@ QUICK = Size(
     latencies=500,
     linked_s=5,
     idle_s=3,
+    gaps=2,
 )
 
 
