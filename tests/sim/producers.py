@@ -4,7 +4,8 @@ An idempotent one retries with the same sequence, also in the region that it is 
 what it is not told it keeps sending until it is.
 
 A partition that does not know a producer takes any sequence as its first, as Kafka's does; so the first batch that a
-region gets of a producer id goes alone, or a refusal of it and not of the next would put them in the wrong order.
+region gets of a producer id goes alone, or a refusal of it and not of the next would put them in the wrong order. So
+does the first after a reconnect where the region may have lost with its power what it acknowledged.
 """
 
 from collections import deque
@@ -94,10 +95,10 @@ class Producer:
     async def _ready(self) -> bool:
         """Connected to where clients live now, with the producer ids that are needed."""
         if self._node is not self._federation.home or not self._client.connected:
-            if self._node is not self._federation.home:
+            if self._node is not self._federation.home or not self._federation.evidence.durable:
                 self._node = self._federation.home
                 for sending in self._sending.values():
-                    sending.known = False
+                    sending.known = False  # another region, or one that may have lost power
             if not await self._client.connect(self._node):
                 await self._world.sleep(200)
                 return False
