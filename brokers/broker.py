@@ -1,6 +1,7 @@
 """One node's cores behind one door. Routes events to the core that owns the rule, gathers effects; owns no rule."""
 
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from brokers.api import versions
@@ -34,8 +35,10 @@ from brokers.metadata.commands import NO_ID
 from brokers.metadata.plane import MetadataPlane, PlaneEvent
 from brokers.ports import Rng
 from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced, Ready, RegionEvent
+from brokers.timers import earliest
 
 BrokerEvent: TypeAlias = Event | RegionEvent
+_FOR_WATCHERS = frozenset((ImageChanged, OffsetsCommitted))
 
 
 class Broker:
@@ -60,79 +63,90 @@ class Broker:
         self._decisions.context = self._context
         self._housekeeping = Housekeeping(self._context)
         self._door = Door(self._context)
+        self._through_door = self._door.step
         self._ready = False
         self.view = View(self._context)
+        self._routes: Mapping[type, Callable[[Any, Instant], list[Effect]]] = {
+            Request: self._on_request,
+            Written: self._on_written,
+            RangeRead: self._on_read,
+            TimestampFound: self._on_answer,
+            Answered: self._on_asked,
+            LogOpened: self._on_opened,
+            LogFailed: self._on_failed,
+            StateLoaded: self._on_plane,
+            StateSaved: self._on_plane,
+            TimeReached: self._on_time,
+            Disconnected: self._on_disconnected,
+            Started: self._on_started,
+        }
 
     @property
     def deadline(self) -> Instant | None:
         context = self._context
-        waits = (context.timers.deadline, context.groups.deadline, context.plane.deadline)
-        return min((due for due in waits if due is not None), default=None)
+        return earliest(context.timers.deadline, context.groups.deadline, context.plane.deadline)
 
     def step(self, event: BrokerEvent, now: Instant) -> list[Effect]:
         """Same events at the same instants give the same effects."""
-        effects = self._route(event, now)
-        return _with_trims(effects) if self._door.watched else _private(effects)
+        effects = self._routes.get(type(event), self._through_door)(event, now)
+        if not self._door.watched:
+            return _private(effects)
+        return self._with_trims(effects) if self._door.logs_watched else effects
 
     def stop(self) -> list[Effect]:
         """What a clean stop still has to write."""
         return self._housekeeping.checkpoint()
 
-    def _route(self, event: BrokerEvent, now: Instant) -> list[Effect]:
-        match event:
-            case Request():
-                return versions.handler(event)(self._context, event, now)
-            case Written() | RangeRead() | LogOpened() | LogFailed():
-                if event.partition == METADATA_PARTITION:
-                    return self._on_plane(event, now)
-                return self._on_partition(event, now)
-            case TimestampFound():
-                return self._context.answered.pop(event.ticket)(event, now)
-            case Answered():
-                return self._context.asked.pop(event.ticket)(event, now)
-            case TimeReached():
-                return self._on_time(now)
-            case StateLoaded() | StateSaved():
-                return self._on_plane(event, now)
-            case Disconnected(tickets):
-                self._context.client_gone(tickets)
-                groups = self._context.groups
-                return self._group_log.run(groups.disconnected(tickets, now), now)
-            case Started():
-                self._housekeeping.start(now)
-                return self._decisions.run(self._context.plane.on_started(now), now)
-            case _:
-                return self._door.step(event, now)
+    def _on_request(self, event: Request, now: Instant) -> list[Effect]:
+        return versions.handler(event)(self._context, event, now)
 
-    def _on_partition(
-        self, event: Written | RangeRead | LogOpened | LogFailed, now: Instant
-    ) -> list[Effect]:
-        match event:
-            case Written(partition, next_offset):
-                replica = self._context.partitions.get(partition)
-                if replica is None:
-                    return []  # deleted since
-                return [*replica.written(next_offset, now), PartitionAdvanced(partition)]
-            case RangeRead():
-                effects = self._context.answered.pop(event.ticket)(event, now)
-                return (
-                    effects + self._when_ready()
-                )  # it may have been the last of the groups' records
-            case LogOpened():
-                return self._on_opened(event, now)
-            case LogFailed(partition, reason):
-                effects = self._lifecycle.failed(partition, reason, now)
-                if partition.topic == OFFSETS_TOPIC:
-                    effects += self._group_log.lost(partition, now)
-                return effects + self._when_ready()
+    def _on_written(self, event: Written, now: Instant) -> list[Effect]:
+        partition = event.partition
+        replica = self._context.partitions.get(partition)
+        if replica is not None:
+            return replica.written(event.next_offset, now) + self._door.advanced(partition)
+        if partition == METADATA_PARTITION:
+            return self._on_plane(event, now)
+        return []  # deleted since
+
+    def _on_read(self, event: RangeRead, now: Instant) -> list[Effect]:
+        if event.partition == METADATA_PARTITION:
+            return self._on_plane(event, now)
+        effects = self._on_answer(event, now)
+        return effects + self._when_ready()  # it may have been the last of the groups' records
+
+    def _on_answer(self, event: RangeRead | TimestampFound, now: Instant) -> list[Effect]:
+        return self._context.answered.pop(event.ticket)(event, now)
+
+    def _on_asked(self, event: Answered, now: Instant) -> list[Effect]:
+        return self._context.asked.pop(event.ticket)(event, now)
+
+    def _on_disconnected(self, event: Disconnected, now: Instant) -> list[Effect]:
+        self._context.client_gone(event.tickets)
+        return self._group_log.run(self._context.groups.disconnected(event.tickets, now), now)
+
+    def _on_started(self, event: Started, now: Instant) -> list[Effect]:
+        self._housekeeping.start(now)
+        return self._decisions.run(self._context.plane.on_started(now), now)
+
+    def _on_failed(self, event: LogFailed, now: Instant) -> list[Effect]:
+        partition = event.partition
+        if partition == METADATA_PARTITION:
+            return self._on_plane(event, now)
+        effects = self._lifecycle.failed(partition, event.reason, now)
+        if partition.topic == OFFSETS_TOPIC:
+            effects += self._group_log.lost(partition, now)
+        return effects + self._when_ready()
 
     def _on_opened(self, event: LogOpened, now: Instant) -> list[Effect]:
         partition = event.partition
+        if partition == METADATA_PARTITION:
+            return self._on_plane(event, now)
         effects: list[Effect] = [
             Changed(f"partition {partition}", "repaired", line) for line in event.repairs
         ]
         effects += self._lifecycle.opened(partition, event.log, now)
-        effects.append(PartitionAdvanced(partition))
+        effects += self._door.advanced(partition)
         if partition.topic == OFFSETS_TOPIC and partition in self._context.partitions:
             effects += self._group_log.load(self._context.partitions[partition], now)
         return effects + self._when_ready()
@@ -141,12 +155,17 @@ class Broker:
         effects = self._decisions.run(self._context.plane.on_event(event, now), now)
         return effects + self._when_ready()
 
-    def _on_time(self, now: Instant) -> list[Effect]:
+    def _on_time(self, event: TimeReached, now: Instant) -> list[Effect]:
         effects: list[Effect] = []
         for act in self._context.timers.due(now):
             effects += act(now)
         effects += self._group_log.run(self._context.groups.on_time(now), now)
         return effects + self._decisions.run(self._context.plane.on_time(now), now)
+
+    def _with_trims(self, effects: list[Effect]) -> list[Effect]:
+        """A moved log start is news to whoever watches."""
+        moved = [effect.partition for effect in effects if type(effect) is TrimLog]
+        return [*effects, *map(PartitionAdvanced, moved)] if moved else effects
 
     def _when_ready(self) -> list[Effect]:
         """Clients are answered once everything that the metadata names is open or known to be broken."""
@@ -157,13 +176,6 @@ class Broker:
         return [Ready()]
 
 
-def _with_trims(effects: list[Effect]) -> list[Effect]:
-    """A moved log start is news to whoever watches."""
-    trims = [PartitionAdvanced(each.partition) for each in effects if isinstance(each, TrimLog)]
-    return [*effects, *trims]
-
-
 def _private(effects: list[Effect]) -> list[Effect]:
     """Nobody watches: what only an upper layer would hear is left out."""
-    public = (PartitionAdvanced, ImageChanged, OffsetsCommitted)
-    return [effect for effect in effects if not isinstance(effect, public)]
+    return [effect for effect in effects if type(effect) not in _FOR_WATCHERS]

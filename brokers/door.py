@@ -33,16 +33,17 @@ from brokers.region import (
 
 
 class Door:
-    """Translates; owns no rule. `watched` is on once somebody listens."""
+    """Translates; owns no rule. `watched` is on once somebody listens, `logs_watched` while the partitions matter."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self.watched = False
+        self.logs_watched = False
 
     def step(self, event: RegionEvent, now: Instant) -> list[Effect]:
         match event:
-            case Watch():
-                self.watched = True
+            case Watch(logs):
+                self.watched, self.logs_watched = True, logs
                 return []
             case PlaceBatches() | SkipTo() | TrimMirror():
                 return self._place(event, now)
@@ -143,7 +144,7 @@ class Door:
         ]
 
     def advanced(self, partition: TopicPartition) -> list[Effect]:
-        return [PartitionAdvanced(partition)] if self.watched else []
+        return [PartitionAdvanced(partition)] if self.logs_watched else []
 
 
 class View:

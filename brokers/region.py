@@ -12,13 +12,16 @@ from brokers.errors import KafkaError, Refusal
 from brokers.ids import Buffer, LeaderEpoch, Offset, OffsetAndMetadata, Ticket, TopicPartition
 from brokers.metadata.commands import Command
 from brokers.metadata.image import Image, ImageDelta
+from brokers.values import value
 
 # --- events: asked of the broker ---
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Start telling of progress, metadata and group changes."""
+    """Start telling of metadata and group changes and, with `logs` only, of the partitions' progress."""
+
+    logs: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ class OffsetsPlaced:
     error: KafkaError
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PartitionAdvanced:
     """The high watermark, log start or log end of a partition moved (after `Watch`)."""
 

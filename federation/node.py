@@ -5,6 +5,7 @@ region effects that the broker emits are stepped into the linker, in the order t
 """
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, Final, TypeAlias, get_args
 
 from brokers.broker import Broker, BrokerEvent
@@ -12,6 +13,7 @@ from brokers.effects import Effect
 from brokers.events import TimeReached
 from brokers.ids import Instant
 from brokers.region import Ready, RegionEffect, RegionEvent, Watch
+from brokers.timers import earliest
 from linker.events import LinkerEffect, LinkerEvent
 from linker.linker import Linker
 
@@ -20,7 +22,8 @@ NodeEffect: TypeAlias = "Effect | LinkerEffect | Ready"
 
 _FOR_BROKER: Final = frozenset(get_args(RegionEvent))
 _FROM_BROKER: Final = frozenset(get_args(RegionEffect))
-_FOR_LINKER: Final = frozenset(get_args(LinkerEvent)) - _FROM_BROKER - {TimeReached}
+_FOR_LINKER: Final = frozenset(get_args(LinkerEvent))
+_FOR_LINKER_ALONE: Final = _FOR_LINKER - {TimeReached}
 
 
 class RegionNode:
@@ -29,37 +32,53 @@ class RegionNode:
     def __init__(self, broker: Broker, linker: Linker) -> None:
         self._broker = broker
         self._linker = linker
-        self._watching = False
+        self._logs_watched: bool | None = None  # None before the first event
 
     @property
     def deadline(self) -> Instant | None:
-        waits = (self._broker.deadline, self._linker.deadline)
-        return min((due for due in waits if due is not None), default=None)
+        return earliest(self._broker.deadline, self._linker.deadline)
 
     def step(self, event: NodeEvent, now: Instant) -> list[NodeEffect]:
         """Everything that the event leads to inside the node, and what is left for the host to do."""
-        effects: list[NodeEffect] = []
-        events: deque[Any] = deque([event])
-        if not self._watching:
-            self._watching = True
-            events.appendleft(Watch())
-        while events:
-            self._route(events.popleft(), now, events, effects)
-        return effects
+        if type(event) in _FOR_LINKER or self._logs_watched is None:
+            return self._run(deque([event]), [], now)
+        effects: list[Any] = self._broker.step(event, now)  # type: ignore[arg-type]  # seen above
+        for effect in effects:
+            if type(effect) in _FROM_BROKER:
+                return self._pass_on(effects, now)
+        return effects  # as nearly always: all for the host
 
     def stop(self) -> list[Effect]:
         """What a clean stop still has to write."""
         return self._broker.stop()
 
-    def _route(
-        self, event: Any, now: Instant, events: deque[Any], effects: list[NodeEffect]
-    ) -> None:
-        kind = type(event)
-        if kind not in _FOR_LINKER and kind not in _FROM_BROKER:
-            for effect in self._broker.step(event, now):
-                (events if type(effect) in _FROM_BROKER else effects).append(effect)
-        if kind is Ready:
-            effects.append(event)
-        if kind in _FOR_LINKER or kind in _FROM_BROKER or kind is TimeReached:
-            for asked in self._linker.step(event, now):
-                (events if type(asked) in _FOR_BROKER else effects).append(asked)
+    def _pass_on(self, stepped: Sequence[Any], now: Instant) -> list[NodeEffect]:
+        """What is for the linker leaves the broker's effects, and what comes of it joins them."""
+        events: deque[Any] = deque()
+        effects: list[NodeEffect] = []
+        for effect in stepped:
+            (events if type(effect) in _FROM_BROKER else effects).append(effect)
+        return self._run(events, effects, now)
+
+    def _run(self, events: deque[Any], effects: list[NodeEffect], now: Instant) -> list[NodeEffect]:
+        self._watch(now)
+        while events:
+            event = events.popleft()
+            kind = type(event)
+            if kind not in _FOR_LINKER_ALONE:
+                for effect in self._broker.step(event, now):
+                    (events if type(effect) in _FROM_BROKER else effects).append(effect)
+            if kind in _FOR_LINKER:
+                if kind is Ready:
+                    effects.append(event)
+                for asked in self._linker.step(event, now):
+                    (events if type(asked) in _FOR_BROKER else effects).append(asked)
+                self._watch(now)
+        return effects
+
+    def _watch(self, now: Instant) -> None:
+        """The broker tells what the linker wants to hear; of every write only while a link or a stream needs it."""
+        wanted = self._linker.follows_logs
+        if wanted is not self._logs_watched:
+            self._logs_watched = wanted
+            self._broker.step(Watch(wanted), now)

@@ -59,15 +59,22 @@ class Linker:
     def deadline(self) -> Instant | None:
         return self._desk.timers.deadline
 
+    @property
+    def follows_logs(self) -> bool:
+        """Whether anybody here needs to hear of a partition's progress."""
+        return bool(self._servings or self.links)
+
     def step(self, event: LinkerEvent, now: Instant) -> list[LinkerEffect]:
         """Same events at the same instants give the same effects."""
         match event:
+            case (
+                PartitionAdvanced() | ImageChanged() | OffsetsCommitted()
+            ):  # the most frequent first
+                return self._on_region(event, now)
             case Placed() | PlaceRefused() | CommittedRead() | Proposed() | OffsetsPlaced():
                 return self._desk.answered(event, now)
             case FrameArrived() | StreamDialed() | StreamLost() | ChunkSent():
                 return self._on_stream(event, now)
-            case PartitionAdvanced() | ImageChanged() | OffsetsCommitted():
-                return self._on_region(event, now)
             case TimeReached():
                 acts = self._desk.timers.due(now)
                 return [effect for act in acts for effect in act(now)]

@@ -70,15 +70,17 @@ class Node:
 
     def feed(self, event: Any) -> None:
         """An event from anywhere on this loop; events are stepped in the order they come."""
-        self._events.append(event)
+        events = self._events
+        events.append(event)
         if self._feeding:
             return
         self._feeding = True
+        core, clock, do = self._core, self._clock, self._do
         try:
-            while self._events:
-                now = self._clock.now()
-                for effect in self._core.step(self._events.popleft(), now):
-                    self._do(effect, now)
+            while events:
+                now = clock.now()
+                for effect in core.step(events.popleft(), now):
+                    do(effect, now)
         except Exception as error:
             self._give_up(error)
             return  # still feeding, for ever: what comes now finds a node that has stopped
@@ -96,8 +98,9 @@ class Node:
         if perform is not None:
             perform(effect)
             return
-        self._events.extend(self._storage.perform(effect, now))
-        if self._storage.unsynced:
+        storage = self._storage
+        self._events += storage.perform(effect, now)
+        if storage.unsynced:
             self._sync()
 
     def _sync(self) -> None:
