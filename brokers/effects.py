@@ -19,12 +19,13 @@ from brokers.ids import (
     TopicPartition,
 )
 from brokers.records.batch import BatchHeader
+from brokers.values import value
 
 if TYPE_CHECKING:
     from brokers.region import RegionEffect
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reply:
     """Answer a `Request`: a wire message for its key and version; None closes the exchange without a byte (acks=0)."""
 
@@ -69,7 +70,7 @@ class OpenLog:
     sync: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Append:
     """Write stamped batches at the end of the active segment -> `Written` or `LogFailed`.
 
@@ -130,7 +131,7 @@ class SaveHighWatermarks:
     offsets: Mapping[TopicPartition, Offset]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReadRange:
     """Read whole batches of [offset, bound) -> `RangeRead`. `at_least_one` returns the first batch however large."""
 

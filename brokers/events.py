@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from brokers.errors import KafkaError
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, Ticket, TopicPartition
+from brokers.values import value
 
 if TYPE_CHECKING:
     from brokers.log.log import Log
@@ -18,7 +19,7 @@ class Listener(Enum):
     CONTROLLER = "controller"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Request:
     """A Kafka request of one connection, decoded; its answer is a `Reply` with the same ticket.
 
@@ -87,7 +88,7 @@ class LogFailed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Written:
     """Everything below `next_offset` is in the log's files, and synced to the disk if the append asked for it."""
 
@@ -95,7 +96,7 @@ class Written:
     next_offset: Offset
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RangeRead:
     """Answer to `ReadRange`: whole batches from the one that holds `offset`; empty if none lies below the bound."""
 

@@ -9,7 +9,7 @@ from brokers.api.context import Context
 from brokers.effects import Effect, Hangup, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.ids import INTERNAL_TOPICS, Buffer, Instant, Ticket, TopicPartition
+from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
 from brokers.partition import leader
 from brokers.partition.replica import Replica
 from brokers.wire.messages.produce import (
@@ -42,7 +42,12 @@ class PendingProduce:
         self._missing = 1  # the handler itself, until `release`
         self.response = ProduceResponse()
 
-    def wait(self, replica: Replica, item: PartitionProduceResponse, done: leader.Appended) -> None:
+    def appended(
+        self, replica: Replica, item: PartitionProduceResponse, done: leader.Appended
+    ) -> None:
+        item.base_offset, next_offset, item.log_append_time_ms, item.log_start_offset, _ = done
+        if next_offset <= replica.high_watermark:
+            return
         self._missing += 1
 
         def placed(error: KafkaError, now: Instant) -> list[Effect]:
@@ -50,7 +55,7 @@ class PendingProduce:
                 _refuse(item, Refusal(error, replica.offline))
             return self.release()
 
-        replica.waiting.for_offset(done.next_offset, placed)
+        replica.waiting.for_offset(next_offset, placed)
 
     def release(self) -> list[Effect]:
         self._missing -= 1
@@ -72,7 +77,9 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
             answer.partition_responses.append(item)
             try:
                 replica = _admit(context, request, message, topic, data.index)
-                effects += _append(replica, data.records, request.api_version, item, pending, now)
+                done = leader.append(replica, data.records, request.api_version, now)
+                pending.appended(replica, item, done)
+                effects += done.effects
             except Refusal as refusal:
                 _refuse(item, refusal)
                 _hint(context, request.api_version, refusal, item, pending.response)
@@ -98,9 +105,8 @@ def _admit(
         name = known.name
     if name in INTERNAL_TOPICS and request.client_id != ADMIN_CLIENT:
         raise Refusal(KafkaError.INVALID_TOPIC_EXCEPTION, f"{name} is written by the brokers only")
-    replica = context.partitions.get(TopicPartition(name, index)) or context.require(
-        TopicPartition(name, index)
-    )
+    partition = TopicPartition(name, index)
+    replica = context.partitions.get(partition) or context.require(partition)
     if replica.writer is not None:
         raise Refusal(
             KafkaError.POLICY_VIOLATION,
@@ -108,23 +114,6 @@ def _admit(
             "promote it or fail it over to write here",
         )
     return replica
-
-
-def _append(
-    replica: Replica,
-    records: Buffer | None,
-    version: int,
-    item: PartitionProduceResponse,
-    pending: PendingProduce,
-    now: Instant,
-) -> list[Effect]:
-    done = leader.append(replica, records, version, now)
-    item.base_offset = done.base_offset
-    item.log_append_time_ms = done.append_time
-    item.log_start_offset = replica.require_log().log_start_offset
-    if done.next_offset > replica.high_watermark:
-        pending.wait(replica, item, done)
-    return list(done.effects)
 
 
 def _refuse(item: PartitionProduceResponse, refusal: Refusal) -> None:

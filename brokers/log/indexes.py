@@ -66,18 +66,20 @@ class OffsetIndex:
 class TimeIndex:
     """Timestamps to offsets, sparsely. `data` is the content of the `.timeindex` file."""
 
-    __slots__ = ("base_offset", "data")
+    __slots__ = ("_newest", "base_offset", "data")
 
     def __init__(self, base_offset: Offset, data: Buffer = b"") -> None:
         self.base_offset = base_offset
         self.data = bytearray(data)
+        self._newest = self._timestamp(len(self) - 1) if len(self) else None
 
     def __len__(self) -> int:
         return len(self.data) // TIME_ENTRY.size
 
     def add(self, timestamp: Instant, last_offset: Offset) -> None:
         """Take note of a new maximum; what does not raise it is left out, as in Kafka."""
-        if not self.data or timestamp > self._timestamp(len(self) - 1):
+        if self._newest is None or timestamp > self._newest:
+            self._newest = timestamp
             self.data += TIME_ENTRY.pack(timestamp, last_offset - self.base_offset)
 
     def entry(self, number: int) -> tuple[Instant, Offset]:

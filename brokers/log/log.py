@@ -8,7 +8,7 @@ changed by the core alone.
 from collections.abc import Sequence
 
 from brokers.effects import Append, Roll, SaveEpochs, StorageEffect, TrimLog, TruncateLog
-from brokers.ids import Buffers, Instant, LeaderEpoch, Offset, TopicPartition
+from brokers.ids import NO_PRODUCER, Buffers, Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.epochs import EpochHistory
 from brokers.log.producers import ProducerStates
@@ -79,7 +79,7 @@ class Log:
         """
         size = sum(map(len, buffers))
         effects: list[StorageEffect] = []
-        if self._rolls(headers, size, now, config, roll_first):
+        if self._rolls(headers[-1].next_offset, size, now, config, roll_first):
             self.producers.expire(now)
             effects.append(self._roll(headers[0].base_offset))
         if headers[-1].leader_epoch > self.epochs.latest:
@@ -89,15 +89,18 @@ class Log:
         for header in headers:
             assert header.base_offset >= self.log_end_offset, (header, self.log_end_offset)
             self.log_end_offset = header.next_offset
-            max_timestamp = max(max_timestamp, header.max_timestamp)
-            self.producers.update(header, now)
+            if header.max_timestamp > max_timestamp:
+                max_timestamp = header.max_timestamp
+            if header.producer_id != NO_PRODUCER:
+                self.producers.update(header, now)
         self.segments[-1].grow(size, max_timestamp, now)
         effects.append(Append(self.partition, tuple(headers), buffers, sync))
         return effects
 
     def on_written(self, next_offset: Offset) -> None:
         """The disk reported everything below `next_offset` (`Written`)."""
-        self.written_offset = max(self.written_offset, next_offset)
+        if next_offset > self.written_offset:
+            self.written_offset = next_offset
 
     def begin_epoch(self, leader_epoch: LeaderEpoch) -> list[StorageEffect]:
         """A leader epoch begins at the log's end, even if it never writes: its followers' stray tails must be found."""
@@ -174,20 +177,18 @@ class Log:
 
     def _rolls(
         self,
-        headers: Sequence[BatchHeader],
+        next_offset: Offset,
         size: int,
         now: Instant,
         config: LogConfig,
         roll_first: bool | None,
     ) -> bool:
         active = self.segments[-1]
+        if next_offset - active.base_offset > INT32_MAX:
+            return True  # even an empty one is named anew
         if active.size == 0:
-            # An empty segment is named anew where its first offset would not fit: nothing else can be wrong with it.
-            return headers[-1].next_offset - active.base_offset > INT32_MAX
-        if (
-            active.size + size > INT32_MAX
-            or headers[-1].next_offset - active.base_offset > INT32_MAX
-        ):
+            return False
+        if active.size + size > INT32_MAX:
             return True
         return self.should_roll(size, now, config) if roll_first is None else roll_first
 

@@ -32,8 +32,7 @@ class Accept:
     """The batch may be appended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(NamedTuple):
     """A retry: this batch is at `base_offset` already; acknowledge it once `next_offset` is committed."""
 
     base_offset: Offset

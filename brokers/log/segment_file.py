@@ -95,16 +95,17 @@ class SegmentFile:
 
     def note(self, header: BatchHeader) -> None:
         """Account for a batch that lies in the file at `size`."""
+        length, last_offset = header.length, header.base_offset + header.last_offset_delta
         if header.max_timestamp > self.max_timestamp:
             self.max_timestamp = header.max_timestamp
-            self.max_timestamp_offset = header.next_offset - 1
+            self.max_timestamp_offset = last_offset
         if self._unindexed > self._interval:
-            self.index.add(header.next_offset - 1, self.size)
+            self.index.add(last_offset, self.size)
             if self.max_timestamp >= 0:
                 self.time_index.add(self.max_timestamp, self.max_timestamp_offset)
             self._unindexed = 0
-        self._unindexed += header.length
-        self.size += header.length
+        self._unindexed += length
+        self.size += length
 
     @property
     def index(self) -> OffsetIndex:

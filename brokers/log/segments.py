@@ -22,7 +22,8 @@ class Segment:
         if self.size == 0:
             self.created_at = now
         self.size += size
-        self.max_timestamp = max(self.max_timestamp, max_timestamp)
+        if max_timestamp > self.max_timestamp:
+            self.max_timestamp = max_timestamp
 
     @property
     def newest(self) -> Instant:

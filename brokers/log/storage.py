@@ -160,19 +160,20 @@ class Storage:
         self._root.recovery_points.offsets[partition] = log.synced_offset
 
     def _append(self, effect: Append, now: Instant) -> list[Event]:
-        log = self._logs.get(effect.partition)
+        partition = effect.partition
+        log = self._logs.get(partition)
         if log is None:
             return []  # it failed, which was reported
         try:
             log.append(effect.headers, effect.buffers)
         except DiskError as error:
-            self._checked[effect.partition] = log.next_offset
-            return self._fail(effect.partition, str(error))
+            self._checked[partition] = log.next_offset
+            return self._fail(partition, str(error))
         if effect.sync or log.sync_promised > log.synced_offset:
             log.sync_promised = log.next_offset
-            self._ask_for_sync(effect.partition, log, log.active)
+            self._ask_for_sync(partition, log, log.active)
             return []
-        return [Written(effect.partition, log.next_offset)]
+        return [Written(partition, log.next_offset)]
 
     def _ask_for_sync(
         self, partition: TopicPartition, log: StoredLog, segment: SegmentFile

@@ -4,19 +4,24 @@ The order of the checks is the one that Kafka makes visible in its errors. Nothi
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Buffer, Instant, Offset
 from brokers.log.config import LogConfig
+from brokers.log.log import Log
 from brokers.log.producers import Duplicate
 from brokers.partition.replica import Replica
 from brokers.records.batch import (
+    COMPRESSION_MASK,
+    CONTROL,
+    TRANSACTIONAL,
     BatchHeader,
     parse_header,
     stamp,
     stamp_append_time,
+    stamped,
     verify_crc,
 )
 
@@ -24,20 +29,19 @@ ZSTD = 4
 ZSTD_FIRST_PRODUCE_VERSION = 7  # KIP-110
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(NamedTuple):
     """Where a batch went; `effects` is empty for a retry of one that is already there."""
 
     base_offset: Offset
     next_offset: Offset
     append_time: Instant  # -1 where the producer's timestamps count
+    log_start_offset: Offset
     effects: Sequence[Effect]
 
 
 def append(replica: Replica, data: Buffer | None, version: int, now: Instant) -> Appended:
     """One producer's batch, stamped in place; raises `Refusal` with Kafka's error."""
-    log = replica.require_log()
-    config = replica.config
+    log, config = replica.require_log(), replica.config
     header = _one_batch(data)
     assert data is not None and not isinstance(data, bytes)  # the receive buffer: stamped in place
     _check_size(header, config, version)
@@ -47,31 +51,30 @@ def append(replica: Replica, data: Buffer | None, version: int, now: Instant) ->
     _check_time(header, config, now)
     verdict = log.producers.check(header)
     if isinstance(verdict, Duplicate):
-        return Appended(verdict.base_offset, verdict.next_offset, verdict.append_time, ())
-    if isinstance(verdict, KafkaError) and verdict is not KafkaError.NONE:
+        return Appended(*verdict, log.log_start_offset, ())
+    if isinstance(verdict, KafkaError):
         raise Refusal(verdict)
-    return _place(replica, header, data, now)
+    return _place(replica, log, header, data, now)
 
 
 def append_own(replica: Replica, data: bytearray, now: Instant) -> Appended:
     """A batch that this node built itself (group offsets): no producer to check."""
-    return _place(replica, parse_header(data), data, now)
+    return _place(replica, replica.require_log(), parse_header(data), data, now)
 
 
 def _place(
-    replica: Replica, header: BatchHeader, data: bytearray | memoryview, now: Instant
+    replica: Replica, log: Log, header: BatchHeader, data: bytearray | memoryview, now: Instant
 ) -> Appended:
-    log = replica.require_log()
-    base = log.log_end_offset
+    config, base, leader_epoch = replica.config, log.log_end_offset, replica.leader_epoch
     append_time = -1
-    if replica.config.append_time:
+    if config.append_time:
         header = stamp_append_time(data, 0, now)
         append_time = now
-    stamp(data, 0, base, replica.leader_epoch)
-    header = header._replace(base_offset=base, leader_epoch=replica.leader_epoch)
-    effects = log.append((header,), (data,), now, config=replica.config, sync=replica.config.sync)
+    stamp(data, 0, base, leader_epoch)
+    header = stamped(header, base, leader_epoch)
+    effects = log.append((header,), (data,), now, config=config, sync=config.sync)
     replica.appended(header.length)
-    return Appended(base, log.log_end_offset, append_time, effects)
+    return Appended(base, log.log_end_offset, append_time, log.log_start_offset, effects)
 
 
 def _one_batch(data: Buffer | None) -> BatchHeader:
@@ -86,7 +89,7 @@ def _one_batch(data: Buffer | None) -> BatchHeader:
 
 
 def _check_size(header: BatchHeader, config: LogConfig, version: int) -> None:
-    if header.compression == ZSTD and version < ZSTD_FIRST_PRODUCE_VERSION:
+    if version < ZSTD_FIRST_PRODUCE_VERSION and header.compression == ZSTD:
         raise Refusal(KafkaError.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7")
     if header.length > config.max_message_bytes:
         raise Refusal(
@@ -98,17 +101,18 @@ def _check_size(header: BatchHeader, config: LogConfig, version: int) -> None:
 
 
 def _check_header(header: BatchHeader) -> None:
+    attributes = header.attributes
     if header.base_offset != 0:
         raise Refusal(KafkaError.INVALID_RECORD, "a producer's base offset must be 0")
     if header.record_count <= 0 or header.record_count != header.last_offset_delta + 1:
         raise Refusal(KafkaError.INVALID_RECORD, "the record count does not match the offsets")
-    if header.is_control:
+    if attributes & CONTROL:
         raise Refusal(KafkaError.INVALID_RECORD, "clients may not write control batches")
-    if header.producer_id >= 0 and header.base_sequence < 0:
+    if header.base_sequence < 0 <= header.producer_id:
         raise Refusal(KafkaError.INVALID_RECORD, "an idempotent batch without a sequence")
-    if header.is_transactional:
+    if attributes & TRANSACTIONAL:
         raise Refusal(KafkaError.INVALID_TXN_STATE, "transactions are not supported by this broker")
-    if header.compression > ZSTD:
+    if attributes & COMPRESSION_MASK > ZSTD:
         raise Refusal(KafkaError.INVALID_RECORD, f"unknown compression {header.compression}")
 
 
@@ -121,5 +125,5 @@ def _check_time(header: BatchHeader, config: LogConfig, now: Instant) -> None:
         raise Refusal(
             KafkaError.INVALID_TIMESTAMP, "further ahead than message.timestamp.after.max.ms"
         )
-    if header.base_timestamp >= 0 and header.base_timestamp < now - config.timestamp_before_max_ms:
+    if 0 <= header.base_timestamp < now - config.timestamp_before_max_ms:
         raise Refusal(KafkaError.INVALID_TIMESTAMP, "older than message.timestamp.before.max.ms")

@@ -91,9 +91,10 @@ class Replica:
         self._unsettled_bytes += size
 
     def written(self, next_offset: Offset, now: Instant) -> list[Effect]:
-        if self.log is None:
+        log = self.log
+        if log is None:
             return []  # it failed after this write; recovery will say what remained
-        self.log.on_written(next_offset)
+        log.on_written(next_offset)
         if next_offset <= self.high_watermark:
             return []
         self.high_watermark = next_offset

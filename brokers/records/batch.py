@@ -83,6 +83,9 @@ class BatchHeader(NamedTuple):
         return self.attributes & CONTROL != 0
 
 
+_MAGIC = BatchHeader._fields.index("magic")  # what follows it no leader changes
+
+
 def parse_header(buffer: Buffer, position: int = 0) -> BatchHeader:
     """The header of the batch at `position`; `BatchError` if there is none. The batch may be longer than the buffer.
 
@@ -91,9 +94,7 @@ def parse_header(buffer: Buffer, position: int = 0) -> BatchHeader:
     available = len(buffer) - position
     if available < HEADER_SIZE:
         raise _too_short(buffer, position, available)
-    (base, length, epoch, magic, crc, attributes, delta, *rest) = _HEADER.unpack_from(
-        buffer, position
-    )
+    base_offset, length, leader_epoch, magic, *rest = _HEADER.unpack_from(buffer, position)
     if magic != 2:
         raise _wrong_magic(magic)
     length += LENGTH_FROM
@@ -101,7 +102,7 @@ def parse_header(buffer: Buffer, position: int = 0) -> BatchHeader:
         raise BatchError(
             KafkaError.CORRUPT_MESSAGE, f"batch of {length} bytes is shorter than its header"
         )
-    return BatchHeader(base, length, epoch, magic, crc, attributes, delta, *rest)
+    return BatchHeader(base_offset, length, leader_epoch, magic, *rest)
 
 
 def pack_header(buffer: bytearray | memoryview, header: BatchHeader) -> None:
@@ -125,6 +126,11 @@ def verify_crc(batch: Buffer, header: BatchHeader) -> bool:
     if len(batch) < header.length:
         return False
     return crc32c.crc32c(memoryview(batch)[CRC_FROM : header.length]) == header.crc
+
+
+def stamped(header: BatchHeader, base_offset: Offset, leader_epoch: LeaderEpoch) -> BatchHeader:
+    """What `stamp` makes of a header."""
+    return BatchHeader(base_offset, header.length, leader_epoch, *header[_MAGIC:])
 
 
 def stamp(

@@ -21,7 +21,7 @@ class Inbox:
     """`room` to write into, `received` n bytes, `frame` while there is a whole one, `done` with it."""
 
     def __init__(self, frame_bytes_max: int) -> None:
-        self._frame_bytes_max = frame_bytes_max
+        self._needed_max = _PREFIX + frame_bytes_max
         self._buffer = memoryview(bytearray(SIZE_START))
         self._start = 0  # of the first frame
         self._end = 0  # of what has arrived
@@ -36,32 +36,35 @@ class Inbox:
         if self._taken:
             return self._buffer[self._end :]
         needed = self._needed()
-        is_crowded = self._end == len(self._buffer) < READ_AHEAD
-        if self._start and self._start + needed > len(self._buffer):
+        size = len(self._buffer)
+        is_crowded = self._end == size < READ_AHEAD
+        if self._start and self._start + needed > size:
             self._move_to_front()
         # A client that fills a small buffer has more to say: requests that arrive together are answered together.
-        if is_crowded or self._end == len(self._buffer):
+        if is_crowded or self._end == size:
             self._grow(needed)
-        limit = len(self._buffer)
-        if self._end - self._start >= _PREFIX and needed > READ_AHEAD:
-            limit = min(limit, self._start + needed)  # a big frame is read to its end, not beyond
-        elif limit - self._end > READ_AHEAD:
-            limit = self._end + READ_AHEAD
-        return self._buffer[self._end : limit]
+            size = len(self._buffer)
+        if needed > READ_AHEAD:
+            size = min(size, self._start + needed)  # a big frame is read to its end, not beyond
+        elif size - self._end > READ_AHEAD:
+            size = self._end + READ_AHEAD
+        return self._buffer[self._end : size]
 
     def received(self, size: int) -> None:
         self._end += size
 
     def frame(self) -> memoryview | None:
         """The next whole frame without its length prefix; WireError for an illegal length."""
-        available = self._end - self._start
-        if available < _PREFIX:
+        start, end = self._start, self._end
+        if end - start < _PREFIX:
             return None
-        needed = self._needed()
-        if available < needed:
+        needed = _PREFIX + _LENGTH.unpack_from(self._buffer, start)[0]
+        if not _PREFIX <= needed <= self._needed_max:
+            raise self._illegal(needed - _PREFIX)
+        if end - start < needed:
             return None
         self._taken = needed
-        return self._buffer[self._start + _PREFIX : self._start + needed]
+        return self._buffer[start + _PREFIX : start + needed]
 
     def done(self) -> None:
         """The frame in hand has been answered; its bytes may be overwritten."""
@@ -80,12 +83,14 @@ class Inbox:
         """Bytes of the first frame, prefix included; the prefix alone while that has not arrived."""
         if self._end - self._start < _PREFIX:
             return _PREFIX
-        length: int = _LENGTH.unpack_from(self._buffer, self._start)[0]
-        if length < 0 or length > self._frame_bytes_max:
-            raise WireError(
-                f"a frame of {length} bytes; socket.request.max.bytes is {self._frame_bytes_max}"
-            )
-        return _PREFIX + length
+        needed: int = _PREFIX + _LENGTH.unpack_from(self._buffer, self._start)[0]
+        if not _PREFIX <= needed <= self._needed_max:
+            raise self._illegal(needed - _PREFIX)
+        return needed
+
+    def _illegal(self, length: int) -> WireError:
+        allowed = self._needed_max - _PREFIX
+        return WireError(f"a frame of {length} bytes; socket.request.max.bytes is {allowed}")
 
     def _move_to_front(self) -> None:
         size = self._end - self._start
