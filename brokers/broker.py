@@ -14,8 +14,10 @@ from brokers.events import (
     Answered,
     Disconnected,
     Event,
+    LogAnswer,
     LogFailed,
     LogOpened,
+    RangeFound,
     RangeRead,
     Request,
     Started,
@@ -70,6 +72,7 @@ class Broker:
             Request: self._on_request,
             Written: self._on_written,
             RangeRead: self._on_read,
+            RangeFound: self._on_answer,
             TimestampFound: self._on_answer,
             Answered: self._on_asked,
             LogOpened: self._on_opened,
@@ -115,7 +118,7 @@ class Broker:
         effects = self._on_answer(event, now)
         return effects + self._when_ready()  # it may have been the last of the groups' records
 
-    def _on_answer(self, event: RangeRead | TimestampFound, now: Instant) -> list[Effect]:
+    def _on_answer(self, event: LogAnswer, now: Instant) -> list[Effect]:
         return self._context.answered.pop(event.ticket)(event, now)
 
     def _on_asked(self, event: Answered, now: Instant) -> list[Effect]:

@@ -6,7 +6,7 @@ from typing import Any
 from brokers.api.context import Context
 from brokers.effects import Effect, ReadRange
 from brokers.errors import KafkaError, Refusal
-from brokers.events import RangeRead, TimestampFound
+from brokers.events import LogAnswer, RangeRead
 from brokers.ids import OFFSETS_TOPIC, Instant, OffsetAndMetadata, Ticket, TopicPartition
 from brokers.metadata.commands import CreateTopics
 from brokers.metadata.image import Image
@@ -114,7 +114,7 @@ class Door:
         replica = self._context.partitions.get(event.partition)
         ticket = self._context.new_ticket()
 
-        def answered(read: RangeRead | TimestampFound, now: Instant) -> list[Any]:
+        def answered(read: LogAnswer, now: Instant) -> list[Any]:
             assert isinstance(read, RangeRead)
             return [
                 CommittedRead(

@@ -144,6 +144,18 @@ class ReadRange:
 
 
 @dataclass(frozen=True, slots=True)
+class FindRange:
+    """What `ReadRange` would read, for whoever only passes it on -> `RangeFound`."""
+
+    ticket: Ticket
+    partition: TopicPartition
+    offset: Offset
+    bound: Offset
+    size_max: int
+    at_least_one: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FindTimestamp:
     """First record at or after `timestamp` below `bound` (-3: the largest timestamp) -> `TimestampFound`."""
 
@@ -179,7 +191,7 @@ class Changed:
 
 StorageEffect: TypeAlias = (
     OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | SaveHighWatermarks
-    | ReadRange | FindTimestamp | SaveState | LoadState
+    | ReadRange | FindRange | FindTimestamp | SaveState | LoadState
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
 Effect: TypeAlias = "Reply | Hangup | Ask | Changed | StorageEffect | RegionEffect"

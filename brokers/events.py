@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from brokers.errors import KafkaError
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, Ticket, TopicPartition
+from brokers.ports import FileRange
 from brokers.values import value
 
 if TYPE_CHECKING:
@@ -108,6 +109,17 @@ class RangeRead:
 
 
 @dataclass(frozen=True, slots=True)
+class RangeFound:
+    """Answer to `FindRange`: as `RangeRead`, but much data is a reference to the file that holds it."""
+
+    ticket: Ticket
+    partition: TopicPartition
+    data: Buffer | FileRange
+    next_offset: Offset
+    error: KafkaError = KafkaError.NONE
+
+
+@dataclass(frozen=True, slots=True)
 class TimestampFound:
     """Answer to `FindTimestamp`: offset and timestamp of the record, or -1 and -1."""
 
@@ -133,7 +145,8 @@ class StateLoaded:
     data: Buffer | None = field(repr=False)
 
 
+LogAnswer: TypeAlias = RangeRead | RangeFound | TimestampFound  # to a question to one log
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | TimeReached | LogOpened | LogFailed | Written
-    | RangeRead | TimestampFound | StateSaved | StateLoaded
+    | RangeRead | RangeFound | TimestampFound | StateSaved | StateLoaded
 )  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from brokers.api.context import Context
 from brokers.effects import Changed, Effect, ReadRange
 from brokers.errors import KafkaError, Refusal
-from brokers.events import RangeRead, TimestampFound
+from brokers.events import LogAnswer, RangeRead
 from brokers.groups.effects import Answer, AppendRecords, GroupEffect, OffsetsCommitted
 from brokers.ids import OFFSETS_TOPIC, Buffer, Instant, Offset, TopicPartition
 from brokers.partition import leader
@@ -72,7 +72,7 @@ class GroupLog:
             return self.run(loaded, now)
         ticket = self.context.new_ticket()
 
-        def answered(event: RangeRead | TimestampFound, at: Instant) -> list[Effect]:
+        def answered(event: LogAnswer, at: Instant) -> list[Effect]:
             assert isinstance(event, RangeRead)
             if event.error or event.next_offset <= offset or replica.partition not in self.loading:
                 self.loading.pop(replica.partition, None)

@@ -20,6 +20,18 @@ class DiskError(Exception):
     """The disk refused: full, read-only, broken. The message is for the operator."""
 
 
+class FileRange(Protocol):
+    """`len()` bytes of a file by reference: what moves them need not read them.
+
+    It holds the file: that the name is removed, or its handle forgotten, takes nothing from it.
+    """
+
+    def __len__(self) -> int: ...
+
+    def __bytes__(self) -> bytes:
+        """Fewer than `len` if the file was truncated since. `DiskError` when the disk refuses."""
+
+
 class Files(Protocol):
     """A flat file system below one data directory. Paths are relative, `/`-separated.
 
@@ -32,6 +44,9 @@ class Files(Protocol):
     def append(self, path: str, buffers: Buffers) -> int: ...
 
     def read(self, path: str, position: int, size: int) -> Buffer: ...
+
+    def refer(self, path: str, position: int, size: int) -> FileRange:
+        """What `read` would return, unread."""
 
     def size(self, path: str) -> int: ...
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from brokers.config import BrokerConfig
 from brokers.effects import Ask, Effect, Reply
 from brokers.errors import KafkaError, Refusal
-from brokers.events import Answered, RangeRead, TimestampFound
+from brokers.events import Answered, LogAnswer
 from brokers.groups.coordinator import Coordinator
 from brokers.groups.effects import Answer, GroupEffect
 from brokers.ids import Instant, Peer, Ticket, TopicPartition
@@ -23,7 +23,7 @@ from brokers.partition.replica import Replica
 from brokers.timers import Timers
 
 Then: TypeAlias = Callable[[Any, Instant], list[Effect]]
-OnRead: TypeAlias = Callable[[RangeRead | TimestampFound, Instant], list[Effect]]
+OnRead: TypeAlias = Callable[[LogAnswer, Instant], list[Effect]]
 OnAnswer: TypeAlias = Callable[[Answered, Instant], list[Effect]]
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brokers.api.context import Context
-from brokers.effects import Effect, ReadRange, Reply
+from brokers.effects import Effect, FindRange, Reply
 from brokers.errors import KafkaError, Refusal
-from brokers.events import RangeRead, Request, TimestampFound
+from brokers.events import LogAnswer, RangeFound, Request
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.partition.replica import Replica
 from brokers.wire.messages.fetch import (
@@ -129,10 +129,10 @@ class PendingFetch:
             self._position += 1
         return self._decide(now)
 
-    def _range(self, wanted: Wanted, bound: Offset) -> ReadRange:
+    def _range(self, wanted: Wanted, bound: Offset) -> FindRange:
         ticket = self._context.new_ticket()
-        self._context.answered[ticket] = self._on_read
-        return ReadRange(
+        self._context.answered[ticket] = self._on_found
+        return FindRange(
             ticket,
             wanted.replica.partition,
             wanted.asked.fetch_offset,
@@ -141,8 +141,8 @@ class PendingFetch:
             at_least_one=self._size == 0,  # KIP-74: the first batch is returned however large
         )
 
-    def _on_read(self, event: RangeRead | TimestampFound, now: Instant) -> list[Effect]:
-        assert isinstance(event, RangeRead)
+    def _on_found(self, event: LogAnswer, now: Instant) -> list[Effect]:
+        assert isinstance(event, RangeFound)
         wanted = self._wanted[self._position]
         answer = wanted.answer
         self._fill_bounds(wanted.replica, answer)

@@ -7,7 +7,7 @@ Versions 1-11. Timestamps are looked up at record level (KIP-79); -1 latest, -2 
 from brokers.api.context import Context
 from brokers.effects import Effect, FindTimestamp, Reply
 from brokers.errors import KafkaError, Refusal
-from brokers.events import RangeRead, Request, TimestampFound
+from brokers.events import LogAnswer, Request, TimestampFound
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.partition.replica import Replica
 from brokers.wire.messages.partition_offsets import (
@@ -81,7 +81,7 @@ class PendingLookup:
         self._missing += 1
         ticket = self._context.new_ticket()
 
-        def found(event: RangeRead | TimestampFound, now: Instant) -> list[Effect]:
+        def found(event: LogAnswer, now: Instant) -> list[Effect]:
             assert isinstance(event, TimestampFound)
             item.timestamp = event.timestamp
             self._place(item, event.offset, event.leader_epoch)

@@ -1,7 +1,7 @@
-"""Whole batches out of a segment: one `pread` of about the size that was asked, cut at batch borders.
+"""Whole batches out of a segment, read or only found: about the size that was asked, cut at batch borders.
 
 The borders are found by hopping over headers, but a long range of small batches has thousands: the offset index
-leads close to its end, and hopping starts there.
+leads close to its end, and hopping starts there. What is only found costs no more than the header behind that place.
 """
 
 from brokers.ids import Buffer, Offset
@@ -45,6 +45,28 @@ def read_batches(
     return data[: skipped + end], next_offset
 
 
+def find_batches(
+    segment: SegmentFile,
+    position: int,
+    wanted: tuple[Offset, Offset],
+    size_max: int,
+    at_least_one: bool,
+) -> tuple[int, Offset]:
+    """(size, next offset) of what `read_batches` would return, from a few headers at its end."""
+    offset, bound = wanted
+    limit = position + size_max
+    end, next_offset = _border(segment, position, min(limit, segment.size), bound) or (
+        position,
+        offset,
+    )
+    for start, header in segment.hop(end):
+        is_enough = end > position or not at_least_one
+        if header.next_offset > bound or (start + header.length > limit and is_enough):
+            break
+        end, next_offset = start + header.length, header.next_offset
+    return end - position, next_offset
+
+
 def _skip(segment: SegmentFile, position: int, data: memoryview, bound: Offset) -> int:
     """How many bytes of `data` certainly are whole batches below `bound`, with at least one more behind them."""
     entries = segment.index.before(bound, position + len(data))
@@ -56,6 +78,22 @@ def _skip(segment: SegmentFile, position: int, data: memoryview, bound: Offset) 
             if header and start + header.length <= len(data) and header.next_offset <= bound:
                 return start
     return 0
+
+
+def _border(
+    segment: SegmentFile, position: int, limit: int, bound: Offset
+) -> tuple[int, Offset] | None:
+    """Where the last batch begins that the index knows up to `limit`, and its offset; the batch ends below `bound`."""
+    entries = segment.index.before(bound, limit)
+    if entries == 0:
+        return None
+    last_offset, border = segment.index.entry(entries - 1)
+    if border <= position:
+        return None
+    header = _header_at(memoryview(segment.read(border, HEADER_SIZE)), 0)
+    if header is None or header.next_offset != last_offset + 1:
+        return None  # the index leads astray
+    return border, header.base_offset
 
 
 def _header_at(data: memoryview, start: int) -> BatchHeader | None:

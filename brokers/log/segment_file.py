@@ -7,10 +7,10 @@ recovery makes them anew from the log. Those of a sealed segment are read when a
 from collections.abc import Iterator, Sequence
 from struct import Struct
 
-from brokers.ids import Buffers, Instant, Offset
+from brokers.ids import Buffer, Buffers, Instant, Offset
 from brokers.log.indexes import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
 from brokers.log.segments import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
-from brokers.ports import Files
+from brokers.ports import FileRange, Files
 from brokers.records.batch import HEADER_SIZE, BatchHeader, parse_header
 
 _HOP_BYTES = 1 << 16  # headers of small batches are read in chunks of this,
@@ -222,7 +222,15 @@ class SegmentFile:
             position += header.length
 
     def _chunk(self, position: int, end: int, size: int) -> memoryview:
-        return memoryview(self._files.read(self.path, position, min(size, end - position)))
+        return memoryview(self.read(position, min(size, end - position)))
+
+    def read(self, position: int, size: int) -> Buffer:
+        """Bytes of the log file."""
+        return self._files.read(self.path, position, size)
+
+    def refer(self, position: int, size: int) -> FileRange:
+        """Bytes of the log file, unread."""
+        return self._files.refer(self.path, position, size)
 
     def remove(self) -> None:
         """Remove all files of the segment."""

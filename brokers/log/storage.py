@@ -12,6 +12,7 @@ from typing import Any
 from brokers.effects import (
     Append,
     CloseLog,
+    FindRange,
     FindTimestamp,
     LoadState,
     OpenLog,
@@ -29,6 +30,7 @@ from brokers.events import (
     Event,
     LogFailed,
     LogOpened,
+    RangeFound,
     RangeRead,
     StateLoaded,
     StateSaved,
@@ -69,6 +71,7 @@ class Storage:
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
             Append: self._append,
             ReadRange: self._read,
+            FindRange: self._find,
             Roll: self._roll,
             OpenLog: self._open,
             SaveEpochs: self._save_epochs,
@@ -303,22 +306,33 @@ class Storage:
         return events
 
     def _read(self, effect: ReadRange, now: Instant) -> list[Event]:
+        return self._range(effect, StoredLog.read, RangeRead)
+
+    def _find(self, effect: FindRange, now: Instant) -> list[Event]:
+        return self._range(effect, StoredLog.find, RangeFound)
+
+    def _range(
+        self,
+        effect: ReadRange | FindRange,
+        take: Callable[..., tuple[Any, Offset]],
+        answer: Callable[..., RangeRead | RangeFound],
+    ) -> list[Event]:
         ticket, partition, offset = effect.ticket, effect.partition, effect.offset
         log = self._logs.get(partition)
         if log is None:
-            return [RangeRead(ticket, partition, b"", offset, KafkaError.KAFKA_STORAGE_ERROR)]
+            return [answer(ticket, partition, b"", offset, KafkaError.KAFKA_STORAGE_ERROR)]
         if not log.log_start_offset <= offset <= log.next_offset:
-            return [RangeRead(ticket, partition, b"", offset, KafkaError.OFFSET_OUT_OF_RANGE)]
+            return [answer(ticket, partition, b"", offset, KafkaError.OFFSET_OUT_OF_RANGE)]
         try:
-            data, next_offset = log.read(
-                offset, effect.bound, effect.size_max, at_least_one=effect.at_least_one
+            data, next_offset = take(
+                log, offset, effect.bound, effect.size_max, at_least_one=effect.at_least_one
             )
         except BatchError as error:
-            return [RangeRead(ticket, partition, b"", offset, error.error)]
+            return [answer(ticket, partition, b"", offset, error.error)]
         except DiskError as error:
-            failed = RangeRead(ticket, partition, b"", offset, KafkaError.KAFKA_STORAGE_ERROR)
+            failed = answer(ticket, partition, b"", offset, KafkaError.KAFKA_STORAGE_ERROR)
             return [failed, *self._fail(partition, str(error))]
-        return [RangeRead(ticket, partition, data, next_offset)]
+        return [answer(ticket, partition, data, next_offset)]
 
     def _find_timestamp(self, effect: FindTimestamp, now: Instant) -> list[Event]:
         found: Found | None = None

@@ -10,13 +10,15 @@ from operator import attrgetter
 from brokers.errors import KafkaError
 from brokers.ids import Buffer, Buffers, LeaderEpoch, Offset
 from brokers.log.checkpoints import LEADER_EPOCHS, format_epochs
-from brokers.log.ranges import read_batches
+from brokers.log.ranges import find_batches, read_batches
 from brokers.log.segment_file import LoadedIndexes, SegmentFile
 from brokers.log.segments import SNAPSHOT, file_name
-from brokers.ports import Files
+from brokers.ports import FileRange, Files
 from brokers.records.batch import BatchError, BatchHeader
 
 _POSITIONS_REMEMBERED = 16  # of sequential readers, per log
+# Below, copying is cheaper than what a transfer from file to socket takes.
+_WORTH_A_REFERENCE_BYTES = 1 << 15
 _base_of = attrgetter("base_offset")
 
 
@@ -143,12 +145,41 @@ class StoredLog:
         if offset >= bound:
             return b"", offset
         segment, position = self._locate(offset)
+        return self._read(segment, position, (offset, bound), size_max, at_least_one)
+
+    def _read(
+        self,
+        segment: SegmentFile,
+        position: int,
+        wanted: tuple[Offset, Offset],
+        size_max: int,
+        at_least_one: bool,
+    ) -> tuple[Buffer, Offset]:
         data, next_offset = read_batches(
-            self._files, segment, position, (offset, bound), size_max, at_least_one
+            self._files, segment, position, wanted, size_max, at_least_one
         )
         if data:
             self._remember(next_offset, segment, position + len(data))
         return data, next_offset
+
+    def find(
+        self, offset: Offset, bound: Offset, size_max: int, *, at_least_one: bool
+    ) -> tuple[Buffer | FileRange, Offset]:
+        """The same batches; many of them not read, but by reference to their file."""
+        if offset >= bound:
+            return b"", offset
+        segment, position = self._locate(offset)
+        wanted, rest = (offset, bound), segment.size - position
+        if min(rest, size_max) < _WORTH_A_REFERENCE_BYTES:
+            return self._read(segment, position, wanted, size_max, at_least_one)
+        if rest <= size_max and self.end_of(segment) <= bound:
+            size, next_offset = rest, self.end_of(segment)
+        else:
+            size, next_offset = find_batches(segment, position, wanted, size_max, at_least_one)
+        if size == 0:
+            return b"", offset
+        self._remember(next_offset, segment, position + size)
+        return segment.refer(position, size), next_offset
 
     def _locate(self, offset: Offset) -> tuple[SegmentFile, int]:
         known = self._positions.pop(offset, None)

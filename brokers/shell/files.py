@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakSet
 
 from brokers.ids import Buffer, Buffers
 from brokers.ports import DiskError
@@ -31,13 +32,51 @@ _HINTS = {
 
 
 class _Handle:
-    """An open file and its size."""
+    """An open file and its size. Closed once nobody refers to it: what is being sent outlives a removed file."""
 
-    __slots__ = ("descriptor", "size")
+    __slots__ = ("__weakref__", "cut_at", "descriptor", "path", "size")
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, path: str, descriptor: int) -> None:
+        self.path = path
         self.descriptor = descriptor
+        self.cut_at: int | None = None  # what is behind is not what it was when the file was opened
         self.size = os.fstat(descriptor).st_size
+
+    def __del__(self) -> None:
+        os.close(self.descriptor)
+
+
+class DiskRange:
+    """`FileRange` of an open file: `size` bytes from `position` on."""
+
+    __slots__ = ("_handle", "position", "size")
+
+    def __init__(self, handle: _Handle, position: int, size: int) -> None:
+        self._handle = handle
+        self.position = position
+        self.size = size
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def path(self) -> str:
+        return self._handle.path
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the file was truncated since, and not all of the range is left."""
+        cut_at = self._handle.cut_at
+        return cut_at is not None and cut_at < self.position + self.size
+
+    @property
+    def descriptor(self) -> int:
+        """Of the file; open as long as the range is there."""
+        return self._handle.descriptor
+
+    def __bytes__(self) -> bytes:
+        with _refusals(self.path):
+            return _read(self.descriptor, self.position, self.size)
 
 
 class DiskFiles:
@@ -46,6 +85,7 @@ class DiskFiles:
     def __init__(self, root: str | Path, *, open_files_max: int = OPEN_FILES_MAX) -> None:
         self._root = str(root)
         self._handles: OrderedDict[str, _Handle] = OrderedDict()
+        self._left: WeakSet[_Handle] = WeakSet()  # forgotten, but a range holds them open
         # Half of what the process may open: connections need the rest.
         self._open_files_max = min(
             open_files_max, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
@@ -65,13 +105,16 @@ class DiskFiles:
 
     def read(self, path: str, position: int, size: int) -> Buffer:
         try:
-            descriptor = self._handle(path).descriptor
-            data = os.pread(descriptor, size, position)
-            if len(data) == size or not data:
-                return data
-            return _read_on(descriptor, data, position, size)
+            return _read(self._handle(path).descriptor, position, size)
         except OSError as error:
             raise _refusal(path, error) from error
+
+    def refer(self, path: str, position: int, size: int) -> DiskRange:
+        try:
+            handle = self._handle(path)
+        except OSError as error:
+            raise _refusal(path, error) from error
+        return DiskRange(handle, position, max(0, min(size, handle.size - position)))
 
     def size(self, path: str) -> int:
         with _refusals(path):
@@ -84,8 +127,8 @@ class DiskFiles:
         with _refusals(path):
             handle = self._handle(path)
             os.ftruncate(handle.descriptor, size)
+            self._cut(path, size)
             os.fsync(handle.descriptor)
-            handle.size = size
 
     def sync(self, path: str) -> None:
         with _refusals(path):
@@ -143,11 +186,19 @@ class DiskFiles:
             return iter(sorted(os.listdir(directory)) if os.path.isdir(directory) else [])
 
     def close(self, path: str) -> None:
-        if path in self._handles:
-            os.close(self._handles.pop(path).descriptor)
+        handle = self._handles.pop(path, None)
+        if handle is not None:
+            self._left.add(handle)
             return
         for name in [name for name in self._handles if name.startswith(f"{path}/")]:
-            os.close(self._handles.pop(name).descriptor)
+            self._left.add(self._handles.pop(name))
+
+    def _cut(self, path: str, size: int) -> None:
+        """Ranges that reach behind a cut are void, though more be appended; the file gets a handle without a past."""
+        self.close(path)
+        for handle in self._left:
+            if handle.path == path:
+                handle.cut_at = size if handle.cut_at is None else min(size, handle.cut_at)
 
     def _path(self, path: str) -> str:
         return f"{self._root}/{path}"
@@ -169,8 +220,8 @@ class DiskFiles:
             descriptor = os.open(self._path(path), flags | os.O_CREAT, 0o644)
             self._synced_names.discard(os.path.dirname(path))
         while len(self._handles) >= self._open_files_max:
-            os.close(self._handles.popitem(last=False)[1].descriptor)
-        handle = self._handles[path] = _Handle(descriptor)
+            self._left.add(self._handles.popitem(last=False)[1])
+        handle = self._handles[path] = _Handle(path, descriptor)
         return handle
 
     def _sync_names(self, directory: str) -> None:
@@ -215,11 +266,13 @@ def _write_plainly(descriptor: int, data: memoryview) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _read_on(descriptor: int, data: bytes, position: int, size: int) -> bytes:
-    """The end of the file, or a read that the system cut short."""
-    while len(data) < size and (
-        more := os.pread(descriptor, size - len(data), position + len(data))
-    ):
+def _read(descriptor: int, position: int, size: int) -> bytes:
+    """Up to the end of the file, however often the system cuts the read short."""
+    data = os.pread(descriptor, size, position)
+    while 0 < len(data) < size:
+        more = os.pread(descriptor, size - len(data), position + len(data))
+        if not more:
+            break
         data += more
     return data
 

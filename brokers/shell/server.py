@@ -14,8 +14,9 @@ from typing import Protocol
 from brokers.api import api_versions, versions
 from brokers.config import BrokerConfig
 from brokers.events import Disconnected, Listener, Request
-from brokers.ids import Buffer, Ticket
+from brokers.ids import Ticket
 from brokers.shell.inbox import Inbox
+from brokers.shell.outbox import Outbox
 from brokers.wire.codec import decode_request
 from brokers.wire.frames import (
     API_VERSIONS,
@@ -30,8 +31,6 @@ from brokers.wire.primitives import WireError
 logger = logging.getLogger(__name__)
 SWEEP_SECONDS = 10.0
 BACKLOG = 1024
-# Answers to requests that arrived together leave together; from this size on they don't wait for one another.
-CORKED_BYTES_MAX = 64 * 1024
 
 
 class Feed(Protocol):
@@ -49,12 +48,10 @@ class Connection(asyncio.BufferedProtocol):
         self._inbox = Inbox(server.frame_bytes_max)
         self._transport: asyncio.Transport
         self._busy: tuple[Ticket, RequestHeader] | None = None
-        self._writable = True
+        self._outbox: Outbox
         self._reading = True
         self._parsing = False
         self._closed = False
-        self._corked: list[Buffer] = []
-        self._corked_bytes = 0
         self.used_at = 0.0
 
     @property
@@ -66,6 +63,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]  # uvloop's derive from the base class
+        self._outbox = Outbox(self._transport, self._advance, self.hang_up)
         peer = transport.get_extra_info("peername")
         self._host = str(peer[0]) if peer else "unknown"
         if not self._server.admit(self):
@@ -79,14 +77,14 @@ class Connection(asyncio.BufferedProtocol):
         self._advance()
 
     def pause_writing(self) -> None:
-        self._writable = False
+        self._outbox.pause()
 
     def resume_writing(self) -> None:
-        self._writable = True
-        self._advance()
+        self._outbox.resume()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._closed = True
+        self._outbox.close()
         self._server.forget(self, self._busy[0] if self._busy else None)
 
     # --- one request at a time ---
@@ -97,14 +95,15 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._parsing = True
         try:
-            while self._busy is None and self._writable and not self._closed:
+            while self._busy is None and self._outbox.ready and not self._closed:
                 request = self._next_request()
                 if request is None:
                     break
                 self._server.feed(request)
         finally:
             self._parsing = False
-        self._uncork()
+        if not self._closed:
+            self._outbox.flush()
         self._throttle_reading()
 
     def _next_request(self) -> Request | None:
@@ -142,7 +141,7 @@ class Connection(asyncio.BufferedProtocol):
         response = api_versions.unsupported()
         chunks = encode_response_frame(API_VERSIONS, 0, error.header.correlation_id, response)
         self._inbox.done()
-        self._write(chunks)
+        self._outbox.put(chunks, more_follows=self._parsing)
 
     def reply(self, message: object | None) -> None:
         assert self._busy is not None
@@ -165,34 +164,18 @@ class Connection(asyncio.BufferedProtocol):
             logger.exception("the answer to API %d version %d can't be written", key, version)
             self.hang_up("an answer that can't be written")
             return
-        self._write(chunks)
-
-    def _write(self, chunks: list[Buffer]) -> None:
-        """Corked while more requests may be at hand: each system call costs as much as half a request."""
-        self._corked += chunks
-        self._corked_bytes += sum(map(len, chunks))
-        if not self._parsing or self._corked_bytes >= CORKED_BYTES_MAX:
-            self._uncork()
-
-    def _uncork(self) -> None:
-        if not self._corked or self._closed:
-            return
-        chunks, size = self._corked, self._corked_bytes
-        self._corked, self._corked_bytes = [], 0
-        if size < CORKED_BYTES_MAX:
-            self._transport.write(b"".join(chunks))
-        else:
-            self._transport.writelines(chunks)
+        self._outbox.put(chunks, more_follows=self._parsing)
 
     def hang_up(self, reason: str) -> None:
         logger.warning("closing the connection from %s: %s", self._host, reason)
-        self._uncork()
-        self._transport.close()
+        self._outbox.flush()
+        self.close()
         self._closed = True
 
     def _throttle_reading(self) -> None:
-        """Stop reading what there is no room for until the request in hand is answered."""
-        wanted = not self._closed and self._inbox.has_room(held=self._busy is not None)
+        """Stop reading what there is no room for until the request in hand is answered, and the answer gone."""
+        held = self._busy is not None or not self._outbox.ready
+        wanted = not self._closed and self._inbox.has_room(held=held)
         if wanted == self._reading or self._closed:
             return
         self._reading = wanted
@@ -202,14 +185,16 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def close(self) -> None:
+        self._outbox.close()
         self._transport.close()
 
     def idle_since(self) -> float | None:
-        """When the last request came, unless one is being answered."""
-        return None if self._busy else self.used_at
+        """When the last request came, or something of a long answer went; None while one is being answered."""
+        return None if self._busy else max(self.used_at, self._outbox.used_at)
 
     def shrink(self) -> None:
         self._inbox.shrink()
+        self._outbox.shrink()
 
 
 class Server:

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
+from typing import Any
 
 from brokers.ids import Buffer
 from brokers.wire.decoding import Decode, compile_decoder
 from brokers.wire.encoding import Encode, compile_encoder
 from brokers.wire.layout import Layout
-from brokers.wire.message import Message
+from brokers.wire.message import Chunk, Message
 from brokers.wire.primitives import WireError
 from brokers.wire.tables import FAMILIES, Schema, read_family
 
@@ -91,8 +92,8 @@ def encode_request(key: int, version: int, message: Message) -> list[Buffer]:
     return _run_encode(_request_encoder(key, version), message)
 
 
-def encode_response(key: int, version: int, message: Message) -> list[Buffer]:
-    """The body of a response; as `encode_request`."""
+def encode_response(key: int, version: int, message: Message) -> list[Chunk]:
+    """The body of a response; as `encode_request`, but records may be said where they lie."""
     return _run_encode(_response_encoder(key, version), message)
 
 
@@ -120,7 +121,7 @@ def _run_decode(decode: Decode, buffer: Buffer, position: int, *, is_whole: bool
     return message
 
 
-def _run_encode(encode: Encode, message: Message) -> list[Buffer]:
+def _run_encode(encode: Encode, message: Message) -> list[Any]:
     try:
         return encode(message)
     except _UNENCODABLE as error:

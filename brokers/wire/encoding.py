@@ -9,16 +9,15 @@ from collections.abc import Callable
 from struct import Struct as Packing
 from struct import pack
 
-from brokers.ids import Buffer, Buffers
 from brokers.wire.defaults import default_expression, is_struct
 from brokers.wire.layout import CODES, Layout
-from brokers.wire.message import Message
+from brokers.wire.message import Chunk, Message, Records
 from brokers.wire.primitives import ZERO_UUID, WireError, write_unsigned_varint
 from brokers.wire.source import Source
 from brokers.wire.tables import Field, Struct
 
 # message -> chunks
-Encode = Callable[[Message], list[Buffer]]
+Encode = Callable[[Message], list[Chunk]]
 
 NAMES: dict[str, object] = {
     "ONE_BYTE": tuple(bytes([value]) for value in range(128)),
@@ -50,21 +49,19 @@ def encoder_source(layout: Layout) -> Source:
     return source
 
 
-def append_records(records: Buffer | Buffers, parts: list[bytes], chunks: list[Buffer]) -> None:
+def append_records(records: Records, parts: list[bytes], chunks: list[Chunk]) -> None:
     """Closes the chunk under way and adds the records' own buffers."""
     chunks.append(b"".join(parts))
     parts.clear()
-    if isinstance(records, bytes | bytearray | memoryview):
-        chunks.append(records)
-    else:
+    if isinstance(records, list | tuple):
         chunks.extend(records)
+    else:
+        chunks.append(records)
 
 
-def records_size(records: Buffer | Buffers) -> int:
-    """Bytes in one buffer or in several."""
-    if isinstance(records, bytes | bytearray | memoryview):
-        return len(records)
-    return sum(map(len, records))
+def records_size(records: Records) -> int:
+    """Bytes in one buffer or file range, or in several buffers."""
+    return sum(map(len, records)) if isinstance(records, list | tuple) else len(records)
 
 
 class EncoderWriter:

@@ -7,11 +7,11 @@ since its reader does not know yet what we speak.
 """
 
 from struct import Struct, error
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from brokers.ids import Buffer
 from brokers.wire.codec import API_NAMES, VERSIONS, encode_request, encode_response, first_flexible
-from brokers.wire.message import Message
+from brokers.wire.message import Chunk, Message
 from brokers.wire.primitives import WireError, skip_tags
 
 API_VERSIONS = 18
@@ -120,13 +120,13 @@ def encode_request_frame(header: RequestHeader, message: Message) -> list[Buffer
 
 def encode_response_frame(
     key: int, version: int, correlation_id: int, message: Message
-) -> list[Buffer]:
-    """A whole response to send: length, header and body, records uncopied."""
+) -> list[Chunk]:
+    """A whole response to send: length, header and body, records uncopied, or unread where they are file ranges."""
     body = encode_response(key, version, message)
     return _framed(response_header(key, version, correlation_id), body)
 
 
-def _framed(header: bytes, body: list[Buffer]) -> list[Buffer]:
+def _framed(header: bytes, body: list[Any]) -> list[Any]:
     """The chunks of the body, the first one preceded by length and header.
 
     A body's first chunk is never records, so joining it copies only a few bytes.

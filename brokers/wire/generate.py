@@ -1,5 +1,6 @@
 """Writes `messages/` from `schema/`: `python -m brokers.wire.generate`."""
 
+import re
 import sys
 from collections.abc import Iterator
 
@@ -59,11 +60,12 @@ def _head(name: str, classes: str) -> str:
     ]
     if " UUID" in classes or "[UUID]" in classes:
         lines += ["from uuid import UUID", ""]
-    ids = [word for word in ("Buffer", "Buffers") if f" {word} |" in classes]
-    if ids:
-        lines.append(f"from brokers.ids import {', '.join(ids)}")
-    names = "EMPTY, Message" if "EMPTY" in classes else "Message"
-    lines.append(f"from brokers.wire.message import {names}")
+    if " Buffer |" in classes:
+        lines.append("from brokers.ids import Buffer")
+    names = [
+        word for word in ("EMPTY", "Message", "Records") if word in re.findall(r"\w+", classes)
+    ]
+    lines.append(f"from brokers.wire.message import {', '.join(names)}")
     if "ZERO_UUID" in classes:
         lines.append("from brokers.wire.primitives import ZERO_UUID")
     return "\n".join(lines)
@@ -125,8 +127,7 @@ def _annotation(field: Field, message: str) -> str:
     if field.is_array:
         name = f"list[{name}]"
     if field.type == "records" and not message.endswith("Request"):
-        # What is answered may come from several places of a log; what is asked is one slice.
-        name = "Buffer | Buffers"
+        name = "Records"
     can_be_none = field.nullable.first <= field.nullable.last or default_expression(field) == "None"
     return f"{name} | None" if can_be_none else name
 

@@ -1,7 +1,14 @@
 """What every generated message class shares."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
+from brokers.ids import Buffer
+from brokers.ports import FileRange
+
+# What is answered may come from several places of a log, or only say where it lies; what is asked is one slice.
+Records: TypeAlias = Buffer | list[Buffer] | tuple[Buffer, ...] | FileRange
+# A part of what is sent: bytes, or where they are.
+Chunk: TypeAlias = Buffer | FileRange
 EMPTY: Any = object()  # stands for "a new empty list" (or struct) in the constructors of messages
 
 

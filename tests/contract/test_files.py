@@ -32,6 +32,45 @@ def test_appends_end_up_behind_one_another(files: Files) -> None:
     assert files.size("log") == 11
 
 
+def test_a_reference_has_the_bytes_that_a_read_would_return(files: Files) -> None:
+    files.append("log", [b"0123456789"])
+    for position, size in ((0, 10), (3, 4), (8, 100), (10, 1), (12, 5)):
+        referred = files.refer("log", position, size)
+        assert bytes(referred) == bytes(files.read("log", position, size))
+        assert len(referred) == len(bytes(referred))
+
+
+def test_a_reference_to_no_file_is_refused(files: Files) -> None:
+    with pytest.raises(DiskError):
+        files.refer("log", 0, 1)
+
+
+def test_a_reference_keeps_its_bytes_when_the_file_goes(files: Files) -> None:
+    files.make_directory("topic-0")
+    for path in ("log", "topic-0/log"):
+        files.append(path, [b"before"])
+    removed, moved = files.refer("log", 1, 4), files.refer("topic-0/log", 0, 6)
+    files.remove("log")
+    files.append("log", [b"another"])
+    files.rename("topic-0", "aside")
+    files.remove("aside")
+    assert (bytes(removed), bytes(moved)) == (b"efor", b"before")
+
+
+def test_a_reference_does_not_see_what_is_appended_later(files: Files) -> None:
+    files.append("log", [b"one"])
+    referred = files.refer("log", 0, 100)
+    files.append("log", [b"two"])
+    assert bytes(referred) == b"one"
+
+
+def test_a_reference_to_what_was_cut_off_has_fewer_bytes(files: Files) -> None:
+    files.append("log", [b"0123456789"])
+    referred = files.refer("log", 2, 6)
+    files.truncate("log", 5)
+    assert bytes(referred) == b"234"
+
+
 def test_an_empty_append_makes_the_file(files: Files) -> None:
     assert not files.exists("log")
     assert files.append("log", []) == 0

@@ -33,7 +33,7 @@ class SimRange:
     def __len__(self) -> int:
         return self.size
 
-    def read(self) -> Buffer:
+    def __bytes__(self) -> bytes:
         return bytes(memoryview(self.file.content)[self.position : self.position + self.size])
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from brokers.ids import Buffer, Buffers
-from brokers.wire.message import EMPTY, Message
+from brokers.wire.message import EMPTY, Message, Records
 from brokers.wire.primitives import ZERO_UUID
 
 
@@ -198,7 +197,7 @@ class PartitionData(Message):
         snapshot_id: SnapshotId | None = None,
         aborted_transactions: list[AbortedTransaction] | None = EMPTY,
         preferred_read_replica: int = -1,
-        records: Buffer | Buffers | None = None,
+        records: Records | None = None,
     ) -> None:
         self.partition_index = partition_index
         self.error_code = error_code

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from brokers.ids import Buffer, Buffers
-from brokers.wire.message import EMPTY, Message
+from brokers.wire.message import EMPTY, Message, Records
 from brokers.wire.primitives import ZERO_UUID
 
 
@@ -131,7 +130,7 @@ class FetchSnapshotResponsePartition(Message):
         current_leader: LeaderIdAndEpoch | None = None,
         size: int = 0,
         position: int = 0,
-        unaligned_records: Buffer | Buffers | None = None,
+        unaligned_records: Records | None = None,
     ) -> None:
         self.index = index
         self.error_code = error_code

@@ -111,5 +111,5 @@ class Node:
     def _as_read(self, reply: Reply) -> Message:
         key, version = self._versions[reply.ticket]
         assert isinstance(reply.message, Message)
-        body = b"".join(codec.encode_response(key, version, reply.message))
+        body = b"".join(map(bytes, codec.encode_response(key, version, reply.message)))
         return codec.decode_response(key, version, body, 0)

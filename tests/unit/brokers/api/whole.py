@@ -62,7 +62,7 @@ class Whole:
     def _as_read(self, ticket: int, message: object) -> Message:
         key, version = self._versions[ticket]
         assert isinstance(message, Message)
-        body = b"".join(codec.encode_response(key, version, message))
+        body = b"".join(map(bytes, codec.encode_response(key, version, message)))
         return codec.decode_response(key, version, body, 0)
 
     def start(self, api: ModuleType, version: int, message: Message) -> int:

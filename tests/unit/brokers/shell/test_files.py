@@ -103,3 +103,34 @@ def test_the_names_that_a_killed_process_left_are_synced_with_the_first_file(
     files.append("topic-0/next", [b"x"])
     files.sync("topic-0/next")
     assert files.folders == ["topic-0", "", "topic-0"]
+
+
+def test_a_range_holds_its_file_open_and_nothing_else_does(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path, open_files_max=2)
+    for number in range(5):
+        files.append(f"log{number}", [b"x"])
+    held = files.refer("log0", 0, 1)
+    assert open_descriptors(tmp_path) == 2
+    files.remove("log0")
+    files.close("log4")
+    assert open_descriptors(tmp_path) == 1
+    assert bytes(held) == b"x"
+    del held
+    assert open_descriptors(tmp_path) == 0
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_a_range_knows_that_it_was_cut_though_the_file_grew_again(
+    tmp_path: Path, *, forgotten: bool
+) -> None:
+    files = DiskFiles(tmp_path)
+    files.append("log", [b"0123456789"])
+    kept, cut = files.refer("log", 0, 5), files.refer("log", 0, 6)
+    if forgotten:
+        files.close("log")
+    files.truncate("log", 5)
+    files.append("log", [b"abcdefgh"])
+    assert (kept.is_cut, cut.is_cut) == (False, True)
+    assert not files.refer("log", 0, 13).is_cut
+    files.truncate("log", 3)
+    assert kept.is_cut

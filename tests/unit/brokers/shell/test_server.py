@@ -5,7 +5,8 @@ from typing import Any
 
 from brokers.config import BrokerConfig
 from brokers.events import Disconnected, Request
-from brokers.shell.server import CORKED_BYTES_MAX, Connection, Server
+from brokers.shell.outbox import CORKED_BYTES_MAX
+from brokers.shell.server import Connection, Server
 from brokers.wire.frames import API_VERSIONS, RequestHeader, encode_request_frame
 from brokers.wire.message import Message
 from brokers.wire.messages.api_versions import (
@@ -28,6 +29,9 @@ class Wire(asyncio.Transport):
 
     def writelines(self, list_of_data: Any) -> None:
         self.written.append(b"".join(list_of_data))
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Nothing is ever left here."""
 
     def close(self) -> None:
         self.closed = True

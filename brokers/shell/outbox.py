@@ -1,0 +1,143 @@
+"""A connection's way out: small replies leave together, what lies in files goes from the page cache to the socket.
+
+The transport knows no way for files, so these go through a duplicate of its socket, and only while the transport has
+nothing left to write. `ready` says whether another reply may be prepared: a client that does not read costs no memory.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+from brokers.ids import Buffer
+from brokers.shell.sending import CutShort, Sending
+from brokers.wire.message import Chunk
+
+# Answers to requests that arrived together leave together; from this size on they don't wait for one another.
+CORKED_BYTES_MAX = 64 * 1024
+# What one connection may send before others have their turn.
+TURN_BYTES = 1 << 20
+
+
+class Outbox:
+    """`put` chunks, `flush` what was held back.
+
+    `on_room` is called when it is `ready` again, `on_failure` when it can't go on.
+    """
+
+    def __init__(
+        self,
+        transport: asyncio.Transport,
+        on_room: Callable[[], None],
+        on_failure: Callable[[str], None],
+    ) -> None:
+        self._transport = transport
+        self._on_room = on_room
+        self._on_failure = on_failure
+        self._corked: list[Chunk] = []
+        self._corked_bytes = 0
+        self._is_paused = False  # the transport has bytes left
+        self._is_broken = False
+        self._sending: Sending | None = None
+        self._duplicate: socket.socket | None = None
+        self._is_watched = False  # the loop tells when the duplicate has room
+        self.used_at = 0.0  # when something was sent from a file
+        # Paused as soon as anything is left, so that files never overtake it.
+        transport.set_write_buffer_limits(high=0)
+
+    @property
+    def ready(self) -> bool:
+        return self._sending is None and not self._is_paused and not self._is_broken
+
+    def put(self, chunks: list[Chunk], *, more_follows: bool) -> None:
+        """Held back while `more_follows`: each system call costs as much as half a request."""
+        self._corked += chunks
+        self._corked_bytes += sum(map(len, chunks))
+        if not more_follows or self._corked_bytes >= CORKED_BYTES_MAX:
+            self.flush()
+
+    def flush(self) -> None:
+        if not self._corked:
+            return
+        chunks, size = self._corked, self._corked_bytes
+        self._corked, self._corked_bytes = [], 0
+        plain = [chunk for chunk in chunks if isinstance(chunk, bytes | bytearray | memoryview)]
+        if self._sending is not None:
+            self._sending.extend(chunks)
+        elif len(plain) < len(chunks):
+            self._send(chunks)
+        else:
+            self._write(plain, size)
+
+    def _write(self, chunks: list[Buffer], size: int) -> None:
+        if size < CORKED_BYTES_MAX:
+            self._transport.write(b"".join(chunks))
+        else:
+            self._transport.writelines(chunks)
+
+    def _send(self, chunks: list[Chunk]) -> None:
+        try:
+            if self._duplicate is None:
+                self._duplicate = self._transport.get_extra_info("socket").dup()
+        except OSError as error:
+            self._on_failure(f"no way to send a file: {error}")
+            return
+        self._sending = Sending(self._duplicate, chunks)
+        if not self._is_paused:
+            self._push()
+
+    def _push(self) -> None:
+        """Send some; the loop comes back for the rest once the socket has room."""
+        assert self._sending is not None
+        try:
+            is_done = self._sending.push(TURN_BYTES)
+        except ConnectionError:
+            self._is_broken = True
+            self._transport.abort()  # the client has gone, as the protocol is about to hear
+            return
+        except (CutShort, OSError) as error:
+            self._is_broken = True
+            self._on_failure(str(error))
+            return
+        self.used_at = asyncio.get_running_loop().time()
+        if is_done:
+            self._sending = None
+        self._watch(not is_done)
+
+    def _watch(self, wanted: bool) -> None:
+        if wanted == self._is_watched or self._duplicate is None:
+            return
+        self._is_watched = wanted
+        loop = asyncio.get_running_loop()
+        if wanted:
+            loop.add_writer(self._duplicate.fileno(), self._on_writable)
+        else:
+            loop.remove_writer(self._duplicate.fileno())
+
+    def _on_writable(self) -> None:
+        self._push()
+        if self.ready:
+            self._on_room()
+
+    def pause(self) -> None:
+        self._is_paused = True
+
+    def resume(self) -> None:
+        """The transport has nothing left to write."""
+        self._is_paused = False
+        if self._sending is not None:
+            self._push()
+        if self.ready:
+            self._on_room()
+
+    def close(self) -> None:
+        """Let go of what is being sent, and of the duplicate: while there is one the connection stays open."""
+        self._watch(False)
+        self._sending = None
+        if self._duplicate is not None:
+            self._duplicate.close()
+            self._duplicate = None
+
+    def shrink(self) -> None:
+        """An idle connection needs one descriptor, not two."""
+        if self._sending is None:
+            self.close()
