@@ -39,7 +39,7 @@ class PendingProduce:
     def __init__(self, ticket: Ticket, acks: int) -> None:
         self._ticket = ticket
         self._acks = acks
-        self._missing = 1  # the handler itself, until `release`
+        self._missing = 0
         self.response = ProduceResponse()
 
     def appended(
@@ -53,19 +53,20 @@ class PendingProduce:
         def placed(error: KafkaError, now: Instant) -> list[Effect]:
             if error:
                 _refuse(item, Refusal(error, replica.offline))
-            return self.release()
+            self._missing -= 1
+            return self.answer()
 
         replica.waiting.for_offset(next_offset, placed)
 
-    def release(self) -> list[Effect]:
-        self._missing -= 1
+    def answer(self) -> list[Effect]:
+        """The reply, unless something is still to come, or none is wanted."""
         if self._missing or self._acks == 0:
             return []
         return [Reply(self._ticket, self.response)]
 
 
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
+    message, version = request.message, request.api_version
     assert isinstance(message, ProduceRequest)
     pending = PendingProduce(request.ticket, message.acks)
     effects: list[Effect] = []
@@ -77,15 +78,16 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
             answer.partition_responses.append(item)
             try:
                 replica = _admit(context, request, message, topic, data.index)
-                done = leader.append(replica, data.records, request.api_version, now)
+                done = leader.append(replica, data.records, version, now)
                 pending.appended(replica, item, done)
                 effects += done.effects
             except Refusal as refusal:
                 _refuse(item, refusal)
-                _hint(context, request.api_version, refusal, item, pending.response)
+                _hint(context, version, refusal, item, pending.response)
     if message.acks == 0:
         return effects + _after_unacknowledged(request.ticket, pending.response)
-    return effects + pending.release()
+    effects += pending.answer()
+    return effects
 
 
 def _admit(

@@ -105,6 +105,17 @@ _CONTROLLER_VERSIONS = _advertised(_CONTROLLER)
 PRODUCE_ACCEPTED_FROM = 3
 
 
+def _served(advertised: Mapping[int, tuple[int, int]]) -> Mapping[int, range]:
+    served = {key: range(lowest, highest + 1) for key, (lowest, highest) in advertised.items()}
+    if produce.KEY in served:
+        served[produce.KEY] = range(PRODUCE_ACCEPTED_FROM, served[produce.KEY].stop)
+    return served
+
+
+_DATA_SERVED = _served(_DATA_VERSIONS)
+_CONTROLLER_SERVED = _served(_CONTROLLER_VERSIONS)
+
+
 def advertised(listener: Listener) -> Mapping[int, tuple[int, int]]:
     """API key -> first and last version, in order of key."""
     return _CONTROLLER_VERSIONS if listener is Listener.CONTROLLER else _DATA_VERSIONS
@@ -119,7 +130,5 @@ def handler(request: Request) -> Handle:
 
 def is_served(key: int, version: int, listener: Listener = Listener.DATA) -> bool:
     """Whether a request of this key and version can be parsed and answered."""
-    lowest, highest = advertised(listener).get(key, (0, -1))
-    if key == produce.KEY:
-        lowest = PRODUCE_ACCEPTED_FROM
-    return lowest <= version <= highest
+    served = _CONTROLLER_SERVED if listener is Listener.CONTROLLER else _DATA_SERVED
+    return version in served.get(key, ())

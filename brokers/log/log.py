@@ -79,18 +79,18 @@ class Log:
         """
         size = sum(map(len, buffers))
         effects: list[StorageEffect] = []
-        if self._rolls(headers[-1].next_offset, size, now, config, roll_first):
+        last = headers[-1]
+        if self._rolls(last.next_offset, size, now, config, roll_first):
             self.producers.expire(now)
             effects.append(self._roll(headers[0].base_offset))
-        if headers[-1].leader_epoch > self.epochs.latest:
+        if last.leader_epoch > self.epochs.latest:
             self._note_epochs(headers)
             effects.append(SaveEpochs(self.partition, self.epochs.entries))
         max_timestamp = -1
         for header in headers:
             assert header.base_offset >= self.log_end_offset, (header, self.log_end_offset)
             self.log_end_offset = header.next_offset
-            if header.max_timestamp > max_timestamp:
-                max_timestamp = header.max_timestamp
+            max_timestamp = max(max_timestamp, header.max_timestamp)
             if header.producer_id != NO_PRODUCER:
                 self.producers.update(header, now)
         self.segments[-1].grow(size, max_timestamp, now)
@@ -190,7 +190,9 @@ class Log:
             return False
         if active.size + size > INT32_MAX:
             return True
-        return self.should_roll(size, now, config) if roll_first is None else roll_first
+        if roll_first is not None:
+            return roll_first
+        return self.should_roll(size, now, config)
 
     def _roll(self, base_offset: Offset) -> StorageEffect:
         self.segments.append(Segment(base_offset))

@@ -27,6 +27,11 @@ class Inbox:
         self._end = 0  # of what has arrived
         self._taken = 0  # length of the frame in hand, prefix included
 
+    @property
+    def holds_more(self) -> bool:
+        """Whether bytes of a further frame have arrived."""
+        return self._start + self._taken < self._end
+
     def has_room(self, *, held: bool) -> bool:
         """Whether more can be read; while a frame is `held` nothing may be moved to make room."""
         return not held or self._end < len(self._buffer)

@@ -46,6 +46,7 @@ class Node:
         self._clock = clock
         self._events: deque[Any] = deque()
         self._feeding = False
+        self._arming: asyncio.Handle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: Instant | None = None
         self._syncing: dict[TopicPartition, None] = {}
@@ -85,7 +86,8 @@ class Node:
             self._give_up(error)
             return  # still feeding, for ever: what comes now finds a node that has stopped
         self._feeding = False
-        self._arm()
+        if self._arming is None:
+            self._arming = self._loop.call_soon(self._arm)
 
     def _give_up(self, error: Exception) -> None:
         """A core that raised is wrong about the world, and a wrong node is worse than an absent one."""
@@ -123,7 +125,8 @@ class Node:
             self.ready.set_result(None)
 
     def _arm(self) -> None:
-        """One timer, for the core's deadline; left alone while that is the one it is armed for."""
+        """One timer, for the core's deadline: looked at once a turn, and left alone while it stands for the same."""
+        self._arming = None
         due = self._core.deadline
         if due == self._timer_due:
             return
@@ -140,8 +143,9 @@ class Node:
 
     async def stop(self) -> None:
         """Everything that is being synced is waited for, then the log is closed cleanly."""
-        if self._timer is not None:
-            self._timer.cancel()
+        for handle in (self._arming, self._timer):
+            if handle is not None:
+                handle.cancel()
         now = self._clock.now()
         for effect in self._core.stop():
             self._do(effect, now)

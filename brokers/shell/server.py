@@ -90,27 +90,28 @@ class Connection(asyncio.BufferedProtocol):
     # --- one request at a time ---
 
     def _advance(self) -> None:
-        """Answer what is complete; guarded, since a reply may come while we are still in here."""
+        """Answer what is complete; a reply that comes while we are in here leaves the next request to us."""
         if self._parsing:
             return
         self._parsing = True
+        self.used_at = self._server.time()
+        outbox, feed = self._outbox, self._server.feed
         try:
-            while self._busy is None and self._outbox.ready and not self._closed:
+            while self._busy is None and outbox.ready and not self._closed:
                 request = self._next_request()
                 if request is None:
                     break
-                self._server.feed(request)
+                feed(request)
         finally:
             self._parsing = False
         if not self._closed:
-            self._outbox.flush()
+            outbox.flush()
         self._throttle_reading()
 
     def _next_request(self) -> Request | None:
         """The next one that can be parsed; what can't be ends the connection, as Kafka does."""
         try:
             while (frame := self._inbox.frame()) is not None:
-                self.used_at = self._server.time()
                 request = self._parse(frame)
                 if request is not None:
                     return request
@@ -122,7 +123,7 @@ class Connection(asyncio.BufferedProtocol):
         """None where the version of ApiVersions itself is unknown, which has been answered."""
         try:
             header, position = parse_request_header(frame)
-            key, version = header.api_key, header.api_version
+            key, version, _, client_id = header
             if not versions.is_served(key, version, self._listener):
                 raise UnsupportedVersion(header)
         except UnsupportedVersion as error:
@@ -131,9 +132,7 @@ class Connection(asyncio.BufferedProtocol):
         message = decode_request(key, version, frame, position)
         ticket = self._server.new_ticket(self)
         self._busy = (ticket, header)
-        return Request(
-            ticket, key, version, header.client_id, self._host, message, self._listener
-        )
+        return Request(ticket, key, version, client_id, self._host, message, self._listener)
 
     def _answer_unsupported(self, error: UnsupportedVersion) -> None:
         if error.key != API_VERSIONS:
@@ -152,19 +151,20 @@ class Connection(asyncio.BufferedProtocol):
             return
         if message is not None:
             self._send(header, message)
-        self._advance()
+        if not self._parsing:
+            self._advance()
 
     def _send(self, header: RequestHeader, message: object) -> None:
         """What has no place in the asked version is our mistake, and costs one client its connection."""
         assert isinstance(message, Message)
-        key, version = header.api_key, header.api_version
+        key, version, correlation_id, _ = header
         try:
-            chunks = encode_response_frame(key, version, header.correlation_id, message)
+            chunks = encode_response_frame(key, version, correlation_id, message)
         except WireError:
             logger.exception("the answer to API %d version %d can't be written", key, version)
             self.hang_up("an answer that can't be written")
             return
-        self._outbox.put(chunks, more_follows=self._parsing)
+        self._outbox.put(chunks, more_follows=self._parsing and self._inbox.holds_more)
 
     def hang_up(self, reason: str) -> None:
         logger.warning("closing the connection from %s: %s", self._host, reason)
@@ -226,9 +226,7 @@ class Server:
         connection.used_at = self.time()
         at_most = self._config.max_connections
         if connection.is_client and len(self._connections) >= at_most:
-            logger.warning(
-                "refusing a connection: max.connections is %d", at_most
-            )
+            logger.warning("refusing a connection: max.connections is %d", at_most)
             return False
         self._connections[connection] = None
         return True
@@ -239,9 +237,9 @@ class Server:
             self.feed(Disconnected((ticket,)))
 
     def new_ticket(self, connection: Connection) -> Ticket:
-        self._last_ticket += 1
-        self._tickets[self._last_ticket] = connection
-        return self._last_ticket
+        ticket = self._last_ticket = self._last_ticket + 1
+        self._tickets[ticket] = connection
+        return ticket
 
     def reply(self, ticket: Ticket, message: object | None) -> None:
         """The answer to a request; of one whose client is gone, nothing is sent."""

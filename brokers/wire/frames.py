@@ -6,6 +6,7 @@ client id keeps its old int16 length in v2, and ApiVersions answers with header 
 since its reader does not know yet what we speak.
 """
 
+from functools import cache
 from struct import Struct, error
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ LENGTH_BYTES = 4
 _LENGTH = Struct(">i")
 _REQUEST_START = Struct(">hhih")  # key, version, correlation id, length of the client id
 _CORRELATION = Struct(">i")
+_START_BYTES = _REQUEST_START.size
+_VERSIONS = {key: range(first, last + 1) for key, (first, last) in VERSIONS.items()}
 _LAST_LENGTH = (1 << 31) - 1
 _LAST_STRING = (1 << 15) - 1
 
@@ -55,25 +58,28 @@ def parse_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
     """
     try:
         key, version, correlation_id, length = _REQUEST_START.unpack_from(frame)
-        position = _REQUEST_START.size + max(length, 0)
-        client_id = _client_id(frame, length, position)
+        position, client_id = _client_id(frame, length)
         header = RequestHeader(key, version, correlation_id, client_id)
-        first, last = VERSIONS.get(key, (0, -1))
-        if not first <= version <= last:
+        if version not in _VERSIONS.get(key, ()):
             raise UnsupportedVersion(header)
         if version >= first_flexible(key):
-            position = skip_tags(frame, position + 1, frame[position], len(frame))
+            tags = frame[position]
+            position += 1
+            if tags:
+                position = skip_tags(frame, position, tags, len(frame))
     except (error, IndexError, UnicodeDecodeError) as problem:
         raise WireError(f"no legal request header: {problem}") from problem
     return header, position
 
 
-def _client_id(frame: Buffer, length: int, end: int) -> str | None:
+def _client_id(frame: Buffer, length: int) -> tuple[int, str | None]:
+    """Where it ends, and what it says."""
     if length == -1:
-        return None
+        return _START_BYTES, None
+    end = _START_BYTES + length
     if length < 0 or end > len(frame):
         raise WireError(f"a client id of {length} bytes in a frame of {len(frame)}")
-    return str(frame[_REQUEST_START.size : end], "utf-8")
+    return end, str(frame[_START_BYTES:end], "utf-8")
 
 
 def parse_response_header(key: int, version: int, frame: Buffer) -> tuple[int, int]:
@@ -90,8 +96,13 @@ def parse_response_header(key: int, version: int, frame: Buffer) -> tuple[int, i
 
 def response_header(key: int, version: int, correlation_id: int) -> bytes:
     """The header of the response to a request of this API, version and correlation id."""
-    encoded = _CORRELATION.pack(correlation_id)
-    return encoded + b"\0" if _has_flexible_response_header(key, version) else encoded
+    return _response_header(key, version).pack(correlation_id)
+
+
+@cache
+def _response_header(key: int, version: int) -> Struct:
+    """With an empty tag buffer where it has one."""
+    return Struct(">ix" if _has_flexible_response_header(key, version) else ">i")
 
 
 def request_header(header: RequestHeader) -> bytes:
