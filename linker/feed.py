@@ -96,6 +96,11 @@ class Feed:
     def subscription(self) -> int:
         return self._subscription
 
+    @property
+    def streams(self) -> bool:
+        """Whether the source has agreed: from then on what it tells is of this subscription, not of an earlier one."""
+        return self._expected is not None
+
     def start(self, now: Instant) -> Effects:
         """There is a stream: subscribe, as soon as nothing of an earlier one is under way."""
         self.running = True

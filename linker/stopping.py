@@ -156,7 +156,7 @@ class Stopping:
             return "partitions or settings are not in step"
         for index in range(mirror.partition_count):
             feed = mirror.feeds.get(index)
-            if feed is None or not feed.subscription or not feed.lag.caught_up:
+            if feed is None or not feed.streams or not feed.lag.caught_up:
                 return f"partition {index} is behind"
         if not self._owner.groups.settled(mirror.record.source_topic):
             return "group offsets are behind"

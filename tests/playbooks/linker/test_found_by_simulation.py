@@ -225,3 +225,22 @@ def test_groups_of_a_source_that_could_not_read_them_when_it_was_asked_are_carri
     world.run(500)
     world.source.files.break_at("")
     world.run_until(lambda: clients.committed(world.destination, "billing", "orders") == 2)
+
+
+def test_a_promotion_goes_by_nothing_that_was_heard_before_a_partition_was_offline() -> None:
+    """Between asking the source again and its answer, what is known of it is old, and a beacon speaks of others."""
+    world = started()
+    world.delay_ms = 100
+    world.destination.files.break_at("log-start-offset-checkpoint")
+    clients.delete_records(world.source, "orders", 0, 1)
+    world.run_until(lambda: not is_online(world.destination, TopicPartition("orders", 0)))
+    world.cut()
+    assert clients.send(world.source, "orders", 0, b"c") == (0, 2)
+    world.run_until(lambda: world.destination.ask(DescribeLink("west-east")).state == "ACTIVE")
+    change(world.destination, "promote")
+    world.run(500)
+    world.destination.files.break_at("")
+    world.run_until(lambda: state(world) is MirrorState.STOPPED)
+    cut = world.destination.mirror("orders").record.cut
+    assert cut is not None
+    assert cut.partitions[0].offset == 3
