@@ -142,8 +142,19 @@ class Source:
 
     def beacon(self, now: Instant, nonce: int = 0) -> Effects:
         """Everything told before still holds, but for what this beacon says."""
+        effects = self._end_unknown()
         changed = self._changed_standings(list(self._stale))
-        return self._line.send(Beacon(now, tuple(changed), nonce))
+        return [*effects, *self._line.send(Beacon(now, tuple(changed), nonce))]
+
+    def _end_unknown(self) -> Effects:
+        """A partition that moved and went offline before that was told: its old standing must not be taken to hold."""
+        effects: Effects = []
+        for number in list(self._stale):
+            subscription = self._subscriptions[number]
+            state = self._desk.view.partition_state(subscription.partition)
+            if state is None or not state.online:
+                effects += self._end(subscription, f"{subscription.partition} is offline")
+        return effects
 
     def _tell(self, standings: list[tuple[int, Standing]], now: Instant) -> Effects:
         return self._line.send(Beacon(now, tuple(standings))) if standings else []

@@ -260,6 +260,21 @@ def test_a_change_without_data_is_told_at_once_and_silence_by_an_empty_beacon() 
     assert stage.frames[-1] == Beacon(7)
 
 
+def test_a_change_that_went_offline_untold_ends_its_subscription_before_the_beacon() -> None:
+    stage = Stage()
+    stage.subscribe()
+    stage.region.ends[0] = 5
+    stage.take(stage.source.advanced(TopicPartition("t", 0), 6))
+    stage.region.online = False
+    stage.take(stage.source.beacon(7, nonce=9))
+    declined, beacon = stage.frames[-2:]
+    assert isinstance(declined, Declined)
+    assert isinstance(beacon, Beacon)
+    assert (declined.subscription, beacon.nonce, beacon.standings) == (1, 9, ())
+    stage.take(stage.source.beacon(8))
+    assert isinstance(stage.frames[-1], Beacon)
+
+
 def test_a_change_that_credit_holds_back_is_in_the_next_beacon() -> None:
     stage = Stage()
     stage.subscribe()
