@@ -55,10 +55,13 @@ def find_batches(
     """(size, next offset) of what `read_batches` would return, from a few headers at its end."""
     offset, bound = wanted
     limit = position + size_max
-    end, next_offset = _border(segment, position, min(limit, segment.size), bound) or (
-        position,
-        offset,
-    )
+    end, next_offset = position, offset
+    border = _border(segment, position, min(limit, segment.size), bound)
+    if border is not None:
+        end, header = border
+        if end + header.length > limit:
+            return end - position, header.base_offset
+        end, next_offset = end + header.length, header.next_offset
     for start, header in segment.hop(end):
         is_enough = end > position or not at_least_one
         if header.next_offset > bound or (start + header.length > limit and is_enough):
@@ -82,8 +85,8 @@ def _skip(segment: SegmentFile, position: int, data: memoryview, bound: Offset) 
 
 def _border(
     segment: SegmentFile, position: int, limit: int, bound: Offset
-) -> tuple[int, Offset] | None:
-    """Where the last batch begins that the index knows up to `limit`, and its offset; the batch ends below `bound`."""
+) -> tuple[int, BatchHeader] | None:
+    """Where the last batch begins that the index knows up to `limit` and that ends below `bound`, and its header."""
     entries = segment.index.before(bound, limit)
     if entries == 0:
         return None
@@ -93,7 +96,7 @@ def _border(
     header = _header_at(memoryview(segment.read(border, HEADER_SIZE)), 0)
     if header is None or header.next_offset != last_offset + 1:
         return None  # the index leads astray
-    return border, header.base_offset
+    return border, header
 
 
 def _header_at(data: memoryview, start: int) -> BatchHeader | None:

@@ -212,7 +212,11 @@ class Server:
         self._sweeper: asyncio.TimerHandle | None = None
 
     async def listen(self, bound: socket.socket, listener: Listener = Listener.DATA) -> None:
-        """Accept connections on a socket that `bind` made."""
+        """Accept connections on a socket that `bind` made; they inherit the size of its send buffer."""
+        if self._config.socket_send_buffer_bytes >= 0:
+            bound.setsockopt(
+                socket.SOL_SOCKET, socket.SO_SNDBUF, self._config.socket_send_buffer_bytes
+            )
         loop = asyncio.get_running_loop()
         self._listening.append(
             await loop.create_server(
