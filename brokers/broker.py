@@ -60,6 +60,7 @@ class Broker:
             run_groups=self._group_log.run,
             run_plane=self._decisions.run,
         )
+        self._context.settle = self._lifecycle.when_settled
         self._group_log.context = self._context
         self._lifecycle.context = self._context
         self._decisions.context = self._context

@@ -36,7 +36,7 @@ class Decisions:
                     self.plane_ready = True
                 case _:
                     effects.append(effect)
-        return effects
+        return effects + self.context.channel.moved(now)
 
     def _follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
         groups = self.context.groups

@@ -95,8 +95,8 @@ def undecided(refusal: Refusal, what: str) -> LinkRefusal:
         return LinkRefusal(
             refusal.error.name, f"{what}: it was changed meanwhile", hint="ask again"
         )
-    if refusal.error is KafkaError.KAFKA_STORAGE_ERROR:
-        # The disk that refused may hold it all the same.
+    if refusal.error in (KafkaError.KAFKA_STORAGE_ERROR, KafkaError.REQUEST_TIMED_OUT):
+        # The disk that refused, or the controller that was lost, may hold it all the same.
         because = f"{what}, or nobody knows yet: {refusal.because}"
         return LinkRefusal(refusal.error.name, because, hint="look what there is, then ask again")
     return LinkRefusal(refusal.error.name, f"{what}: {refusal.because}")

@@ -7,6 +7,7 @@ effects like a handler does.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 from brokers.config import BrokerConfig
@@ -15,16 +16,22 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, LogAnswer
 from brokers.groups.coordinator import Coordinator
 from brokers.groups.effects import Answer, GroupEffect
-from brokers.ids import Instant, Peer, Ticket, TopicPartition
+from brokers.ids import Instant, Offset, Peer, Ticket, TopicPartition
+from brokers.membership.channel import PATIENCE_MS, ControllerChannel
 from brokers.metadata.commands import Command
 from brokers.metadata.image import Image
 from brokers.metadata.plane import MetadataPlane, PlaneEffect
 from brokers.partition.replica import Replica
-from brokers.timers import Timers
+from brokers.timers import Act, Timers
 
 Then: TypeAlias = Callable[[Any, Instant], list[Effect]]
 OnRead: TypeAlias = Callable[[LogAnswer, Instant], list[Effect]]
 OnAnswer: TypeAlias = Callable[[Answered, Instant], list[Effect]]
+
+
+def reply_to(ticket: Ticket) -> Then:
+    """A continuation that answers a request."""
+    return lambda message, now: [Reply(ticket, message)]
 
 
 @dataclass(slots=True)
@@ -45,6 +52,12 @@ class Context:
     groups_waiting: dict[Ticket, Callable[[Any], Any]] = field(default_factory=dict)
     abandoned: dict[Ticket, Callable[[], None]] = field(default_factory=dict)
     last_ticket: Ticket = 0
+    # Runs an act once every log that the image asks for is open.
+    settle: Callable[[Act, Instant], list[Effect]] = lambda act, now: act(now)
+    channel: ControllerChannel = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.channel = ControllerChannel(self, self.timers)
 
     @property
     def image(self) -> Image:
@@ -56,10 +69,23 @@ class Context:
         return self.last_ticket
 
     def propose(self, command: Command, then: Then, now: Instant) -> list[Effect]:
-        """Ask the controller; `then` gets its result, or the `Refusal`, once it is committed and in force here."""
-        ticket = self.new_ticket()
-        self.decided[ticket] = then
-        return self.run_plane(self.plane.propose(command, ticket, now), now)
+        """Ask the active controller, wherever it is; `then` gets its result, or the `Refusal`, once in force here."""
+        return self.channel.propose(command, then, now)
+
+    def control(
+        self,
+        api_key: int,
+        message: object,
+        then: Then,
+        now: Instant,
+        *,
+        patience_ms: int = PATIENCE_MS,
+    ) -> list[Effect]:
+        """Send one of Kafka's controller requests (`channel.VERSIONS`) to the active controller, this node included.
+
+        It is repeated until one has answered: `then` gets the response, or a `Refusal` after `patience_ms` without.
+        """
+        return self.channel.control(api_key, message, then, now, patience_ms=patience_ms)
 
     def ask(
         self,
@@ -75,6 +101,35 @@ class Context:
         ticket = self.new_ticket()
         self.asked[ticket] = then
         return [Ask(ticket, peer, channel, api_key, api_version, message, timeout_ms)]
+
+    # --- what the channel to the controller needs of its node ---
+
+    @property
+    def is_active(self) -> bool:
+        return self.plane.is_active
+
+    @property
+    def controller(self) -> Peer | None:
+        return self.plane.controller
+
+    @property
+    def next_offset(self) -> Offset:
+        return self.plane.image.next_offset
+
+    def serve(self, api_key: int, message: object, then: Then, now: Instant) -> list[Effect]:
+        from brokers.api import versions  # gathered from handlers, which need this file
+
+        return versions.CONTROLLER_SERVICES[api_key](self, message, then, now)
+
+    def decide(self, command: Command, then: Then, now: Instant) -> list[Effect]:
+        ticket = self.new_ticket()
+        self.decided[ticket] = then
+        return self.run_plane(self.plane.propose(command, ticket, now), now)
+
+    def settled(self, then: Then, result: object, now: Instant) -> list[Effect]:
+        return self.settle(partial(then, result), now)
+
+    # --- answers ---
 
     def answer(self, ticket: Ticket, to_message: Callable[[Any], object]) -> None:
         """The coordinator's `Answer` to this ticket becomes the wire message that `to_message` makes of it."""

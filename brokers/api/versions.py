@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 from brokers.api import (
+    allocate_producer_ids,
     alter_configs,
     api_versions,
     create_partitions,
@@ -23,6 +24,7 @@ from brokers.api import (
     describe_producers,
     describe_quorum,
     describe_topic_partitions,
+    envelope,
     fetch,
     find_coordinator,
     heartbeat,
@@ -40,12 +42,13 @@ from brokers.api import (
     produce,
     sync_group,
 )
-from brokers.api.context import Context
+from brokers.api.context import Context, Then
 from brokers.effects import Effect
 from brokers.events import Listener, Request
 from brokers.ids import Instant
 
 Handle: TypeAlias = Callable[[Context, Request, Instant], list[Effect]]
+Serve: TypeAlias = Callable[[Context, object, Then, Instant], list[Effect]]
 
 _DATA: tuple[ModuleType, ...] = (
     produce,
@@ -89,7 +92,9 @@ _CONTROLLER: tuple[ModuleType, ...] = (
     create_partitions,
     incremental_alter_configs,
     describe_quorum,
+    envelope,
     describe_cluster,
+    allocate_producer_ids,
 )
 
 
@@ -99,6 +104,10 @@ def _advertised(modules: tuple[ModuleType, ...]) -> Mapping[int, tuple[int, int]
 
 _DATA_HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for module in _DATA}
 _CONTROLLER_HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for module in _CONTROLLER}
+# What a node asks of the active controller it asks of itself in the same words, without a connection.
+CONTROLLER_SERVICES: Mapping[int, Serve] = {
+    module.KEY: module.serve for module in (allocate_producer_ids,)
+}
 _DATA_VERSIONS = _advertised(_DATA)
 _CONTROLLER_VERSIONS = _advertised(_CONTROLLER)
 # Produce 0-2 are advertised for librdkafka's sake and refused (KAFKA-18659).

@@ -22,6 +22,7 @@ from brokers.ids import (
     Instant,
     LeaderEpoch,
     Offset,
+    Peer,
     Ticket,
 )
 from brokers.log.config import LogConfig
@@ -115,6 +116,16 @@ class MetadataPlane:
         self._log: Log | None = None
         self._epoch_start: Offset = 0
         self._opening = Opening(self.image, wants_snapshot=True)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether this node is the active controller. A lone one always is, though its disk may refuse to decide."""
+        return True
+
+    @property
+    def controller(self) -> Peer | None:
+        """The active controller, as far as it is known here."""
+        return self._config.voters[0]
 
     @property
     def committed_offset(self) -> Offset:

@@ -25,6 +25,8 @@ NO_ID = UUID(int=0)
 class Decisions:
     """Stands for the metadata plane: keeps what is proposed until the test decides it."""
 
+    is_active = True
+
     def __init__(self) -> None:
         self.image = Image("cluster")
         self.proposed: list[tuple[Any, int]] = []
