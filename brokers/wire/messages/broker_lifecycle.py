@@ -23,6 +23,7 @@ class BrokerRegistrationRequest(Message):
         "is_migrating_zk_broker",
         "log_dirs",
         "previous_broker_epoch",
+        "host_label",
     )
 
     def __init__(
@@ -37,6 +38,7 @@ class BrokerRegistrationRequest(Message):
         is_migrating_zk_broker: bool = False,
         log_dirs: list[UUID] = EMPTY,
         previous_broker_epoch: int = -1,
+        host_label: str | None = None,
     ) -> None:
         self.broker_id = broker_id
         self.cluster_id = cluster_id
@@ -47,6 +49,7 @@ class BrokerRegistrationRequest(Message):
         self.is_migrating_zk_broker = is_migrating_zk_broker
         self.log_dirs = [] if log_dirs is EMPTY else log_dirs
         self.previous_broker_epoch = previous_broker_epoch
+        self.host_label = host_label
 
 
 class Listener(Message):

@@ -25,6 +25,7 @@ class RegisterBrokerRecord(Message):
         "in_controlled_shutdown",
         "log_dirs",
         "cordoned_log_dirs",
+        "host_label",
     )
 
     def __init__(
@@ -41,6 +42,7 @@ class RegisterBrokerRecord(Message):
         in_controlled_shutdown: bool = False,
         log_dirs: list[UUID] = EMPTY,
         cordoned_log_dirs: list[UUID] | None = None,
+        host_label: str | None = None,
     ) -> None:
         self.broker_id = broker_id
         self.is_migrating_zk_broker = is_migrating_zk_broker
@@ -53,6 +55,7 @@ class RegisterBrokerRecord(Message):
         self.in_controlled_shutdown = in_controlled_shutdown
         self.log_dirs = [] if log_dirs is EMPTY else log_dirs
         self.cordoned_log_dirs = cordoned_log_dirs
+        self.host_label = host_label
 
 
 class BrokerEndpoint(Message):
@@ -135,6 +138,7 @@ class PartitionRecord(Message):
         "eligible_leader_replicas",
         "last_known_elr",
         "observers",
+        "promoted",
     )
 
     def __init__(
@@ -154,6 +158,7 @@ class PartitionRecord(Message):
         eligible_leader_replicas: list[int] | None = None,
         last_known_elr: list[int] | None = None,
         observers: list[int] = EMPTY,
+        promoted: list[int] = EMPTY,
     ) -> None:
         self.partition_id = partition_id
         self.topic_id = topic_id
@@ -169,6 +174,7 @@ class PartitionRecord(Message):
         self.eligible_leader_replicas = eligible_leader_replicas
         self.last_known_elr = last_known_elr
         self.observers = [] if observers is EMPTY else observers
+        self.promoted = [] if promoted is EMPTY else promoted
 
 
 class ConfigRecord(Message):
@@ -206,6 +212,7 @@ class PartitionChangeRecord(Message):
         "eligible_leader_replicas",
         "last_known_elr",
         "observers",
+        "promoted",
     )
 
     def __init__(
@@ -223,6 +230,7 @@ class PartitionChangeRecord(Message):
         eligible_leader_replicas: list[int] | None = None,
         last_known_elr: list[int] | None = None,
         observers: list[int] | None = None,
+        promoted: list[int] | None = None,
     ) -> None:
         self.partition_id = partition_id
         self.topic_id = topic_id
@@ -236,6 +244,7 @@ class PartitionChangeRecord(Message):
         self.eligible_leader_replicas = eligible_leader_replicas
         self.last_known_elr = last_known_elr
         self.observers = observers
+        self.promoted = promoted
 
 
 class FenceBrokerRecord(Message):

@@ -24,6 +24,7 @@ TIME_MAX = 4_000_000_000_000
 ERROR_CODES = range(-1, 130)
 # Lengths around the point where a varint takes another byte.
 LENGTHS = (0, 0, 1, 1, 2, 3, 5, 126, 127, 128, 300)
+OWN_TAGS = 10_000
 ALPHABET = "abcXYZ-._019\u00e9\u4e16\U0001f600\x00 "
 
 
@@ -37,11 +38,17 @@ def all_layouts() -> list[Layout]:
 
 
 class Sampler:
-    """Makes messages at random; `lengths` are those of strings, and of arrays of primitives."""
+    """Makes messages at random; `lengths` are those of strings, and of arrays of primitives.
 
-    def __init__(self, random: Random, lengths: Sequence[int] = LENGTHS) -> None:
+    Without `own_tags` the fields that Kafka does not have stay away.
+    """
+
+    def __init__(
+        self, random: Random, lengths: Sequence[int] = LENGTHS, *, own_tags: bool = True
+    ) -> None:
         self.random = random
         self.lengths = lengths
+        self.own_tags = own_tags
 
     def message(self, layout: Layout) -> Message:
         """A message whose fields are random where the version has them, defaults elsewhere."""
@@ -53,6 +60,8 @@ class Sampler:
         for field in layout.inline(struct):
             values[field.name] = self._value(layout, field, depth)
         for field in layout.tagged(struct):
+            if field.tag is not None and field.tag >= OWN_TAGS and not self.own_tags:
+                continue
             value = self._value(layout, field, depth)
             # A tagged struct of defaults isn't written, so it would come back as None.
             if self.random.random() < 0.5 and not (is_struct(field) and value == type(value)()):

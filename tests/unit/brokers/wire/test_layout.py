@@ -45,6 +45,7 @@ def test_tags_are_in_the_order_of_their_numbers() -> None:
     assert [field.tag for field in layout.tagged(layout.struct("PartitionChangeRecord"))] == [
         *range(9),
         10_000,
+        10_001,
     ]
 
 
