@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from brokers import endpoints
+from brokers import endpoints, replica_placement
 from brokers.contradictions import contradictions
 from brokers.endpoints import DATA_LISTENER, Address
 from brokers.ids import Peer
@@ -85,6 +85,32 @@ class BrokerConfig(BaseModel):
     offsets_topic_num_partitions: Annotated[
         int, Field(ge=1, le=10_000, alias="offsets.topic.num.partitions")
     ] = 50
+    # Left alone, it is as much of it as there are brokers, so that small regions need no setting.
+    offsets_topic_replication_factor: Annotated[
+        int, Field(ge=1, le=32_767, alias="offsets.topic.replication.factor")
+    ] = 3
+    min_insync_replicas: Annotated[Bytes32, Field(alias="min.insync.replicas")] = 1
+    unclean_leader_election_enable: Annotated[
+        bool, Field(alias="unclean.leader.election.enable")
+    ] = False
+    auto_leader_rebalance_enable: Annotated[bool, Field(alias="auto.leader.rebalance.enable")] = (
+        True
+    )
+    leader_imbalance_check_interval_seconds: Annotated[
+        Bytes32, Field(alias="leader.imbalance.check.interval.seconds")
+    ] = 300
+    # Racks whose replicas lead where they can, the best first; replicas elsewhere come after them.
+    leader_preference_racks: Annotated[str, Field(alias="leader.preference.racks")] = ""
+    # Replica placement of topics that are created without one of their own, and without a replication factor.
+    confluent_log_placement_constraints: Annotated[
+        str, Field(alias="confluent.log.placement.constraints")
+    ] = ""
+    confluent_offsets_topic_placement_constraints: Annotated[
+        str, Field(alias="confluent.offsets.topic.placement.constraints")
+    ] = ""
+    confluent_transaction_state_log_placement_constraints: Annotated[
+        str, Field(alias="confluent.transaction.state.log.placement.constraints")
+    ] = ""
 
     message_max_bytes: Annotated[int, Field(ge=0, le=INT32_MAX, alias="message.max.bytes")] = (
         1048588
@@ -189,7 +215,21 @@ class BrokerConfig(BaseModel):
             endpoints.voters(value)
         return value
 
+    @field_validator(
+        "confluent_log_placement_constraints",
+        "confluent_offsets_topic_placement_constraints",
+        "confluent_transaction_state_log_placement_constraints",
+    )
+    @classmethod
+    def _placement(cls, value: str) -> str:
+        replica_placement.parse(value)
+        return value
+
     # --- what the settings say, taken apart ---
+
+    @property
+    def preferred_racks(self) -> tuple[str, ...]:
+        return tuple(rack for rack in endpoints.names(self.leader_preference_racks) if rack)
 
     @property
     def is_broker(self) -> bool:

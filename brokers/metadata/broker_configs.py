@@ -19,11 +19,9 @@ from brokers.metadata.image import Image
 
 # True of every node of this release, and not to be set: what tools look up beside the settings proper.
 _FIXED = {
-    "auto.leader.rebalance.enable": "false",
     "delete.topic.enable": "true",
     "inter.broker.protocol.version": "4.3-IV0",  # Kafka's name for metadata.version 30
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT",
-    "offsets.topic.replication.factor": "1",
 }
 _TYPES = {bool: ConfigType.BOOLEAN, int: ConfigType.LONG}
 
