@@ -10,8 +10,10 @@ import uvloop
 from brokers.config import ConfigError, parse
 from brokers.metadata.records import MetadataLogError
 from brokers.shell.identity import IdentityError
+from brokers.shell.node import NodeRefused
 from brokers.shell.process import run_broker
 
+EXIT_REFUSED = 1
 EXIT_CONFIG = 2
 EXIT_DATA = 3
 
@@ -32,6 +34,9 @@ def main() -> int:
         for problem in error.problems:
             print(f"  {problem}", file=sys.stderr)
         return EXIT_CONFIG
+    except NodeRefused as error:
+        print(error, file=sys.stderr)
+        return EXIT_REFUSED
     except (IdentityError, MetadataLogError) as error:
         print(error, file=sys.stderr)
         return EXIT_DATA

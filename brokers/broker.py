@@ -9,10 +9,11 @@ from brokers.api.context import Context
 from brokers.config import BrokerConfig
 from brokers.decisions import Decisions
 from brokers.door import Door, View
-from brokers.effects import Changed, Effect, TrimLog
+from brokers.effects import Changed, Effect, End, TrimLog
 from brokers.events import (
     Answered,
     Disconnected,
+    EndAsked,
     Event,
     LogAnswer,
     LogFailed,
@@ -83,6 +84,7 @@ class Broker:
             TimeReached: self._on_time,
             Disconnected: self._on_disconnected,
             Started: self._on_started,
+            EndAsked: self._on_end_asked,
         }
 
     @property
@@ -158,6 +160,9 @@ class Broker:
     def _on_plane(self, event: PlaneEvent, now: Instant) -> list[Effect]:
         effects = self._decisions.run(self._context.plane.on_event(event, now), now)
         return effects + self._when_ready()
+
+    def _on_end_asked(self, event: EndAsked, now: Instant) -> list[Effect]:
+        return [End()]
 
     def _on_time(self, event: TimeReached, now: Instant) -> list[Effect]:
         effects: list[Effect] = []

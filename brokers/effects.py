@@ -181,6 +181,18 @@ class LoadState:
 
 
 @dataclass(frozen=True, slots=True)
+class Serve:
+    """Everything this node holds is open: listen to clients. Others may send them here any moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """End the process: as it was asked to, or for a `reason` that only an operator can mend."""
+
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Changed:
     """Something an operator would want to know; logs, metrics and tests read it here and nowhere else."""
 
@@ -194,4 +206,4 @@ StorageEffect: TypeAlias = (
     | ReadRange | FindRange | FindTimestamp | SaveState | LoadState
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
-Effect: TypeAlias = "Reply | Hangup | Ask | Changed | StorageEffect | RegionEffect"
+Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

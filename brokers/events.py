@@ -68,6 +68,11 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class EndAsked:
+    """An operator, or whoever supervises the process, wants it to end; asked again, at once -> `End`."""
+
+
+@dataclass(frozen=True, slots=True)
 class TimeReached:
     """The deadline that the core asked for has come."""
 
@@ -147,6 +152,6 @@ class StateLoaded:
 
 LogAnswer: TypeAlias = RangeRead | RangeFound | TimestampFound  # to a question to one log
 Event: TypeAlias = (
-    Request | Disconnected | Answered | Started | TimeReached | LogOpened | LogFailed | Written
+    Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | Written
     | RangeRead | RangeFound | TimestampFound | StateSaved | StateLoaded
 )  # fmt: skip

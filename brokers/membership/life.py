@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from brokers.effects import Changed
+from brokers.effects import Changed, End, Serve
 from brokers.errors import KafkaError
 from brokers.ids import BrokerId, Instant, Offset
 
@@ -49,23 +49,11 @@ class Beat:
 
 
 @dataclass(frozen=True, slots=True)
-class Serve:
-    """Everything this node holds is open: listen to clients. Others may send them here any moment."""
-
-
-@dataclass(frozen=True, slots=True)
 class Unfenced:
     """The controller counts on this broker, for the first time in this life."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """End the process: in order, or because of something that only an operator can mend."""
-
-    reason: str | None = None
-
-
-LifeEffect: TypeAlias = Register | Beat | Serve | Unfenced | Gone | Changed
+LifeEffect: TypeAlias = Register | Beat | Serve | Unfenced | End | Changed
 
 
 class State(Enum):
@@ -259,7 +247,7 @@ class Life:
 
     def _gone(self, reason: str | None = None) -> list[LifeEffect]:
         self.state, self._next_at = State.GONE, None
-        return [Gone(reason)]
+        return [End(reason)]
 
     def _gone_unheard(self) -> list[LifeEffect]:
         why = "the controller has not let it go in time; what it leads changes hands when it is missed"

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
 
-from brokers.effects import Changed, Hangup, Reply
+from brokers.effects import Changed, End, Hangup, Reply, Serve
 from brokers.events import Started, TimeReached
 from brokers.ids import Instant, TopicPartition
 from brokers.log.storage import Storage
@@ -24,6 +24,10 @@ logger = logging.getLogger(__name__)
 SYNC_THREADS = 4
 # What clients name themselves and their groups must not forge lines of the log.
 ONE_LINE = {code: repr(chr(code))[1:-1] for code in (*range(32), 127, 0x85, 0x2028, 0x2029)}
+
+
+class NodeRefused(Exception):
+    """The region does not take this node, for a reason that its operator can mend."""
 
 
 class Core(Protocol):
@@ -52,11 +56,14 @@ class Node:
         self._syncing: dict[TopicPartition, None] = {}
         self._threads = ThreadPoolExecutor(SYNC_THREADS, thread_name_prefix="sync")
         self._loop = asyncio.get_running_loop()
+        self.serving: asyncio.Future[None] = self._loop.create_future()
         self.ready: asyncio.Future[None] = self._loop.create_future()
         self.stopped: asyncio.Future[None] = self._loop.create_future()
         self.perform: dict[type, Callable[[Any], None]] = {
             Changed: _log_change,
+            Serve: lambda _: _reach(self.serving),
             Ready: lambda _: self._on_ready(),
+            End: self._on_end,
         }
 
     def serve(self, server: Server) -> None:
@@ -91,9 +98,8 @@ class Node:
 
     def _give_up(self, error: Exception) -> None:
         """A core that raised is wrong about the world, and a wrong node is worse than an absent one."""
-        for outcome in (self.ready, self.stopped):
-            if not outcome.done():
-                outcome.set_exception(error)
+        if not self.stopped.done():
+            self.stopped.set_exception(error)
 
     def _do(self, effect: Any, now: Instant) -> None:
         perform = self.perform.get(type(effect))
@@ -121,8 +127,21 @@ class Node:
             self._sync()
 
     def _on_ready(self) -> None:
-        if not self.ready.done():
-            self.ready.set_result(None)
+        _reach(self.serving)
+        _reach(self.ready)
+
+    def _on_end(self, effect: End) -> None:
+        if effect.reason is None:
+            _reach(self.stopped)
+        elif not self.stopped.done():
+            self.stopped.set_exception(NodeRefused(effect.reason))
+
+    async def reaches(self, point: "asyncio.Future[None]") -> bool:
+        """Waits for `serving` or `ready`; False if the node ends before. Raises what ended it, if that is wrong."""
+        await asyncio.wait({point, self.stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if self.stopped.done():
+            self.stopped.result()
+        return not self.stopped.done()
 
     def _arm(self) -> None:
         """One timer, for the core's deadline: looked at once a turn, and left alone while it stands for the same."""
@@ -150,7 +169,13 @@ class Node:
         for effect in self._core.stop():
             self._do(effect, now)
         await self._loop.run_in_executor(None, self._threads.shutdown)
-        self._storage.close()
+        if self.ready.done():  # before, some logs were not looked at: nobody may trust them
+            self._storage.close()
+
+
+def _reach(point: "asyncio.Future[None]") -> None:
+    if not point.done():
+        point.set_result(None)
 
 
 def _log_change(effect: Changed) -> None:

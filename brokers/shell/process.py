@@ -13,7 +13,7 @@ import sys
 from brokers.broker import Broker
 from brokers.config import BrokerConfig, ConfigError
 from brokers.endpoints import DATA_LISTENER, Address
-from brokers.events import Listener
+from brokers.events import EndAsked, Listener
 from brokers.log.storage import Storage
 from brokers.shell.clock import Clock
 from brokers.shell.files import DiskFiles
@@ -42,14 +42,17 @@ async def run_broker(config: BrokerConfig) -> None:
     node.serve(server)
     node.perform |= peers.perform
     await listen_to_nodes(server, bound)
+    ask_to_end_on_signals(node)
     node.start()
-    await node.ready
-    spare_collector()
-    announce({"kafka": await listen_to_clients(server, bound), "admin": None})
-    await stop_signal(node)
+    if await node.reaches(node.serving):
+        spare_collector()
+        kafka = await listen_to_clients(server, bound)
+        if await node.reaches(node.ready):
+            announce({"kafka": kafka, "admin": None})
+            await node.stopped
     server.close()
-    peers.close()
     await node.stop()
+    peers.close()
 
 
 def prepare() -> None:
@@ -124,13 +127,7 @@ def announce(where: dict[str, str | None]) -> None:
     print(json.dumps({"ready": True, "pid": os.getpid(), **where}), flush=True)
 
 
-async def stop_signal(node: Node) -> None:
-    """Returns when the process is asked to stop; raises what stopped the node by itself."""
-
-    def stop() -> None:
-        if not node.stopped.done():
-            node.stopped.set_result(None)
-
+def ask_to_end_on_signals(node: Node) -> None:
+    """From now on a signal is a question: the node may have something to hand over first."""
     for name in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(name, stop)
-    await node.stopped
+        asyncio.get_running_loop().add_signal_handler(name, node.feed, EndAsked())

@@ -12,16 +12,16 @@ from brokers.metadata.records import MetadataLogError
 from brokers.shell.clock import Clock
 from brokers.shell.identity import IdentityError, claim
 from brokers.shell.memory import spare_collector
-from brokers.shell.node import Node
+from brokers.shell.node import Node, NodeRefused
 from brokers.shell.process import (
     announce,
+    ask_to_end_on_signals,
     bind,
     listen_to_clients,
     listen_to_nodes,
     open_peers,
     open_storage,
     prepare,
-    stop_signal,
 )
 from brokers.shell.server import Server
 from federation.node import RegionNode
@@ -42,7 +42,7 @@ def main(path: Path) -> None:
     try:
         config = parse(path.read_text())
         uvloop.run(run_node(config))
-    except (ConfigError, IdentityError, MetadataLogError, OSError) as error:
+    except (ConfigError, IdentityError, MetadataLogError, NodeRefused, OSError) as error:
         print(f"{path}: not started", *str(error).splitlines(), sep="\n  ", file=sys.stderr)
         sys.exit(1)
 
@@ -63,18 +63,20 @@ async def run_node(config: BrokerConfig) -> None:
     node.serve(server)
     node.perform |= peers.perform | streams.perform | links.perform | dialer.perform
     await listen_to_nodes(server, bound)
+    ask_to_end_on_signals(node)
     node.start()
-    await node.ready
-    spare_collector()
-    kafka = await listen_to_clients(server, bound)
-    await links.start()
-    announce({"kafka": kafka, "admin": config.admin_listener})
-    await stop_signal(node)
+    if await node.reaches(node.serving):
+        spare_collector()
+        kafka = await listen_to_clients(server, bound)
+        if await node.reaches(node.ready):
+            await links.start()
+            announce({"kafka": kafka, "admin": config.admin_listener})
+            await node.stopped
     server.close()
-    peers.close()
     await dialer.stop()
     await links.stop()
     await node.stop()
+    peers.close()
 
 
 def _bind_admin(links: LinkServer, config: BrokerConfig) -> BrokerConfig:

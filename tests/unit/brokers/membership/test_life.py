@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.effects import Changed
+from brokers.effects import Changed, End, Serve
 from brokers.errors import KafkaError
 from brokers.membership.life import (
     LEAVE_PATIENCE_MS,
@@ -14,10 +14,8 @@ from brokers.membership.life import (
     RETRY_MS,
     SILENCE_PATIENCE_MS,
     Beat,
-    Gone,
     Life,
     Register,
-    Serve,
     State,
     Unfenced,
 )
@@ -181,7 +179,7 @@ def test_leaving_hands_over_first() -> None:
     assert story.leave() == [Beat(40, False, True)]
     assert story.beaten() == []
     assert story.wait_for_it() == (LEAVING_INTERVAL_MS, [Beat(40, False, True)])
-    assert story.beaten(go=True) == [Gone()]
+    assert story.beaten(go=True) == [End()]
     assert story.wait(100_000) == story.beaten() == story.missed() == story.leave() == []
     assert story.registered() == story.refused(KafkaError.INVALID_REGISTRATION) == []
 
@@ -190,7 +188,7 @@ def test_leaving_waits_for_the_heartbeat_that_is_under_way() -> None:
     story = Story().serve()
     story.wait_for_it()
     assert story.leave() == []
-    assert story.beaten(go=True) == [Gone()]  # it said so before it was asked: fine
+    assert story.beaten(go=True) == [End()]  # it said so before it was asked: fine
 
 
 @pytest.mark.parametrize("when", ["registering", "catching up"])
@@ -199,17 +197,17 @@ def test_one_that_never_served_leaves_at_once(when: str) -> None:
     story.start()
     if when == "catching up":
         story.registered()
-    assert story.leave() == [Gone()]
+    assert story.leave() == [End()]
 
 
 def test_one_that_has_nobody_to_hand_over_to_leaves_at_once() -> None:
-    assert Story().serve().leave(hands_over=False) == [Gone()]
+    assert Story().serve().leave(hands_over=False) == [End()]
 
 
 def test_asked_twice_it_leaves_at_once() -> None:
     story = Story().serve()
     story.leave()
-    assert story.leave() == [Gone()]
+    assert story.leave() == [End()]
 
 
 def test_patience_with_a_controller_that_answers_and_does_not_let_go_has_an_end() -> None:
@@ -218,22 +216,22 @@ def test_patience_with_a_controller_that_answers_and_does_not_let_go_has_an_end(
     started = story.now
     while not (effects := story.beaten()):
         _, effects = story.wait_for_it()
-        if effects == [Gone()]:
+        if effects == [End()]:
             break
         assert effects == [Beat(40, False, True)]
-    assert (effects, story.now - started) == ([Gone()], LEAVE_PATIENCE_MS)
+    assert (effects, story.now - started) == ([End()], LEAVE_PATIENCE_MS)
 
 
 def test_patience_with_a_controller_that_is_silent_is_shorter() -> None:
     story = Story().serve()
     story.leave()
-    assert story.wait_for_it() == (SILENCE_PATIENCE_MS, [Gone()])
+    assert story.wait_for_it() == (SILENCE_PATIENCE_MS, [End()])
 
 
 def test_a_registration_that_was_taken_away_keeps_nobody_from_leaving() -> None:
     story = Story().serve()
     story.leave()
-    assert story.missed(KafkaError.STALE_BROKER_EPOCH) == [Gone()]
+    assert story.missed(KafkaError.STALE_BROKER_EPOCH) == [End()]
 
 
 STEPS = st.lists(
@@ -281,7 +279,7 @@ def test_whatever_happens_one_request_is_under_way_or_a_time_to_ask_is_set(
         served += effects.count(Serve())
         announced += effects.count(Unfenced())
         assert announced <= served <= 1
-        if any(isinstance(each, Gone) for each in effects):
+        if any(isinstance(each, End) for each in effects):
             assert story.life.deadline is None
             return
         assert asked or story.life.deadline is not None

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from brokers.effects import Changed
+from brokers.effects import Changed, End, Serve
 from brokers.events import TimeReached
+from brokers.log.checkpoints import CLEAN_SHUTDOWN
 from brokers.log.storage import Storage
 from brokers.region import Ready
 from brokers.shell.clock import Clock
-from brokers.shell.node import Node
+from brokers.shell.node import Node, NodeRefused
 from tests.sim.files import SimFiles
 
 
@@ -64,7 +65,7 @@ def test_a_core_that_raises_stops_the_node_and_hears_nothing_more() -> None:
         with pytest.raises(AssertionError, match="wrong about the world"):
             await node.stopped
         with pytest.raises(AssertionError):
-            await node.ready
+            await node.reaches(node.ready)
 
     with_node(core, act)
     assert core.seen == ["one"]
@@ -90,3 +91,47 @@ def test_the_deadline_is_kept_by_one_timer() -> None:
 
     with_node(core, act)
     assert core.seen == ["go", TimeReached()]
+
+
+def test_a_node_serves_before_it_is_counted_on_and_ends_when_its_core_says_so() -> None:
+    steps = {"open": [Serve()], "unfenced": [Ready()], "leave": [End()]}
+    core = Recorder(lambda event: steps.get(event, []))
+
+    async def act(node: Node) -> None:
+        node.feed("open")
+        assert await node.reaches(node.serving)
+        assert not node.ready.done()
+        node.feed("unfenced")
+        assert await node.reaches(node.ready)
+        node.feed("leave")
+        assert not await node.reaches(node.ready)
+        await node.stopped
+
+    with_node(core, act)
+
+
+def test_a_node_that_the_region_refuses_says_why() -> None:
+    core = Recorder(lambda event: [End("its id is taken"), End(), End("again")])
+
+    async def act(node: Node) -> None:
+        node.feed("start")
+        with pytest.raises(NodeRefused, match="its id is taken"):
+            await node.reaches(node.serving)
+
+    with_node(core, act)
+
+
+def test_what_was_not_all_looked_at_is_not_called_clean() -> None:
+    files = SimFiles()
+
+    def stop(core: Recorder) -> bool:
+        async def run() -> None:
+            node = Node(core, Storage(files), Clock())
+            node.feed("start")
+            await node.stop()
+
+        asyncio.run(run())
+        return files.exists(CLEAN_SHUTDOWN)
+
+    assert not stop(Recorder(lambda event: [Serve()]))
+    assert stop(Recorder(lambda event: [Ready()]))
