@@ -86,13 +86,14 @@ class Log:
         if last.leader_epoch > self.epochs.latest:
             self._note_epochs(headers)
             effects.append(SaveEpochs(self.partition, self.epochs.entries))
-        max_timestamp = -1
+        end, max_timestamp = self.log_end_offset, -1
         for header in headers:
-            assert header.base_offset >= self.log_end_offset, (header, self.log_end_offset)
-            self.log_end_offset = header.next_offset
+            assert header.base_offset >= end, (header, end)
+            end = header.next_offset
             max_timestamp = max(max_timestamp, header.max_timestamp)
             if header.producer_id != NO_PRODUCER:
                 self.producers.update(header, now)
+        self.log_end_offset = end
         self.segments[-1].grow(size, max_timestamp, now)
         effects.append(Append(self.partition, tuple(headers), buffers, sync))
         return effects
@@ -107,15 +108,6 @@ class Log:
         if not self.epochs.assign(leader_epoch, self.log_end_offset):
             return []
         return [SaveEpochs(self.partition, self.epochs.entries)]
-
-    def should_roll(self, size: int, now: Instant, config: LogConfig) -> bool:
-        """Whether `size` more bytes belong into a new segment: the active one is full or has become too old."""
-        active = self.segments[-1]
-        if active.size == 0:
-            return False
-        return (
-            active.size + size > config.segment_bytes or now - active.created_at > config.segment_ms
-        )
 
     def retention(self, now: Instant, config: LogConfig, high_watermark: Offset) -> Offset | None:
         """The log start offset that retention by time and size asks for, if it is a new one; hand it to `trim`.
@@ -183,16 +175,18 @@ class Log:
         config: LogConfig,
         roll_first: bool | None,
     ) -> bool:
+        """Whether so much more, up to `next_offset`, belongs into a new segment."""
         active = self.segments[-1]
         if next_offset - active.base_offset > INT32_MAX:
             return True  # even an empty one is named anew
         if active.size == 0:
             return False
-        if active.size + size > INT32_MAX:
+        size += active.size
+        if size > INT32_MAX:
             return True
         if roll_first is not None:
             return roll_first
-        return self.should_roll(size, now, config)
+        return size > config.segment_bytes or now - active.created_at > config.segment_ms
 
     def _roll(self, base_offset: Offset) -> StorageEffect:
         self.segments.append(Segment(base_offset))

@@ -78,25 +78,26 @@ def _place(
 
 
 def _one_batch(data: Buffer | None) -> BatchHeader:
-    if data is None or len(data) == 0:
+    if not data:
         raise Refusal(KafkaError.INVALID_RECORD, "no batch")
     header = parse_header(data)
+    if header.length == len(data):
+        return header
     if header.length > len(data):
         raise Refusal(KafkaError.CORRUPT_MESSAGE, "the batch's length does not match the request's")
-    if header.length < len(data):
-        raise Refusal(KafkaError.INVALID_RECORD, "more than one batch for one partition")
-    return header
+    raise Refusal(KafkaError.INVALID_RECORD, "more than one batch for one partition")
 
 
 def _check_size(header: BatchHeader, config: LogConfig, version: int) -> None:
+    length = header.length
     if version < ZSTD_FIRST_PRODUCE_VERSION and header.compression == ZSTD:
         raise Refusal(KafkaError.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7")
-    if header.length > config.max_message_bytes:
+    if length > config.max_message_bytes:
         raise Refusal(
             KafkaError.MESSAGE_TOO_LARGE,
-            f"{header.length} bytes; max.message.bytes is {config.max_message_bytes}",
+            f"{length} bytes; max.message.bytes is {config.max_message_bytes}",
         )
-    if header.length > config.segment_bytes:
+    if length > config.segment_bytes:
         raise Refusal(KafkaError.RECORD_LIST_TOO_LARGE, "the batch is longer than a segment")
 
 

@@ -123,9 +123,10 @@ def iter_headers(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:
 
 def verify_crc(batch: Buffer, header: BatchHeader) -> bool:
     """Whether the buffer holds the whole batch and its CRC-32C is right."""
-    if len(batch) < header.length:
+    length = header.length
+    if len(batch) < length:
         return False
-    return crc32c.crc32c(memoryview(batch)[CRC_FROM : header.length]) == header.crc
+    return crc32c.crc32c(memoryview(batch)[CRC_FROM:length]) == header.crc
 
 
 def stamped(header: BatchHeader, base_offset: Offset, leader_epoch: LeaderEpoch) -> BatchHeader:

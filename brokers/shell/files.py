@@ -251,14 +251,15 @@ def _refusal(path: str, error: OSError) -> DiskError:
 
 def _write_all(handle: _Handle, buffers: Buffers) -> None:
     """Append everything; a short write (a signal, a nearly full disk) is continued until the disk says why."""
-    for start in range(0, len(buffers), _BUFFERS_MAX):
-        some = buffers[start : start + _BUFFERS_MAX]
-        written = os.writev(handle.descriptor, some)
-        handle.size += written
-        if written < sum(map(len, some)):
-            rest = memoryview(b"".join(some))[written:]
-            _write_plainly(handle.descriptor, rest)
-            handle.size += len(rest)
+    while len(buffers) > _BUFFERS_MAX:
+        _write_all(handle, buffers[:_BUFFERS_MAX])
+        buffers = buffers[_BUFFERS_MAX:]
+    written = os.writev(handle.descriptor, buffers)
+    handle.size += written
+    if written < sum(map(len, buffers)):
+        rest = memoryview(b"".join(buffers))[written:]
+        _write_plainly(handle.descriptor, rest)
+        handle.size += len(rest)
 
 
 def _write_plainly(descriptor: int, data: memoryview) -> None:

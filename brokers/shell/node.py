@@ -50,7 +50,6 @@ class Node:
         self._clock = clock
         self._events: deque[Any] = deque()
         self._feeding = False
-        self._arming: asyncio.Handle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: Instant | None = None
         self._syncing: dict[TopicPartition, None] = {}
@@ -93,8 +92,7 @@ class Node:
             self._give_up(error)
             return  # still feeding, for ever: what comes now finds a node that has stopped
         self._feeding = False
-        if self._arming is None:
-            self._arming = self._loop.call_soon(self._arm)
+        self._arm()
 
     def _give_up(self, error: Exception) -> None:
         """A core that raised is wrong about the world, and a wrong node is worse than an absent one."""
@@ -144,8 +142,7 @@ class Node:
         return not self.stopped.done()
 
     def _arm(self) -> None:
-        """One timer, for the core's deadline: looked at once a turn, and left alone while it stands for the same."""
-        self._arming = None
+        """One timer, for the core's deadline; left alone while that is the one it is armed for."""
         due = self._core.deadline
         if due == self._timer_due:
             return
@@ -162,9 +159,8 @@ class Node:
 
     async def stop(self) -> None:
         """Everything that is being synced is waited for, then the log is closed cleanly."""
-        for handle in (self._arming, self._timer):
-            if handle is not None:
-                handle.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         now = self._clock.now()
         for effect in self._core.stop():
             self._do(effect, now)

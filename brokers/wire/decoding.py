@@ -185,9 +185,9 @@ class DecoderWriter:
         piece = f"buffer[position:{end}]"
         if field.type == "string":
             return f'str({piece}, "utf-8")'
-        return (
-            f"memoryview(buffer)[position:{end}]" if field.type == "records" else f"bytes({piece})"
-        )
+        if field.type == "records":
+            return f"{piece} if type(buffer) is memoryview else memoryview(buffer)[position:{end}]"
+        return f"bytes({piece})"
 
     def _array(self, target: str, field: Field) -> None:
         count = self._length(field)
