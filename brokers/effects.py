@@ -181,6 +181,13 @@ class LoadState:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepBrokerEpoch:
+    """Should this life end with a clean shutdown, the next one is to know under which broker epoch it was lived."""
+
+    broker_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
 class Serve:
     """Everything this node holds is open: listen to clients. Others may send them here any moment."""
 
@@ -203,7 +210,7 @@ class Changed:
 
 StorageEffect: TypeAlias = (
     OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | SaveHighWatermarks
-    | ReadRange | FindRange | FindTimestamp | SaveState | LoadState
+    | ReadRange | FindRange | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
 Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import json
 from collections.abc import Iterable, Mapping
 
 from brokers.ids import Buffer, LeaderEpoch, Offset, TopicPartition
@@ -13,12 +14,26 @@ RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 
-CLEAN_SHUTDOWN_CONTENT = b'{"version":0,"brokerEpoch":-1}'
+NO_BROKER_EPOCH = -1
 _VERSION = "0"
 
 
 class CheckpointError(Exception):
     """A file that does not say what it should; the message says what is wrong with it."""
+
+
+def format_clean_shutdown(broker_epoch: int) -> bytes:
+    """The marker of a clean shutdown, and of whose: by it the controller knows that nothing was lost (KIP-966)."""
+    return json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":")).encode()
+
+
+def parse_clean_shutdown(data: Buffer) -> int:
+    """The broker epoch, or `NO_BROKER_EPOCH` where none can be read: older releases wrote other things."""
+    try:
+        epoch = json.loads(bytes(data))["brokerEpoch"]
+    except (ValueError, KeyError, TypeError):
+        return NO_BROKER_EPOCH
+    return epoch if type(epoch) is int else NO_BROKER_EPOCH
 
 
 def format_offsets(offsets: Mapping[TopicPartition, Offset]) -> bytes:

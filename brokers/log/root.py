@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from brokers.ids import Offset, TopicPartition
 from brokers.log.checkpoints import (
     CLEAN_SHUTDOWN,
-    CLEAN_SHUTDOWN_CONTENT,
     HIGH_WATERMARKS,
     LOG_STARTS,
+    NO_BROKER_EPOCH,
     RECOVERY_POINTS,
     CheckpointError,
+    format_clean_shutdown,
     format_offsets,
+    parse_clean_shutdown,
     parse_offsets,
 )
 from brokers.ports import DiskError, Files
@@ -58,6 +60,12 @@ class Root:
     def __init__(self, files: Files) -> None:
         self._files = files
         closed = files.exists(CLEAN_SHUTDOWN)
+        # Of the registration that ended with a clean shutdown just before this start.
+        self.previous_broker_epoch = NO_BROKER_EPOCH
+        if closed:
+            marker = files.read(CLEAN_SHUTDOWN, 0, files.size(CLEAN_SHUTDOWN))
+            self.previous_broker_epoch = parse_clean_shutdown(marker)
+        self.broker_epoch = NO_BROKER_EPOCH  # what the next marker will say
         files.remove(CLEAN_SHUTDOWN)  # from now on a crash is one
         for name in files.list(""):
             if name.endswith(DELETED_SUFFIX):
@@ -104,7 +112,7 @@ class Root:
     def mark_closed(self) -> None:
         """Every log was closed in order: the next start need not check them."""
         self.recovery_points.save()
-        self._files.replace(CLEAN_SHUTDOWN, CLEAN_SHUTDOWN_CONTENT)
+        self._files.replace(CLEAN_SHUTDOWN, format_clean_shutdown(self.broker_epoch))
 
     def was_closed(self, partition: TopicPartition) -> bool:
         """Whether the last owner closed this log cleanly. True once at most: then the log is open."""

@@ -14,6 +14,7 @@ from brokers.effects import (
     CloseLog,
     FindRange,
     FindTimestamp,
+    KeepBrokerEpoch,
     LoadState,
     OpenLog,
     ReadRange,
@@ -82,12 +83,18 @@ class Storage:
             FindTimestamp: self._find_timestamp,
             SaveState: self._save_state,
             LoadState: self._load_state,
+            KeepBrokerEpoch: self._keep_broker_epoch,
         }
 
     @property
     def repairs(self) -> tuple[str, ...]:
         """What was wrong with the files in the data directory's root when it was opened."""
         return self._root.repairs
+
+    @property
+    def previous_broker_epoch(self) -> int:
+        """Of the registration that ended with a clean shutdown just before this start; -1 if none did."""
+        return self._root.previous_broker_epoch
 
     def perform(self, effect: StorageEffect, now: Instant) -> list[Event]:
         """Do it and report."""
@@ -358,6 +365,10 @@ class Storage:
         except DiskError as error:
             return self._fail(self._owner_of(effect.name, error), str(error))
         return [StateSaved(effect.name)]
+
+    def _keep_broker_epoch(self, effect: KeepBrokerEpoch, now: Instant) -> list[Event]:
+        self._root.broker_epoch = effect.broker_epoch
+        return []
 
     def _load_state(self, effect: LoadState, now: Instant) -> list[Event]:
         try:
