@@ -1,0 +1,209 @@
+"""This node as one of its region: runs its life as a broker through the context, and says when clients may come.
+
+A node without the role broker has no such life; it is there for others once it knows who the active controller is.
+"""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from brokers.api.context import Context
+from brokers.effects import Effect, KeepBrokerEpoch, Serve
+from brokers.endpoints import DATA_LISTENER
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Instant
+from brokers.membership.life import Beat, Life, LifeEffect, Register, Unfenced
+from brokers.region import Ready
+from brokers.wire.messages.broker_lifecycle import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    Feature,
+    Listener,
+)
+
+REGISTRATION, HEARTBEAT = 62, 63
+PLAINTEXT = 0  # Kafka's code of the security protocol
+
+
+class Enrolment:
+    """`progressed` after whatever may have changed the image, the controller or the logs."""
+
+    def __init__(
+        self,
+        context: Context,
+        is_settled: Callable[[], bool],
+        *,
+        incarnation: UUID,
+        directory: UUID,
+        previous_broker_epoch: int,
+    ) -> None:
+        self._context = context
+        self._is_settled = is_settled
+        self._incarnation = incarnation
+        self._directory = directory
+        config = context.config
+        self._life = Life(
+            config.node_id,
+            interval_ms=config.broker_heartbeat_interval_ms,
+            session_ms=config.broker_session_timeout_ms,
+            previous_broker_epoch=previous_broker_epoch,
+        )
+        self._is_ready = False  # of a node that is no broker
+        self._due: Instant | None = None
+        self._timer: int | None = None
+
+    # --- in ---
+
+    def start(self, now: Instant) -> list[Effect]:
+        if not self._context.config.is_broker:
+            return self.progressed(now)
+        return self._run(self._life.start(now), now)
+
+    def progressed(self, now: Instant) -> list[Effect]:
+        context = self._context
+        if not context.config.is_broker:
+            return self._without_broker()
+        offset, is_settled = context.image.next_offset, self._is_settled()
+        return self._run(self._life.progressed(offset, is_settled=is_settled, now=now), now)
+
+    def end_asked(self, now: Instant) -> list[Effect]:
+        """Leaderships are handed over where anyone is left to take them."""
+        own = self._context.config.node_id
+        brokers = self._context.image.brokers
+        others = any(not broker.fenced for each, broker in brokers.items() if each != own)
+        return self._run(self._life.leave(now, hands_over=others), now)
+
+    def ended(self) -> list[Effect]:
+        """What a clean stop still has to say."""
+        return [KeepBrokerEpoch(self._life.broker_epoch)]
+
+    def _without_broker(self) -> list[Effect]:
+        knows_controller = self._context.is_active or self._context.controller is not None
+        if self._is_ready or not knows_controller:
+            return []
+        self._is_ready = True
+        return [Serve(), Ready()]
+
+    # --- out ---
+
+    def _run(self, lived: list[LifeEffect], now: Instant) -> list[Effect]:
+        effects: list[Effect] = []
+        for effect in lived:
+            match effect:
+                case Register(previous_broker_epoch):
+                    message: object = self._registration(previous_broker_epoch)
+                    effects += self._control(REGISTRATION, message, self._on_registered, now)
+                case Beat():
+                    effects += self._control(
+                        HEARTBEAT, self._heartbeat(effect), self._on_beaten, now
+                    )
+                case Unfenced():
+                    effects.append(Ready())
+                case _:
+                    effects.append(effect)
+        self._arm()
+        return effects
+
+    def _control(
+        self,
+        api_key: int,
+        message: object,
+        then: Callable[[Any, Instant], list[Effect]],
+        now: Instant,
+    ) -> list[Effect]:
+        """Heartbeats that find nobody soon are out of date: the next one says what is true then."""
+        patience_ms = self._context.config.broker_heartbeat_interval_ms
+        return self._context.control(api_key, message, then, now, patience_ms=patience_ms)
+
+    def _registration(self, previous_broker_epoch: int) -> BrokerRegistrationRequest:
+        config = self._context.config
+        host, port = config.advertised_address
+        return BrokerRegistrationRequest(
+            broker_id=config.node_id,
+            cluster_id=self._context.cluster_id,
+            incarnation_id=self._incarnation,
+            listeners=[
+                Listener(name=DATA_LISTENER, host=host, port=port, security_protocol=PLAINTEXT)
+            ],
+            features=[
+                Feature(
+                    name=feature.name,
+                    min_supported_version=feature.lowest,
+                    max_supported_version=feature.highest,
+                )
+                for feature in self._context.plane.supported_features
+                if feature.highest
+            ],
+            rack=config.broker_rack,
+            log_dirs=[self._directory],
+            previous_broker_epoch=previous_broker_epoch,
+            host_label=config.broker_host,
+        )
+
+    def _heartbeat(self, beat: Beat) -> BrokerHeartbeatRequest:
+        return BrokerHeartbeatRequest(
+            broker_id=self._context.config.node_id,
+            broker_epoch=beat.broker_epoch,
+            current_metadata_offset=self._context.image.next_offset - 1,
+            want_fence=beat.want_fence,
+            want_shut_down=beat.want_shut_down,
+        )
+
+    # --- answers ---
+
+    def _on_registered(self, response: Any, now: Instant) -> list[Effect]:
+        error, because = _error(response)
+        if error:
+            return self._run(self._life.not_registered(error, because, now), now)
+        assert isinstance(response, BrokerRegistrationResponse)
+        effects = self._run(self._life.registered(response.broker_epoch, now), now)
+        return effects + self.progressed(now)  # the image may be there already
+
+    def _on_beaten(self, response: Any, now: Instant) -> list[Effect]:
+        error, _ = _error(response)
+        if error:
+            return self._run(self._life.not_beaten(error, now), now)
+        assert isinstance(response, BrokerHeartbeatResponse)
+        beaten = self._life.beaten(
+            is_fenced=response.is_fenced, should_shut_down=response.should_shut_down, now=now
+        )
+        return self._run(beaten, now)
+
+    # --- time ---
+
+    def _arm(self) -> None:
+        due, timers = self._life.deadline, self._context.timers
+        if due == self._due:
+            return
+        if self._timer is not None:
+            timers.cancel(self._timer)
+        self._due = due
+        self._timer = None if due is None else timers.set(due, self._on_time)
+
+    def _on_time(self, now: Instant) -> list[Effect]:
+        self._due = self._timer = None
+        return self._run(self._life.on_time(now), now)
+
+
+def _error(response: Any) -> tuple[KafkaError, str]:
+    """Of Kafka's response, or of having got none."""
+    if isinstance(response, Refusal):
+        return response.error, response.because
+    error = KafkaError(response.error_code)
+    return error, _SAID.get(error, error.name)
+
+
+# The response has room for a code only.
+_SAID = {
+    KafkaError.INCONSISTENT_CLUSTER_ID: (
+        "its cluster.id is not that of the region; correct controller.quorum.voters, "
+        "or give it the cluster.id and the log.dirs of this region"
+    ),
+    KafkaError.UNSUPPORTED_VERSION: (
+        "the region uses features that this release does not have; upgrade this node"
+    ),
+    KafkaError.INVALID_REGISTRATION: "its registration is not valid; the controller's log says why",
+    KafkaError.DUPLICATE_BROKER_REGISTRATION: "its id is registered, and was heard of just now",
+}
