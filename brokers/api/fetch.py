@@ -39,7 +39,22 @@ class Wanted:
 
 
 class PendingFetch:
-    """One request: reads its partitions one after another within the byte budget, then replies or parks."""
+    """One request: finds its partitions' ranges one after another within the byte budget, then replies or parks."""
+
+    __slots__ = (
+        "_budget",
+        "_complete_now",
+        "_context",
+        "_key",
+        "_message",
+        "_missing",
+        "_position",
+        "_request",
+        "_response",
+        "_size",
+        "_timer",
+        "_wanted",
+    )
 
     def __init__(self, context: Context, request: Request, message: FetchRequest) -> None:
         self._context = context

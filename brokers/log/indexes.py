@@ -48,7 +48,9 @@ class OffsetIndex:
 
     def before(self, bound: Offset, position: int) -> int:
         """How many entries have a batch that ends below `bound` and begins at or below `position`."""
-        below_bound = bisect_right(range(len(self)), bound - 1, key=self._last_offset)
+        below_bound = len(self)
+        if below_bound and self._last_offset(below_bound - 1) >= bound:
+            below_bound = bisect_right(range(below_bound), bound - 1, key=self._last_offset)
         return bisect_right(range(below_bound), position, key=self._position)
 
     def last(self) -> OffsetEntry | None:
