@@ -10,6 +10,7 @@ from brokers.config import BrokerConfig
 from brokers.decisions import Decisions
 from brokers.door import Door, View
 from brokers.effects import Changed, Effect, End, TrimLog
+from brokers.enrolment import Enrolment
 from brokers.events import (
     Answered,
     Disconnected,
@@ -34,6 +35,7 @@ from brokers.groups.coordinator import Coordinator
 from brokers.housekeeping import Housekeeping
 from brokers.ids import METADATA_PARTITION, OFFSETS_TOPIC, Instant
 from brokers.lifecycle import Lifecycle
+from brokers.log.checkpoints import NO_BROKER_EPOCH
 from brokers.metadata.commands import NO_ID
 from brokers.metadata.plane import MetadataPlane, PlaneEvent
 from brokers.ports import Rng
@@ -48,7 +50,13 @@ class Broker:
     """`step` is the only way in; `deadline` is when it wants `TimeReached`."""
 
     def __init__(
-        self, config: BrokerConfig, cluster_id: str, rng: Rng, *, directory: UUID = NO_ID
+        self,
+        config: BrokerConfig,
+        cluster_id: str,
+        rng: Rng,
+        *,
+        directory: UUID = NO_ID,
+        previous_broker_epoch: int = NO_BROKER_EPOCH,
     ) -> None:
         self._group_log = GroupLog()
         self._lifecycle = Lifecycle()
@@ -69,6 +77,15 @@ class Broker:
         self._door = Door(self._context)
         self._through_door = self._door.step
         self._ready = False
+        self._enrolment: Enrolment | None = None
+        if not config.is_alone:
+            self._enrolment = Enrolment(
+                self._context,
+                lambda: not (self._lifecycle.opening or self._group_log.loading),
+                incarnation=UUID(bytes=rng.randbytes(16), version=4),
+                directory=directory,
+                previous_broker_epoch=previous_broker_epoch,
+            )
         self.view = View(self._context)
         self._routes: Mapping[type, Callable[[Any, Instant], list[Effect]]] = {
             Request: self._on_request,
@@ -101,7 +118,8 @@ class Broker:
 
     def stop(self) -> list[Effect]:
         """What a clean stop still has to write."""
-        return self._housekeeping.checkpoint()
+        ended = self._enrolment.ended() if self._enrolment is not None else []
+        return [*self._housekeeping.checkpoint(), *ended]
 
     def _on_request(self, event: Request, now: Instant) -> list[Effect]:
         return versions.handler(event)(self._context, event, now)
@@ -119,7 +137,7 @@ class Broker:
         if event.partition == METADATA_PARTITION:
             return self._on_plane(event, now)
         effects = self._on_answer(event, now)
-        return effects + self._when_ready()  # it may have been the last of the groups' records
+        return effects + self._when_ready(now)  # it may have been the last of the groups' records
 
     def _on_answer(self, event: LogAnswer, now: Instant) -> list[Effect]:
         return self._context.answered.pop(event.ticket)(event, now)
@@ -133,7 +151,8 @@ class Broker:
 
     def _on_started(self, event: Started, now: Instant) -> list[Effect]:
         self._housekeeping.start(now)
-        return self._decisions.run(self._context.plane.on_started(now), now)
+        effects = self._decisions.run(self._context.plane.on_started(now), now)
+        return effects if self._enrolment is None else effects + self._enrolment.start(now)
 
     def _on_failed(self, event: LogFailed, now: Instant) -> list[Effect]:
         partition = event.partition
@@ -142,7 +161,7 @@ class Broker:
         effects = self._lifecycle.failed(partition, event.reason, now)
         if partition.topic == OFFSETS_TOPIC:
             effects += self._group_log.lost(partition, now)
-        return effects + self._when_ready()
+        return effects + self._when_ready(now)
 
     def _on_opened(self, event: LogOpened, now: Instant) -> list[Effect]:
         partition = event.partition
@@ -155,14 +174,14 @@ class Broker:
         effects += self._door.advanced(partition)
         if partition.topic == OFFSETS_TOPIC and partition in self._context.partitions:
             effects += self._group_log.load(self._context.partitions[partition], now)
-        return effects + self._when_ready()
+        return effects + self._when_ready(now)
 
     def _on_plane(self, event: PlaneEvent, now: Instant) -> list[Effect]:
         effects = self._decisions.run(self._context.plane.on_event(event, now), now)
-        return effects + self._when_ready()
+        return effects + self._when_ready(now)
 
     def _on_end_asked(self, event: EndAsked, now: Instant) -> list[Effect]:
-        return [End()]
+        return [End()] if self._enrolment is None else self._enrolment.end_asked(now)
 
     def _on_time(self, event: TimeReached, now: Instant) -> list[Effect]:
         effects: list[Effect] = []
@@ -176,8 +195,10 @@ class Broker:
         moved = [effect.partition for effect in effects if type(effect) is TrimLog]
         return [*effects, *map(PartitionAdvanced, moved)] if moved else effects
 
-    def _when_ready(self) -> list[Effect]:
+    def _when_ready(self, now: Instant) -> list[Effect]:
         """Clients are answered once everything that the metadata names is open or known to be broken."""
+        if self._enrolment is not None:
+            return self._enrolment.progressed(now)
         waits = self._lifecycle.opening or self._group_log.loading
         if self._ready or waits or not self._decisions.plane_ready:
             return []

@@ -14,8 +14,8 @@ from typing import TypeAlias
 from brokers.effects import Changed, End, Serve
 from brokers.errors import KafkaError
 from brokers.ids import BrokerId, Instant, Offset
+from brokers.log.checkpoints import NO_BROKER_EPOCH
 
-NO_BROKER_EPOCH = -1
 RETRY_MS = 50  # doubled by each failure, up to the heartbeat interval
 LEAVING_INTERVAL_MS = 50  # Kafka's, between heartbeats that ask to leave
 # A supervisor that kills what has not ended usually gives it ten seconds.

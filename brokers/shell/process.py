@@ -35,13 +35,20 @@ async def run_broker(config: BrokerConfig) -> None:
     bound, config = bind(config)
     identity = claim(config)
     rng = random.SystemRandom()
-    broker = Broker(config, identity.cluster_id, rng, directory=identity.directory_id)
-    node = Node(broker, open_storage(config), Clock())
+    storage = open_storage(config)
+    broker = Broker(
+        config,
+        identity.cluster_id,
+        rng,
+        directory=identity.directory_id,
+        previous_broker_epoch=storage.previous_broker_epoch,
+    )
+    node = Node(broker, storage, Clock())
     server = Server(config, node.feed, asyncio.get_running_loop().time)
     peers = open_peers(config, node)
     node.serve(server)
     node.perform |= peers.perform
-    await listen_to_nodes(server, bound)
+    await listen_to_nodes(server, config, bound)
     ask_to_end_on_signals(node)
     node.start()
     if await node.reaches(node.serving):
@@ -103,11 +110,12 @@ def _bind(where: Address) -> socket.socket:
     return bound
 
 
-async def listen_to_nodes(server: Server, bound: dict[str, socket.socket]) -> None:
+async def listen_to_nodes(
+    server: Server, config: BrokerConfig, bound: dict[str, socket.socket]
+) -> None:
     """From the start: controllers must hear one another before any of them can be ready."""
-    for name, each in bound.items():
-        if name != DATA_LISTENER:
-            await server.listen(each, Listener.CONTROLLER)
+    if config.controller_listener is not None:
+        await server.listen(bound[config.controller_listener], Listener.CONTROLLER)
 
 
 async def listen_to_clients(server: Server, bound: dict[str, socket.socket]) -> str | None:

@@ -56,13 +56,20 @@ async def run_node(config: BrokerConfig) -> None:
     config = _bind_admin(links, config)
     identity = claim(config)
     rng = random.SystemRandom()
-    broker = Broker(config, identity.cluster_id, rng, directory=identity.directory_id)
-    node = Node(RegionNode(broker, Linker(broker.view, rng)), open_storage(config), Clock())
+    storage = open_storage(config)
+    broker = Broker(
+        config,
+        identity.cluster_id,
+        rng,
+        directory=identity.directory_id,
+        previous_broker_epoch=storage.previous_broker_epoch,
+    )
+    node = Node(RegionNode(broker, Linker(broker.view, rng)), storage, Clock())
     server = Server(config, node.feed, asyncio.get_running_loop().time)
     dialer, peers = Dialer(streams), open_peers(config, node)
     node.serve(server)
     node.perform |= peers.perform | streams.perform | links.perform | dialer.perform
-    await listen_to_nodes(server, bound)
+    await listen_to_nodes(server, config, bound)
     ask_to_end_on_signals(node)
     node.start()
     if await node.reaches(node.serving):
