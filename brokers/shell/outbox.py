@@ -9,7 +9,8 @@ import socket
 from collections.abc import Callable
 
 from brokers.ids import Buffer
-from brokers.shell.sending import CutShort, Sending
+from brokers.shell.room import Room
+from brokers.shell.sending import CutShort, Pushed, Sending
 from brokers.wire.message import Chunk
 
 # Answers to requests that arrived together leave together; from this size on they don't wait for one another.
@@ -27,10 +28,12 @@ class Outbox:
     def __init__(
         self,
         transport: asyncio.Transport,
+        room: Room,
         on_room: Callable[[], None],
         on_failure: Callable[[str], None],
     ) -> None:
         self._transport = transport
+        self._room = room
         self._on_room = on_room
         self._on_failure = on_failure
         self._corked: list[Chunk] = []
@@ -39,7 +42,6 @@ class Outbox:
         self._is_broken = False
         self._sending: Sending | None = None
         self._duplicate: socket.socket | None = None
-        self._is_watched = False  # the loop tells when the duplicate has room
         self.used_at = 0.0  # when something was sent from a file
         # Paused as soon as anything is left, so that files never overtake it.
         transport.set_write_buffer_limits(high=0)
@@ -76,20 +78,24 @@ class Outbox:
 
     def _send(self, chunks: list[Chunk]) -> None:
         try:
-            if self._duplicate is None:
-                self._duplicate = self._transport.get_extra_info("socket").dup()
+            duplicate = self._duplicate or self._duplicated()
         except OSError as error:
             self._on_failure(f"no way to send a file: {error}")
             return
-        self._sending = Sending(self._duplicate, chunks)
+        self._sending = Sending(duplicate, chunks)
         if not self._is_paused:
             self._push()
 
+    def _duplicated(self) -> socket.socket:
+        self._duplicate = self._transport.get_extra_info("socket").dup()
+        self._room.watch(self._duplicate.fileno(), self._push_on)
+        return self._duplicate
+
     def _push(self) -> None:
-        """Send some; the loop comes back for the rest once the socket has room."""
+        """Send some; the rest once the socket has room, or others had their turn."""
         assert self._sending is not None
         try:
-            is_done = self._sending.push(TURN_BYTES)
+            pushed = self._sending.push(TURN_BYTES)
         except ConnectionError:
             self._is_broken = True
             self._transport.abort()  # the client has gone, as the protocol is about to hear
@@ -98,22 +104,16 @@ class Outbox:
             self._is_broken = True
             self._on_failure(str(error))
             return
-        self.used_at = asyncio.get_running_loop().time()
-        if is_done:
-            self._sending = None
-        self._watch(not is_done)
-
-    def _watch(self, wanted: bool) -> None:
-        if wanted == self._is_watched or self._duplicate is None:
-            return
-        self._is_watched = wanted
         loop = asyncio.get_running_loop()
-        if wanted:
-            loop.add_writer(self._duplicate.fileno(), self._on_writable)
-        else:
-            loop.remove_writer(self._duplicate.fileno())
+        self.used_at = loop.time()
+        if pushed is Pushed.ALL:
+            self._sending = None
+        elif pushed is Pushed.SOME:
+            loop.call_soon(self._push_on)
 
-    def _on_writable(self) -> None:
+    def _push_on(self) -> None:
+        if self._sending is None or self._is_paused or self._is_broken:
+            return  # a late call
         self._push()
         if self.ready:
             self._on_room()
@@ -131,9 +131,9 @@ class Outbox:
 
     def close(self) -> None:
         """Let go of what is being sent, and of the duplicate: while there is one the connection stays open."""
-        self._watch(False)
         self._sending = None
         if self._duplicate is not None:
+            self._room.forget(self._duplicate.fileno())
             self._duplicate.close()
             self._duplicate = None
 

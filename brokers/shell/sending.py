@@ -7,6 +7,7 @@ import os
 import socket
 from collections import deque
 from collections.abc import Iterable
+from enum import Enum
 
 from brokers.shell.files import DiskRange
 from brokers.wire.message import Chunk
@@ -14,6 +15,14 @@ from brokers.wire.message import Chunk
 
 class CutShort(Exception):
     """A file has fewer bytes than its range promised: what has been sent is a torn frame."""
+
+
+class Pushed(Enum):
+    """How far it went: everything is on its way, the socket has no room, or it was enough for one turn."""
+
+    ALL = "all"
+    FULL = "full"
+    SOME = "some"
 
 
 class Sending:
@@ -27,30 +36,30 @@ class Sending:
     def extend(self, chunks: Iterable[Chunk]) -> None:
         self._chunks.extend(chunks)
 
-    def push(self, size_max: int) -> bool:
-        """Send what the socket takes, about `size_max` bytes at most -> whether that was all.
+    def push(self, size_max: int) -> Pushed:
+        """Send until the socket is full, or about `size_max` bytes have gone.
 
         Raises CutShort, or OSError for a connection that is gone or a disk that refuses.
         """
-        while self._chunks and size_max > 0:
-            chunk = self._chunks[0]
-            wanted = len(chunk) - self._sent
-            try:
-                if isinstance(chunk, DiskRange):
-                    wanted = min(wanted, size_max)
-                    sent = self._transfer(chunk, wanted)
-                else:
-                    sent = self._send(chunk)
-            except BlockingIOError:
-                return False
-            size_max -= sent
-            self._sent += sent
-            if self._sent == len(chunk):
-                self._chunks.popleft()
-                self._sent = 0
-            elif sent < wanted:
-                return False
-        return not self._chunks
+        try:
+            while self._chunks:
+                if size_max <= 0:
+                    return Pushed.SOME
+                sent = self._send_on(size_max)
+                size_max -= sent
+                self._sent += sent
+                if self._sent == len(self._chunks[0]):
+                    self._chunks.popleft()
+                    self._sent = 0
+        except BlockingIOError:
+            return Pushed.FULL
+        return Pushed.ALL
+
+    def _send_on(self, size_max: int) -> int:
+        chunk = self._chunks[0]
+        if isinstance(chunk, DiskRange):
+            return self._transfer(chunk, min(len(chunk) - self._sent, size_max))
+        return self._send(chunk)
 
     def _transfer(self, chunk: DiskRange, size: int) -> int:
         sent = 0

@@ -17,6 +17,7 @@ from brokers.events import Disconnected, Listener, Request
 from brokers.ids import Ticket
 from brokers.shell.inbox import Inbox
 from brokers.shell.outbox import Outbox
+from brokers.shell.room import Room
 from brokers.wire.codec import decode_request
 from brokers.wire.frames import (
     API_VERSIONS,
@@ -63,7 +64,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]  # uvloop's derive from the base class
-        self._outbox = Outbox(self._transport, self._advance, self.hang_up)
+        self._outbox = Outbox(self._transport, self._server.room, self._advance, self.hang_up)
         peer = transport.get_extra_info("peername")
         self._host = str(peer[0]) if peer else "unknown"
         if not self._server.admit(self):
@@ -204,6 +205,7 @@ class Server:
         self.frame_bytes_max = config.socket_request_max_bytes
         self.feed = feed
         self.time = clock
+        self.room = Room()
         self._config = config
         self._connections: dict[Connection, None] = {}
         self._tickets: dict[Ticket, Connection] = {}
@@ -277,3 +279,4 @@ class Server:
             listening.close()
         for connection in list(self._connections):
             connection.close()
+        self.room.close()

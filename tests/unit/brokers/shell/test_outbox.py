@@ -12,6 +12,7 @@ import uvloop
 
 from brokers.shell.files import DiskFiles
 from brokers.shell.outbox import TURN_BYTES, Outbox
+from brokers.shell.room import Room
 
 CONTENT = os.urandom(3 * TURN_BYTES)
 PATIENCE_S = 20
@@ -21,7 +22,8 @@ Scenario = Callable[["Speaker", asyncio.StreamReader, asyncio.StreamWriter], Awa
 class Speaker(asyncio.Protocol):
     """The server's end. `rooms` counts how often it was told that there is room, `failures` why it can't go on."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: Room) -> None:
+        self._room = room
         self.rooms = 0
         self.failures: list[str] = []
         self.made = asyncio.get_running_loop().create_future()
@@ -31,7 +33,7 @@ class Speaker(asyncio.Protocol):
         self.transport = transport
         end = transport.get_extra_info("socket")
         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 64 * 1024)
-        self.outbox = Outbox(transport, self._on_room, self._on_failure)
+        self.outbox = Outbox(transport, self._room, self._on_room, self._on_failure)
         self.made.set_result(None)
 
     def _on_room(self) -> None:
@@ -58,11 +60,11 @@ def played(request: pytest.FixtureRequest) -> Callable[[Scenario], None]:
     """Plays a scenario with a connected speaker and its client."""
 
     async def play(scenario: Scenario) -> None:
-        loop = asyncio.get_running_loop()
+        loop, room = asyncio.get_running_loop(), Room()
         speakers: asyncio.Queue[Speaker] = asyncio.Queue()
 
         def accept() -> Speaker:
-            speaker = Speaker()
+            speaker = Speaker(room)
             speakers.put_nowait(speaker)
             return speaker
 
@@ -76,6 +78,7 @@ def played(request: pytest.FixtureRequest) -> Callable[[Scenario], None]:
             writer.close()
             await speaker.lost
         server.close()
+        room.close()
 
     def run(scenario: Scenario) -> None:
         runner = asyncio.Runner(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brokers.shell.files import DiskFiles, DiskRange
-from brokers.shell.sending import CutShort, Sending
+from brokers.shell.sending import CutShort, Pushed, Sending
 
 CONTENT = bytes(range(256)) * 4096  # 1 MiB
 
@@ -42,7 +42,7 @@ def test_bytes_and_files_leave_in_order(pair, file) -> None:
     expected = b"".join(map(bytes, chunks))
     received, pushes, done = b"", 0, False
     while not done:
-        done = sending.push(1 << 20)
+        done = sending.push(1 << 20) is Pushed.ALL
         pushes += 1
         while len(received) < len(expected) and (more := _at_hand(theirs)):
             received += more
@@ -60,17 +60,24 @@ def _at_hand(end: socket.socket) -> bytes:
 def test_no_more_than_asked_for_is_sent_at_once(pair, file) -> None:
     ours, theirs = pair
     sending = Sending(ours, [b"12345", part(file, 0, 3_000), part(file, 0, 3_000)])
-    assert not sending.push(4_000)
+    assert sending.push(4_000) is Pushed.SOME
     assert len(_at_hand(theirs)) == 4_000
-    assert sending.push(10_000)
+    assert sending.push(10_000) is Pushed.ALL
     assert len(_at_hand(theirs)) == 2_005
+
+
+def test_a_full_socket_is_told_from_a_turn_that_is_over(pair, file) -> None:
+    ours, _ = pair
+    sending = Sending(ours, [part(file, 0, 1 << 20)])
+    assert sending.push(1 << 20) is Pushed.FULL
+    assert sending.push(1 << 20) is Pushed.FULL
 
 
 def test_what_is_added_goes_last(pair, file) -> None:
     ours, theirs = pair
     sending = Sending(ours, [part(file, 0, 100)])
     sending.extend([b"later"])
-    assert sending.push(1_000)
+    assert sending.push(1_000) is Pushed.ALL
     assert _at_hand(theirs) == CONTENT[:100] + b"later"
 
 
@@ -89,7 +96,6 @@ def test_a_file_that_someone_else_cut_ends_the_sending(pair, file, tmp_path) -> 
     ours, _ = pair
     sending = Sending(ours, [part(file, 0, 2_000)])
     os.truncate(tmp_path / "log", 1_500)
-    assert not sending.push(10_000)
     with pytest.raises(CutShort):
         sending.push(10_000)
 

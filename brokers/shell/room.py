@@ -1,0 +1,42 @@
+"""Tells when sockets that were full have room again: one edge-triggered epoll for all of them, which the loop watches.
+
+The loop's own `add_writer` would do, but setting it up and taking it down costs a dozen system calls per answer.
+"""
+
+import asyncio
+import select
+from collections.abc import Callable
+
+
+class Room:
+    """`watch` a descriptor until `forget`. Its callback runs once there is room again after a send found none."""
+
+    def __init__(self) -> None:
+        self._poll: select.epoll | None = None
+        self._callbacks: dict[int, Callable[[], None]] = {}
+
+    def watch(self, descriptor: int, callback: Callable[[], None]) -> None:
+        if self._poll is None:
+            self._poll = select.epoll()
+            asyncio.get_running_loop().add_reader(self._poll.fileno(), self._tell)
+        self._poll.register(descriptor, select.EPOLLOUT | select.EPOLLET)
+        self._callbacks[descriptor] = callback
+
+    def forget(self, descriptor: int) -> None:
+        """Before it is closed: a duplicate's registration would outlive it."""
+        if self._poll is not None and self._callbacks.pop(descriptor, None) is not None:
+            self._poll.unregister(descriptor)
+
+    def _tell(self) -> None:
+        assert self._poll is not None
+        for descriptor, _ in self._poll.poll(0):
+            callback = self._callbacks.get(descriptor)
+            if callback is not None:  # else an earlier one's deeds ended this one
+                callback()
+
+    def close(self) -> None:
+        if self._poll is not None:
+            asyncio.get_running_loop().remove_reader(self._poll.fileno())
+            self._poll.close()
+            self._poll = None
+            self._callbacks.clear()
