@@ -105,6 +105,11 @@ class Broker:
         }
 
     @property
+    def context(self) -> Context:
+        """The cores behind the door, for who reports on them: read only."""
+        return self._context
+
+    @property
     def deadline(self) -> Instant | None:
         context = self._context
         return earliest(context.timers.deadline, context.groups.deadline, context.plane.deadline)

@@ -48,6 +48,9 @@ class BrokerConfig(BaseModel):
     advertised_listeners: Annotated[str | None, Field(alias="advertised.listeners")] = None
     # Where the same process serves links and administration over gRPC; a broker only advertises it.
     admin_listener: Annotated[str | None, Field(alias="admin.listener")] = None
+    # Where Prometheus and whoever watches over the process ask: /metrics and /health, over HTTP. None: nowhere.
+    metrics_listener: Annotated[str | None, Field(alias="metrics.listener")] = None
+    log_format: Annotated[Literal["text", "json"], Field(alias="log.format")] = "text"
     broker_rack: Annotated[str | None, Field(alias="broker.rack")] = None
     # Nodes on one machine fall together, so the replicas of a partition are kept on different hosts while they can.
     broker_host: Annotated[str | None, Field(alias="broker.host", min_length=1)] = None
@@ -194,7 +197,7 @@ class BrokerConfig(BaseModel):
             raise ValueError(f"give one listener as {DATA_LISTENER}://HOST:PORT")
         return value
 
-    @field_validator("admin_listener")
+    @field_validator("admin_listener", "metrics_listener")
     @classmethod
     def _endpoint(cls, value: str | None) -> str | None:
         if value is not None:

@@ -18,6 +18,7 @@ from brokers.ids import Instant, TopicPartition
 from brokers.log.storage import Storage
 from brokers.region import Ready
 from brokers.shell.clock import Clock
+from brokers.shell.logs import CHANGE
 from brokers.shell.server import Server
 
 logger = logging.getLogger(__name__)
@@ -176,4 +177,4 @@ def _reach(point: "asyncio.Future[None]") -> None:
 
 def _log_change(effect: Changed) -> None:
     line = f"{effect.what}: {effect.to}{f' ({effect.why})' if effect.why else ''}"
-    logger.info("%s", line.translate(ONE_LINE))
+    logger.info("%s", line.translate(ONE_LINE), extra={CHANGE: effect})

@@ -2,37 +2,37 @@
 
 import asyncio
 import json
-import logging
 import os
 import random
 import resource
 import signal
 import socket
-import sys
 
 from brokers.broker import Broker
 from brokers.config import BrokerConfig, ConfigError
-from brokers.endpoints import DATA_LISTENER, Address
+from brokers.endpoints import DATA_LISTENER, Address, endpoint
 from brokers.events import EndAsked, Listener
 from brokers.log.storage import Storage
 from brokers.shell.clock import Clock
 from brokers.shell.files import DiskFiles
 from brokers.shell.identity import claim
+from brokers.shell.logs import begin_logging
 from brokers.shell.memory import keep_freed_memory, spare_collector
+from brokers.shell.metrics import Metrics
 from brokers.shell.node import Node
 from brokers.shell.peers import Peers
 from brokers.shell.server import Server
 
 IDLE_SHARE = 0.9  # of connections.max.idle.ms: Kafka's clients wait 9 minutes, its brokers 10
-LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 async def run_broker(config: BrokerConfig) -> None:
     """Runs until SIGTERM or SIGINT."""
     if config.admin_listener is not None:
         raise ConfigError(["admin.listener: only `causeway node run` serves it; leave it out here"])
-    prepare()
+    prepare(config)
     bound, config = bind(config)
+    metrics_socket, config = bind_metrics(config)
     identity = claim(config)
     rng = random.SystemRandom()
     storage = open_storage(config)
@@ -44,10 +44,13 @@ async def run_broker(config: BrokerConfig) -> None:
         previous_broker_epoch=storage.previous_broker_epoch,
     )
     node = Node(broker, storage, Clock())
-    server = Server(config, node.feed, asyncio.get_running_loop().time)
+    metrics = Metrics(node, broker.context, metrics_socket)
+    server = Server(config, metrics.feed, asyncio.get_running_loop().time)
     peers = open_peers(config, node)
     node.serve(server)
     node.perform |= peers.perform
+    node.perform |= metrics.perform(server)
+    await metrics.start()
     await listen_to_nodes(server, config, bound)
     ask_to_end_on_signals(node)
     node.start()
@@ -55,20 +58,21 @@ async def run_broker(config: BrokerConfig) -> None:
         spare_collector()
         kafka = await listen_to_clients(server, bound)
         if await node.reaches(node.ready):
-            announce({"kafka": kafka, "admin": None})
+            announce({"kafka": kafka, "admin": None, "metrics": config.metrics_listener})
             await node.stopped
     server.close()
     await node.stop()
     peers.close()
+    await metrics.stop()
 
 
-def prepare() -> None:
+def prepare(config: BrokerConfig) -> None:
     """What every node's process does first. Logs go to stderr: stdout has the one line that says where it answers."""
     assert __debug__, "a node does not run without its assertions: leave out -O"
     keep_freed_memory()
     open_files_max = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_max, open_files_max))
-    logging.basicConfig(level=logging.INFO, format=LOG_FORMAT, stream=sys.stderr)
+    begin_logging(config)
 
 
 def open_storage(config: BrokerConfig) -> Storage:
@@ -97,6 +101,18 @@ def bind(config: BrokerConfig) -> tuple[dict[str, socket.socket], BrokerConfig]:
         raise ConfigError([f"listeners: can't listen on {name}://{where}: {error}"]) from None
     chosen = ",".join(f"{name}://{address(each)}" for name, each in bound.items())
     return bound, config.model_copy(update={"listeners": chosen})
+
+
+def bind_metrics(config: BrokerConfig) -> tuple[socket.socket | None, BrokerConfig]:
+    """The same for `metrics.listener`; None where there is none."""
+    if config.metrics_listener is None:
+        return None, config
+    try:
+        bound = _bind(endpoint(config.metrics_listener))
+    except OSError as error:
+        wanted = config.metrics_listener
+        raise ConfigError([f"metrics.listener: can't listen on {wanted}: {error}"]) from None
+    return bound, config.model_copy(update={"metrics_listener": address(bound)})
 
 
 def _bind(where: Address) -> socket.socket:

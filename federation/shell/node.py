@@ -12,11 +12,13 @@ from brokers.metadata.records import MetadataLogError
 from brokers.shell.clock import Clock
 from brokers.shell.identity import IdentityError, claim
 from brokers.shell.memory import spare_collector
+from brokers.shell.metrics import Metrics
 from brokers.shell.node import Node, NodeRefused
 from brokers.shell.process import (
     announce,
     ask_to_end_on_signals,
     bind,
+    bind_metrics,
     listen_to_clients,
     listen_to_nodes,
     open_peers,
@@ -49,8 +51,9 @@ def main(path: Path) -> None:
 
 async def run_node(config: BrokerConfig) -> None:
     """Listeners are bound before anything starts; clients and links are answered once the broker is ready."""
-    prepare()
+    prepare(config)
     bound, config = bind(config)
+    metrics_socket, config = bind_metrics(config)
     streams = Streams(lambda event: node.feed(event))
     links = LinkServer(streams, lambda event: node.feed(event))
     config = _bind_admin(links, config)
@@ -65,10 +68,13 @@ async def run_node(config: BrokerConfig) -> None:
         previous_broker_epoch=storage.previous_broker_epoch,
     )
     node = Node(RegionNode(broker, Linker(broker.view, rng)), storage, Clock())
-    server = Server(config, node.feed, asyncio.get_running_loop().time)
+    metrics = Metrics(node, broker.context, metrics_socket)
+    server = Server(config, metrics.feed, asyncio.get_running_loop().time)
     dialer, peers = Dialer(streams), open_peers(config, node)
     node.serve(server)
     node.perform |= peers.perform | streams.perform | links.perform | dialer.perform
+    node.perform |= metrics.perform(server)
+    await metrics.start()
     await listen_to_nodes(server, config, bound)
     ask_to_end_on_signals(node)
     node.start()
@@ -77,13 +83,20 @@ async def run_node(config: BrokerConfig) -> None:
         kafka = await listen_to_clients(server, bound)
         if await node.reaches(node.ready):
             await links.start()
-            announce({"kafka": kafka, "admin": config.admin_listener})
+            announce(
+                {
+                    "kafka": kafka,
+                    "admin": config.admin_listener,
+                    "metrics": config.metrics_listener,
+                }
+            )
             await node.stopped
     server.close()
     await dialer.stop()
     await links.stop()
     await node.stop()
     peers.close()
+    await metrics.stop()
 
 
 def _bind_admin(links: LinkServer, config: BrokerConfig) -> BrokerConfig:

@@ -1,0 +1,72 @@
+"""Whether a node lives and whether it is ready, for whoever restarts it or sends it clients.
+
+Live: its loop turns (or nobody would answer) and its core has not stopped by itself. Ready: everything it holds was
+opened, it is registered as a broker, and not fenced.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from brokers.api.context import Context
+from brokers.shell.http import Answer, Route
+from brokers.shell.node import Node
+
+JSON = "application/json"
+UNAVAILABLE = 503
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """`why` has a sentence for each thing that keeps the node from being ready."""
+
+    live: bool
+    ready: bool
+    why: tuple[str, ...]
+
+
+def health(node: Node, context: Context) -> Health:
+    failure = node.stopped.exception() if node.stopped.done() else None
+    if failure is not None:
+        return Health(live=False, ready=False, why=(f"the node has stopped: {failure!r}",))
+    why = tuple(_obstacles(node, context))
+    return Health(live=True, ready=not why, why=why)
+
+
+def _obstacles(node: Node, context: Context) -> Iterator[str]:
+    if node.stopped.done():
+        yield "the node is stopping"
+    elif not node.ready.done():
+        missing = sum(replica.offline == "opening" for replica in context.partitions.values())
+        held = len(context.partitions)
+        yield (
+            f"{missing} of {held} logs are not open yet"
+            if missing
+            else "the metadata of the region is not known yet"
+        )
+    elif context.config.is_broker:
+        broker = context.image.brokers.get(context.config.node_id)
+        if broker is None:
+            yield "the controller has not registered this broker"
+        elif broker.fenced:
+            yield "the controller has fenced this broker"
+
+
+def health_routes(node: Node, context: Context) -> Mapping[str, Route]:
+    def live() -> Answer:
+        found = health(node, context)
+        return _answer({"live": found.live}, found.live)
+
+    def ready() -> Answer:
+        found = health(node, context)
+        return _answer({"ready": found.ready, "why": found.why}, found.ready)
+
+    def both() -> Answer:
+        found = health(node, context)
+        return _answer({"live": found.live, "ready": found.ready, "why": found.why}, found.ready)
+
+    return {"/health": both, "/health/live": live, "/health/ready": ready}
+
+
+def _answer(told: Mapping[str, object], is_good: bool) -> Answer:
+    return Answer([json.dumps(told) + "\n"], JSON, 200 if is_good else UNAVAILABLE)

@@ -1,0 +1,127 @@
+"""A small HTTP listener for operators: GET of a few paths, answered in slices so that the node's clients don't wait.
+
+h11 reads and frames the protocol; what an answer costs is spread over many turns of the loop, a millisecond in each.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Final, TypeAlias
+
+import h11
+
+SLICE_SECONDS: Final = 0.001
+EXCHANGE_SECONDS: Final = 60.0  # to ask, and to read the answer; then the connection is closed
+CONNECTIONS_MAX: Final = 64
+READ_BYTES: Final = 16 * 1024
+TEXT: Final = "text/plain; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`pieces` are made while they are sent."""
+
+    pieces: Iterable[str]
+    content_type: str = TEXT
+    status: int = 200
+
+
+Route: TypeAlias = Callable[[], Answer]
+
+
+class HttpServer:
+    """`start` on a bound socket, `stop`. `routes` by path."""
+
+    def __init__(self, routes: Mapping[str, Route]) -> None:
+        self._routes = routes
+        self._server: asyncio.Server | None = None
+        self._connections: set[asyncio.StreamWriter] = set()
+        self._turn = asyncio.Lock()  # one answer is made at a time, or the slices would add up
+
+    async def start(self, bound: socket.socket) -> None:
+        self._server = await asyncio.start_server(self._accept, sock=bound)
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        for connection in self._connections:
+            connection.transport.abort()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._connections) >= CONNECTIONS_MAX:
+            writer.close()
+            return
+        self._connections.add(writer)
+        try:
+            with suppress(h11.RemoteProtocolError, ConnectionError, TimeoutError):
+                await self._serve(reader, writer)
+        finally:
+            self._connections.discard(writer)
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = h11.Connection(h11.SERVER)
+        while True:
+            async with asyncio.timeout(EXCHANGE_SECONDS):
+                request = await _request(connection, reader)
+                if request is None:
+                    return
+                await self._answer(connection, writer, request)
+            if connection.our_state is not h11.DONE or connection.their_state is not h11.DONE:
+                return
+            connection.start_next_cycle()
+
+    async def _answer(
+        self, connection: h11.Connection, writer: asyncio.StreamWriter, request: h11.Request
+    ) -> None:
+        answer = self._route(request)
+        async with self._turn:
+            headers = [("Content-Type", answer.content_type), ("Cache-Control", "no-store")]
+            response = h11.Response(status_code=answer.status, headers=headers)
+            writer.write(connection.send(response) or b"")
+            if request.method != b"HEAD":
+                for text in _slices(answer.pieces):
+                    writer.write(connection.send(h11.Data(data=text.encode())) or b"")
+                    await writer.drain()
+                    await asyncio.sleep(0)
+            writer.write(connection.send(h11.EndOfMessage()) or b"")
+            await writer.drain()
+
+    def _route(self, request: h11.Request) -> Answer:
+        path = request.target.partition(b"?")[0].decode("ascii", "replace")
+        route = self._routes.get(path)
+        if route is None:
+            return Answer([f"Nothing is here. There is: {', '.join(self._routes)}\n"], status=404)
+        if request.method not in (b"GET", b"HEAD"):
+            return Answer(["Only GET and HEAD.\n"], status=405)
+        return route()
+
+
+async def _request(connection: h11.Connection, reader: asyncio.StreamReader) -> h11.Request | None:
+    """The next one, with its body read and dropped; None where the client has gone."""
+    request: h11.Request | None = None
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            connection.receive_data(await reader.read(READ_BYTES))
+        elif isinstance(event, h11.Request):
+            request = event
+        elif isinstance(event, h11.EndOfMessage):
+            return request
+        elif isinstance(event, h11.ConnectionClosed) or event is h11.PAUSED:
+            return None
+
+
+def _slices(pieces: Iterable[str]) -> Iterator[str]:
+    """The pieces joined, as many as are made in one slice of time."""
+    ends_at = perf_counter() + SLICE_SECONDS
+    made: list[str] = []
+    for piece in pieces:
+        made.append(piece)
+        if perf_counter() >= ends_at:
+            yield "".join(made)
+            made, ends_at = [], perf_counter() + SLICE_SECONDS
+    yield "".join(made)

@@ -1,0 +1,42 @@
+"""What a node says to its operators, on stderr: a line of text, or with `log.format = "json"` a JSON object a line."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+from brokers.config import BrokerConfig
+
+TEXT_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+CHANGE = "change"  # the attribute of a log record that carries a `Changed`
+
+
+class JsonLines(logging.Formatter):
+    """time (RFC 3339, UTC, milliseconds), level, logger, node, message; what, to, why of a change; exception."""
+
+    def __init__(self, node_id: int) -> None:
+        super().__init__()
+        self._node_id = node_id
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        told: dict[str, object] = {
+            "time": at.replace("+00:00", "Z"),
+            "level": record.levelname,
+            "logger": record.name,
+            "node": self._node_id,
+            "message": record.getMessage(),
+        }
+        if (change := getattr(record, CHANGE, None)) is not None:
+            told |= {"what": change.what, "to": change.to, "why": change.why}
+        if record.exc_info:
+            told["exception"] = self.formatException(record.exc_info)
+        return json.dumps(told)
+
+
+def begin_logging(config: BrokerConfig) -> None:
+    """Once, at the start of a node's process: stdout is for the one line that says where the node answers."""
+    handler = logging.StreamHandler(sys.stderr)
+    is_json = config.log_format == "json"
+    handler.setFormatter(JsonLines(config.node_id) if is_json else logging.Formatter(TEXT_FORMAT))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])

@@ -1,0 +1,43 @@
+"""Which errors an answer reports: every `error_code` in it, wherever it stands (Kafka counts them all, NONE too)."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, TypeAlias
+
+from brokers.wire.codec import SCHEMAS
+from brokers.wire.message import Message
+from brokers.wire.tables import Struct, read_family
+
+Codes: TypeAlias = Callable[[Any], Iterator[int]]
+
+
+def error_codes(message: Message) -> Iterator[int]:
+    return _codes_of(type(message).__name__)(message)
+
+
+@cache
+def _codes_of(name: str) -> Codes:
+    structs = read_family(SCHEMAS[name].family).structs
+    return _finder(structs, structs[name]) or (lambda message: iter(()))
+
+
+def _finder(structs: dict[str, Struct], struct: Struct) -> Codes | None:
+    """None where a struct has no error code, nor anything in it."""
+    has_own = any(field.name == "error_code" for field in struct.fields)
+    lists = [
+        (field.name, inner)
+        for field in struct.fields
+        if field.is_array and field.type in structs
+        if (inner := _finder(structs, structs[field.type])) is not None
+    ]
+    if not has_own and not lists:
+        return None
+
+    def find(value: Any) -> Iterator[int]:
+        if has_own:
+            yield value.error_code
+        for name, inner in lists:
+            for element in getattr(value, name) or ():
+                yield from inner(element)
+
+    return find

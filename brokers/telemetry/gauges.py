@@ -1,0 +1,184 @@
+"""What a node's state says, read when somebody asks. A gauge is a line of one of these tables: name, meaning, reading.
+
+`NODE` is read once, `CONTROLLER` on nodes that are controllers, `HELD` counts the replicas held here, `AGREED` the
+partitions of the whole region, and `LOG` is told for each replica.
+"""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from brokers.api.context import Context
+from brokers.log.log import Log
+from brokers.metadata.image import NO_LEADER, PartitionImage
+from brokers.partition.replica import Replica
+
+
+class Gauge(NamedTuple):
+    name: str
+    about: str
+    read: Callable[[Context], float]
+
+
+class Held(NamedTuple):
+    """A replica held here, what the region agreed on for its partition, and its topic's min.insync.replicas."""
+
+    node_id: int
+    replica: Replica
+    image: PartitionImage
+    min_isr: int
+
+    @property
+    def is_led(self) -> bool:
+        return self.image.leader == self.node_id
+
+    @property
+    def isr_beyond_min(self) -> int:
+        """How many replicas the in-sync set may lose; more than there are can't be asked for."""
+        return len(self.image.isr) - min(self.min_isr, len(self.image.replicas))
+
+
+class HeldGauge(NamedTuple):
+    name: str
+    about: str
+    amount: Callable[[Held], int]
+
+
+class AgreedGauge(NamedTuple):
+    name: str
+    about: str
+    counts: Callable[[PartitionImage], bool]
+
+
+class LogGauge(NamedTuple):
+    name: str
+    about: str
+    read: Callable[[Log], int]
+
+
+def _brokers(context: Context, *, fenced: bool) -> int:
+    return sum(broker.fenced is fenced for broker in list(context.image.brokers.values()))
+
+
+NODE: Final = (
+    Gauge(
+        "kafka_server_broker_metadata_metrics_last_applied_record_offset",
+        "Last offset of the metadata log that this node goes by",
+        lambda context: context.plane.committed_offset,
+    ),
+    Gauge(
+        "kafka_server_raft_metrics_current_epoch",
+        "Leader epoch of the metadata log",
+        lambda context: context.plane.leader_epoch,
+    ),
+    Gauge(
+        "kafka_server_raft_metrics_current_leader",
+        "Id of the active controller; -1: unknown",
+        lambda context: -1 if (known := context.plane.controller) is None else known.node_id,
+    ),
+    Gauge(
+        "kafka_server_raft_metrics_high_watermark",
+        "Offset below which the metadata log is committed",
+        lambda context: context.plane.committed_offset + 1,
+    ),
+    Gauge(
+        "kafka_server_raft_metrics_log_end_offset",
+        "Offset at which the metadata log ends here",
+        lambda context: context.plane.log_end_offset,
+    ),
+    Gauge(
+        "kafka_server_raft_metrics_number_of_voters",
+        "Nodes whose disks decide what of the metadata log is committed",
+        lambda context: len(context.plane.voters),
+    ),
+)
+
+CONTROLLER: Final = (
+    Gauge(
+        "kafka_controller_kafkacontroller_activecontrollercount",
+        "1 on the active controller, 0 on the others",
+        lambda context: int(context.plane.is_active),
+    ),
+    Gauge(
+        "kafka_controller_kafkacontroller_activebrokercount",
+        "Registered brokers that are not fenced",
+        lambda context: _brokers(context, fenced=False),
+    ),
+    Gauge(
+        "kafka_controller_kafkacontroller_fencedbrokercount",
+        "Registered brokers that are fenced",
+        lambda context: _brokers(context, fenced=True),
+    ),
+    Gauge(
+        "kafka_controller_kafkacontroller_globaltopiccount",
+        "Topics of the region",
+        lambda context: len(context.image.topics_by_name),
+    ),
+    Gauge(
+        "kafka_controller_kafkacontroller_lastappliedrecordoffset",
+        "Last offset of the metadata log that this controller goes by",
+        lambda context: context.plane.committed_offset,
+    ),
+)
+
+HELD: Final = (
+    HeldGauge(
+        "kafka_server_replicamanager_partitioncount",
+        "Replicas on this node",
+        lambda held: 1,
+    ),
+    HeldGauge(
+        "kafka_server_replicamanager_leadercount",
+        "Partitions that this node leads",
+        lambda held: held.is_led,
+    ),
+    HeldGauge(
+        "kafka_server_replicamanager_offlinereplicacount",
+        "Replicas whose log the disk refuses",
+        lambda held: held.replica.offline not in ("", "opening"),
+    ),
+    HeldGauge(
+        "kafka_server_replicamanager_underreplicatedpartitions",
+        "Partitions led here with fewer replicas in sync than they have",
+        lambda held: held.is_led and len(held.image.isr) < len(held.image.replicas),
+    ),
+    HeldGauge(
+        "kafka_server_replicamanager_underminisrpartitioncount",
+        "Partitions led here with fewer replicas in sync than min.insync.replicas",
+        lambda held: held.is_led and held.isr_beyond_min < 0,
+    ),
+    HeldGauge(
+        "kafka_server_replicamanager_atminisrpartitioncount",
+        "Partitions led here with just min.insync.replicas in sync",
+        lambda held: held.is_led and held.isr_beyond_min == 0,
+    ),
+    HeldGauge(
+        "kafka_server_replicamanager_produceridcount",
+        "Idempotent producers that the logs here remember",
+        lambda held: 0 if held.replica.log is None else len(held.replica.log.producers),
+    ),
+)
+
+AGREED: Final = (
+    AgreedGauge(
+        "kafka_controller_kafkacontroller_globalpartitioncount",
+        "Partitions of the region",
+        lambda placed: True,
+    ),
+    AgreedGauge(
+        "kafka_controller_kafkacontroller_offlinepartitionscount",
+        "Partitions without a leader",
+        lambda placed: placed.leader == NO_LEADER,
+    ),
+    AgreedGauge(
+        "kafka_controller_kafkacontroller_preferredreplicaimbalancecount",
+        "Partitions that are not led by their preferred replica",
+        lambda placed: placed.leader != placed.replicas[0],
+    ),
+)
+
+LOG: Final = (
+    LogGauge("kafka_log_log_logendoffset", "Next offset", lambda log: log.log_end_offset),
+    LogGauge("kafka_log_log_logstartoffset", "First offset", lambda log: log.log_start_offset),
+    LogGauge("kafka_log_log_numlogsegments", "Segments", lambda log: len(log.segments)),
+    LogGauge("kafka_log_log_size", "Bytes of record batches", lambda log: log.size),
+)

@@ -1,0 +1,76 @@
+"""The gauges of this node as text. Between two pieces the node may go on: what is counted later is a little younger."""
+
+from collections.abc import Iterator
+
+from brokers.api.context import Context
+from brokers.ids import TopicPartition
+from brokers.metadata.config_keys import TOPIC_KEYS
+from brokers.metadata.configs import topic_settings
+from brokers.partition.replica import Replica
+from brokers.telemetry.exposition import family, head, sample
+from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LOG, NODE, Held
+from brokers.telemetry.groups import groups_text
+
+_MIN_ISR = TOPIC_KEYS["min.insync.replicas"]
+
+
+def state_text(context: Context) -> Iterator[str]:
+    gauges = (*NODE, *CONTROLLER) if context.config.is_controller else NODE
+    for gauge in gauges:
+        yield head(gauge.name, "gauge", gauge.about) + sample(gauge.name, gauge.read(context))
+    if context.config.is_controller:
+        yield from _agreed(context)
+    if context.config.is_broker:
+        replicas = list(context.partitions.items())
+        yield from _held(context, replicas)
+        yield from groups_text(context.groups)
+        yield from _logs(replicas)
+
+
+def _agreed(context: Context) -> Iterator[str]:
+    counts = [0] * len(AGREED)
+    for topic in list(context.image.topics_by_name.values()):
+        for placed in topic.partitions:
+            for index, gauge in enumerate(AGREED):
+                counts[index] += gauge.counts(placed)
+            yield ""
+    for gauge, count in zip(AGREED, counts, strict=True):
+        yield from family(gauge.name, "gauge", gauge.about, iter([(count, "")]))
+
+
+def _held(context: Context, replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
+    counts = [0] * len(HELD)
+    min_isr: dict[str, int] = {}
+    for partition, replica in replicas:
+        placed = context.image.partition(partition)
+        if placed is not None:
+            name = partition.topic
+            if name not in min_isr:
+                min_isr[name] = _min_isr(context, name)
+            held = Held(context.config.node_id, replica, placed, min_isr[name])
+            for index, gauge in enumerate(HELD):
+                counts[index] += gauge.amount(held)
+        yield ""
+    for gauge, count in zip(HELD, counts, strict=True):
+        yield from family(gauge.name, "gauge", gauge.about, iter([(count, "")]))
+
+
+def _min_isr(context: Context, topic: str) -> int:
+    in_force = next(topic_settings(context.image, context.config, topic, _MIN_ISR)).value
+    assert in_force is not None
+    return int(in_force)
+
+
+def _logs(replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
+    """Of open logs only. The labels of a partition are written once and used for each family."""
+    rows: list[tuple[str, Replica]] = []
+    for (topic, index), replica in replicas:
+        rows.append(
+            (f'{{topic="{topic}",partition="{index}"}}', replica)
+        )  # legal names need no escapes
+        yield ""
+    for name, about, read in LOG:
+        yield head(name, "gauge", about)
+        for labels, replica in rows:
+            if replica.log is not None:
+                yield f"{name}{labels} {read(replica.log)}\n"

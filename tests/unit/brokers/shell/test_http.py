@@ -1,0 +1,123 @@
+"""The listener for operators, over real sockets: answers, refusals, and time left for others while it answers."""
+
+import asyncio
+import http.client
+import socket
+from collections.abc import Callable, Iterator
+from time import perf_counter
+from typing import Any
+
+from brokers.shell.http import CONNECTIONS_MAX, SLICE_SECONDS, Answer, HttpServer
+
+ROUTES = {
+    "/text": lambda: Answer(["one ", "two\n"]),
+    "/down": lambda: Answer(["{}"], "application/json", 503),
+}
+
+
+def serve(routes: dict[str, Callable[[], Answer]], act: Callable[[int], Any]) -> Any:
+    """What `act(port)` returns, run in a thread while the server serves on its loop."""
+
+    async def run() -> Any:
+        server = HttpServer(routes)
+        bound = socket.create_server(("127.0.0.1", 0))
+        await server.start(bound)
+        try:
+            return await asyncio.to_thread(act, bound.getsockname()[1])
+        finally:
+            await server.stop()
+
+    return asyncio.run(run())
+
+
+def ask(port: int, path: str, method: str = "GET") -> tuple[int, str, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request(method, path)
+    response = connection.getresponse()
+    found = (response.status, response.headers["Content-Type"], response.read().decode())
+    connection.close()
+    return found
+
+
+def test_a_path_is_answered_with_its_status_and_type() -> None:
+    assert serve(ROUTES, lambda port: ask(port, "/text?x=1")) == (
+        200, "text/plain; charset=utf-8", "one two\n",
+    )  # fmt: skip
+    assert serve(ROUTES, lambda port: ask(port, "/down")) == (503, "application/json", "{}")
+
+
+def test_what_is_not_there_or_not_read_is_refused_with_what_is() -> None:
+    status, _, text = serve(ROUTES, lambda port: ask(port, "/other"))
+    assert (status, "/text, /down" in text) == (404, True)
+    assert serve(ROUTES, lambda port: ask(port, "/text", "POST"))[0] == 405
+    assert serve(ROUTES, lambda port: ask(port, "/text", "HEAD"))[::2] == (200, "")
+
+
+def test_a_connection_serves_one_request_after_another() -> None:
+    def act(port: int) -> list[bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        texts = []
+        for _ in range(3):
+            connection.request("GET", "/text")
+            texts.append(connection.getresponse().read())
+        connection.close()
+        return texts
+
+    assert serve(ROUTES, act) == [b"one two\n"] * 3
+
+
+def test_nonsense_costs_its_sender_the_connection_and_nobody_else() -> None:
+    def act(port: int) -> tuple[bytes, int]:
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            connection.sendall(b"\x00\x00\x00\x20nonsense\r\n\r\n")
+            answer = connection.recv(100)
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            connection.sendall(b"GET /text HTTP/1.1\r\nX: " + b"x" * 100_000)
+            connection.recv(100)
+        return answer, ask(port, "/text")[0]
+
+    assert serve(ROUTES, act) == (b"", 200)
+
+
+def test_more_connections_than_allowed_are_closed() -> None:
+    def act(port: int) -> bytes:
+        kept = [socket.create_connection(("127.0.0.1", port)) for _ in range(CONNECTIONS_MAX)]
+        try:
+            assert all(each.fileno() > 0 for each in kept)
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+                return connection.recv(1)
+        finally:
+            for each in kept:
+                each.close()
+
+    assert serve(ROUTES, act) == b""
+
+
+def test_a_long_answer_is_made_in_slices_between_which_others_have_their_turn() -> None:
+    turns = 0
+
+    def busy() -> Iterator[str]:
+        for number in range(20):
+            until = perf_counter() + SLICE_SECONDS
+            while perf_counter() < until:
+                pass
+            yield f"{number} after {turns} turns\n"
+
+    async def run() -> list[int]:
+        loop = asyncio.get_running_loop()
+
+        def turn() -> None:
+            nonlocal turns
+            turns += 1
+            loop.call_soon(turn)
+
+        server = HttpServer({"/busy": lambda: Answer(busy())})
+        bound = socket.create_server(("127.0.0.1", 0))
+        await server.start(bound)
+        turn()
+        _, _, text = await asyncio.to_thread(ask, bound.getsockname()[1], "/busy")
+        await server.stop()
+        return [int(line.split()[2]) for line in text.splitlines()]
+
+    seen = asyncio.run(run())
+    assert len(set(seen)) == len(seen) == 20

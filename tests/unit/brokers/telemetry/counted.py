@@ -1,0 +1,54 @@
+"""A whole broker whose answers are counted, as a node with a metrics listener counts them."""
+
+from collections import deque
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from brokers.effects import Hangup, Reply
+from brokers.events import Request
+from brokers.telemetry.requests import traffic_text
+from brokers.telemetry.state import state_text
+from brokers.telemetry.traffic import Traffic
+from tests.unit.brokers.api.whole import Whole
+
+TOOK = 0.004  # seconds, every request
+
+
+class Counted(Whole):
+    """`value("name", topic="t")` reads a sample of the page as Prometheus would."""
+
+    def __init__(self, **settings: object) -> None:
+        self.traffic = Traffic()
+        self._asked: dict[int, Request] = {}
+        super().__init__(**settings)
+
+    def feed(self, event: Any) -> None:
+        if isinstance(event, Request):
+            self._asked[event.ticket] = event
+        super().feed(event)
+
+    def _take(self, effect: Any, events: deque[Any]) -> None:
+        match effect:
+            case Reply(ticket, message):
+                self.traffic.answered(self._asked.pop(ticket), message, TOOK, 1.0)
+            case Hangup(ticket):
+                self.traffic.hung_up(self._asked.pop(ticket), TOOK, 1.0)
+        super()._take(effect, events)
+
+    def page(self) -> str:
+        context = self.broker.context
+        return "".join((*state_text(context), *traffic_text(self.traffic, context.image, 1.0)))
+
+    def samples(self) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+        found = {}
+        for family in text_string_to_metric_families(self.page()):
+            for sample in family.samples:
+                key = (sample.name, frozenset(sample.labels.items()))
+                assert key not in found, f"{key} is told twice"
+                found[key] = sample.value
+        return found
+
+    def value(self, name: str, **labels: str) -> float | None:
+        """None where the page has no such sample."""
+        return self.samples().get((name, frozenset(labels.items())))
