@@ -244,9 +244,13 @@ class BrokerConfig(BaseModel):
 
     @property
     def is_alone(self) -> bool:
-        """Whether this node may be a whole region, as far as it was told."""
-        voter_ids = [each.node_id for each in self.voters]
-        return self.is_broker and self.is_controller and voter_ids == [self.node_id]
+        """Whether this node is a whole region: it decides alone, and no other could ask it to."""
+        return self.is_broker and self.decides_alone and self.controller_listener is None
+
+    @property
+    def decides_alone(self) -> bool:
+        """Whether it is the only one of the first voters."""
+        return self.is_controller and [each.node_id for each in self.voters] == [self.node_id]
 
     @property
     def listeners_by_name(self) -> dict[str, Address]:

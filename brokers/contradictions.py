@@ -60,7 +60,7 @@ def _quorum_problems(config: "BrokerConfig") -> Iterator[str]:
             f"controller.quorum.voters: names node {config.node_id}, which has no role controller; "
             "correct node.id, or give process.roles the controller"
         )
-    if config.is_alone:
+    if config.is_broker and config.decides_alone:
         return
     if config.cluster_id is None:
         yield "cluster.id: required where a region has more nodes than one; give all of them the same"

@@ -8,6 +8,7 @@ from federation.commands.answers import Failure, answer, end, json_option
 from federation.local import federation as processes
 from federation.local.layout import Federation, LocalError
 
+NODES_MAX = 99
 NOT_RUNNING = 3  # as `systemctl status` says it
 
 directory_option = click.option(
@@ -29,14 +30,26 @@ def local() -> None:
 @local.command()
 @directory_option
 @region_option
+@click.option(
+    "--nodes",
+    type=click.IntRange(1, NODES_MAX),
+    help="How many nodes a new region has; a region of several grows to as many.  [default: 1]",
+)
+@click.option(
+    "--racks", metavar="A,B,C", help="The racks of a new region's nodes, in turn.", default=""
+)
 @json_option
-def up(directory: Path, regions: tuple[str, ...], as_json: bool) -> None:
+def up(
+    directory: Path, regions: tuple[str, ...], nodes: int | None, racks: str, as_json: bool
+) -> None:
     """Start the nodes that are not running; return when every node answers.
 
-    Without --region: the regions that the directory knows, or west and east.
+    Without --region: the regions that the directory knows, or west and east. Of a region of several nodes the first
+    three (or one, or five) decide together.
     """
+    named = tuple(rack.strip() for rack in racks.split(",")) if racks else ()
     try:
-        federation = processes.up(directory, regions)
+        federation = processes.up(directory, regions, nodes=nodes, racks=named)
     except LocalError as error:
         raise Failure(str(error), hint=error.hint) from error
     answer(federation.as_json(), as_json, lambda: _show_up(federation, directory))
@@ -84,7 +97,8 @@ def _show(federation: Federation, states: list[str]) -> None:
         process = f"pid {node.pid}" if state != "stopped" else "no process"
         click.echo(f"{region.name} node {node.id}: {state}, {process}")
         click.echo(f"  bootstrap  {node.kafka}")
-        click.echo(f"  admin      {region.admin}")
+        if node is region.nodes[0]:
+            click.echo(f"  admin      {region.admin}")
         click.echo(f"  data       {node.data}")
         click.echo(f"  log        {node.log}")
 

@@ -22,7 +22,7 @@ from federation.local.layout import (
     load,
     save,
 )
-from federation.local.settings import addresses
+from federation.local.settings import Place, settle
 
 DEFAULT_REGIONS = ("west", "east")
 PATIENCE_S = 30.0
@@ -31,21 +31,37 @@ _POLL_S = 0.02
 _LOG_TAIL_LINES = 15
 
 
-def up(directory: Path, names: tuple[str, ...] = ()) -> Federation:
+def up(
+    directory: Path,
+    names: tuple[str, ...] = (),
+    *,
+    nodes: int | None = None,
+    racks: tuple[str, ...] = (),
+) -> Federation:
     """Start every node of the named regions that doesn't run, and return when all of them answer.
 
-    Without names: those that the directory knows, or west and east. Raises LocalError, after stopping what this call
-    started, when a node dies or stays silent.
+    Without names: those that the directory knows, or west and east. A new region has `nodes` nodes (one, if nothing is
+    said), in these racks in turn; one of several nodes grows to as many. Raises LocalError, after stopping what this
+    call started, when a node dies or stays silent.
     """
     check_region_names(names)
+    if not all(racks):
+        raise LocalError("a rack without a name", "give --racks as a,b,c")
     directory = directory.absolute()
     _make_directory(directory)
     with _locked(directory):
         federation = load(directory)
         chosen = names or tuple(region.name for region in federation.regions) or DEFAULT_REGIONS
         for name in chosen:
-            if federation.region(name) is None:
-                federation = federation.with_region(_new_region(directory, name))
+            known = federation.region(name)
+            count = nodes or (len(known.nodes) if known else 1)
+            if known is not None and racks and count == len(known.nodes):
+                raise LocalError(
+                    f"the nodes of {name} have their racks", "change broker.rack in their settings"
+                )
+            if known is None or count != len(known.nodes):
+                region = _region(directory, name, known, count, racks)
+                federation = federation.with_region(region)
         return _start_missing(directory, federation, chosen)
 
 
@@ -122,13 +138,31 @@ def _locked(directory: Path) -> Iterator[None]:
         yield
 
 
-def _new_region(directory: Path, name: str) -> Region:
+def _region(
+    directory: Path, name: str, known: Region | None, count: int, racks: tuple[str, ...]
+) -> Region:
+    """A new region, or a known one with more nodes; those it had stay as they are."""
+    had = known.nodes if known else ()
+    if count < len(had):
+        raise LocalError(
+            f"{name} has {len(had)} nodes, and what they hold is not taken off them by starting fewer",
+            "leave --nodes out to start it as it is",
+        )
     folder = directory / name
     folder.mkdir(exist_ok=True)
-    data = folder / "node-1"
-    kafka, admin = addresses(folder / "node-1.toml", node_id=1, data=data)
-    node = Node(id=1, pid=None, kafka=kafka, data=str(data), log=str(folder / "node-1.log"))
-    return Region(name=name, bootstrap=kafka, admin=admin, nodes=(node,))
+    places = [
+        Place(number, folder / f"node-{number}.toml", folder / f"node-{number}")
+        for number in range(1, count + 1)
+    ]
+    chosen = settle(places, racks)
+    made = tuple(
+        Node(id=place.node_id, pid=None, kafka=where.kafka, data=str(place.data),
+             log=str(place.settings.with_suffix(".log")))
+        for place, where in zip(places, chosen, strict=True)
+    )  # fmt: skip
+    nodes = (*had, *made[len(had) :])
+    bootstrap = ",".join(node.kafka for node in nodes)
+    return Region(name=name, bootstrap=bootstrap, admin=chosen[0].admin, nodes=nodes)
 
 
 def _start_missing(directory: Path, federation: Federation, names: tuple[str, ...]) -> Federation:
@@ -198,4 +232,6 @@ def _wait_until_it_answers(region: Region, node: Node, birth: _Birth | None) -> 
 
 
 def _answers(region: Region, node: Node) -> bool:
-    return answering.answers_kafka(node.kafka) and answering.accepts(region.admin)
+    """The region is administered at its first node."""
+    is_first = node is region.nodes[0]
+    return answering.answers_kafka(node.kafka) and (not is_first or answering.accepts(region.admin))

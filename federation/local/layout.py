@@ -4,6 +4,7 @@ DIR/federation.json          this module's `Federation`
 DIR/west/node-1.toml         the node's settings, written once: addresses survive restarts, edits are respected
 DIR/west/node-1.log          what it printed
 DIR/west/node-1/             its data: Kafka's `topic-partition` folders
+DIR/west/node-2.toml         and so on, in a region of several
 """
 
 import json
@@ -65,8 +66,12 @@ class Federation:
                 yield region, node
 
     def with_region(self, region: Region) -> "Federation":
-        """The same with `region` added at the end."""
-        return Federation((*self.regions, region))
+        """The same with `region` in the place of the one of its name, or at the end."""
+        if self.region(region.name) is None:
+            return Federation((*self.regions, region))
+        return Federation(
+            tuple(region if each.name == region.name else each for each in self.regions)
+        )
 
     def with_pid(self, name: str, node_id: int, pid: int | None) -> "Federation":
         """The same with the process of one node replaced."""

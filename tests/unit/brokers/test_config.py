@@ -94,6 +94,12 @@ def test_a_lone_node_is_its_own_quorum() -> None:
     assert config.controller_address is None
 
 
+def test_one_that_others_may_ask_is_not_alone() -> None:
+    config = parse(LEAST + BOTH)
+    assert config.decides_alone and not config.is_alone
+    assert config.voters == (Peer(1, "h", 91),)
+
+
 def test_a_node_of_many_knows_its_listeners_and_the_voters() -> None:
     config = parse(LEAST + VOTERS + CLUSTER + BOTH)
     assert not config.is_alone

@@ -112,3 +112,10 @@ def test_a_name_that_could_leave_the_directory_is_refused(name: str) -> None:
 def test_a_name_given_twice_is_refused() -> None:
     with pytest.raises(LocalError, match="named twice"):
         check_region_names(("west", "east", "west"))
+
+
+def test_a_region_is_replaced_where_it_stands() -> None:
+    federation = _west_and_east()
+    west, east = federation.regions
+    grown = Region(name="west", bootstrap="a,b", admin=west.admin, nodes=west.nodes * 2)
+    assert federation.with_region(grown).regions == (grown, east)

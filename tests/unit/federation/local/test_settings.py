@@ -7,12 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.config import parse
+from brokers.config import BrokerConfig, parse
 from federation.local.layout import LocalError
-from federation.local.settings import PORTS, addresses
+from federation.local.settings import PORTS, Addresses, Place, settle
 
 # A path may hold anything but NUL and what no file system takes.
 folders = st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1)
+
+
+def places(folder: Path, count: int = 1) -> list[Place]:
+    return [
+        Place(number, folder / f"node-{number}.toml", folder / f"node-{number}")
+        for number in range(1, count + 1)
+    ]
+
+
+def configs(region: list[Place]) -> list[BrokerConfig]:
+    """As the nodes themselves read them: every problem would be raised."""
+    return [parse(place.settings.read_text()) for place in region]
 
 
 @given(folder=folders)
@@ -21,48 +33,98 @@ def test_the_data_directory_is_written_as_it_is(
 ) -> None:
     settings = tmp_path_factory.mktemp("node") / "node-1.toml"
     data = Path("/data") / folder
-    addresses(settings, node_id=1, data=data)
+    settle([Place(1, settings, data)])
     assert tomllib.loads(settings.read_text(encoding="utf-8"))["log"]["dirs"] == str(data)
 
 
 def test_addresses_are_chosen_once_and_kept(tmp_path: Path) -> None:
-    settings = tmp_path / "node-1.toml"
-    first = addresses(settings, node_id=1, data=tmp_path)
-    text = settings.read_text()
-    assert addresses(settings, node_id=1, data=tmp_path) == first
-    assert settings.read_text() == text
+    region = places(tmp_path, 3)
+    first = settle(region)
+    texts = [place.settings.read_text() for place in region]
+    assert settle(region) == first
+    assert [place.settings.read_text() for place in region] == texts
 
 
 def test_addresses_are_ipv4_and_differ(tmp_path: Path) -> None:
-    kafka, admin = addresses(tmp_path / "node-1.toml", node_id=1, data=tmp_path)
-    assert kafka != admin
-    for address in (kafka, admin):
+    chosen = settle(places(tmp_path, 7))
+    told = [each for one in chosen for each in (one.kafka, one.admin, one.controller) if each]
+    assert len(set(told)) == len(told) == 7 * 2 + 5
+    for address in told:
         host, _, port = address.rpartition(":")
         assert host == "127.0.0.1"
         assert int(port) in PORTS
 
 
-def test_a_node_accepts_its_settings(tmp_path: Path) -> None:
+def test_a_lone_node_is_told_nothing_of_others(tmp_path: Path) -> None:
+    (where,) = settle(places(tmp_path))
+    (config,) = configs(places(tmp_path))
+    assert (config.node_id, config.log_dirs) == (1, str(tmp_path / "node-1"))
+    assert config.listeners == f"PLAINTEXT://{where.kafka}"
+    assert config.admin_listener == where.admin
+    assert config.is_alone and config.cluster_id is None and where.controller is None
+
+
+@pytest.mark.parametrize(("count", "deciding"), [(2, 1), (3, 3), (4, 3), (5, 5), (8, 5)])
+def test_nodes_of_one_region_know_one_another(tmp_path: Path, count: int, deciding: int) -> None:
+    region = places(tmp_path, count)
+    chosen = settle(region, ["a", "b", "c"])
+    told = configs(region)
+    assert len({config.cluster_id for config in told}) == 1
+    assert {config.voters for config in told} == {told[0].voters}
+    assert [voter.node_id for voter in told[0].voters] == list(range(1, deciding + 1))
+    for config, where in zip(told, chosen, strict=True):
+        assert config.is_broker and config.is_controller == (config.node_id <= deciding)
+        assert (
+            not config.is_alone or count == 2
+        )  # whose first node decides alone, and serves others
+        assert str(config.listen_address) == where.kafka
+        assert config.default_replication_factor == min(3, count)
+        if config.is_controller:
+            own = next(voter for voter in config.voters if voter.node_id == config.node_id)
+            assert own[1:] == config.controller_address
+    assert [config.broker_rack for config in told[:4]] == ["a", "b", "c", "a"][:count]
+
+
+def test_a_region_of_several_grows_and_its_first_nodes_go_on_deciding(tmp_path: Path) -> None:
+    first = settle(places(tmp_path, 3))
+    region = places(tmp_path, 6)
+    assert settle(region)[:3] == first
+    told = configs(region)
+    assert len({(config.cluster_id, config.voters) for config in told}) == 1
+    assert [config.is_controller for config in told] == [True] * 3 + [False] * 3
+
+
+@pytest.mark.parametrize("line", ["", 'cluster.id = "one"\n'])
+def test_a_region_of_one_does_not_grow(tmp_path: Path, line: str) -> None:
+    settle(places(tmp_path))
     settings = tmp_path / "node-1.toml"
-    kafka, admin = addresses(settings, node_id=4, data=tmp_path / "data")
-    config = parse(settings.read_text())
-    assert (config.node_id, config.log_dirs) == (4, str(tmp_path / "data"))
-    assert (config.listeners, config.admin_listener) == (f"PLAINTEXT://{kafka}", admin)
+    settings.write_text(settings.read_text() + line)
+    with pytest.raises(LocalError, match="region of one node"):
+        settle(places(tmp_path, 3))
+    assert not (tmp_path / "node-2.toml").exists()
 
 
 def test_an_edited_address_is_respected(tmp_path: Path) -> None:
     settings = tmp_path / "node-1.toml"
     settings.write_text('listeners = "PLAINTEXT://127.0.0.1:1"\nadmin.listener = "127.0.0.1:2"\n')
-    assert addresses(settings, node_id=1, data=tmp_path) == ("127.0.0.1:1", "127.0.0.1:2")
+    assert settle(places(tmp_path)) == [Addresses("127.0.0.1:1", "127.0.0.1:2")]
 
 
 @pytest.mark.parametrize(
-    "text", ["", "listeners =", 'listeners = "PLAINTEXT://a:1"', "admin = 1\nlisteners = 2"]
+    "text",
+    [
+        "",
+        "listeners =",
+        'listeners = "PLAINTEXT://a:1"',
+        "admin = 1\nlisteners = 2",
+        'listeners = "a:1"\nadmin.listener = "a:2"',
+        'listeners = "PLAINTEXT://a:1"\nadmin.listener = "a:2"\ncluster = 1',
+    ],
 )
 def test_settings_without_addresses_are_refused_with_what_to_do(tmp_path: Path, text: str) -> None:
     settings = tmp_path / "node-1.toml"
     settings.write_text(text)
     with pytest.raises(LocalError) as refused:
-        addresses(settings, node_id=1, data=tmp_path)
+        settle(places(tmp_path))
     assert str(settings) in str(refused.value)
     assert "admin.listener" in refused.value.hint
