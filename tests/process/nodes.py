@@ -18,6 +18,7 @@ class BrokerProcess:
         self._settings = dict(settings or {})
         self._process: subprocess.Popen[str] | None = None
         self.address = "127.0.0.1:0"
+        self.told: dict[str, str] = {}  # its ready line
 
     @property
     def data(self) -> Path:
@@ -55,7 +56,8 @@ class BrokerProcess:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         assert line, f"the node did not start: {self.log()[-2000:]}"
-        self.address = json.loads(line)["kafka"]
+        self.told = json.loads(line)
+        self.address = self.told["kafka"]
 
     def kill(self) -> None:
         assert self._process is not None
