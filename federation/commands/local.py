@@ -99,6 +99,8 @@ def _show(federation: Federation, states: list[str]) -> None:
         click.echo(f"  bootstrap  {node.kafka}")
         if node is region.nodes[0]:
             click.echo(f"  admin      {region.admin}")
+        if node.metrics is not None:
+            click.echo(f"  metrics    http://{node.metrics}/metrics, http://{node.metrics}/health")
         click.echo(f"  data       {node.data}")
         click.echo(f"  log        {node.log}")
 

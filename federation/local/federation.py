@@ -157,7 +157,7 @@ def _region(
     chosen = settle(places, racks)
     made = tuple(
         Node(id=place.node_id, pid=None, kafka=where.kafka, data=str(place.data),
-             log=str(place.settings.with_suffix(".log")))
+             log=str(place.settings.with_suffix(".log")), metrics=where.metrics)
         for place, where in zip(places, chosen, strict=True)
     )  # fmt: skip
     nodes = (*had, *made[len(had) :])

@@ -34,6 +34,7 @@ class Node:
     kafka: str  # host:port
     data: str
     log: str
+    metrics: str | None = None  # host:port of /metrics and /health, if its settings name one
 
     @property
     def settings(self) -> Path:

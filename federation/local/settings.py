@@ -19,11 +19,15 @@ PORTS = range(10_000, 30_000)
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where one node listens, as host:port; `controller` is None on a node that no other asks for decisions."""
+    """Where one node listens, as host:port.
+
+    `controller` is None on a node that no other asks for decisions, `metrics` where the file names none.
+    """
 
     kafka: str
     admin: str
     controller: str | None = None
+    metrics: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,10 @@ def _read(settings: Path) -> _Known:
         values = tomllib.loads(settings.read_text(encoding="utf-8"))
         listeners = dict(item.strip().split("://") for item in values["listeners"].split(","))
         where = Addresses(
-            listeners["PLAINTEXT"], str(values["admin"]["listener"]), listeners.get("CONTROLLER")
+            listeners["PLAINTEXT"],
+            str(values["admin"]["listener"]),
+            listeners.get("CONTROLLER"),
+            values.get("metrics", {}).get("listener"),
         )
         cluster = values.get("cluster", {})
         return _Known(settings, where, cluster.get("id"))
@@ -104,11 +111,11 @@ def _choose(places: Sequence[Place], found: Mapping[int, _Known]) -> dict[int, A
         count = 0
     chosen = {node_id: known.addresses for node_id, known in found.items()}
     missing = [place for place in places if place.node_id not in found]
-    ports = [f"127.0.0.1:{port}" for port in _free_ports(3 * len(missing))]
+    ports = [f"127.0.0.1:{port}" for port in _free_ports(4 * len(missing))]
     for index, place in enumerate(missing):
-        kafka, admin, controller = ports[3 * index : 3 * index + 3]
+        kafka, admin, controller, metrics = ports[4 * index : 4 * index + 4]
         decides = place in places[:count]
-        chosen[place.node_id] = Addresses(kafka, admin, controller if decides else None)
+        chosen[place.node_id] = Addresses(kafka, admin, controller if decides else None, metrics)
     return chosen
 
 
@@ -120,6 +127,7 @@ def _toml(place: Place, nodes: Mapping[int, Addresses], cluster_id: str, rack: s
         f"log.dirs = {_quoted(str(place.data))}",
         f"listeners = {_quoted(_listeners(own))}",
         f'admin.listener = "{own.admin}"',
+        f'metrics.listener = "{own.metrics}"',
         "group.initial.rebalance.delay.ms = 0",
     ]
     if len(nodes) > 1:

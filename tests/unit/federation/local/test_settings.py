@@ -47,8 +47,13 @@ def test_addresses_are_chosen_once_and_kept(tmp_path: Path) -> None:
 
 def test_addresses_are_ipv4_and_differ(tmp_path: Path) -> None:
     chosen = settle(places(tmp_path, 7))
-    told = [each for one in chosen for each in (one.kafka, one.admin, one.controller) if each]
-    assert len(set(told)) == len(told) == 7 * 2 + 5
+    told = [
+        each
+        for one in chosen
+        for each in (one.kafka, one.admin, one.controller, one.metrics)
+        if each
+    ]
+    assert len(set(told)) == len(told) == 7 * 3 + 5
     for address in told:
         host, _, port = address.rpartition(":")
         assert host == "127.0.0.1"
@@ -60,7 +65,7 @@ def test_a_lone_node_is_told_nothing_of_others(tmp_path: Path) -> None:
     (config,) = configs(places(tmp_path))
     assert (config.node_id, config.log_dirs) == (1, str(tmp_path / "node-1"))
     assert config.listeners == f"PLAINTEXT://{where.kafka}"
-    assert config.admin_listener == where.admin
+    assert (config.admin_listener, config.metrics_listener) == (where.admin, where.metrics)
     assert config.is_alone and config.cluster_id is None and where.controller is None
 
 
