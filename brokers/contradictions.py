@@ -8,6 +8,8 @@ from brokers.endpoints import DATA_LISTENER
 if TYPE_CHECKING:
     from brokers.config import BrokerConfig
 
+_ANYWHERE = ("", "0.0.0.0", "::")
+
 
 def contradictions(config: "BrokerConfig") -> Iterator[str]:
     """One sentence a problem, beginning with the setting's name."""
@@ -62,6 +64,12 @@ def _quorum_problems(config: "BrokerConfig") -> Iterator[str]:
         )
     if config.is_broker and config.decides_alone:
         return
+    known = config.listeners_by_name
+    if DATA_LISTENER in known and config.advertised_address.host in _ANYWHERE:
+        yield (
+            "advertised.listeners: give the host at which clients and the other nodes reach this one; "
+            f"PLAINTEXT is at {config.advertised_address.host or 'every interface'}"
+        )
     if config.cluster_id is None:
         yield "cluster.id: required where a region has more nodes than one; give all of them the same"
     if config.is_controller and config.controller_address is None:

@@ -84,7 +84,8 @@ def test_what_is_not_toml_is_said_to_be_so() -> None:
 
 VOTERS = 'controller.quorum.voters = "1@a:91,2@[::1]:92,3@c:93"\n'
 CLUSTER = 'cluster.id = "one"\n'
-BOTH = 'listeners = "PLAINTEXT://:9092,CONTROLLER://h:91"\n'
+BOTH = 'listeners = "PLAINTEXT://g:9092,CONTROLLER://h:91"\n'
+ANYWHERE = 'listeners = "PLAINTEXT://:9092,CONTROLLER://:91"\n'
 
 
 def test_a_lone_node_is_its_own_quorum() -> None:
@@ -104,7 +105,7 @@ def test_a_node_of_many_knows_its_listeners_and_the_voters() -> None:
     config = parse(LEAST + VOTERS + CLUSTER + BOTH)
     assert not config.is_alone
     assert config.voters == (Peer(1, "a", 91), Peer(2, "::1", 92), Peer(3, "c", 93))
-    assert (config.listen_address, config.controller_address) == (("", 9092), ("h", 91))
+    assert (config.listen_address, config.controller_address) == (("g", 9092), ("h", 91))
     assert (str(config.voters[1].host), config.controller_listener) == ("::1", "CONTROLLER")
 
 
@@ -123,6 +124,7 @@ def test_roles_decide_which_listeners_a_node_has() -> None:
     [
         (VOTERS + BOTH, {"cluster.id"}),
         (VOTERS, {"cluster.id", "listeners"}),
+        (VOTERS + CLUSTER + ANYWHERE, {"advertised.listeners"}),
         (VOTERS.replace("1@", "7@") + BOTH + CLUSTER, {"controller.quorum.voters"}),
         ('process.roles = "broker"\n' + CLUSTER, {"controller.quorum.voters"}),
         ('process.roles = "broker"\n', {"controller.quorum.voters", "cluster.id"}),

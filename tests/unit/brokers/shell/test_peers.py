@@ -10,7 +10,7 @@ import pytest
 
 from brokers.config import from_settings
 from brokers.effects import Ask
-from brokers.events import Answered, AskFailure, Disconnected, Request
+from brokers.events import Answered, AskFailure, Disconnected, Listener, Request
 from brokers.ids import Peer
 from brokers.shell.peers import Peers
 from brokers.shell.server import Server
@@ -25,6 +25,7 @@ from brokers.wire.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
+from brokers.wire.messages.metadata import MetadataRequest
 
 FRAME_MAX = 4 << 20
 SOON, LATE = 50, 20_000  # milliseconds
@@ -318,6 +319,42 @@ def test_our_own_server_answers() -> None:
         asker.peers.close()
         assert [each.failure for each in await asker.messages(1)] == [AskFailure.CLOSED]
         await asyncio.wait_for(gone, 20)
+        server.close()
+
+    run(play)
+
+
+def test_a_listener_answers_its_own_apis_only_and_lets_nodes_in_where_clients_are_too_many() -> (
+    None
+):
+    async def play() -> None:
+        loop = asyncio.get_running_loop()
+
+        def feed(event: Request | Disconnected) -> None:
+            if isinstance(event, Request):
+                response = ApiVersionsResponse(
+                    throttle_time_ms=event.listener is Listener.CONTROLLER
+                )
+                server.reply(event.ticket, response)
+
+        settings = {"node.id": 1, "log.dirs": "unused", "max.connections": 1}
+        server = Server(from_settings(settings), feed, loop.time)
+        ports = []
+        for listener in Listener:
+            bound = socket.create_server(("127.0.0.1", 0))
+            ports.append(bound.getsockname()[1])
+            await server.listen(bound, listener)
+        clients, nodes = ports
+        asker = Asker()
+        asker.ask(clients)
+        assert (await asker.messages(1))[0].message.throttle_time_ms == 0  # type: ignore[union-attr]
+        asker.ask(clients, channel="one too many")
+        assert (await asker.messages(1))[0].failure is AskFailure.CLOSED
+        asker.ask(nodes, channel="a node")
+        assert (await asker.messages(1))[0].message.throttle_time_ms == 1  # type: ignore[union-attr]
+        asker.ask(nodes, (3, 9), channel="a lost client", message=MetadataRequest())
+        assert (await asker.messages(1))[0].failure is AskFailure.CLOSED
+        asker.peers.close()
         server.close()
 
     run(play)
