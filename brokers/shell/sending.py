@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable
 from enum import Enum
 
-from brokers.shell.files import DiskRange
+from brokers.shell.handles import DiskRange
 from brokers.wire.message import Chunk
 
 

@@ -19,6 +19,14 @@ PATIENCE_S = 20
 Scenario = Callable[["Speaker", asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
+async def turn() -> None:
+    """One of the loop's."""
+    loop = asyncio.get_running_loop()
+    over = loop.create_future()
+    loop.call_soon(over.set_result, None)
+    await over
+
+
 class Speaker(asyncio.Protocol):
     """The server's end. `rooms` counts how often it was told that there is room, `failures` why it can't go on."""
 
@@ -38,6 +46,10 @@ class Speaker(asyncio.Protocol):
 
     def _on_room(self) -> None:
         self.rooms += 1
+
+    async def until_ready(self) -> None:
+        while not self.outbox.ready:
+            await turn()
 
     def _on_failure(self, reason: str) -> None:
         self.failures.append(reason)
@@ -114,8 +126,7 @@ def test_files_do_not_overtake_bytes_nor_bytes_files(played, files) -> None:
         assert not speaker.outbox.ready
         expected = first + b"head" + CONTENT + b"tail"
         assert await reader.readexactly(len(expected)) == expected
-        while not speaker.outbox.ready:
-            await asyncio.sleep(0)
+        await speaker.until_ready()
         assert speaker.rooms > 0
 
     played(scenario)
@@ -135,8 +146,7 @@ def test_what_is_held_back_leaves_before_a_file(played, files) -> None:
 def test_one_connection_after_another_sends_files(played, files) -> None:
     async def scenario(speaker, reader, writer) -> None:
         for start in (0, 1_000, 500_000):
-            while not speaker.outbox.ready:
-                await asyncio.sleep(0)
+            await speaker.until_ready()
             speaker.outbox.put([files.refer("log", start, 1_000_000)], more_follows=False)
             assert await reader.readexactly(1_000_000) == CONTENT[start : start + 1_000_000]
             speaker.outbox.shrink()
@@ -162,7 +172,7 @@ def test_a_client_that_never_reads_gets_no_more_than_the_socket_takes(played, fi
         reader._transport.pause_reading()
         speaker.outbox.put([files.refer("log", 0, len(CONTENT))] * 20, more_follows=False)
         for _ in range(100):
-            await asyncio.sleep(0)
+            await turn()
         assert not speaker.outbox.ready
         assert speaker.transport.get_write_buffer_size() == 0
 

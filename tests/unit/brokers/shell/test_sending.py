@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brokers.shell.files import DiskFiles, DiskRange
+from brokers.shell.files import DiskFiles
+from brokers.shell.handles import DiskRange
 from brokers.shell.sending import CutShort, Pushed, Sending
 
 CONTENT = bytes(range(256)) * 4096  # 1 MiB

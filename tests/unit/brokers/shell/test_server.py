@@ -5,8 +5,9 @@ from typing import Any
 
 from brokers.config import BrokerConfig
 from brokers.events import Disconnected, Request
+from brokers.shell.connection import Connection
 from brokers.shell.outbox import CORKED_BYTES_MAX
-from brokers.shell.server import Connection, Server
+from brokers.shell.server import Server
 from brokers.wire.frames import API_VERSIONS, RequestHeader, encode_request_frame
 from brokers.wire.message import Message
 from brokers.wire.messages.api_versions import (
