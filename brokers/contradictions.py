@@ -45,6 +45,17 @@ def _listener_problems(config: "BrokerConfig") -> Iterator[str]:
         yield "advertised.listeners: clients are not told of a node without the role broker"
 
 
+def _impostor(config: "BrokerConfig") -> Iterator[str]:
+    """A controller that is not of the first voters waits to be added to them (KIP-853), but not in another's place."""
+    own = config.controller_address
+    for voter in config.voters:
+        if own is not None and (voter.host, voter.port) == own:
+            yield (
+                f"controller.quorum.voters: says that node {voter.node_id} listens at {own}, where node "
+                f"{config.node_id} does; correct node.id, or name this node there"
+            )
+
+
 def _quorum_problems(config: "BrokerConfig") -> Iterator[str]:
     voter_ids = [voter.node_id for voter in config.voters]
     if not voter_ids:
@@ -53,10 +64,7 @@ def _quorum_problems(config: "BrokerConfig") -> Iterator[str]:
             "as ID@HOST:PORT of every controller"
         )
     elif config.is_controller and config.node_id not in voter_ids:
-        yield (
-            f"controller.quorum.voters: node {config.node_id} has the role controller and is not in it; "
-            "name it, correct node.id, or take the role from process.roles"
-        )
+        yield from _impostor(config)
     elif not config.is_controller and config.node_id in voter_ids:
         yield (
             f"controller.quorum.voters: names node {config.node_id}, which has no role controller; "

@@ -109,6 +109,11 @@ def test_a_node_of_many_knows_its_listeners_and_the_voters() -> None:
     assert (str(config.voters[1].host), config.controller_listener) == ("::1", "CONTROLLER")
 
 
+def test_a_controller_may_wait_to_be_added_to_the_voters() -> None:
+    config = parse(LEAST.replace("1", "4", 1) + VOTERS + CLUSTER + BOTH)
+    assert config.is_controller and config.node_id not in [each.node_id for each in config.voters]
+
+
 def test_roles_decide_which_listeners_a_node_has() -> None:
     broker = parse('node.id = 4\nlog.dirs = "data"\nprocess.roles = "broker"\n' + VOTERS + CLUSTER)
     assert (broker.is_controller, broker.controller_address) == (False, None)
@@ -125,7 +130,7 @@ def test_roles_decide_which_listeners_a_node_has() -> None:
         (VOTERS + BOTH, {"cluster.id"}),
         (VOTERS, {"cluster.id", "listeners"}),
         (VOTERS + CLUSTER + ANYWHERE, {"advertised.listeners"}),
-        (VOTERS.replace("1@", "7@") + BOTH + CLUSTER, {"controller.quorum.voters"}),
+        (VOTERS.replace("1@a", "7@h") + BOTH + CLUSTER, {"controller.quorum.voters"}),
         ('process.roles = "broker"\n' + CLUSTER, {"controller.quorum.voters"}),
         ('process.roles = "broker"\n', {"controller.quorum.voters", "cluster.id"}),
         ('process.roles = "broker"\n' + VOTERS + CLUSTER, {"controller.quorum.voters"}),
