@@ -12,6 +12,10 @@ import click
 
 COMMANDS = {
     "local": ("federation.commands.local:local", "A federation of processes on this machine."),
+    "region": (
+        "federation.commands.region_view:region",
+        "What a region is made of, and what is wrong with it.",
+    ),
     "link": ("federation.commands.link:link", "Cluster links: create, list, describe, delete."),
     "mirror": (
         "federation.commands.mirror:mirror",

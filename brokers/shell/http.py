@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from time import perf_counter
 from typing import Final, TypeAlias
 
@@ -80,7 +81,8 @@ class HttpServer:
         answer = self._route(request)
         async with self._turn:
             headers = [("Content-Type", answer.content_type), ("Cache-Control", "no-store")]
-            response = h11.Response(status_code=answer.status, headers=headers)
+            reason = HTTPStatus(answer.status).phrase.encode()
+            response = h11.Response(status_code=answer.status, headers=headers, reason=reason)
             writer.write(connection.send(response) or b"")
             if request.method != b"HEAD":
                 for text in _slices(answer.pieces):

@@ -82,6 +82,11 @@ def _endpoint(bootstrap_server: str | None, directory: Path | None, name: str | 
 
 
 def _local_endpoint(directory: Path, name: str) -> str:
+    return local_region(directory, name).admin
+
+
+def local_region(directory: Path, name: str) -> layout.Region:
+    """A region of a local federation; ends the command where there is none of that name."""
     try:
         federation = layout.load(directory)
     except layout.LocalError as error:
@@ -93,7 +98,7 @@ def _local_endpoint(directory: Path, name: str) -> str:
             f"{directory} has no region {name}",
             hint=f"regions there: {known}; `causeway local up` makes them",
         )
-    return region.admin
+    return region
 
 
 def settings(pairs: tuple[str, ...], path: Path | None) -> dict[str, str]:

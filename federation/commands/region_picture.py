@@ -1,0 +1,157 @@
+"""A region as one of its brokers describes it: what was asked of it, taken together."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+NOBODY: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """`fenced` is None where the broker asked is too old to say (DescribeCluster before version 2)."""
+
+    id: int
+    host: str
+    port: int
+    rack: str | None
+    fenced: bool | None
+
+    @property
+    def state(self) -> str:
+        return "unknown" if self.fenced is None else "fenced" if self.fenced else "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Voter:
+    """A node that decides; its `lag` is in records of the metadata log behind the active controller."""
+
+    id: int
+    lag: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quorum:
+    """`leader` is the active controller."""
+
+    leader: int
+    leader_epoch: int
+    high_watermark: int
+    voters: tuple[Voter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """`elr` are eligible leader replicas, None where the broker asked does not tell them.
+
+    `observers` says how many of `replicas` are not meant to be in sync, by the topic's placement.
+    """
+
+    topic: str
+    partition: int
+    leader: int
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    elr: tuple[int, ...] | None = None
+    offline_replicas: tuple[int, ...] = ()
+    min_isr: int = 1
+    observers: int = 0
+
+    @property
+    def is_offline(self) -> bool:
+        return self.leader == NOBODY
+
+    @property
+    def is_under_replicated(self) -> bool:
+        return len(self.isr) < len(self.replicas) - self.observers
+
+    @property
+    def is_under_min_isr(self) -> bool:
+        return len(self.isr) < min(self.min_isr, len(self.replicas) - self.observers)
+
+    @property
+    def state(self) -> str:
+        """The worst that can be said of it."""
+        if self.is_offline:
+            return "offline"
+        if self.is_under_min_isr:
+            return "under-min-isr"
+        return "under-replicated" if self.is_under_replicated else "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    name: str
+    is_internal: bool
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many partitions there are, and are not as they should be."""
+
+    partitions: int
+    offline: int
+    under_min_isr: int
+    under_replicated: int
+
+    @property
+    def is_well(self) -> bool:
+        return self.offline == self.under_min_isr == self.under_replicated == 0
+
+
+def tally(partitions: Iterable[Partition]) -> Tally:
+    every = list(partitions)
+    return Tally(
+        len(every),
+        sum(each.is_offline for each in every),
+        sum(each.is_under_min_isr for each in every),
+        sum(each.is_under_replicated for each in every),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """`quorum` is None where the broker asked does not tell of it."""
+
+    cluster_id: str
+    controller: int
+    brokers: tuple[Broker, ...]
+    quorum: Quorum | None
+    topics: tuple[Topic, ...]
+
+    @property
+    def partitions(self) -> tuple[Partition, ...]:
+        return tuple(partition for topic in self.topics for partition in topic.partitions)
+
+    @property
+    def is_well(self) -> bool:
+        return tally(self.partitions).is_well and not any(each.fenced for each in self.brokers)
+
+    def leads(self, broker: int) -> int:
+        return sum(partition.leader == broker for partition in self.partitions)
+
+    def holds(self, broker: int) -> int:
+        return sum(broker in partition.replicas for partition in self.partitions)
+
+
+Filter: TypeAlias = str
+FILTERS: Final = {
+    "under-replicated": (
+        "is_under_replicated",
+        "With fewer replicas in sync than there should be.",
+    ),
+    "under-min-isr": ("is_under_min_isr", "With fewer in sync than min.insync.replicas."),
+    "offline": ("is_offline", "Without a leader."),
+}
+
+
+def matching(partitions: Iterable[Partition], wanted: Iterable[Filter]) -> list[Partition]:
+    """Those that any of the filters lets through; without filters, all."""
+    properties = [FILTERS[name][0] for name in wanted]
+    return [
+        each
+        for each in partitions
+        if not properties or any(getattr(each, name) for name in properties)
+    ]

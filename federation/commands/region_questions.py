@@ -1,0 +1,178 @@
+"""The questions whose answers make a `Picture`, in the versions that the broker at hand serves."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from brokers import replica_placement
+from brokers.errors import KafkaError
+from brokers.wire.messages.cluster import DescribeClusterRequest
+from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
+from brokers.wire.messages.metadata import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsRequestTopic,
+    MetadataRequest,
+    MetadataRequestTopic,
+)
+from brokers.wire.messages.quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumRequestPartition,
+    DescribeQuorumRequestTopic,
+)
+from federation.commands.answers import Failure
+from federation.commands.region_client import Client
+from federation.commands.region_picture import Broker, Partition, Picture, Quorum, Topic, Voter
+
+METADATA: Final = 3
+DESCRIBE_CONFIGS: Final = 32
+DESCRIBE_QUORUM: Final = 55
+DESCRIBE_CLUSTER: Final = 60
+DESCRIBE_TOPIC_PARTITIONS: Final = 75
+FENCED_FROM: Final = 2  # version of DescribeCluster (KIP-1073)
+
+METADATA_TOPIC: Final = "__cluster_metadata"
+MIN_ISR: Final = "min.insync.replicas"
+PLACEMENT: Final = "confluent.placement.constraints"
+TOPICS_AT_ONCE: Final = 1_000
+PARTITIONS_AT_ONCE: Final = 2_000  # Kafka gives no more in one answer
+_TOPIC: Final = 2  # Kafka's resource type
+
+
+def picture(client: Client, topics: Sequence[str] = ()) -> Picture:
+    """Of all topics, or of the named ones; ends the command for a name that is no topic's."""
+    knows_fenced = client.version(DESCRIBE_CLUSTER) >= FENCED_FROM
+    request = DescribeClusterRequest(include_fenced_brokers=knows_fenced)
+    cluster = client.ask(DESCRIBE_CLUSTER, request)
+    _check(cluster.error_code, cluster.error_message, "the broker does not describe its region")
+    quorum = _quorum(client)
+    return Picture(
+        cluster_id=cluster.cluster_id,
+        controller=cluster.controller_id if quorum is None else quorum.leader,
+        brokers=tuple(
+            Broker(
+                each.broker_id, each.host, each.port, each.rack,
+                each.is_fenced if knows_fenced else None,
+            )
+            for each in sorted(cluster.brokers, key=lambda broker: broker.broker_id)
+        ),
+        quorum=quorum,
+        topics=tuple(_with_settings(client, list(_topics(client, topics)))),
+    )  # fmt: skip
+
+
+def _check(error: int, because: str | None, what: str) -> None:
+    if error:
+        name = KafkaError(error).name
+        raise Failure(f"{what}: {because or name} ({name})", hint="look at the broker's log")
+
+
+def _quorum(client: Client) -> Quorum | None:
+    if not client.serves(DESCRIBE_QUORUM):
+        return None
+    asked = DescribeQuorumRequestTopic(
+        topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartition(partition_index=0)]
+    )
+    answer = client.ask(DESCRIBE_QUORUM, DescribeQuorumRequest(topics=[asked]))
+    if answer.error_code or answer.topics[0].partitions[0].error_code:
+        return None
+    told = answer.topics[0].partitions[0]
+    ends = {each.replica_id: each.log_end_offset for each in told.current_voters}
+    end = ends.get(told.leader_id, told.high_watermark)
+    voters = tuple(Voter(voter, max(0, end - offset)) for voter, offset in sorted(ends.items()))
+    return Quorum(told.leader_id, told.leader_epoch, told.high_watermark, voters)
+
+
+def _topics(client: Client, names: Sequence[str]) -> Iterator[Topic]:
+    """In order of their names."""
+    if client.serves(DESCRIBE_TOPIC_PARTITIONS):
+        answers = _described(client, names)
+    else:
+        wanted = [MetadataRequestTopic(name=name) for name in names] or None
+        request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        answers = iter(sorted(client.ask(METADATA, request).topics, key=lambda each: each.name))
+    for answer in answers:
+        if answer.error_code:
+            error = KafkaError(answer.error_code).name
+            raise Failure(
+                f"{answer.name}: {error}",
+                hint="`causeway region topics` lists those that there are",
+            )
+        partitions = sorted(answer.partitions, key=lambda each: each.partition_index)
+        yield Topic(
+            answer.name,
+            answer.is_internal,
+            tuple(_partition(answer.name, each) for each in partitions),
+        )
+
+
+def _described(client: Client, names: Sequence[str]) -> Iterator[Any]:
+    """Page by page; a topic that was cut in two is put together again."""
+    topics = [DescribeTopicPartitionsRequestTopic(name=name) for name in names]
+    request = DescribeTopicPartitionsRequest(
+        topics=topics, response_partition_limit=PARTITIONS_AT_ONCE, cursor=None
+    )
+    begun: Any = None
+    while True:
+        answer = client.ask(DESCRIBE_TOPIC_PARTITIONS, request)
+        for topic in answer.topics:
+            if begun is not None and begun.name == topic.name:
+                begun.partitions += topic.partitions
+                continue
+            if begun is not None:
+                yield begun
+            begun = topic
+        if answer.next_cursor is None:
+            break
+        request.cursor = answer.next_cursor
+    if begun is not None:
+        yield begun
+
+
+def _partition(topic: str, told: Any) -> Partition:
+    elr = getattr(told, "eligible_leader_replicas", None)
+    return Partition(
+        topic=topic,
+        partition=told.partition_index,
+        leader=told.leader_id,
+        leader_epoch=told.leader_epoch,
+        replicas=tuple(told.replica_nodes),
+        isr=tuple(told.isr_nodes),
+        elr=None if elr is None else tuple(elr),
+        offline_replicas=tuple(told.offline_replicas or ()),
+    )
+
+
+def _with_settings(client: Client, topics: list[Topic]) -> Iterator[Topic]:
+    """Their partitions know how many replicas must be in sync, and how many observe."""
+    for start in range(0, len(topics), TOPICS_AT_ONCE):
+        some = topics[start : start + TOPICS_AT_ONCE]
+        resources = [
+            DescribeConfigsResource(
+                resource_type=_TOPIC,
+                resource_name=topic.name,
+                configuration_keys=[MIN_ISR, PLACEMENT],
+            )
+            for topic in some
+        ]
+        answer = client.ask(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=resources))
+        settings = {
+            result.resource_name: {config.name: config.value for config in result.configs}
+            for result in answer.results
+        }
+        yield from (_told(topic, settings.get(topic.name, {})) for topic in some)
+
+
+def _told(topic: Topic, settings: dict[str, str | None]) -> Topic:
+    min_isr = int(settings.get(MIN_ISR) or 1)
+    observers = _observers(settings.get(PLACEMENT) or "")
+    partitions = (replace(each, min_isr=min_isr, observers=observers) for each in topic.partitions)
+    return replace(topic, partitions=tuple(partitions))
+
+
+def _observers(placement: str) -> int:
+    """0 too where another product wrote a placement that we can't read."""
+    try:
+        read = replica_placement.parse(placement)
+    except replica_placement.PlacementError:
+        return 0
+    return 0 if read is None else read.observer_count

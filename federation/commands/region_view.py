@@ -1,0 +1,272 @@
+"""`causeway region`: what a region is made of, and what of it is not as it should be."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from federation.commands.answers import Failure, answer, end, json_option, screen
+from federation.commands.region import UNREACHABLE_EXIT, local_region
+from federation.commands.region_client import Client, NoAnswer
+from federation.commands.region_picture import (
+    FILTERS,
+    NOBODY,
+    Broker,
+    Partition,
+    Picture,
+    Topic,
+    matching,
+    tally,
+)
+from federation.commands.region_questions import picture
+
+NOT_WELL_EXIT = 3  # as `causeway local status` says it
+
+
+@click.group()
+def region() -> None:
+    """What a region is made of: brokers, topics, partitions, and what of them is not as it should be.
+
+    Asks in Kafka's protocol, so any region will do, Apache Kafka's too. Exit codes: 0 it is so, 1 refused, 2 asked
+    wrongly, 3 not well (where --check is given), 4 the region does not answer.
+    """
+
+
+def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that name a region, and `--json`; the command gets its address as `bootstrap`."""
+
+    @json_option
+    @click.option(
+        "--bootstrap-server",
+        "--bootstrap",
+        metavar="HOST:PORT[,...]",
+        help="Kafka addresses of the region; the first that answers is asked.",
+    )
+    @click.option(
+        "--dir",
+        "directory",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="A local federation's directory, with --region.",
+    )
+    @click.option("--region", "region_name", help="A region of the local federation in --dir.")
+    @wraps(command)
+    def with_bootstrap(
+        bootstrap_server: str | None,
+        directory: Path | None,
+        region_name: str | None,
+        **arguments: Any,
+    ) -> Any:
+        if (bootstrap_server is None) == (directory is None or region_name is None):
+            raise click.UsageError("Give --bootstrap-server, or --dir and --region.")
+        if bootstrap_server is None:
+            assert directory is not None and region_name is not None
+            bootstrap_server = local_region(directory, region_name).bootstrap
+        return command(bootstrap_server, **arguments)
+
+    return with_bootstrap
+
+
+def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--under-replicated` and its like, as `wanted`: whatever is given lets through what it names."""
+    for name, (_, about) in reversed(FILTERS.items()):
+        command = click.option(f"--{name}", "wanted", flag_value=name, multiple=True, help=about)(
+            command
+        )
+    return command
+
+
+def _picture(bootstrap: str, topics: Sequence[str] = ()) -> Picture:
+    try:
+        with Client(bootstrap) as client:
+            return picture(client, topics)
+    except NoAnswer as error:
+        raise Failure(
+            f"the region does not answer: {error}",
+            hint="check that it runs and that the address is right",
+            exit_code=UNREACHABLE_EXIT,
+        ) from error
+
+
+@region.command()
+@bootstrap_options
+@click.option("--check", is_flag=True, help="Exit 3 if a broker is fenced or a partition not well.")
+def describe(bootstrap: str, check: bool, as_json: bool) -> None:
+    """Cluster id, controllers, brokers, and how many partitions are not as they should be."""
+    found = _picture(bootstrap)
+    answer(_described(found), as_json, lambda: _show_region(found))
+    if check and not found.is_well:
+        end(NOT_WELL_EXIT)
+
+
+@region.command()
+@bootstrap_options
+def brokers(bootstrap: str, as_json: bool) -> None:
+    """The brokers: where they are, whether they are fenced, how much they lead and hold."""
+    found = _picture(bootstrap)
+    answer(
+        {"brokers": [_broker(found, each) for each in found.brokers]},
+        as_json,
+        lambda: screen().print(_broker_table(found)),
+    )
+
+
+@region.command()
+@bootstrap_options
+@filter_options
+@click.option("--no-internal", is_flag=True, help="Without __consumer_offsets and its like.")
+def topics(bootstrap: str, wanted: tuple[str, ...], no_internal: bool, as_json: bool) -> None:
+    """The topics, or only those that have a partition which is not as it should be."""
+    found = [
+        topic
+        for topic in _picture(bootstrap).topics
+        if not (no_internal and topic.is_internal) and matching(topic.partitions, wanted)
+    ]
+    answer({"topics": [_topic(each) for each in found]}, as_json, lambda: _show_topics(found))
+
+
+@region.command()
+@click.argument("names", metavar="[TOPIC]...", nargs=-1)
+@bootstrap_options
+@filter_options
+def partitions(
+    bootstrap: str, names: tuple[str, ...], wanted: tuple[str, ...], as_json: bool
+) -> None:
+    """The partitions of all topics or of the named ones: leader, replicas, which are in sync."""
+    found = matching(_picture(bootstrap, names).partitions, wanted)
+    answer(
+        {"partitions": [_partition(each) for each in found]},
+        as_json,
+        lambda: _show_partitions(found),
+    )
+
+
+# --- for scripts ---
+
+
+def _described(found: Picture) -> dict[str, Any]:
+    return {
+        "cluster_id": found.cluster_id,
+        "controller": found.controller,
+        "quorum": None if found.quorum is None else asdict(found.quorum),
+        "brokers": [_broker(found, each) for each in found.brokers],
+        "topics": len(found.topics),
+        **asdict(tally(found.partitions)),
+    }
+
+
+def _broker(found: Picture, broker: Broker) -> dict[str, Any]:
+    return {**asdict(broker), "leads": found.leads(broker.id), "replicas": found.holds(broker.id)}
+
+
+def _topic(topic: Topic) -> dict[str, Any]:
+    return {
+        "topic": topic.name,
+        "internal": topic.is_internal,
+        "replication_factor": _replication(topic),
+        **asdict(tally(topic.partitions)),
+    }
+
+
+def _partition(partition: Partition) -> dict[str, Any]:
+    return {**asdict(partition), "state": partition.state}
+
+
+def _replication(topic: Topic) -> int:
+    """Of the partition that has the least."""
+    return min((len(each.replicas) for each in topic.partitions), default=0)
+
+
+# --- for people ---
+
+
+def _show_region(found: Picture) -> None:
+    console = screen()
+    console.print(f"[bold]cluster[/] {found.cluster_id}")
+    controller = "none is known" if found.controller == NOBODY else f"node {found.controller}"
+    console.print(f"active controller: {controller}{_voters(found)}")
+    console.print(_broker_table(found))
+    internal = sum(topic.is_internal for topic in found.topics)
+    console.print(f"topics: {len(found.topics)}, of which internal: {internal}")
+    counted = tally(found.partitions)
+    console.print(f"partitions: {counted.partitions}")
+    for name, count in (
+        ("offline", counted.offline),
+        ("under-min-isr", counted.under_min_isr),
+        ("under-replicated", counted.under_replicated),
+    ):
+        style = "red" if count else "green"
+        see = f"  see: causeway region partitions --{name}" if count else ""
+        console.print(f"  {name}: [{style}]{count}[/]{see}", highlight=False)
+
+
+def _voters(found: Picture) -> str:
+    if found.quorum is None:
+        return ""
+    voters = ", ".join(
+        f"{voter.id} ({voter.lag} records behind)" if voter.lag else str(voter.id)
+        for voter in found.quorum.voters
+    )
+    return f", leader epoch {found.quorum.leader_epoch}, voters {voters}"
+
+
+def _broker_table(found: Picture) -> Table:
+    table = Table("Broker", "Address", "Rack", "State", "Leads", "Replicas")
+    for each in found.brokers:
+        table.add_row(
+            str(each.id),
+            f"{each.host}:{each.port}",
+            each.rack or "",
+            f"[red]{each.state}[/]" if each.fenced else each.state,
+            str(found.leads(each.id)),
+            str(found.holds(each.id)),
+        )
+    return table
+
+
+def _show_topics(found: list[Topic]) -> None:
+    if not found:
+        screen().print("No such topics.")
+        return
+    table = Table(
+        "Topic", "Partitions", "ReplicationFactor", "Offline", "UnderMinIsr", "UnderReplicated"
+    )
+    for topic in found:
+        counted = tally(topic.partitions)
+        table.add_row(
+            topic.name,
+            str(counted.partitions),
+            str(_replication(topic)),
+            *map(_alarming, (counted.offline, counted.under_min_isr, counted.under_replicated)),
+        )
+    screen().print(table)
+
+
+def _alarming(count: int) -> str:
+    return f"[red]{count}[/]" if count else "0"
+
+
+def _show_partitions(found: list[Partition]) -> None:
+    if not found:
+        screen().print("No such partitions.")
+        return
+    table = Table("Topic", "Partition", "Leader", "LeaderEpoch", "Replicas", "Isr", "Elr", "State")
+    for each in found:
+        table.add_row(
+            each.topic,
+            str(each.partition),
+            "none" if each.is_offline else str(each.leader),
+            str(each.leader_epoch),
+            _nodes(each.replicas),
+            _nodes(each.isr),
+            "unknown" if each.elr is None else _nodes(each.elr),
+            each.state if each.state == "ok" else f"[red]{each.state}[/]",
+        )
+    screen().print(table)
+
+
+def _nodes(ids: Iterable[int]) -> str:
+    return ",".join(map(str, ids))
