@@ -43,6 +43,8 @@ class Decisions:
         offsets = self.context.image.topics_by_name.get(OFFSETS_TOPIC)
         if offsets is not None:
             groups.spread_over(len(offsets.partitions))
+        for follow in self.context.followers:
+            follow(self.context.image, delta)
         effects = self._lifecycle.follow(delta)
         effects += self._group_log.run(groups.on_topics_deleted(delta.topics_deleted, now), now)
         return [*effects, ImageChanged(delta)]

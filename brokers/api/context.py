@@ -19,7 +19,7 @@ from brokers.groups.effects import Answer, GroupEffect
 from brokers.ids import Instant, Offset, Peer, Ticket, TopicPartition
 from brokers.membership.channel import PATIENCE_MS, ControllerChannel
 from brokers.metadata.commands import Command
-from brokers.metadata.image import Image
+from brokers.metadata.image import Image, ImageDelta
 from brokers.metadata.plane import MetadataPlane, PlaneEffect
 from brokers.partition.replica import Replica
 from brokers.timers import Act, Timers
@@ -52,6 +52,8 @@ class Context:
     groups_waiting: dict[Ticket, Callable[[Any], Any]] = field(default_factory=dict)
     abandoned: dict[Ticket, Callable[[], None]] = field(default_factory=dict)
     last_ticket: Ticket = 0
+    # Who else hears of each change of the image, and does nothing about it.
+    followers: list[Callable[[Image, ImageDelta], None]] = field(default_factory=list)
     # Runs an act once every log that the image asks for is open.
     settle: Callable[[Act, Instant], list[Effect]] = lambda act, now: act(now)
     channel: ControllerChannel = field(init=False)

@@ -16,6 +16,7 @@ from brokers.shell.meter import Meter
 from brokers.shell.node import Node
 from brokers.shell.process_stats import process_text
 from brokers.shell.server import Feed, Server
+from brokers.telemetry.changes import Changes
 from brokers.telemetry.exposition import CONTENT_TYPE, family, labelled
 from brokers.telemetry.requests import traffic_text
 from brokers.telemetry.state import state_text
@@ -32,6 +33,9 @@ class Metrics:
         self._context = context
         self._bound = bound
         self._meter = Meter(node.feed)
+        self._changes = Changes(context.config.node_id)
+        if bound is not None:
+            context.followers.append(self._changes.follow)
         self._http = HttpServer({"/metrics": self._page, **health_routes(node, context)})
 
     @property
@@ -55,7 +59,7 @@ class Metrics:
         return Answer(self._text(), CONTENT_TYPE)
 
     def _text(self) -> Iterator[str]:
-        yield from state_text(self._context)
+        yield from state_text(self._context, self._changes)
         yield from traffic_text(self._meter.traffic, self._context.image, perf_counter())
         yield from self._own_text()
         yield from process_text()

@@ -1,12 +1,13 @@
 """The gauges of this node as text. Between two pieces the node may go on: what is counted later is a little younger."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from brokers.api.context import Context
 from brokers.ids import TopicPartition
 from brokers.metadata.config_keys import TOPIC_KEYS
 from brokers.metadata.configs import topic_settings
 from brokers.partition.replica import Replica
+from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS, Changes, Counter
 from brokers.telemetry.exposition import family, head, sample
 from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LOG, NODE, Held
 from brokers.telemetry.groups import groups_text
@@ -14,17 +15,27 @@ from brokers.telemetry.groups import groups_text
 _MIN_ISR = TOPIC_KEYS["min.insync.replicas"]
 
 
-def state_text(context: Context) -> Iterator[str]:
+def state_text(context: Context, changes: Changes) -> Iterator[str]:
     gauges = (*NODE, *CONTROLLER) if context.config.is_controller else NODE
     for gauge in gauges:
         yield head(gauge.name, "gauge", gauge.about) + sample(gauge.name, gauge.read(context))
     if context.config.is_controller:
         yield from _agreed(context)
+        yield from _counted(CONTROLLER_COUNTERS, changes)
     if context.config.is_broker:
         replicas = list(context.partitions.items())
         yield from _held(context, replicas)
+        yield from _counted(LEADER_COUNTERS, changes)
         yield from groups_text(context.groups)
         yield from _logs(replicas)
+
+
+def _counted(counters: Iterable[Counter], changes: Changes) -> Iterator[str]:
+    """What Kafka counts and times is a summary; here only its count is known."""
+    for name, about, field in counters:
+        timed = name.removesuffix("_count")
+        yield head(timed, "counter" if timed == name else "summary", about)
+        yield sample(name, getattr(changes, field))
 
 
 def _agreed(context: Context) -> Iterator[str]:

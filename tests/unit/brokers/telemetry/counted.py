@@ -7,6 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from brokers.effects import Hangup, Reply
 from brokers.events import Request
+from brokers.telemetry.changes import Changes
 from brokers.telemetry.requests import traffic_text
 from brokers.telemetry.state import state_text
 from brokers.telemetry.traffic import Traffic
@@ -20,6 +21,7 @@ class Counted(Whole):
 
     def __init__(self, **settings: object) -> None:
         self.traffic = Traffic()
+        self.changes = Changes(1)
         self._asked: dict[int, Request] = {}
         super().__init__(**settings)
 
@@ -38,7 +40,9 @@ class Counted(Whole):
 
     def page(self) -> str:
         context = self.broker.context
-        return "".join((*state_text(context), *traffic_text(self.traffic, context.image, 1.0)))
+        return "".join(
+            (*state_text(context, self.changes), *traffic_text(self.traffic, context.image, 1.0))
+        )
 
     def samples(self) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
         found = {}

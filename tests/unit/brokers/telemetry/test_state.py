@@ -3,6 +3,7 @@
 from brokers.events import LogFailed
 from brokers.ids import TopicPartition
 from brokers.metadata.image import PartitionImage
+from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS
 from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LOG, NODE, Held
 from tests.unit.brokers.partition.replicas import batch
 from tests.unit.brokers.telemetry.counted import Counted
@@ -16,7 +17,8 @@ def test_every_gauge_of_the_tables_is_on_the_page_once() -> None:
     node = Counted()
     node.create("t", 1)
     told = [name for name, _ in node.samples()]
-    wanted = [gauge.name for gauge in (*NODE, *CONTROLLER, *HELD, *AGREED, *LOG)]
+    gauges = [gauge.name for gauge in (*NODE, *CONTROLLER, *HELD, *AGREED, *LOG)]
+    wanted = [*gauges, *(counter.name for counter in (*LEADER_COUNTERS, *CONTROLLER_COUNTERS))]
     assert sorted(set(wanted)) == sorted(wanted)
     assert [name for name in wanted if told.count(name) != 1] == []
 

@@ -1,0 +1,74 @@
+"""Changes of the metadata, counted once each by those whose business they are."""
+
+from uuid import UUID
+
+from brokers.metadata.image import NO_LEADER, Image, ImageDelta, PartitionImage, TopicImage
+from brokers.telemetry.changes import Changes
+
+REPLICAS = (1, 2, 3)
+
+
+class Region:
+    """`now` is what the metadata says of topic t from now on, to every node."""
+
+    def __init__(self, *partitions: tuple[int, tuple[int, ...]]) -> None:
+        self.image = Image("c")
+        self.nodes = {node: Changes(node) for node in REPLICAS}
+        self._epoch = 0
+        self.now(*partitions)
+
+    def now(self, *partitions: tuple[int, tuple[int, ...]], topic_id: int = 1) -> None:
+        self._epoch += 1
+        before = self.image.topics_by_name.get("t")
+        placed = tuple(
+            PartitionImage(leader, self._epoch, self._epoch, REPLICAS, isr)
+            for leader, isr in partitions
+        )
+        self.image.topics_by_name["t"] = TopicImage("t", UUID(int=topic_id), placed)
+        is_new = before is None or before.id != UUID(int=topic_id)
+        delta = ImageDelta(
+            topics_created=("t",) if is_new else (),
+            topics_deleted=("t",) if is_new and before is not None else (),
+            topics_changed=() if is_new else ("t",),
+        )
+        for changes in self.nodes.values():
+            changes.follow(self.image, delta)
+
+    def counted(self, field: str) -> list[int]:
+        return [getattr(changes, field) for changes in self.nodes.values()]
+
+
+def test_what_was_so_from_the_start_is_no_change() -> None:
+    region = Region((1, (1,)), (NO_LEADER, ()))
+    region.now((1, (1,)), (NO_LEADER, ()))
+    for field in ("isr_shrinks", "isr_expands", "elections", "unclean_elections"):
+        assert region.counted(field) == [0, 0, 0]
+
+
+def test_in_sync_sets_are_counted_by_their_leaders_alone() -> None:
+    region = Region((1, (1, 2, 3)), (2, (1, 2, 3)))
+    region.now((1, (1, 2)), (2, (2,)))
+    assert region.counted("isr_shrinks") == [1, 1, 0]
+    region.now((1, (1, 2, 3)), (2, (2,)))
+    assert region.counted("isr_expands") == [1, 0, 0]
+    assert region.counted("isr_shrinks") == [1, 1, 0]
+    assert region.counted("elections") == [0, 0, 0]
+
+
+def test_elections_are_counted_by_every_node_and_unclean_ones_apart() -> None:
+    region = Region((1, (1, 2)), (1, (1, 2)))
+    region.now((2, (2,)), (1, (1, 2)))
+    assert region.counted("elections") == [1, 1, 1]
+    assert region.counted("unclean_elections") == [0, 0, 0]
+    region.now((NO_LEADER, (2,)), (1, (1, 2)))
+    assert region.counted("elections") == [1, 1, 1]
+    region.now((3, (3,)), (1, (1, 2)))
+    assert region.counted("elections") == [2, 2, 2]
+    assert region.counted("unclean_elections") == [1, 1, 1]
+
+
+def test_a_topic_made_again_under_its_name_has_no_past() -> None:
+    region = Region((1, (1, 2, 3)))
+    region.now((2, (2,)), topic_id=2)
+    assert region.counted("elections") == [0, 0, 0]
+    assert region.counted("isr_shrinks") == [0, 0, 0]
