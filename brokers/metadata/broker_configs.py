@@ -46,6 +46,9 @@ def broker_settings(image: Image, config: BrokerConfig) -> list[BrokerSetting]:
     for key in TOPIC_KEYS.values():
         if key.broker_key is not None and key.broker_key not in settings:
             settings[key.broker_key] = _own(image, config, key.broker_key, key.default, key.default)
+    for name, key in DYNAMIC_BROKER_KEYS.items():
+        if name not in settings:
+            settings[name] = _own(image, config, name, key.default, key.default)
     for name, value in _FIXED.items():
         fixed = (Setting(name, value, ConfigSource.DEFAULT),)
         settings[name] = BrokerSetting(name, ConfigType.STRING, fixed, None, is_dynamic=False)

@@ -1,7 +1,8 @@
 """What one may ask of the controller, and what it answers when the change is committed.
 
 Every command is all or nothing per item: an item is either decided or carries the error that a client prints. A
-command that cannot be decided at all is answered with a `Refusal`.
+command that cannot be decided at all is answered with a `Refusal`. Commands about brokers and replicas have files of
+their own, and are found here too.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,23 @@ from uuid import UUID
 
 from brokers.errors import KafkaError
 from brokers.ids import BrokerId, LeaderEpoch, Offset, ProducerId
+from brokers.metadata.broker_commands import (
+    BrokerHeartbeat,
+    FenceBroker,
+    RegisterBroker,
+    UnregisterBroker,
+)
+from brokers.metadata.replica_commands import (
+    AlterPartition,
+    AlterReassignments,
+    BalanceLeaders,
+    ElectLeaders,
+)
+
+__all__ = [
+    "AlterPartition", "AlterReassignments", "BalanceLeaders", "BrokerHeartbeat", "ElectLeaders",
+    "FenceBroker", "RegisterBroker", "UnregisterBroker",
+]  # fmt: skip
 
 NO_ID = UUID(int=0)
 DEFAULT = -1  # "use the cluster's default", for partition counts and replication factors
@@ -65,12 +83,13 @@ class CreateTopics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicOutcome:
-    """What became of one topic of a request; `error` NONE is success."""
+    """What became of one topic of a request; `error` NONE is success, of which `warning` tells the shortcomings."""
 
     name: str | None
     topic_id: UUID = NO_ID
     error: KafkaError = KafkaError.NONE
     because: str | None = None
+    warning: str | None = None
     partition_count: int = -1
     replication_factor: int = -1
 
@@ -177,19 +196,7 @@ class ConfigOutcome:
     because: str | None = None
 
 
-# --- brokers, producers, documents ---
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisterBroker:
-    """A broker's new life begins -> its broker epoch (int)."""
-
-    broker_id: BrokerId
-    incarnation: UUID
-    directory: UUID
-    host: str
-    port: int
-    rack: str | None = None
+# --- producers, documents ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,5 +233,7 @@ class PutDocuments:
 
 Command: TypeAlias = (
     CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter
-    | RaiseLeaderEpochs | AlterConfigs | RegisterBroker | AllocateProducerIds | PutDocuments
+    | RaiseLeaderEpochs | AlterConfigs | AllocateProducerIds | PutDocuments
+    | RegisterBroker | BrokerHeartbeat | FenceBroker | UnregisterBroker
+    | AlterPartition | ElectLeaders | BalanceLeaders | AlterReassignments
 )  # fmt: skip

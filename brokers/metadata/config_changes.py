@@ -16,6 +16,7 @@ from brokers.metadata.config_keys import (
     ConfigKey,
     ConfigType,
     elements,
+    key_problem,
     problem,
 )
 from brokers.metadata.configs import topic_values
@@ -57,14 +58,14 @@ def _change(
     was = dict(image.config(item.resource))
     wanted = {} if item.replace else dict(was)
     for name, (operation, value) in item.changes.items():
-        key = _key(config, item.resource, name)
+        key = _key(item.resource, name)
         base = wanted.get(name, _inherited(config, image, item.resource, key))
         new = _applied(key, name, operation, value, base)
         if new is None:
             wanted.pop(name, None)
         else:
             wanted[name] = new
-    _check(config, image, item.resource, was, wanted, writer)
+    _check(image, item.resource, was, wanted, writer)
     names = sorted(name for name in {**was, **wanted} if was.get(name) != wanted.get(name))
     return [_record(item.resource, name, wanted.get(name)) for name in names]
 
@@ -74,7 +75,7 @@ def _record(resource: Resource, name: str, value: str | None) -> ConfigRecord:
     return ConfigRecord(resource_type=kind, resource_name=owner, name=name, value=value)
 
 
-def _key(config: BrokerConfig, resource: Resource, name: str) -> ConfigKey | None:
+def _key(resource: Resource, name: str) -> ConfigKey | None:
     """None for keys that are not known; only removing them is possible."""
     if resource[0] == ResourceType.BROKER:
         if name not in DYNAMIC_BROKER_KEYS:
@@ -113,7 +114,6 @@ def _applied(
 
 
 def _check(
-    config: BrokerConfig,
     image: Image,
     resource: Resource,
     was: dict[str, str],
@@ -129,20 +129,29 @@ def _check(
             check_writer(topic, writer)
     elif kind != ResourceType.BROKER:
         raise Refusal(KafkaError.INVALID_REQUEST, f"resource type {kind} has no settings here")
-    elif owner not in ("", str(config.node_id)):
-        because = (
-            f"broker {owner} is not this one ({config.node_id}), nor the default of all (empty)"
-        )
-        raise Refusal(KafkaError.INVALID_REQUEST, because)
+    else:
+        _check_broker(image, owner, changed)
     for name in changed:
         if name in wanted:
             _check_value(kind, owner, name, wanted[name])
 
 
+def _check_broker(image: Image, owner: str, changed: list[str]) -> None:
+    if owner == "":
+        return
+    if owner not in map(str, image.brokers):
+        because = f"broker {owner} is not registered; leave the name empty to set it for all"
+        raise Refusal(KafkaError.INVALID_REQUEST, because)
+    for name in changed:
+        if DYNAMIC_BROKER_KEYS[name].is_regions:
+            because = f"{name} is one for all brokers: set it with an empty broker name"
+            raise Refusal(KafkaError.INVALID_CONFIG, because)
+
+
 def _check_value(kind: int, owner: str, name: str, value: str) -> None:
-    is_topic = kind == ResourceType.TOPIC
-    because = problem(
-        owner if is_topic else "", name if is_topic else DYNAMIC_BROKER_KEYS[name].name, value
-    )
+    if kind == ResourceType.TOPIC:
+        because = problem(owner, name, value)
+    else:
+        because = key_problem(DYNAMIC_BROKER_KEYS[name], "", value)
     if because:
         raise Refusal(KafkaError.INVALID_CONFIG, because)

@@ -4,10 +4,12 @@ A key whose behaviour does not exist yet is listed with its default, like in Kaf
 a setting that is accepted works.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
+from brokers import replica_placement
 from brokers.ids import INTERNAL_TOPICS
 
 INT32_MAX = 2**31 - 1
@@ -30,8 +32,9 @@ class ConfigType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConfigKey:
-    """One key. `honours(topic, value)` says whether this release does what a well-formed `value` asks for; None: only
-    the default is honoured. `broker_key` is the node setting that gives the default."""
+    """One key. `flaw(value)` says what is wrong with a value beyond its type. `honours(topic, value)` says whether this
+    release does what a well-formed `value` asks for; None: only the default is honoured. `broker_key` is the node
+    setting that gives the default; with `is_regions` it is one for all brokers, because the controller goes by it."""
 
     name: str
     type: ConfigType
@@ -39,16 +42,22 @@ class ConfigKey:
     documentation: str
     minimum: float = 0
     choices: tuple[str, ...] = ()
+    flaw: Callable[[str], str | None] | None = None
     honours: Callable[[str, str], bool] | None = None
     broker_key: str | None = None
+    is_regions: bool = False
     is_listed: bool = True
 
 
 def problem(topic: str, name: str, value: str) -> str | None:
     """Why a value cannot be set for a topic, or None. Kafka answers it as INVALID_CONFIG."""
     key = TOPIC_KEYS.get(name)
-    if key is None:
-        return f"Unknown topic config name: {name}"
+    return f"Unknown topic config name: {name}" if key is None else key_problem(key, topic, value)
+
+
+def key_problem(key: ConfigKey, topic: str, value: str) -> str | None:
+    """The same for a key that is known; a broker's setting has the topic ""."""
+    name = key.name
     if len(value.encode()) > VALUE_BYTES_MAX:
         return f"Invalid value for configuration {name}: longer than {VALUE_BYTES_MAX} bytes"
     if why := _malformed(key, value.strip()):
@@ -64,6 +73,10 @@ def elements(value: str) -> list[str]:
 
 
 def _malformed(key: ConfigKey, value: str) -> str | None:
+    return _mistyped(key, value) or (key.flaw(value) if key.flaw is not None else None)
+
+
+def _mistyped(key: ConfigKey, value: str) -> str | None:
     match key.type:
         case ConfigType.BOOLEAN:
             return None if value.lower() in ("true", "false") else "expected true or false"
@@ -122,6 +135,20 @@ def _any(topic: str, value: str) -> bool:
     return True
 
 
+def _not_a_placement(value: str) -> str | None:
+    try:
+        replica_placement.parse(value)
+    except replica_placement.PlacementError as problem:
+        return str(problem)
+    return None
+
+
+def _not_replicas(value: str) -> str | None:
+    if value == "*" or all(_REPLICA.fullmatch(each) for each in elements(value)):
+        return None
+    return "expected * or PARTITION:BROKER,PARTITION:BROKER,..."
+
+
 def _internal_only(topic: str, value: str) -> bool:
     return topic in INTERNAL_TOPICS and elements(value) == ["compact"]
 
@@ -130,6 +157,7 @@ def _every_message(topic: str, value: str) -> bool:
     return int(value) == 1
 
 
+_REPLICA = re.compile(r"[0-9]{1,10}:[0-9]{1,10}")
 _BOOLEAN, _STRING, _INT = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.INT
 _LONG, _DOUBLE, _LIST = ConfigType.LONG, ConfigType.DOUBLE, ConfigType.LIST
 
@@ -157,6 +185,11 @@ _KEYS = (
         "Level of zstd where the broker itself compresses.", minimum=-131_072,
     ),
     ConfigKey(
+        "confluent.placement.constraints", _STRING, "",
+        "Replica placement as JSON: how many replicas and observers each rack gets, and when observers are promoted.",
+        flaw=_not_a_placement, honours=_any, is_listed=False,
+    ),
+    ConfigKey(
         "delete.retention.ms", _LONG, str(DAY_MS),
         "How long compaction keeps a deletion marker.",
     ),
@@ -176,6 +209,7 @@ _KEYS = (
     ConfigKey(
         "follower.replication.throttled.replicas", _LIST, "",
         "Replicas whose replication is throttled on the follower's side.",
+        flaw=_not_replicas, honours=_any,
     ),
     ConfigKey(
         "index.interval.bytes", _INT, "4096",
@@ -189,6 +223,7 @@ _KEYS = (
     ConfigKey(
         "leader.replication.throttled.replicas", _LIST, "",
         "Replicas whose replication is throttled on the leader's side.",
+        flaw=_not_replicas, honours=_any,
     ),
     ConfigKey(
         "local.retention.bytes", _LONG, "-2",
@@ -233,7 +268,7 @@ _KEYS = (
     ConfigKey(
         "min.insync.replicas", _INT, "1",
         "Replicas that must hold a batch before acks=all is answered.",
-        minimum=1, broker_key="min.insync.replicas",
+        minimum=1, honours=_any, broker_key="min.insync.replicas", is_regions=True,
     ),
     ConfigKey(
         "preallocate", _BOOLEAN, "false",
@@ -282,12 +317,23 @@ _KEYS = (
     ConfigKey(
         "unclean.leader.election.enable", _BOOLEAN, "false",
         "Whether a replica outside the in-sync set may lead when no other is left.",
-        broker_key="unclean.leader.election.enable",
+        honours=_any, broker_key="unclean.leader.election.enable", is_regions=True,
+    ),
+)  # fmt: skip
+
+_BROKER_KEYS = (
+    ConfigKey(
+        "follower.replication.throttled.rate", _LONG, str(INT64_MAX),
+        "Bytes a second that this broker fetches at most for the replicas that topics name as throttled.", honours=_any,
+    ),
+    ConfigKey(
+        "leader.replication.throttled.rate", _LONG, str(INT64_MAX),
+        "Bytes a second that this broker sends at most to the replicas that topics name as throttled.", honours=_any,
     ),
 )  # fmt: skip
 
 TOPIC_KEYS = {key.name: key for key in _KEYS}
-# Node settings that can be changed while brokers run: those that are a topic's default.
+# Node settings that can be changed while brokers run: those that are a topic's default, and throttles.
 DYNAMIC_BROKER_KEYS = {
     key.broker_key: key for key in _KEYS if key.broker_key is not None and key.honours is not None
-}
+} | {key.name: key for key in _BROKER_KEYS}

@@ -89,10 +89,11 @@ def text(value: object) -> str | None:
 
 def topic_values(image: Image, config: BrokerConfig, topic: str) -> dict[str, str]:
     """Every key of a topic with the value in force; the topic need not exist."""
-    return {name: _in_force(image, config, topic, key) for name, key in TOPIC_KEYS.items()}
+    return {name: topic_value(image, config, topic, key) for name, key in TOPIC_KEYS.items()}
 
 
-def _in_force(image: Image, config: BrokerConfig, topic: str, key: ConfigKey) -> str:
+def topic_value(image: Image, config: BrokerConfig, topic: str, key: ConfigKey) -> str:
+    """The value in force of one key of a topic; the topic need not exist."""
     value = next(topic_settings(image, config, topic, key)).value
     assert value is not None, key.name
     return value
@@ -101,7 +102,7 @@ def _in_force(image: Image, config: BrokerConfig, topic: str, key: ConfigKey) ->
 def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
     """What a topic's configuration says to its logs."""
     own = image.config((ResourceType.TOPIC, topic))
-    values = {name: _in_force(image, config, topic, TOPIC_KEYS[name]) for name in LOG_KEYS}
+    values = {name: topic_value(image, config, topic, TOPIC_KEYS[name]) for name in LOG_KEYS}
     segment_bytes = own.get("internal.segment.bytes", values["segment.bytes"])
     return LogConfig(
         segment_bytes=int(segment_bytes),

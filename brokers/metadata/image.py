@@ -10,20 +10,58 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
-from brokers.ids import INTERNAL_TOPICS, BrokerId, LeaderEpoch, Offset, ProducerId, TopicPartition
-from brokers.metadata.commands import Resource
+from brokers.ids import (
+    INTERNAL_TOPICS,
+    BrokerId,
+    LeaderEpoch,
+    Offset,
+    Peer,
+    ProducerId,
+    TopicPartition,
+)
+from brokers.metadata.commands import NO_ID, Resource
+from brokers.metadata.replica_commands import RECOVERED
 
 NO_LEADER: BrokerId = -1
 
 
+# Directories that name no disk (KIP-858): the broker knows which it is; none was chosen yet; it is offline.
+MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = NO_ID, UUID(int=1), UUID(int=2)
+
+
 class PartitionImage(NamedTuple):
-    """`partition_epoch` counts changes of any kind, `leader_epoch` those that begin a new leadership."""
+    """`partition_epoch` counts changes of any kind, `leader_epoch` those that begin a new leadership.
+
+    `replicas` holds everyone who has a copy: those of `observers` never join `isr`, those of `promoted` are observers
+    that may for now. Whoever left `isr` while it was below its minimum is in `elr`, and has everything up to the high
+    watermark, which stood still (KIP-966). `last_known_elr` is the last leader, once nobody of either is left. During a
+    reassignment `adding` are not yet, and `removing` still, among `replicas`. `directories` go with `replicas`.
+    """
 
     leader: BrokerId
     leader_epoch: LeaderEpoch
     partition_epoch: int
     replicas: tuple[BrokerId, ...]
     isr: tuple[BrokerId, ...]
+    elr: tuple[BrokerId, ...] = ()
+    last_known_elr: tuple[BrokerId, ...] = ()
+    observers: tuple[BrokerId, ...] = ()
+    promoted: tuple[BrokerId, ...] = ()
+    adding: tuple[BrokerId, ...] = ()
+    removing: tuple[BrokerId, ...] = ()
+    recovery_state: int = RECOVERED
+    directories: tuple[UUID, ...] = ()
+
+    @property
+    def is_reassigned(self) -> bool:
+        """Whether its replicas are on the move."""
+        return bool(self.adding or self.removing)
+
+    @property
+    def all_observers(self) -> tuple[BrokerId, ...]:
+        """Promoted or not, in the order of `replicas`."""
+        named = {*self.observers, *self.promoted}
+        return tuple(replica for replica in self.replicas if replica in named) if named else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +82,60 @@ class TopicImage:
         return [TopicPartition(self.name, index) for index in range(len(self.partitions))]
 
 
+class Endpoint(NamedTuple):
+    """Where a listener of a broker is reached."""
+
+    name: str
+    host: str
+    port: int
+
+
+class FeatureRange(NamedTuple):
+    """The levels of a feature that a broker supports."""
+
+    name: str
+    lowest: int
+    highest: int
+
+
 @dataclass(frozen=True, slots=True)
 class BrokerImage:
-    """A registered broker, by its advertised address. `broker_epoch` is the offset of its registration."""
+    """A registered broker. `broker_epoch` is the offset of its registration.
+
+    `host_label` names the machine it runs on, beside its `rack`. While it is `fenced` nobody counts on it; while it is
+    `in_controlled_shutdown` it still serves what it leads, and gets nothing new.
+    """
 
     id: BrokerId
     broker_epoch: int
     incarnation: UUID
-    directory: UUID
-    host: str
-    port: int
-    rack: str | None
-    fenced: bool
+    endpoints: tuple[Endpoint, ...]
+    rack: str | None = None
+    host_label: str | None = None
+    fenced: bool = True
+    in_controlled_shutdown: bool = False
+    features: tuple[FeatureRange, ...] = ()
+    log_dirs: tuple[UUID, ...] = ()
+
+    @property
+    def host(self) -> str:
+        """Of the address that clients and other nodes use."""
+        return self.endpoints[0].host
+
+    @property
+    def port(self) -> int:
+        """Of the same address."""
+        return self.endpoints[0].port
+
+    @property
+    def peer(self) -> Peer:
+        """Where other nodes reach it."""
+        return Peer(self.id, self.host, self.port)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it may lead and be in sync."""
+        return not (self.fenced or self.in_controlled_shutdown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +152,15 @@ class Document:
 class ImageDelta:
     """What one committed change did, by topic name; deletions come before creations.
 
-    `topics_changed` had partitions added, leader epochs raised or another writer; `topic_configs_changed` may have
-    other effective settings, be it by their own or by their brokers' configuration.
+    `topics_changed` had partitions added or changed or have another writer; `partitions_changed` says which of them
+    were added or changed; `topic_configs_changed` may have other effective settings, be it by their own or by their
+    brokers' configuration.
     """
 
     topics_created: tuple[str, ...] = ()
     topics_deleted: tuple[str, ...] = ()
     topics_changed: tuple[str, ...] = ()
+    partitions_changed: tuple[TopicPartition, ...] = ()
     topic_configs_changed: tuple[str, ...] = ()
     documents_changed: tuple[tuple[str, str], ...] = ()  # (kind, name)
     brokers_changed: tuple[BrokerId, ...] = ()

@@ -4,23 +4,19 @@ from collections.abc import Mapping
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import INTERNAL_TOPICS, LeaderEpoch
+from brokers.metadata.assignments import assign, default_placement, placement_of
 from brokers.metadata.commands import (
+    DEFAULT,
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
-    TopicOutcome,
 )
 from brokers.metadata.decision import Budget, Decision
 from brokers.metadata.image import Image, TopicImage
 from brokers.metadata.names import check_name_is_free
-from brokers.metadata.placement import place
-from brokers.metadata.topics import (
-    Rules,
-    check_configs,
-    new_topic_id,
-    partition_record,
-    topic_records,
-)
+from brokers.metadata.partition_records import partition_record
+from brokers.metadata.replica_rules import PLACEMENT_KEY
+from brokers.metadata.topics import Rules, check_configs, made
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import TopicWriterRecord
 
@@ -47,15 +43,20 @@ def create_mirror_topic(rules: Rules, image: Image, command: CreateMirrorTopic) 
         raise Refusal(KafkaError.INVALID_PARTITIONS, f"{count} partitions; a topic has at least 1")
     configs = check_configs(name, dict(command.configs))
     Budget().take(2 + len(configs) + count)
-    factor = rules.config.default_replication_factor
-    assignment = place(image, first_partition=0, count=count, replication_factor=factor)
-    topic_id = new_topic_id(rules.rng)
-    records = topic_records(name, topic_id, assignment, configs, command.leader_epochs)
-    records.append(TopicWriterRecord(topic_id=topic_id, writer=command.writer))
-    outcome = TopicOutcome(
-        name=name, topic_id=topic_id, partition_count=count, replication_factor=factor
+    placement = default_placement(rules.config, name)
+    if placement and PLACEMENT_KEY not in configs:
+        configs[PLACEMENT_KEY] = placement
+    assignments = assign(
+        rules.config,
+        image,
+        name,
+        count=count,
+        factor=DEFAULT,
+        placement=placement_of(configs),
     )
-    return Decision(tuple(records), outcome)
+    records, outcome = made(rules, image, name, assignments, configs, command.leader_epochs)
+    writer = TopicWriterRecord(topic_id=outcome.topic_id, writer=command.writer)
+    return Decision((*records, writer), outcome)
 
 
 def _check_not_internal(name: str) -> None:
@@ -107,13 +108,6 @@ def _raise(
         epochs[index] = max(was.leader_epoch, leader_epoch)
         if leader_epoch <= was.leader_epoch:
             continue
-        record = partition_record(
-            topic.id,
-            index,
-            was.replicas,
-            leader_epoch=leader_epoch,
-            partition_epoch=was.partition_epoch + 1,
-        )
-        record.isr, record.leader = list(was.isr), was.leader
-        records.append(record)
+        to = was._replace(leader_epoch=leader_epoch, partition_epoch=was.partition_epoch + 1)
+        records.append(partition_record(topic.id, index, to))
     return records, epochs

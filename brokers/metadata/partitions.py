@@ -1,16 +1,26 @@
 """Rules for adding partitions to a topic."""
 
+from brokers.config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands import CreatePartitions, Growth, TopicOutcome
+from brokers.ids import BrokerId
+from brokers.metadata.assignments import assign, check_assignment, placement_of, with_roles
+from brokers.metadata.commands import (
+    DEFAULT,
+    CreatePartitions,
+    Growth,
+    ResourceType,
+    TopicOutcome,
+)
 from brokers.metadata.decision import Budget, Decision, once
 from brokers.metadata.image import Image, TopicImage
 from brokers.metadata.mirrors import check_writer, find_topic
-from brokers.metadata.placement import check_assignment, place
-from brokers.metadata.topics import partition_record
+from brokers.metadata.new_partitions import new_partitions
+from brokers.metadata.placement import Assignment, crowding
+from brokers.replica_placement import ReplicaPlacement
 from brokers.wire.message import Message
 
 
-def create_partitions(image: Image, command: CreatePartitions) -> Decision:
+def create_partitions(config: BrokerConfig, image: Image, command: CreatePartitions) -> Decision:
     items = {item.name: item for item in command.items}
     records: list[Message] = []
     outcomes: list[TopicOutcome] = []
@@ -23,40 +33,61 @@ def create_partitions(image: Image, command: CreatePartitions) -> Decision:
                 )
             topic = find_topic(image, name)
             check_writer(topic, command.writer)
-            records += _grow(image, topic, items[name], budget)
+            added = _added(config, image, topic, items[name], budget)
+            first = len(topic.partitions)
+            records += new_partitions(image, config, topic.id, added, first=first)
         except Refusal as refusal:
             outcomes.append(TopicOutcome(name=name, error=refusal.error, because=refusal.because))
         else:
             outcomes.append(
-                TopicOutcome(name=name, topic_id=topic.id, partition_count=items[name].count)
+                TopicOutcome(
+                    name=name,
+                    topic_id=topic.id,
+                    partition_count=items[name].count,
+                    warning=crowding(image, added),
+                )
             )
     return Decision(() if command.validate_only else tuple(records), tuple(outcomes))
 
 
-def _grow(image: Image, topic: TopicImage, growth: Growth, budget: Budget) -> list[Message]:
+def _added(
+    config: BrokerConfig, image: Image, topic: TopicImage, growth: Growth, budget: Budget
+) -> list[Assignment]:
     have = len(topic.partitions)
     if growth.count <= have:
         because = f"topic {topic.name} has {have} partitions; {growth.count} would not be more"
         raise Refusal(KafkaError.INVALID_PARTITIONS, because)
     added = growth.count - have
     budget.take(added)
-    factor = len(topic.partitions[0].replicas)
-    if growth.assignments is None:
-        placed = place(image, first_partition=have, count=added, replication_factor=factor)
-    else:
-        placed = _assigned(image, growth, added, factor)
-    return [
-        partition_record(topic.id, have + index, replicas) for index, replicas in enumerate(placed)
-    ]
+    placement = placement_of(image.config((ResourceType.TOPIC, topic.name)))
+    # Of a partition that is on the move, what it will be.
+    now = topic.partitions[0]
+    factor = len(now.replicas) - len(now.removing)
+    if growth.assignments is not None:
+        return _assigned(image, growth.assignments, added, factor, placement)
+    return assign(
+        config,
+        image,
+        topic.name,
+        count=added,
+        factor=factor if placement is None else DEFAULT,
+        placement=placement,
+        first_partition=have,
+    )
 
 
-def _assigned(image: Image, growth: Growth, added: int, factor: int) -> list[tuple[int, ...]]:
-    assignments = growth.assignments or ()
+def _assigned(
+    image: Image,
+    assignments: tuple[tuple[BrokerId, ...], ...],
+    added: int,
+    factor: int,
+    placement: ReplicaPlacement | None,
+) -> list[Assignment]:
     if len(assignments) != added:
         because = f"{added} partitions are added, but {len(assignments)} are assigned"
         raise Refusal(KafkaError.INVALID_REPLICA_ASSIGNMENT, because)
     check_assignment(image, assignments)
-    if len(assignments[0]) != factor:
+    if len(assignments[0]) != factor and placement is None:
         because = f"the topic has {factor} replicas of each partition, the assignment {len(assignments[0])}"
         raise Refusal(KafkaError.INVALID_REPLICA_ASSIGNMENT, because)
-    return list(assignments)
+    return [with_roles(image, replicas, placement) for replicas in assignments]

@@ -28,8 +28,9 @@ from brokers.ids import (
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.metadata.batches import data_batch, read_batches
+from brokers.metadata.broker_commands import RegisterBroker
 from brokers.metadata.checkpoints import Checkpoints
-from brokers.metadata.commands import NO_ID, Command, RegisterBroker
+from brokers.metadata.commands import NO_ID, Command
 from brokers.metadata.controller import Controller
 from brokers.metadata.image import Image, ImageDelta
 from brokers.metadata.opening import Opening
@@ -297,7 +298,7 @@ class MetadataPlane:
         records: tuple[Message, ...] = ()
         result: object | Refusal
         try:
-            decision = self._controller.decide(self._ahead, command, log.log_end_offset)
+            decision = self._controller.decide(self._ahead, command, log.log_end_offset, now)
             records, result = decision.records, decision.result
         except Refusal as refusal:
             result = refusal

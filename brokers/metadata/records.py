@@ -10,7 +10,12 @@ from brokers.wire.primitives import WireError, read_unsigned_varint, write_unsig
 
 FRAME_VERSION = 1
 # The versions that we write: what a 4.x controller writes for what we say. All others are 0.
-VERSIONS = {"RegisterBrokerRecord": 3}
+VERSIONS = {
+    "BrokerRegistrationChangeRecord": 2,
+    "PartitionChangeRecord": 2,
+    "PartitionRecord": 2,
+    "RegisterBrokerRecord": 3,
+}
 
 
 class MetadataLogError(Exception):

@@ -1,21 +1,22 @@
-"""A broker's new life: its registration, the leaderships it resumes, and what a new region begins with."""
+"""A broker's new life: its registration, the leaderships it resumes or has lost, and what a new region begins with."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from uuid import UUID
 
-from brokers.ids import BrokerId, Offset
-from brokers.metadata.commands import RegisterBroker
+from brokers.config import BrokerConfig
+from brokers.endpoints import DATA_LISTENER
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Offset
+from brokers.metadata.broker_commands import RegisterBroker
+from brokers.metadata.broker_records import registration_record
+from brokers.metadata.commands import NO_ID
 from brokers.metadata.decision import Decision
-from brokers.metadata.image import Image
+from brokers.metadata.departures import leave, resume
+from brokers.metadata.image import BrokerImage, Endpoint, FeatureRange, Image
+from brokers.metadata.partition_changes import PartitionChanges
 from brokers.wire.message import Message
-from brokers.wire.messages.metadata_records import (
-    BrokerEndpoint,
-    BrokerFeature,
-    FeatureLevelRecord,
-    PartitionChangeRecord,
-    RegisterBrokerRecord,
-    UnfenceBrokerRecord,
-)
+from brokers.wire.messages.metadata_records import FeatureLevelRecord, UnfenceBrokerRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +38,42 @@ FEATURES = (
 )
 
 
-def register_broker(image: Image, command: RegisterBroker, next_offset: Offset) -> Decision:
+def register_broker(
+    config: BrokerConfig,
+    image: Image,
+    command: RegisterBroker,
+    next_offset: Offset,
+    *,
+    has_session: bool,
+) -> Decision:
+    """`has_session`: the registration that there is has been heard of lately."""
+    was = image.brokers.get(command.broker_id)
+    _check(image, command)
+    if command.starts_fenced and was is not None and was.incarnation == command.incarnation:
+        return _repeated(was, command)
+    if was is not None and has_session and not was.in_controlled_shutdown:
+        because = (
+            f"broker {was.id} is at work at {was.host}:{was.port}, registered as {was.incarnation}"
+        )
+        raise Refusal(KafkaError.DUPLICATE_BROKER_REGISTRATION, because)
     features = list(_missing_features(image))
     broker_epoch = next_offset + len(features)
-    records = (
-        *features,
-        _registration(command, broker_epoch),
-        UnfenceBrokerRecord(id=command.broker_id, epoch=broker_epoch),
-        *_resumed_leaderships(image, command.broker_id),
-    )
-    return Decision(records, broker_epoch)
+    registered = [*features, registration_record(_broker(command, broker_epoch))]
+    ended_in_order = was is not None and was.broker_epoch == command.previous_broker_epoch
+    if command.starts_fenced:
+        changes = PartitionChanges(image, config, out=(command.broker_id,))
+        leave(changes, command.broker_id, is_lost=not ended_in_order)
+    else:
+        registered.append(UnfenceBrokerRecord(id=command.broker_id, epoch=broker_epoch))
+        changes = PartitionChanges(image, config, back=(command.broker_id,))
+        resume(changes, command.broker_id, is_lost=not ended_in_order)
+    return Decision((*registered, *changes.records), broker_epoch)
 
 
-def supported_features() -> list[BrokerFeature]:
+def supported_features() -> list[FeatureRange]:
     """What a registration says of this release; features that can only be off are left out."""
     return [
-        BrokerFeature(
-            name=feature.name,
-            min_supported_version=feature.lowest,
-            max_supported_version=feature.highest,
-        )
+        FeatureRange(feature.name, feature.lowest, feature.highest)
         for feature in FEATURES
         if feature.highest
     ]
@@ -68,25 +85,60 @@ def _missing_features(image: Image) -> Iterator[Message]:
             yield FeatureLevelRecord(name=feature.name, feature_level=feature.initial)
 
 
-def _registration(command: RegisterBroker, broker_epoch: int) -> RegisterBrokerRecord:
-    endpoint = BrokerEndpoint(
-        name="PLAINTEXT", host=command.host, port=command.port, security_protocol=0
+def _check(image: Image, command: RegisterBroker) -> None:
+    if command.cluster_id is not None and command.cluster_id != image.cluster_id:
+        because = f"the node belongs to region {command.cluster_id}, this is {image.cluster_id}"
+        raise Refusal(KafkaError.INCONSISTENT_CLUSTER_ID, because)
+    if len(set(_log_dirs(command))) < len(_log_dirs(command)):
+        raise Refusal(KafkaError.INVALID_REGISTRATION, "a log directory is named twice")
+    for broker in image.brokers.values():
+        shared = set(broker.log_dirs) & set(_log_dirs(command)) - {NO_ID}
+        if shared and broker.id != command.broker_id:
+            because = (
+                f"log directory {min(shared)} is broker {broker.id}'s: give each node its own, or"
+                f" unregister broker {broker.id} if this disk was moved"
+            )
+            raise Refusal(KafkaError.INVALID_REGISTRATION, because)
+    _check_features(image, command)
+
+
+def _check_features(image: Image, command: RegisterBroker) -> None:
+    supported = {each.name: each for each in _features(command)}
+    for name, level in image.features.items():
+        known = supported.get(name)
+        if level and (known is None or not known.lowest <= level <= known.highest):
+            because = f"the region is at {name} {level}, which the node does not support"
+            raise Refusal(KafkaError.UNSUPPORTED_VERSION, because)
+
+
+def _repeated(was: BrokerImage, command: RegisterBroker) -> Decision:
+    """The answer to the first try was lost: the life and its epoch are the same."""
+    now = replace(
+        _broker(command, was.broker_epoch),
+        fenced=was.fenced,
+        in_controlled_shutdown=was.in_controlled_shutdown,
     )
-    return RegisterBrokerRecord(
-        broker_id=command.broker_id,
-        incarnation_id=command.incarnation,
+    return Decision(() if now == was else (registration_record(now),), was.broker_epoch)
+
+
+def _broker(command: RegisterBroker, broker_epoch: int) -> BrokerImage:
+    return BrokerImage(
+        id=command.broker_id,
         broker_epoch=broker_epoch,
-        end_points=[endpoint],
-        features=supported_features(),
+        incarnation=command.incarnation,
+        endpoints=(Endpoint(DATA_LISTENER, command.host, command.port),),
         rack=command.rack,
+        host_label=command.host_label,
         fenced=True,
-        log_dirs=[command.directory],
+        features=_features(command),
+        log_dirs=_log_dirs(command),
     )
 
 
-def _resumed_leaderships(image: Image, broker_id: BrokerId) -> Iterator[Message]:
-    """Each under a new leader epoch: what a crash may have torn off was of the old one, and others can tell."""
-    for _, topic in sorted(image.topics_by_name.items()):
-        for index, partition in enumerate(topic.partitions):
-            if partition.leader == broker_id:
-                yield PartitionChangeRecord(partition_id=index, topic_id=topic.id, leader=broker_id)
+def _features(command: RegisterBroker) -> tuple[FeatureRange, ...]:
+    given = supported_features() if command.features is None else command.features
+    return tuple(FeatureRange(*each) for each in given)
+
+
+def _log_dirs(command: RegisterBroker) -> tuple[UUID, ...]:
+    return command.log_dirs if command.directory is None else (command.directory,)

@@ -3,12 +3,13 @@
 One call takes the records of one decision, which lie in one batch: readers see all of it or nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from brokers.ids import Offset
-from brokers.metadata.commands import NO_ID, Resource, ResourceType
+from brokers.ids import Offset, TopicPartition
+from brokers.metadata.broker_records import broker_changed_by, broker_of
+from brokers.metadata.commands import Resource, ResourceType
 from brokers.metadata.image import (
     BrokerImage,
     Document,
@@ -18,11 +19,10 @@ from brokers.metadata.image import (
     TopicImage,
     metric_name,
 )
+from brokers.metadata.partition_records import changed_by, partition_of
 from brokers.metadata.records import MetadataLogError
 from brokers.wire.message import Message
 from brokers.wire.messages import metadata_records as wire
-
-UNCHANGED_LEADER = -2  # Kafka's "this change is about something else"
 
 
 def replay(image: Image, records: Iterable[Message], next_offset: Offset) -> ImageDelta:
@@ -41,6 +41,7 @@ class _Change:
         self._image = image
         self._topics: dict[str, bool] = {}  # name -> whether it is new
         self._partitions: dict[UUID, list[PartitionImage]] = {}
+        self._moved: dict[tuple[UUID, int], None] = {}
         self._deleted: dict[str, None] = {}
         self._configs: dict[Resource, None] = {}
         self._documents: dict[tuple[str, str], None] = {}
@@ -62,8 +63,12 @@ class _Change:
                 self._config(record)
             case wire.RegisterBrokerRecord():
                 self._register(record)
-            case wire.UnfenceBrokerRecord():
-                self._unfence(record.id)
+            case wire.UnregisterBrokerRecord():
+                self._unregister(record)
+            case wire.FenceBrokerRecord() | wire.UnfenceBrokerRecord():
+                self._fence(record)
+            case wire.BrokerRegistrationChangeRecord():
+                self._broker_change(record)
             case wire.FeatureLevelRecord():
                 self._image.features[record.name] = record.feature_level
             case wire.ProducerIdsRecord():
@@ -83,10 +88,17 @@ class _Change:
             topics_created=tuple(name for name, is_new in self._topics.items() if is_new),
             topics_deleted=tuple(self._deleted),
             topics_changed=tuple(name for name, is_new in self._topics.items() if not is_new),
+            partitions_changed=tuple(self._partitions_changed()),
             topic_configs_changed=self._configured_topics(),
             documents_changed=tuple(self._documents),
             brokers_changed=tuple(self._brokers),
         )
+
+    def _partitions_changed(self) -> Iterator[TopicPartition]:
+        for topic_id, index in self._moved:
+            topic = self._image.topics_by_id.get(topic_id)
+            if topic is not None and not self._topics[topic.name]:
+                yield TopicPartition(topic.name, index)
 
     def _configured_topics(self) -> tuple[str, ...]:
         if any(kind == ResourceType.BROKER for kind, _ in self._configs):
@@ -122,29 +134,15 @@ class _Change:
         partitions, index = self._draft(record.topic_id), record.partition_id
         if not 0 <= index <= len(partitions):
             raise MetadataLogError(f"partition {index} of {record.topic_id} leaves a gap")
-        partitions[index : index + 1] = [
-            PartitionImage(
-                leader=record.leader,
-                leader_epoch=record.leader_epoch,
-                partition_epoch=record.partition_epoch,
-                replicas=tuple(record.replicas),
-                isr=tuple(record.isr),
-            )
-        ]
+        partitions[index : index + 1] = [partition_of(record)]
+        self._moved[record.topic_id, index] = None
 
     def _partition_change(self, record: wire.PartitionChangeRecord) -> None:
         partitions, index = self._draft(record.topic_id), record.partition_id
         if not 0 <= index < len(partitions):
             raise MetadataLogError(f"partition {index} of {record.topic_id} does not exist")
-        was = partitions[index]
-        leads = record.leader != UNCHANGED_LEADER
-        partitions[index] = PartitionImage(
-            leader=record.leader if leads else was.leader,
-            leader_epoch=was.leader_epoch + leads,
-            partition_epoch=was.partition_epoch + 1,
-            replicas=was.replicas if record.replicas is None else tuple(record.replicas),
-            isr=was.isr if record.isr is None else tuple(record.isr),
-        )
+        partitions[index] = changed_by(partitions[index], record)
+        self._moved[record.topic_id, index] = None
 
     def _remove_topic(self, topic_id: UUID) -> None:
         topic = self._touch(topic_id)
@@ -171,27 +169,29 @@ class _Change:
             self._image.configs.pop(resource, None)
 
     def _register(self, record: wire.RegisterBrokerRecord) -> None:
-        if not record.end_points:
-            raise MetadataLogError(f"broker {record.broker_id} registers without an address")
-        endpoint = record.end_points[0]
         self._brokers[record.broker_id] = None
-        self._image.brokers[record.broker_id] = BrokerImage(
-            id=record.broker_id,
-            broker_epoch=record.broker_epoch,
-            incarnation=record.incarnation_id,
-            directory=record.log_dirs[0] if record.log_dirs else NO_ID,
-            host=endpoint.host,
-            port=endpoint.port,
-            rack=record.rack,
-            fenced=record.fenced,
-        )
+        self._image.brokers[record.broker_id] = broker_of(record)
 
-    def _unfence(self, broker_id: int) -> None:
+    def _unregister(self, record: wire.UnregisterBrokerRecord) -> None:
+        self._broker(record.broker_id, record.broker_epoch)
+        del self._image.brokers[record.broker_id]
+
+    def _fence(self, record: wire.FenceBrokerRecord | wire.UnfenceBrokerRecord) -> None:
+        broker = self._broker(record.id, record.epoch)
+        fenced = isinstance(record, wire.FenceBrokerRecord)
+        self._image.brokers[record.id] = replace(broker, fenced=fenced)
+
+    def _broker_change(self, record: wire.BrokerRegistrationChangeRecord) -> None:
+        broker = self._broker(record.broker_id, record.broker_epoch)
+        self._image.brokers[record.broker_id] = broker_changed_by(broker, record)
+
+    def _broker(self, broker_id: int, broker_epoch: int) -> BrokerImage:
+        """The registration that a record is about."""
         broker = self._image.brokers.get(broker_id)
-        if broker is None:
-            raise MetadataLogError(f"broker {broker_id} is unfenced before it registers")
+        if broker is None or broker.broker_epoch != broker_epoch:
+            raise MetadataLogError(f"broker {broker_id} has no registration at {broker_epoch}")
         self._brokers[broker_id] = None
-        self._image.brokers[broker_id] = replace(broker, fenced=False)
+        return broker
 
     def _document(self, record: wire.DocumentRecord) -> None:
         key = (record.kind, record.name)

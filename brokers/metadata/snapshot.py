@@ -14,20 +14,18 @@ from brokers.metadata.batches import (
     data_batch,
     read_batches,
 )
-from brokers.metadata.image import BrokerImage, Image, TopicImage
+from brokers.metadata.broker_records import registration_record
+from brokers.metadata.image import Image, TopicImage
+from brokers.metadata.partition_records import partition_record
 from brokers.metadata.records import MetadataLogError
-from brokers.metadata.registration import supported_features
 from brokers.metadata.replay import replay
 from brokers.wire.message import Message
 from brokers.wire.messages.control_records import SnapshotFooterRecord, SnapshotHeaderRecord
 from brokers.wire.messages.metadata_records import (
-    BrokerEndpoint,
     ConfigRecord,
     DocumentRecord,
     FeatureLevelRecord,
-    PartitionRecord,
     ProducerIdsRecord,
-    RegisterBrokerRecord,
     TopicRecord,
     TopicWriterRecord,
 )
@@ -86,7 +84,7 @@ def records_of(image: Image) -> Iterator[Message]:
     for feature, level in sorted(image.features.items()):
         yield FeatureLevelRecord(name=feature, feature_level=level)
     for _, broker in sorted(image.brokers.items()):
-        yield _registration(broker)
+        yield registration_record(broker)
     for topic in image.topics_by_name.values():
         yield from _topic(topic)
     for (kind, owner), settings in image.configs.items():
@@ -99,31 +97,9 @@ def records_of(image: Image) -> Iterator[Message]:
         )
 
 
-def _registration(broker: BrokerImage) -> Message:
-    endpoint = BrokerEndpoint(name="PLAINTEXT", host=broker.host, port=broker.port)
-    return RegisterBrokerRecord(
-        broker_id=broker.id,
-        incarnation_id=broker.incarnation,
-        broker_epoch=broker.broker_epoch,
-        end_points=[endpoint],
-        features=supported_features(),
-        rack=broker.rack,
-        fenced=broker.fenced,
-        log_dirs=[broker.directory],
-    )
-
-
 def _topic(topic: TopicImage) -> Iterator[Message]:
     yield TopicRecord(name=topic.name, topic_id=topic.id)
     for index, partition in enumerate(topic.partitions):
-        yield PartitionRecord(
-            partition_id=index,
-            topic_id=topic.id,
-            replicas=list(partition.replicas),
-            isr=list(partition.isr),
-            leader=partition.leader,
-            leader_epoch=partition.leader_epoch,
-            partition_epoch=partition.partition_epoch,
-        )
+        yield partition_record(topic.id, index, partition)
     if topic.writer is not None:
         yield TopicWriterRecord(topic_id=topic.id, writer=topic.writer)

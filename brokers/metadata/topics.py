@@ -6,8 +6,15 @@ from uuid import UUID
 
 from brokers.config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import INTERNAL_TOPICS, OFFSETS_TOPIC, BrokerId, LeaderEpoch
+from brokers.ids import INTERNAL_TOPICS, OFFSETS_TOPIC, LeaderEpoch
 from brokers.metadata import config_keys
+from brokers.metadata.assignments import (
+    assign,
+    check_assignment,
+    default_placement,
+    placement_of,
+    with_roles,
+)
 from brokers.metadata.commands import (
     DEFAULT,
     NO_ID,
@@ -19,12 +26,14 @@ from brokers.metadata.commands import (
 from brokers.metadata.decision import Budget, Decision, once
 from brokers.metadata.image import Image, metric_name
 from brokers.metadata.names import check_name_is_free
-from brokers.metadata.placement import check_assignment, place
+from brokers.metadata.new_partitions import new_partitions
+from brokers.metadata.placement import Assignment, crowding
+from brokers.metadata.replica_rules import PLACEMENT_KEY
 from brokers.ports import Rng
+from brokers.replica_placement import ReplicaPlacement
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import (
     ConfigRecord,
-    PartitionRecord,
     TopicRecord,
 )
 
@@ -40,11 +49,11 @@ class Rules:
 
 
 def internal_topic(name: str, config: BrokerConfig) -> NewTopic:
-    """How a coordinator's topic is created, as Kafka creates it."""
+    """How a coordinator's topic is created, as Kafka creates it; the controller knows how many replicas it gets."""
     assert name in INTERNAL_TOPICS, name
     count = config.offsets_topic_num_partitions if name == OFFSETS_TOPIC else 50
     configs = {"cleanup.policy": "compact", "segment.bytes": "104857600"}
-    return NewTopic(name=name, partition_count=count, replication_factor=1, configs=configs)
+    return NewTopic(name=name, partition_count=count, configs=configs)
 
 
 def create_topics(rules: Rules, image: Image, command: CreateTopics) -> Decision:
@@ -88,80 +97,74 @@ def new_topic_id(rng: Rng) -> UUID:
 def _create(
     rules: Rules, image: Image, item: NewTopic, budget: Budget
 ) -> tuple[list[Message], TopicOutcome]:
-    assignment = _assignment(rules.config, image, item, budget)
-    configs = check_configs(item.name, item.configs)
-    budget.take(1 + len(configs))
-    topic_id = new_topic_id(rules.rng)
-    outcome = TopicOutcome(
-        name=item.name,
-        topic_id=topic_id,
-        partition_count=len(assignment),
-        replication_factor=len(assignment[0]),
-    )
-    return topic_records(item.name, topic_id, assignment, configs), outcome
+    configs = _configs(rules.config, item)
+    placement = placement_of(configs)
+    if item.assignments:
+        assignments = _manual_assignments(image, item, placement, budget)
+    else:
+        count = _partition_count(rules.config, item)
+        budget.take(count)
+        assignments = assign(
+            rules.config,
+            image,
+            item.name,
+            count=count,
+            factor=item.replication_factor,
+            placement=placement,
+        )
+    checked = check_configs(item.name, configs)
+    budget.take(1 + len(checked))
+    return made(rules, image, item.name, assignments, checked)
 
 
-def topic_records(
+def made(
+    rules: Rules,
+    image: Image,
     name: str,
-    topic_id: UUID,
-    assignment: list[tuple[BrokerId, ...]],
+    assignments: list[Assignment],
     configs: Mapping[str, str],
     leader_epochs: Mapping[int, LeaderEpoch] | None = None,
-) -> list[Message]:
-    """A new topic; its partitions begin at the given leader epochs, or 0."""
-    epochs = leader_epochs or {}
-    partitions = [
-        partition_record(topic_id, index, replicas, leader_epoch=epochs.get(index, 0))
-        for index, replicas in enumerate(assignment)
-    ]
+) -> tuple[list[Message], TopicOutcome]:
+    """The records of a new topic; its partitions begin at the given leader epochs, or 0."""
+    topic_id = new_topic_id(rules.rng)
     settings = [
         ConfigRecord(
             resource_type=ResourceType.TOPIC, resource_name=name, name=key, value=configs[key]
         )
         for key in sorted(configs)
     ]
-    return [TopicRecord(name=name, topic_id=topic_id), *settings, *partitions]
-
-
-def partition_record(
-    topic_id: UUID,
-    index: int,
-    replicas: tuple[BrokerId, ...],
-    *,
-    leader_epoch: LeaderEpoch = 0,
-    partition_epoch: int = 0,
-) -> PartitionRecord:
-    """A partition whose replicas are all in sync, led by the first."""
-    return PartitionRecord(
-        partition_id=index,
-        topic_id=topic_id,
-        replicas=list(replicas),
-        isr=list(replicas),
-        leader=replicas[0],
-        leader_epoch=leader_epoch,
-        partition_epoch=partition_epoch,
+    partitions = new_partitions(
+        image, rules.config, topic_id, assignments, leader_epochs=leader_epochs
     )
+    outcome = TopicOutcome(
+        name=name,
+        topic_id=topic_id,
+        partition_count=len(assignments),
+        replication_factor=len(assignments[0].replicas),
+        warning=crowding(image, assignments),
+    )
+    return [TopicRecord(name=name, topic_id=topic_id), *settings, *partitions], outcome
 
 
-def _assignment(
-    config: BrokerConfig, image: Image, item: NewTopic, budget: Budget
-) -> list[tuple[BrokerId, ...]]:
-    if item.assignments:
-        return _manual_assignment(image, item, budget)
+def _configs(config: BrokerConfig, item: NewTopic) -> Mapping[str, str | None]:
+    """Its settings, with the placement that applies where none is given, nor replicas or their number."""
+    is_free = not item.assignments and item.replication_factor == DEFAULT
+    placement = default_placement(config, item.name)
+    if not placement or not is_free or PLACEMENT_KEY in item.configs:
+        return item.configs
+    return {**item.configs, PLACEMENT_KEY: placement}
+
+
+def _partition_count(config: BrokerConfig, item: NewTopic) -> int:
     count = config.num_partitions if item.partition_count == DEFAULT else item.partition_count
     if count < 1:
         raise Refusal(KafkaError.INVALID_PARTITIONS, f"{count} partitions; a topic has at least 1")
-    factor = item.replication_factor
-    factor = config.default_replication_factor if factor == DEFAULT else factor
-    if factor < 1:
-        raise Refusal(
-            KafkaError.INVALID_REPLICATION_FACTOR, f"{factor} replicas; there is at least 1"
-        )
-    budget.take(count)
-    return place(image, first_partition=0, count=count, replication_factor=factor)
+    return count
 
 
-def _manual_assignment(image: Image, item: NewTopic, budget: Budget) -> list[tuple[BrokerId, ...]]:
+def _manual_assignments(
+    image: Image, item: NewTopic, placement: ReplicaPlacement | None, budget: Budget
+) -> list[Assignment]:
     if item.partition_count != DEFAULT or item.replication_factor != DEFAULT:
         because = "with an assignment, the partition count and the replication factor must be -1"
         raise Refusal(KafkaError.INVALID_REQUEST, because)
@@ -169,6 +172,6 @@ def _manual_assignment(image: Image, item: NewTopic, budget: Budget) -> list[tup
         because = "assigned partitions must be numbered 0, 1, 2 ... without a gap"
         raise Refusal(KafkaError.INVALID_REPLICA_ASSIGNMENT, because)
     budget.take(len(item.assignments))
-    assignment = [tuple(replicas) for _, replicas in sorted(item.assignments)]
-    check_assignment(image, assignment)
-    return assignment
+    assigned = [replicas for _, replicas in sorted(item.assignments)]
+    check_assignment(image, assigned)
+    return [with_roles(image, replicas, placement) for replicas in assigned]

@@ -82,5 +82,5 @@ def test_all_problems_are_listed_at_once() -> None:
 
 @given(st.text(max_size=40).filter(str.strip))
 def test_any_text_is_judged_without_an_accident(text: str) -> None:
-    with pytest.raises(PlacementError, match="."):
+    with pytest.raises(PlacementError, match=r"."):
         parse(text)

@@ -13,7 +13,7 @@ from brokers.events import Request
 from brokers.groups.effects import Answer, AppendRecords
 from brokers.ids import OFFSETS_TOPIC
 from brokers.metadata.commands import CreateTopics
-from brokers.metadata.image import BrokerImage, Image, PartitionImage, TopicImage
+from brokers.metadata.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
 from brokers.wire.codec import decode_response, encode_response
 from tests.playbooks.groups.world import World
 
@@ -55,7 +55,7 @@ class GroupNode:
             run_plane=lambda effects, now: [],
         )
         self.plane.image.brokers[1] = BrokerImage(
-            1, 0, NO_ID, NO_ID, "here", 9092, rack=None, fenced=False
+            1, 0, NO_ID, (Endpoint("PLAINTEXT", "here", 9092),), fenced=False
         )
         self.add_topic("t", 2, T_ID)
         self.add_topic("u", 1, U_ID)

@@ -1,13 +1,16 @@
-"""An image of one live broker, with whatever topics a test asks for."""
+"""An image of live brokers, with whatever topics a test asks for."""
 
 import random
+from typing import Any
 from uuid import UUID
 
 from brokers.config import BrokerConfig, from_settings
-from brokers.metadata.commands import Command, RegisterBroker
+from brokers.ids import TopicPartition
+from brokers.metadata.broker_commands import BrokerHeartbeat, FenceBroker, RegisterBroker
+from brokers.metadata.commands import Command, CreateTopics, NewTopic
 from brokers.metadata.controller import Controller
 from brokers.metadata.decision import Decision
-from brokers.metadata.image import Image, ImageDelta
+from brokers.metadata.image import Image, ImageDelta, PartitionImage
 from brokers.metadata.replay import replay
 
 NODE = from_settings({"node.id": 1, "log.dirs": "data"})
@@ -18,24 +21,30 @@ class Region:
 
     def __init__(self, config: BrokerConfig = NODE, brokers: int = 1) -> None:
         self.config = config
+        self.now = 0
         self.image = Image("region-one")
         self.controller = Controller(config, random.Random(5))
         self.delta = ImageDelta()
+        self._lives = 0
         for broker_id in range(1, brokers + 1):
             self.register(broker_id)
 
-    def register(self, broker_id: int) -> object:
+    def register(self, broker_id: int, **more: Any) -> object:
+        """A new life of a broker; unfenced at once unless it `starts_fenced`."""
+        self._lives += 1
+        self.controller.heartbeats.forget(broker_id)
         command = RegisterBroker(
             broker_id=broker_id,
-            incarnation=UUID(int=broker_id + 100),
+            incarnation=UUID(int=self._lives + 1000),
             directory=UUID(int=broker_id + 200),
             host="127.0.0.1",
             port=9091 + broker_id,
+            **more,
         )
         return self.do(command)
 
     def decide(self, command: Command) -> Decision:
-        return self.controller.decide(self.image, command, self.image.next_offset)
+        return self.controller.decide(self.image, command, self.image.next_offset, self.now)
 
     def do(self, command: Command) -> object:
         """Decide, replay, and return the result; `delta` is what changed."""
@@ -43,3 +52,33 @@ class Region:
         end = self.image.next_offset + len(decision.records)
         self.delta = replay(self.image, decision.records, end)
         return decision.result
+
+    # --- shorthands for regions of several brokers ---
+
+    def topic(self, name: str, *assignments: tuple[int, ...], **configs: str) -> None:
+        """A topic whose partitions have these replicas."""
+        settings = {key.replace("_", "."): value for key, value in configs.items()}
+        numbered = tuple(enumerate(assignments))
+        (outcome,) = self.do(  # type: ignore[misc]
+            CreateTopics((NewTopic(name=name, assignments=numbered, configs=settings),))
+        )
+        assert not outcome.error, outcome
+
+    def partition(self, name: str, index: int = 0) -> PartitionImage:
+        partition = self.image.partition(TopicPartition(name, index))
+        assert partition is not None
+        return partition
+
+    def fence(self, *broker_ids: int) -> None:
+        for broker_id in broker_ids:
+            self.do(FenceBroker(broker_id, self.image.brokers[broker_id].broker_epoch))
+
+    def beat(self, broker_id: int, **wants: Any) -> Any:
+        """A heartbeat of a broker that knows everything."""
+        command = BrokerHeartbeat(
+            broker_id=broker_id,
+            broker_epoch=self.image.brokers[broker_id].broker_epoch,
+            metadata_offset=self.image.next_offset - 1,
+            **wants,
+        )
+        return self.do(command)

@@ -75,6 +75,10 @@ def test_every_default_can_be_set(name: str) -> None:
         ("flush.messages", "1"), ("internal.segment.bytes", "100"),
         ("cleanup.policy", "delete"), ("cleanup.policy", " delete"),
         ("min.cleanable.dirty.ratio", "0.50"), ("preallocate", "FALSE"),
+        ("min.insync.replicas", "2"), ("unclean.leader.election.enable", "true"),
+        ("leader.replication.throttled.replicas", "*"),
+        ("follower.replication.throttled.replicas", "0:1, 12:345"),
+        ("confluent.placement.constraints", '{"version":2,"replicas":[{"count":1,"constraints":{"rack":"a"}}]}'),
     ],
 )  # fmt: skip
 def test_honoured_values_are_accepted(name: str, value: str) -> None:
@@ -93,7 +97,8 @@ def test_honoured_values_are_accepted(name: str, value: str) -> None:
         ("flush.messages", "0"), ("preallocate", "yes"), ("min.cleanable.dirty.ratio", "half"),
         ("min.cleanable.dirty.ratio", "1.1"), ("min.cleanable.dirty.ratio", "nan"),
         ("cleanup.policy", "keep"), ("cleanup.policy", ""), ("compression.type", "lzma"),
-        ("min.insync.replicas", "0"),
+        ("min.insync.replicas", "0"), ("leader.replication.throttled.replicas", "0"),
+        ("follower.replication.throttled.replicas", "*,0:1"), ("confluent.placement.constraints", "{}"),
     ],
 )  # fmt: skip
 def test_malformed_values_are_refused_as_such(name: str, value: str) -> None:
@@ -106,9 +111,8 @@ def test_malformed_values_are_refused_as_such(name: str, value: str) -> None:
     [
         ("cleanup.policy", "compact"), ("cleanup.policy", "compact,delete"), ("compression.type", "zstd"),
         ("remote.storage.enable", "true"), ("preallocate", "true"), ("flush.messages", "2"),
-        ("flush.messages", str(2**63 - 2)), ("flush.ms", "1"), ("unclean.leader.election.enable", "true"),
-        ("segment.jitter.ms", "1"), ("min.insync.replicas", "2"), ("delete.retention.ms", "1"),
-        ("min.cleanable.dirty.ratio", "0.4"), ("leader.replication.throttled.replicas", "*"),
+        ("flush.messages", str(2**63 - 2)), ("flush.ms", "1"),
+        ("segment.jitter.ms", "1"), ("delete.retention.ms", "1"), ("min.cleanable.dirty.ratio", "0.4"),
         ("local.retention.ms", "5"), ("compression.gzip.level", "5"),
     ],
 )  # fmt: skip

@@ -1,0 +1,95 @@
+"""Which brokers the region counts on: heartbeats let them in and out, silence and operators take them out."""
+
+from brokers.config import BrokerConfig
+from brokers.errors import KafkaError, Refusal
+from brokers.metadata.broker_commands import (
+    BrokerHeartbeat,
+    FenceBroker,
+    HeartbeatOutcome,
+    UnregisterBroker,
+)
+from brokers.metadata.decision import Decision
+from brokers.metadata.departures import arrive, has_leaderships, leave
+from brokers.metadata.image import BrokerImage, Image
+from brokers.metadata.partition_changes import PartitionChanges
+from brokers.wire.messages.metadata_records import (
+    BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+
+
+def broker_heartbeat(config: BrokerConfig, image: Image, command: BrokerHeartbeat) -> Decision:
+    """A broker that asks to leave may go with the heartbeat after the one that took its leaderships away, or at once
+    if it has none. Kafka waits for the others to report that they know; here they hear of it within the round trip
+    between two heartbeats."""
+    broker = registered(image, command.broker_id, command.broker_epoch)
+    is_caught_up = command.metadata_offset >= broker.broker_epoch
+    if command.want_shut_down:
+        return _shut_down(config, image, broker, is_caught_up=is_caught_up)
+    if broker.fenced and is_caught_up and not command.want_fence:
+        return _let_in(config, image, broker)
+    if not broker.fenced and command.want_fence:
+        fenced = _taken_out(config, image, broker)
+        return Decision(fenced.records, HeartbeatOutcome(is_caught_up, True, False))
+    return Decision((), HeartbeatOutcome(is_caught_up, broker.fenced, False))
+
+
+def fence_broker(config: BrokerConfig, image: Image, command: FenceBroker) -> Decision:
+    broker = registered(image, command.broker_id, command.broker_epoch)
+    return Decision((), None) if broker.fenced else _taken_out(config, image, broker)
+
+
+def unregister_broker(config: BrokerConfig, image: Image, command: UnregisterBroker) -> Decision:
+    """Its replicas stay assigned to it: a reassignment moves them."""
+    broker = image.brokers.get(command.broker_id)
+    if broker is None:
+        because = f"broker {command.broker_id} is not registered"
+        raise Refusal(KafkaError.BROKER_ID_NOT_REGISTERED, because)
+    changes = PartitionChanges(image, config, out=(broker.id,))
+    leave(changes, broker.id)
+    gone = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.broker_epoch)
+    return Decision((*changes.records, gone), None)
+
+
+def registered(image: Image, broker_id: int, broker_epoch: int) -> BrokerImage:
+    """The broker, in this life of it; refuses any other."""
+    broker = image.brokers.get(broker_id)
+    if broker is None:
+        because = f"broker {broker_id} is not registered"
+        raise Refusal(KafkaError.STALE_BROKER_EPOCH, because)
+    if broker.broker_epoch != broker_epoch:
+        because = f"broker {broker_id} is registered at {broker.broker_epoch}, not {broker_epoch}"
+        raise Refusal(KafkaError.STALE_BROKER_EPOCH, because)
+    return broker
+
+
+def _let_in(config: BrokerConfig, image: Image, broker: BrokerImage) -> Decision:
+    changes = PartitionChanges(image, config, back=(broker.id,))
+    arrive(changes, broker.id)
+    unfenced = UnfenceBrokerRecord(id=broker.id, epoch=broker.broker_epoch)
+    return Decision((unfenced, *changes.records), HeartbeatOutcome(True, False, False))
+
+
+def _taken_out(config: BrokerConfig, image: Image, broker: BrokerImage) -> Decision:
+    changes = PartitionChanges(image, config, out=(broker.id,))
+    leave(changes, broker.id)
+    fenced = FenceBrokerRecord(id=broker.id, epoch=broker.broker_epoch)
+    return Decision((fenced, *changes.records), None)
+
+
+def _shut_down(
+    config: BrokerConfig, image: Image, broker: BrokerImage, *, is_caught_up: bool
+) -> Decision:
+    if broker.fenced:
+        return Decision((), HeartbeatOutcome(is_caught_up, True, True))
+    changes = PartitionChanges(image, config, out=(broker.id,))
+    if broker.in_controlled_shutdown or not has_leaderships(changes, broker.id):
+        fenced = _taken_out(config, image, broker)
+        return Decision(fenced.records, HeartbeatOutcome(is_caught_up, True, True))
+    leave(changes, broker.id)
+    leaving = BrokerRegistrationChangeRecord(
+        broker_id=broker.id, broker_epoch=broker.broker_epoch, in_controlled_shutdown=1
+    )
+    return Decision((leaving, *changes.records), HeartbeatOutcome(is_caught_up, False, False))

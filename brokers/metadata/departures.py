@@ -1,0 +1,51 @@
+"""Brokers that come and go, and what that does to every partition they hold."""
+
+from brokers.ids import BrokerId
+from brokers.metadata.image import NO_LEADER, PartitionImage
+from brokers.metadata.partition_changes import PartitionChanges
+
+
+def leave(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool = False) -> None:
+    """Take a broker out of every in-sync set; others lead what it led, as far as they may.
+
+    Where `is_lost` its disk may miss what it had acknowledged, so it is not eligible either (KIP-966). A partition
+    without another replica has nothing better than that disk.
+    """
+    for topic, index, partition in changes.partitions():
+        has_lost = is_lost and len(partition.replicas) > 1
+        if broker_id in partition.isr or (has_lost and broker_id in partition.elr):
+            changes.settle(
+                topic, index, _without(partition, broker_id), lost=(broker_id,) if has_lost else ()
+            )
+
+
+def arrive(changes: PartitionChanges, broker_id: BrokerId) -> None:
+    """A broker is counted on again: what nobody leads may find a leader."""
+    for topic, index, partition in changes.partitions():
+        if partition.leader == NO_LEADER and broker_id in partition.replicas:
+            changes.settle(topic, index, partition)
+
+
+def resume(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool) -> None:
+    """A broker comes back before anybody missed it, and goes on with what nobody else could have gone on with.
+
+    Each under a new leader epoch: what a crash may have torn off was of the old one, and others can tell.
+    """
+    for topic, index, partition in changes.partitions():
+        if broker_id not in (*partition.isr, *partition.elr):
+            continue
+        if any(member != broker_id for member in (*partition.isr, *partition.elr)):
+            lost = (broker_id,) if is_lost else ()
+            changes.settle(topic, index, _without(partition, broker_id), lost=lost)
+        elif partition.leader == broker_id:
+            changes.lead_anew(topic, index)
+        else:
+            changes.settle(topic, index, partition)
+
+
+def has_leaderships(changes: PartitionChanges, broker_id: BrokerId) -> bool:
+    return any(partition.leader == broker_id for _, _, partition in changes.partitions())
+
+
+def _without(partition: PartitionImage, broker_id: BrokerId) -> PartitionImage:
+    return partition._replace(isr=tuple(each for each in partition.isr if each != broker_id))
