@@ -10,8 +10,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from brokers.effects import Ask
 from brokers.events import Answered, AskFailure
@@ -32,8 +31,7 @@ class Feed(Protocol):
     def __call__(self, event: Answered, /) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     ticket: Ticket
     api_key: int
     api_version: int
@@ -48,6 +46,7 @@ class Channel(asyncio.BufferedProtocol):
         self._peers = peers
         self._peer = peer
         self._name = name
+        self._client_id = f"broker-{peers.node_id}-{name}"
         self._intake = Intake(peers.frame_bytes_max)
         self._waiting: deque[_Waiting] = deque()
         self._unsent: list[Buffer] = []
@@ -64,12 +63,14 @@ class Channel(asyncio.BufferedProtocol):
         assert isinstance(ask.message, Message)
         now = self._peers.loop.time()
         self._last_correlation_id = self._last_correlation_id % LAST_CORRELATION_ID + 1
-        client_id = f"broker-{self._peers.node_id}-{self._name}"
-        header = RequestHeader(ask.api_key, ask.api_version, self._last_correlation_id, client_id)
+        key, version, correlation_id = ask.api_key, ask.api_version, self._last_correlation_id
+        header = RequestHeader(key, version, correlation_id, self._client_id)
         chunks = encode_request_frame(header, ask.message)
-        self._waiting.append(_Waiting(ask.ticket, *header[:3], now + ask.timeout_ms / 1000))
+        due = now + ask.timeout_ms / 1000
+        self._waiting.append(_Waiting(ask.ticket, key, version, correlation_id, due))
         self._used_at = now
-        self._arm()
+        if self._timer is None or due < self._timer.when():
+            self._arm(due)
         if self._transport is None:
             self._unsent += chunks
         else:
@@ -126,13 +127,11 @@ class Channel(asyncio.BufferedProtocol):
 
     # --- time ---
 
-    def _arm(self) -> None:
+    def _arm(self, due: float) -> None:
         """One timer, seldom moved: it looks when it fires whether anything is due by then."""
-        due = self._due()
-        if self._timer is None or due < self._timer.when():
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = self._peers.loop.call_at(due, self._on_timer)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._peers.loop.call_at(due, self._on_timer)
 
     def _due(self) -> float:
         if self._waiting:
@@ -141,9 +140,9 @@ class Channel(asyncio.BufferedProtocol):
 
     def _on_timer(self) -> None:
         self._timer = None
-        now = self._peers.loop.time()
-        if self._due() > now:
-            self._arm()
+        now, due = self._peers.loop.time(), self._due()
+        if due > now:
+            self._arm(due)
             return
         late = [each for each in self._waiting if each.due <= now]
         self._waiting = deque(each for each in self._waiting if each.due > now)
