@@ -53,7 +53,7 @@ class Client:
     async def connect(self, node: Node) -> bool:
         """Whether the node took the connection."""
         self.close()
-        await self.world.sleep(self._network.arrival(self.name, node.region) - self.world.now)
+        await self.world.sleep(self._network.arrival(self.name, node.place) - self.world.now)
         if not node.up:
             return False
         self._pipe, self._server = node.listener.accept(self.name, self._on_frame)

@@ -4,8 +4,10 @@ The witness sees every byte that reaches a log, however short it stays: a checke
 """
 
 from collections.abc import Callable, Iterator
+from uuid import UUID
 
 from brokers.ids import Buffer, Buffers
+from brokers.metadata.commands import NO_ID
 from brokers.ports import DiskError
 from tests.sim.files import SimFiles
 
@@ -17,10 +19,14 @@ class Killed(BaseException):
 
 
 class Disk(SimFiles):
-    """`fuse` changes from now the process is killed; None: it lives. An `ailing` disk refuses every sync."""
+    """`fuse` changes from now the process is killed; None: it lives. An `ailing` disk refuses every sync.
 
-    def __init__(self, witness: Witness) -> None:
+    `directory` is what its `meta.properties` say: a node never takes one disk for another.
+    """
+
+    def __init__(self, witness: Witness, directory: UUID = NO_ID) -> None:
         super().__init__()
+        self.directory = directory
         self.fuse: int | None = None
         self.ailing = False
         self._witness = witness
@@ -55,6 +61,11 @@ class Disk(SimFiles):
     def remove(self, path: str) -> None:
         self._burn()
         super().remove(path)
+
+    def wipe(self, directory: UUID) -> None:
+        """Another disk in its place, with nothing on it."""
+        self.remove_all()
+        self.directory = directory
 
     def everything(self) -> Iterator[tuple[str, bytes]]:
         """Every file that there is, by path."""

@@ -152,6 +152,10 @@ class SimFiles:
     def close(self, path: str) -> None:
         pass  # nothing is cached
 
+    def remove_all(self) -> None:
+        self._files.clear()
+        self._directories = {"": None}
+
     def damage(self, path: str, position: int, data: bytes) -> None:
         """Overwrite bytes behind everyone's back."""
         self._file(path).content[position : position + len(data)] = data

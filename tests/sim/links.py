@@ -84,7 +84,7 @@ class Streams:
         """Answered when the other process is there, refused when it is not, silent while the path is blocked."""
         peer = self.directory[dial.bootstrap_servers[0]]
         world, life = self._node.world, self._node.life
-        arrives = self._network.arrival(self._node.region, peer.region)
+        arrives = self._network.arrival(self._node.place, peer.place)
         late = world.now + dial.timeout_ms
         if arrives > late:
             world.at(late, lambda: self._refused(life, dial.stream, LinkError.TIMEOUT_ERROR))
@@ -97,7 +97,7 @@ class Streams:
         if not peer.up:
             self._refused(life, stream, LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR)
             return
-        pipe = self._network.pipe(self._node.region, peer.region)
+        pipe = self._network.pipe(self._node.place, peer.place)
         joined = Joined(pipe, (self._node, peer), (stream, peer.streams.new_name()))
         self._joined[stream] = joined
         peer.streams.accept(joined)
@@ -126,4 +126,4 @@ class Streams:
 
     def die(self, *, silently: bool) -> None:
         self._joined.clear()
-        self._network.die(self._node.region, silently=silently)
+        self._network.die(self._node.place, silently=silently)

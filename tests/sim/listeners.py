@@ -1,4 +1,4 @@
-"""A node's Kafka listener: connections with one request in hand at a time, as `brokers/shell/server.py` has them.
+"""A node's Kafka listeners: connections with one request in hand at a time, as `brokers/shell/server.py` has them.
 
 Requests cross as bytes of the real wire format. A request's buffer is overwritten once it is answered: whoever kept a
 slice of it reads rubbish.
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from brokers.api import versions
 from brokers.events import Disconnected, Request
+from brokers.events import Listener as Kind
 from brokers.ids import Ticket
 from brokers.wire.codec import decode_request
 from brokers.wire.frames import RequestHeader, encode_response_frame, parse_request_header
@@ -25,11 +26,12 @@ Received = Callable[[bytes], None]
 
 
 class Connection:
-    """The server's end of one client connection."""
+    """The server's end of one connection of a client, or of another node."""
 
-    def __init__(self, node: "Node", pipe: Pipe, received: Received) -> None:
+    def __init__(self, node: "Node", pipe: Pipe, kind: Kind, received: Received) -> None:
         self._node = node
         self._pipe = pipe
+        self._kind = kind
         self._received = received  # the client's end
         self._waiting: deque[bytearray] = deque()
         self._busy: tuple[Ticket, RequestHeader, bytearray] | None = None
@@ -44,13 +46,11 @@ class Connection:
             return
         frame = self._waiting.popleft()
         header, position = parse_request_header(memoryview(frame))
-        assert versions.is_served(header.api_key, header.api_version), header
+        assert versions.is_served(header.api_key, header.api_version, self._kind), header
         message = decode_request(header.api_key, header.api_version, memoryview(frame), position)
         ticket = self._node.listener.admit(self)
         self._busy = (ticket, header, frame)
-        self._node.deliver(
-            Request(ticket, header.api_key, header.api_version, header.client_id, "client", message)
-        )
+        self._node.deliver(Request(ticket, *_identity(header), "client", message, self._kind))
 
     def reply(self, message: Message | None) -> None:
         assert self._busy is not None
@@ -77,8 +77,12 @@ class Connection:
             self._busy = None
 
 
+def _identity(header: RequestHeader) -> tuple[int, int, str | None]:
+    return header.api_key, header.api_version, header.client_id
+
+
 class Listener:
-    """The tickets of what the clients of one process wait for."""
+    """The tickets of what the clients of one process wait for, whichever of its listeners they came to."""
 
     def __init__(self, node: "Node", network: Network) -> None:
         self._node = node
@@ -86,10 +90,12 @@ class Listener:
         self._tickets: dict[Ticket, Connection] = {}
         self._last_ticket: Ticket = 0
 
-    def accept(self, client: str, received: Received) -> tuple[Pipe, Connection]:
+    def accept(
+        self, client: str, received: Received, kind: Kind = Kind.DATA
+    ) -> tuple[Pipe, Connection]:
         """A client at the place `client` connects; it is end 0 of the pipe."""
-        pipe = self._network.pipe(client, self._node.region)
-        return pipe, Connection(self._node, pipe, received)
+        pipe = self._network.pipe(client, self._node.place)
+        return pipe, Connection(self._node, pipe, kind, received)
 
     def admit(self, connection: Connection) -> Ticket:
         self._last_ticket += 1

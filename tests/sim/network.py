@@ -1,7 +1,8 @@
 """What TCP and gRPC can do: within a connection no loss and no reordering, across connections anything.
 
-A pipe between two places may be slow, stand still while its path is blocked, and break. Each end of a broken pipe
-hears of it later, or (half-open) only when a keepalive finds out. What was on its way may still arrive.
+A pipe between two places may be slow, stand still while its path is blocked, in both directions or in one, and break.
+Each end of a broken pipe hears of it later, or (half-open) only when a keepalive finds out. What was on its way may
+still arrive.
 """
 
 from collections.abc import Callable
@@ -29,7 +30,7 @@ class Pipe:
     def send(self, sender: int, act: Act, size: int = 0) -> int:
         """`act` happens at the other end -> the instant when the last byte has left."""
         network, receiver = self._network, 1 - sender
-        left = network.opens(*self.ends) + size // BYTES_PER_MS
+        left = network.opens(self.ends[sender], self.ends[receiver]) + size // BYTES_PER_MS
         if not self.open:
             return left
         arrives = network.arrival(self.ends[sender], self.ends[receiver]) + size // BYTES_PER_MS
@@ -82,7 +83,7 @@ class Network:
         self.calm = False
         self._weather = weather
         self._pipes: dict[Pipe, None] = {}
-        self._blocked: dict[frozenset[str], int] = {}
+        self._blocked: dict[tuple[str, str], int] = {}  # from, to -> until when
 
     def pipe(self, one: str, other: str) -> Pipe:
         pipe = Pipe(self, (one, other))
@@ -101,11 +102,13 @@ class Network:
 
     def opens(self, one: str, other: str) -> int:
         """When something can leave; now, unless the path is blocked."""
-        return max(self.world.now, self._blocked.get(frozenset((one, other)), 0))
+        return max(self.world.now, self._blocked.get((one, other), 0))
 
-    def block(self, one: str, other: str, milliseconds: int) -> None:
-        """Nothing gets through for a while; connections last, their bytes wait."""
-        self._blocked[frozenset((one, other))] = self.world.now + milliseconds
+    def block(self, one: str, other: str, milliseconds: int, *, one_way: bool = False) -> None:
+        """Nothing gets through for a while, or nothing from `one` to `other`; connections last, their bytes wait."""
+        self._blocked[one, other] = self.world.now + milliseconds
+        if not one_way:
+            self.block(other, one, milliseconds, one_way=True)
 
     def heal(self) -> None:
         """From now on no spikes and nothing blocked; what is on its way arrives as was decided."""

@@ -1,6 +1,6 @@
 """A node of a region: the real cores and the real storage, hosted as `brokers/shell/node.py` hosts them.
 
-    stopped --start--> starting --Ready--> up --stop | kill | power cut--> stopped
+    stopped --start--> starting --Serve | Ready--> up --stop | leave | kill | power cut--> stopped
 
 The clock is its own: skewed, drifting, never running backwards within a life. A sync takes time, one a partition, and
 appends that come meanwhile share the next. An exception out of a core is a finding, never swallowed.
@@ -13,8 +13,9 @@ from typing import Any
 
 from brokers.broker import Broker
 from brokers.config import BrokerConfig
-from brokers.effects import Changed, Hangup, Reply
-from brokers.events import Started, TimeReached
+from brokers.effects import Ask, Changed, End, Hangup, Reply, Serve
+from brokers.events import EndAsked, Started, TimeReached
+from brokers.events import Listener as Kind
 from brokers.ids import Instant, TopicPartition
 from brokers.log.storage import Storage
 from brokers.ports import DiskError
@@ -26,6 +27,7 @@ from tests.sim.disks import Disk, Killed
 from tests.sim.links import Streams
 from tests.sim.listeners import Listener
 from tests.sim.network import Network
+from tests.sim.peers import Peers
 from tests.sim.weather import Weather
 from tests.sim.world import World
 
@@ -35,7 +37,7 @@ class CoreRaised(Exception):
 
 
 class Node:
-    """One process at a time over one disk. `region` is also the node's place in the network."""
+    """One process at a time over one disk, at a `place` of the network; a lone node is where its region is."""
 
     def __init__(
         self,
@@ -45,20 +47,25 @@ class Node:
         region: str,
         config: BrokerConfig,
         disk: Disk,
+        place: str = "",
     ) -> None:
         self.world = world
         self.region = region
+        self.place = place or region
         self.config = config
         self.disk = disk
         self.up = False  # answers clients and links
+        self.is_ready = False  # says so to whoever supervises it
         self.life = 0  # which process this is
         self.alive = False
+        self.has_power = True
         self.listener = Listener(self, network)
         self.streams = Streams(self, network)
+        self.peers = Peers(self, network)
         self.on_end: Callable[[], None] = lambda: None
         self.on_word: Callable[[], None] = lambda: None  # someone heard what they will rely on
         self._weather = weather
-        self._rng: Random = world.rng(f"node {region}")
+        self._rng: Random = world.rng(f"node {self.place}")
         self._frozen_until = 0
         self._admin: dict[int, Callable[[Any], None]] = {}
 
@@ -68,7 +75,7 @@ class Node:
         """Whether the process came up so far that it opened its directory."""
         assert not self.alive
         self.life += 1
-        self.alive, self.up = True, False
+        self.alive, self.has_power, self.up, self.is_ready = True, True, False, False
         skew = self._rng.randrange(-self._weather.skew_ms, self._weather.skew_ms + 1)
         self._born, self._clock_at_birth = self.world.now, self.world.now + skew
         self._rate = 1 + self._rng.uniform(-self._weather.drift, self._weather.drift)
@@ -77,7 +84,7 @@ class Node:
         self._timer_due: Instant | None = None
         self._timer = 0
         self._syncing: dict[TopicPartition, None] = {}
-        self.world.note(self.region, f"starts, life {self.life}, clock {skew:+} ms")
+        self.world.note(self.place, f"starts, life {self.life}, clock {skew:+} ms")
         try:
             self._storage = Storage(
                 self.disk, index_interval_bytes=self.config.log_index_interval_bytes
@@ -85,11 +92,20 @@ class Node:
         except (DiskError, Killed) as error:
             self._end(f"could not start: {error or 'killed'}", silently=False)
             return False
-        broker = Broker(self.config, self.region, self.world.rng(f"{self.region} {self.life}"))
-        linker = Linker(broker.view, self.world.rng(f"{self.region} {self.life} links"))
-        self._core = RegionNode(broker, linker)
+        self._core = self._compose(self.world.rng(f"{self.place} {self.life}"))
         self.feed(Started())
         return self.alive
+
+    def _compose(self, rng: Random) -> RegionNode:
+        broker = Broker(
+            self.config,
+            self.region,
+            rng,
+            directory=self.disk.directory,
+            previous_broker_epoch=self._storage.previous_broker_epoch,
+        )
+        linker = Linker(broker.view, self.world.rng(f"{self.place} {self.life} links"))
+        return RegionNode(broker, linker)
 
     def kill(self) -> None:
         """SIGKILL: what was written stays."""
@@ -102,24 +118,32 @@ class Node:
             self._end("loses power", silently=True)
         self.disk.crash(self._rng)
 
+    def leave(self) -> None:
+        """SIGTERM: the node may have something to hand over before it ends."""
+        if self.alive:
+            self.deliver(EndAsked())
+
     def stop(self) -> None:
-        """SIGTERM: the orderly end."""
+        """The orderly end, at once."""
         if not self.alive:
             return
         try:
             for effect in self._core.stop():
                 self._storage.perform(effect, self.now)
-            self._storage.close()
+            if self.is_ready:  # before, some logs were not looked at: nobody may trust them
+                self._storage.close()
         except (DiskError, Killed) as error:
             self._end(f"dies while it stops: {error}", silently=False)
             return
         self._end("stops", silently=False)
 
     def _end(self, how: str, *, silently: bool) -> None:
-        self.world.note(self.region, how)
-        self.alive = self.up = False
+        self.world.note(self.place, how)
+        self.alive = self.up = self.is_ready = False
+        self.has_power = not silently
         self.disk.fuse = None
         self.listener.die()
+        self.peers.die()
         self.streams.die(silently=silently)
         self._admin.clear()
         self.on_end()
@@ -127,6 +151,21 @@ class Node:
     def freeze(self, milliseconds: int) -> None:
         """The process is not scheduled for a while; what arrives waits."""
         self._frozen_until = self.world.now + milliseconds
+
+    def when_awake(self, life: int, act: Callable[[], None]) -> None:
+        """In this life, once the process is scheduled."""
+        if not self.alive or life != self.life:
+            return
+        if self.world.now < self._frozen_until:
+            self.world.at(self._frozen_until, lambda: self.when_awake(life, act))
+        else:
+            act()
+
+    def listens(self, kind: Kind) -> bool:
+        """Controllers hear one another from the start, clients are let in once everything is open."""
+        if kind is Kind.CONTROLLER:
+            return self.alive and self.config.controller_listener is not None
+        return self.up
 
     # --- its clock ---
 
@@ -176,13 +215,13 @@ class Node:
             self._end(f"dies of its disk: {error}", silently=False)
 
     def _step(self, event: Any) -> None:
-        self.world.note(self.region, f"< {_brief(event)}")
+        self.world.note(self.place, f"< {_brief(event)}")
         now = self.now
         try:
             effects = self._core.step(event, now)
         except Exception as error:
             raise CoreRaised(
-                f"{self.region} on {event!r:.300}: {type(error).__name__}: {error}"
+                f"{self.place} on {event!r:.300}: {type(error).__name__}: {error}"
             ) from error
         for effect in effects:
             if not self.alive:
@@ -204,10 +243,18 @@ class Node:
             case Hangup(ticket, reason):
                 self.listener.hang_up(ticket, reason)
             case Changed(what, to, why):
-                self.world.note(self.region, f"! {what}: {to} ({why})")
-            case Ready():
+                self.world.note(self.place, f"! {what}: {to} ({why})")
+            case Ask():
+                self.peers.ask(effect)
+            case Serve():
                 self.up = True
-                self.world.note(self.region, "is ready")
+            case Ready():
+                self.up = self.is_ready = True
+                self.world.note(self.place, "is ready")
+            case End(reason):
+                if reason:
+                    self.world.note(self.place, f"! is refused: {reason}")
+                self.stop()
             case Dial() | Send() | CloseStream():
                 self.streams.perform(effect)
             case AdminAnswered(ticket, answer):
