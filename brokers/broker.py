@@ -39,6 +39,7 @@ from brokers.log.checkpoints import NO_BROKER_EPOCH
 from brokers.metadata.commands import NO_ID
 from brokers.metadata.plane import MetadataPlane, PlaneEvent
 from brokers.ports import Rng
+from brokers.probes import Probes
 from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced, Ready, RegionEvent
 from brokers.timers import earliest
 
@@ -78,6 +79,9 @@ class Broker:
         self._through_door = self._door.step
         self._ready = False
         self._enrolment: Enrolment | None = None
+        self._probes = Probes(self._context)
+        self._context.heard = self._probes.heard
+        self._decisions.moved = self._on_moved
         if not config.is_alone:
             self._enrolment = Enrolment(
                 self._context,
@@ -151,8 +155,10 @@ class Broker:
         return self._context.asked.pop(event.ticket)(event, now)
 
     def _on_disconnected(self, event: Disconnected, now: Instant) -> list[Effect]:
-        self._context.client_gone(event.tickets)
-        return self._group_log.run(self._context.groups.disconnected(event.tickets, now), now)
+        tickets = event.tickets
+        self._context.client_gone(tickets)
+        effects = self._group_log.run(self._context.groups.disconnected(tickets, now), now)
+        return effects + self._probes.disconnected(tickets, now)
 
     def _on_started(self, event: Started, now: Instant) -> list[Effect]:
         self._housekeeping.start(now)
@@ -187,6 +193,12 @@ class Broker:
 
     def _on_end_asked(self, event: EndAsked, now: Instant) -> list[Effect]:
         return [End()] if self._enrolment is None else self._enrolment.end_asked(now)
+
+    def _on_moved(self, now: Instant) -> list[Effect]:
+        """The image may have grown, or another controller be known."""
+        if self._enrolment is None:
+            return []
+        return self._enrolment.progressed(now) + self._probes.moved(now)
 
     def _on_time(self, event: TimeReached, now: Instant) -> list[Effect]:
         effects: list[Effect] = []

@@ -1,6 +1,6 @@
 """What the metadata plane decides, put in force on this node: partitions follow the image, askers hear the result."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from brokers.api.context import Context
@@ -15,10 +15,11 @@ from brokers.region import ImageChanged
 
 
 class Decisions:
-    """Runs the plane's effects; `plane_ready` once commands are decided."""
+    """Runs the plane's effects; `plane_ready` once commands are decided. `moved` is called after each run of them."""
 
     def __init__(self, lifecycle: Lifecycle, group_log: GroupLog) -> None:
         self.context: Context
+        self.moved: Callable[[Instant], list[Effect]] = lambda now: []
         self.plane_ready = False
         self._lifecycle = lifecycle
         self._group_log = group_log
@@ -36,7 +37,7 @@ class Decisions:
                     self.plane_ready = True
                 case _:
                     effects.append(effect)
-        return effects + self.context.channel.moved(now)
+        return effects + self.context.channel.moved(now) + self.moved(now)
 
     def _follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
         groups = self.context.groups

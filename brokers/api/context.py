@@ -16,7 +16,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, LogAnswer
 from brokers.groups.coordinator import Coordinator
 from brokers.groups.effects import Answer, GroupEffect
-from brokers.ids import Instant, Offset, Peer, Ticket, TopicPartition
+from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket, TopicPartition
 from brokers.membership.channel import PATIENCE_MS, ControllerChannel
 from brokers.metadata.commands import Command
 from brokers.metadata.image import Image, ImageDelta
@@ -56,6 +56,8 @@ class Context:
     followers: list[Callable[[Image, ImageDelta], None]] = field(default_factory=list)
     # Runs an act once every log that the image asks for is open.
     settle: Callable[[Act, Instant], list[Effect]] = lambda act, now: act(now)
+    # A broker has asked something of this node as a controller, by a request with this ticket.
+    heard: Callable[[BrokerId, Ticket, Instant], None] = lambda broker_id, ticket, now: None
     channel: ControllerChannel = field(init=False)
 
     def __post_init__(self) -> None:

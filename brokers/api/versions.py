@@ -12,6 +12,8 @@ from brokers.api import (
     allocate_producer_ids,
     alter_configs,
     api_versions,
+    broker_heartbeat,
+    broker_registration,
     create_partitions,
     create_topics,
     delete_groups,
@@ -41,6 +43,7 @@ from brokers.api import (
     offset_for_leader_epoch,
     produce,
     sync_group,
+    unregister_broker,
 )
 from brokers.api.context import Context, Then
 from brokers.effects import Effect
@@ -80,6 +83,7 @@ _DATA: tuple[ModuleType, ...] = (
     describe_quorum,
     describe_cluster,
     describe_producers,
+    unregister_broker,
     describe_topic_partitions,
 )
 
@@ -94,6 +98,9 @@ _CONTROLLER: tuple[ModuleType, ...] = (
     describe_quorum,
     envelope,
     describe_cluster,
+    broker_registration,
+    broker_heartbeat,
+    unregister_broker,
     allocate_producer_ids,
 )
 
@@ -106,7 +113,8 @@ _DATA_HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for module in 
 _CONTROLLER_HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for module in _CONTROLLER}
 # What a node asks of the active controller it asks of itself in the same words, without a connection.
 CONTROLLER_SERVICES: Mapping[int, Serve] = {
-    module.KEY: module.serve for module in (allocate_producer_ids,)
+    module.KEY: module.serve
+    for module in (broker_registration, broker_heartbeat, allocate_producer_ids)
 }
 _DATA_VERSIONS = _advertised(_DATA)
 _CONTROLLER_VERSIONS = _advertised(_CONTROLLER)

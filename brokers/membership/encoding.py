@@ -19,7 +19,9 @@ from uuid import UUID
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import LeaderEpoch, Offset
 from brokers.metadata import commands
+from brokers.metadata.broker_commands import HeartbeatOutcome
 from brokers.metadata.commands import Command
+from brokers.metadata.replica_commands import InSyncOutcome, PartitionOutcome
 
 VERSION = 1
 INT64_MAX = 2**63 - 1
@@ -36,6 +38,13 @@ RESULTS: Mapping[type, Any] = {
     commands.RegisterBroker: int,
     commands.AllocateProducerIds: commands.ProducerIdBlock,
     commands.PutDocuments: Mapping[tuple[str, str], Offset],
+    commands.BrokerHeartbeat: HeartbeatOutcome,
+    commands.FenceBroker: types.NoneType,
+    commands.UnregisterBroker: types.NoneType,
+    commands.AlterPartition: tuple[InSyncOutcome, ...],
+    commands.ElectLeaders: tuple[PartitionOutcome, ...],
+    commands.BalanceLeaders: int,
+    commands.AlterReassignments: tuple[PartitionOutcome, ...],
 }
 _COMMANDS = {command.__name__: command for command in RESULTS}
 
@@ -125,8 +134,8 @@ def _coder(kind: Any) -> _Coder:
         return _mapping(*get_args(kind))
     if origin in (Union, types.UnionType):
         return _union(get_args(kind))
-    if isinstance(kind, type) and is_dataclass(kind):
-        return _dataclass(kind)
+    if isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "_fields")):
+        return _by_name(kind)
     if _is_class_of(kind, Enum):
         return _enum(kind)
     return _PLAIN[kind]
@@ -192,7 +201,8 @@ def _one_of(kinds: dict[str, type]) -> _Coder:
     return _Coder(encode, decode)
 
 
-def _dataclass(kind: type) -> _Coder:
+def _by_name(kind: type) -> _Coder:
+    """Dataclasses and named tuples."""
     hints = get_type_hints(kind)
     coders = {name: _coder(hint) for name, hint in hints.items()}
 
@@ -217,6 +227,11 @@ def _enum(kind: type[Enum]) -> _Coder:
             raise EncodingError(str(error)) from None
 
     return _Coder(lambda value: value.value, decode)
+
+
+def _nothing(read: Any) -> None:
+    if read is not None:
+        raise EncodingError("not null")
 
 
 def _list(read: Any, length: int | None = None) -> list[Any]:
@@ -258,6 +273,7 @@ def _bytes(read: Any) -> bytes:
 
 
 _PLAIN: Mapping[Any, _Coder] = {
+    types.NoneType: _Coder(lambda value: None, _nothing),
     int: _Coder(int, _integer),
     bool: _Coder(bool, _boolean),
     str: _Coder(str, _string),

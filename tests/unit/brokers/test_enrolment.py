@@ -14,7 +14,7 @@ from brokers.events import Answered, AskFailure
 from brokers.groups.coordinator import Coordinator
 from brokers.ids import Peer
 from brokers.metadata.commands import NO_ID
-from brokers.metadata.image import BrokerImage, Image
+from brokers.metadata.image import BrokerImage, Endpoint, Image
 from brokers.metadata.plane import MetadataPlane
 from brokers.metadata.registration import FEATURES
 from brokers.region import Ready
@@ -184,8 +184,8 @@ def test_a_final_refusal_ends_the_node_with_what_to_do(error: KafkaError, said: 
 
 def broker(broker_id: int, *, fenced: bool) -> BrokerImage:
     return BrokerImage(
-        id=broker_id, broker_epoch=1, incarnation=NO_ID, directory=NO_ID,
-        host="h", port=1, rack=None, fenced=fenced,
+        id=broker_id, broker_epoch=1, incarnation=NO_ID,
+        endpoints=(Endpoint("PLAINTEXT", "h", 1),), fenced=fenced,
     )  # fmt: skip
 
 

@@ -1,0 +1,51 @@
+"""BrokerHeartbeat (key 63): a broker is there, or asks to be let in or to leave (KIP-631). Versions 0-2, for nodes.
+
+Log directories that went offline, and cordoned ones, are not looked at yet: a node has one directory, and ends with it.
+"""
+
+from brokers.api.context import Context, Then, reply_to
+from brokers.effects import Effect
+from brokers.errors import KafkaError, Refusal
+from brokers.events import Request
+from brokers.ids import Instant
+from brokers.metadata.broker_commands import HeartbeatOutcome
+from brokers.metadata.commands import BrokerHeartbeat
+from brokers.wire.messages.broker_lifecycle import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+)
+
+KEY = 63
+VERSIONS = (0, 2)
+
+
+def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    message = request.message
+    assert isinstance(message, BrokerHeartbeatRequest)
+    context.heard(message.broker_id, request.ticket, now)
+    return serve(context, message, reply_to(request.ticket), now)
+
+
+def serve(context: Context, message: object, then: Then, now: Instant) -> list[Effect]:
+    assert isinstance(message, BrokerHeartbeatRequest)
+    if not context.plane.is_active:
+        return then(BrokerHeartbeatResponse(error_code=KafkaError.NOT_CONTROLLER), now)
+
+    def decided(result: HeartbeatOutcome | Refusal, now: Instant) -> list[Effect]:
+        if isinstance(result, Refusal):
+            return then(BrokerHeartbeatResponse(error_code=result.error), now)
+        response = BrokerHeartbeatResponse(
+            is_caught_up=result.is_caught_up,
+            is_fenced=result.is_fenced,
+            should_shut_down=result.should_shut_down,
+        )
+        return then(response, now)
+
+    command = BrokerHeartbeat(
+        broker_id=message.broker_id,
+        broker_epoch=message.broker_epoch,
+        metadata_offset=message.current_metadata_offset,
+        want_fence=message.want_fence,
+        want_shut_down=message.want_shut_down,
+    )
+    return context.decide(command, decided, now)

@@ -1,0 +1,60 @@
+"""BrokerRegistration (key 62): a broker's new life begins (KIP-631). Versions 0-4, between nodes."""
+
+from brokers.api.context import Context, Then, reply_to
+from brokers.effects import Effect
+from brokers.endpoints import DATA_LISTENER
+from brokers.errors import KafkaError, Refusal
+from brokers.events import Request
+from brokers.ids import Instant
+from brokers.metadata.commands import RegisterBroker
+from brokers.wire.messages.broker_lifecycle import (
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    Listener,
+)
+
+KEY = 62
+VERSIONS = (0, 4)
+
+
+def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    return serve(context, request.message, reply_to(request.ticket), now)
+
+
+def serve(context: Context, message: object, then: Then, now: Instant) -> list[Effect]:
+    assert isinstance(message, BrokerRegistrationRequest)
+    if not context.plane.is_active:
+        return then(BrokerRegistrationResponse(error_code=KafkaError.NOT_CONTROLLER), now)
+    listener = _for_clients(message)
+    if listener is None:
+        return then(BrokerRegistrationResponse(error_code=KafkaError.INVALID_REGISTRATION), now)
+
+    def decided(result: int | Refusal, now: Instant) -> list[Effect]:
+        if isinstance(result, Refusal):
+            return then(BrokerRegistrationResponse(error_code=result.error), now)
+        return then(BrokerRegistrationResponse(broker_epoch=result), now)
+
+    return context.decide(_command(message, listener), decided, now)
+
+
+def _for_clients(message: BrokerRegistrationRequest) -> Listener | None:
+    return next((each for each in message.listeners if each.name == DATA_LISTENER), None)
+
+
+def _command(message: BrokerRegistrationRequest, listener: Listener) -> RegisterBroker:
+    return RegisterBroker(
+        broker_id=message.broker_id,
+        incarnation=message.incarnation_id,
+        log_dirs=tuple(message.log_dirs),
+        host=listener.host,
+        port=listener.port,
+        rack=message.rack,
+        host_label=message.host_label,
+        features=tuple(
+            (each.name, each.min_supported_version, each.max_supported_version)
+            for each in message.features
+        ),
+        cluster_id=message.cluster_id,
+        previous_broker_epoch=message.previous_broker_epoch,
+        starts_fenced=True,
+    )
