@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 import h11
 
 SLICE_SECONDS: Final = 0.001
+SLICE_CHARACTERS: Final = 256 * 1024
 EXCHANGE_SECONDS: Final = 60.0  # to ask, and to read the answer; then the connection is closed
 CONNECTIONS_MAX: Final = 64
 READ_BYTES: Final = 16 * 1024
@@ -40,7 +41,7 @@ class HttpServer:
         self._routes = routes
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.StreamWriter] = set()
-        self._turn = asyncio.Lock()  # one answer is made at a time, or the slices would add up
+        self._turn = asyncio.Lock()  # one slice is made in a turn of the loop, or they would add up
 
     async def start(self, bound: socket.socket) -> None:
         self._server = await asyncio.start_server(self._accept, sock=bound)
@@ -79,18 +80,22 @@ class HttpServer:
         self, connection: h11.Connection, writer: asyncio.StreamWriter, request: h11.Request
     ) -> None:
         answer = self._route(request)
+        headers = [("Content-Type", answer.content_type), ("Cache-Control", "no-store")]
+        reason = HTTPStatus(answer.status).phrase.encode()
+        response = h11.Response(status_code=answer.status, headers=headers, reason=reason)
+        writer.write(connection.send(response) or b"")
+        slices = _slices(answer.pieces) if request.method != b"HEAD" else iter(())
+        while (text := await self._next(slices)) is not None:
+            writer.write(connection.send(h11.Data(data=text.encode())) or b"")
+            await writer.drain()  # the turn is over: who does not read keeps nobody waiting
+        writer.write(connection.send(h11.EndOfMessage()) or b"")
+        await writer.drain()
+
+    async def _next(self, slices: Iterator[str]) -> str | None:
         async with self._turn:
-            headers = [("Content-Type", answer.content_type), ("Cache-Control", "no-store")]
-            reason = HTTPStatus(answer.status).phrase.encode()
-            response = h11.Response(status_code=answer.status, headers=headers, reason=reason)
-            writer.write(connection.send(response) or b"")
-            if request.method != b"HEAD":
-                for text in _slices(answer.pieces):
-                    writer.write(connection.send(h11.Data(data=text.encode())) or b"")
-                    await writer.drain()
-                    await asyncio.sleep(0)
-            writer.write(connection.send(h11.EndOfMessage()) or b"")
-            await writer.drain()
+            text = next(slices, None)
+            await asyncio.sleep(0)
+        return text
 
     def _route(self, request: h11.Request) -> Answer:
         path = request.target.partition(b"?")[0].decode("ascii", "replace")
@@ -118,12 +123,13 @@ async def _request(connection: h11.Connection, reader: asyncio.StreamReader) -> 
 
 
 def _slices(pieces: Iterable[str]) -> Iterator[str]:
-    """The pieces joined, as many as are made in one slice of time."""
-    ends_at = perf_counter() + SLICE_SECONDS
+    """The pieces joined, as many as are made in one slice of time, or fill one."""
+    ends_at, size = perf_counter() + SLICE_SECONDS, 0
     made: list[str] = []
     for piece in pieces:
         made.append(piece)
-        if perf_counter() >= ends_at:
+        size += len(piece)
+        if size >= SLICE_CHARACTERS or perf_counter() >= ends_at:
             yield "".join(made)
-            made, ends_at = [], perf_counter() + SLICE_SECONDS
+            made, ends_at, size = [], perf_counter() + SLICE_SECONDS, 0
     yield "".join(made)

@@ -2,6 +2,7 @@
 
 import asyncio
 import http.client
+import itertools
 import socket
 from collections.abc import Callable, Iterator
 from time import perf_counter
@@ -64,6 +65,17 @@ def test_a_connection_serves_one_request_after_another() -> None:
         return texts
 
     assert serve(ROUTES, act) == [b"one two\n"] * 3
+
+
+def test_who_does_not_read_keeps_nobody_waiting() -> None:
+    def act(port: int) -> tuple[int, str, str]:
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+            connection.sendall(b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.recv(1)
+            return ask(port, "/text")
+
+    routes = {**ROUTES, "/endless": lambda: Answer(itertools.repeat("x" * 65_536))}
+    assert serve(routes, act)[0] == 200
 
 
 def test_nonsense_costs_its_sender_the_connection_and_nobody_else() -> None:
