@@ -1,6 +1,7 @@
 """CreatePartitions (key 37): topics grow, they never shrink (KIP-195). Versions 0-3. Every topic asked is answered."""
 
 from brokers.api.context import Context
+from brokers.api.create_topics import shortcomings
 from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
@@ -33,7 +34,8 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
             )
             for outcome in result
         ]
-        return [Reply(request.ticket, CreatePartitionsResponse(results=results))]
+        reply = Reply(request.ticket, CreatePartitionsResponse(results=results))
+        return [*shortcomings(result), reply]
 
     return context.propose(command, then, now)
 

@@ -4,7 +4,7 @@ The answer comes once the topics are committed and their logs are open.
 """
 
 from brokers.api.context import Context
-from brokers.effects import Effect, Reply
+from brokers.effects import Changed, Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
@@ -29,6 +29,7 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     command = CreateTopics(tuple(map(_new_topic, message.topics)), message.validate_only)
 
     def then(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+        told: list[Effect] = []
         if isinstance(result, Refusal):
             names = dict.fromkeys(item.name for item in command.items)
             results = [
@@ -39,9 +40,19 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
             ]
         else:
             results = [_result(context, command, outcome) for outcome in result]
-        return [Reply(request.ticket, CreateTopicsResponse(topics=results))]
+            told = shortcomings(result)
+        return [*told, Reply(request.ticket, CreateTopicsResponse(topics=results))]
 
     return context.propose(command, then, now)
+
+
+def shortcomings(outcomes: tuple[TopicOutcome, ...]) -> list[Effect]:
+    """What an operator should know of topics that could be made, but not as they should be."""
+    return [
+        Changed(f"topic {outcome.name}", "placed", outcome.warning)
+        for outcome in outcomes
+        if outcome.warning is not None
+    ]
 
 
 def _new_topic(asked: CreatableTopic) -> NewTopic:

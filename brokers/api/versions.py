@@ -11,6 +11,8 @@ from typing import TypeAlias
 from brokers.api import (
     allocate_producer_ids,
     alter_configs,
+    alter_partition,
+    alter_partition_reassignments,
     api_versions,
     broker_heartbeat,
     broker_registration,
@@ -26,6 +28,7 @@ from brokers.api import (
     describe_producers,
     describe_quorum,
     describe_topic_partitions,
+    elect_leaders,
     envelope,
     fetch,
     find_coordinator,
@@ -36,6 +39,7 @@ from brokers.api import (
     leave_group,
     list_groups,
     list_offsets,
+    list_partition_reassignments,
     metadata,
     offset_commit,
     offset_delete,
@@ -78,7 +82,10 @@ _DATA: tuple[ModuleType, ...] = (
     describe_log_dirs,
     create_partitions,
     delete_groups,
+    elect_leaders,
     incremental_alter_configs,
+    alter_partition_reassignments,
+    list_partition_reassignments,
     offset_delete,
     describe_quorum,
     describe_cluster,
@@ -94,8 +101,12 @@ _CONTROLLER: tuple[ModuleType, ...] = (
     describe_configs,
     alter_configs,
     create_partitions,
+    elect_leaders,
     incremental_alter_configs,
+    alter_partition_reassignments,
+    list_partition_reassignments,
     describe_quorum,
+    alter_partition,
     envelope,
     describe_cluster,
     broker_registration,
@@ -114,7 +125,7 @@ _CONTROLLER_HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for modu
 # What a node asks of the active controller it asks of itself in the same words, without a connection.
 CONTROLLER_SERVICES: Mapping[int, Serve] = {
     module.KEY: module.serve
-    for module in (broker_registration, broker_heartbeat, allocate_producer_ids)
+    for module in (alter_partition, broker_registration, broker_heartbeat, allocate_producer_ids)
 }
 _DATA_VERSIONS = _advertised(_DATA)
 _CONTROLLER_VERSIONS = _advertised(_CONTROLLER)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from brokers.api.context import Context
 from brokers.config import BrokerConfig
-from brokers.effects import Effect, Reply
+from brokers.effects import Changed, Effect, Reply
 from brokers.events import LogFailed, Request
 from brokers.groups.coordinator import Coordinator
 from brokers.ids import METADATA_PARTITION, Instant, TopicPartition
@@ -27,6 +27,7 @@ class Node:
     def __init__(self, config: BrokerConfig | None = None) -> None:
         self.host = Host(config=config).start()
         self.replies: dict[int, Any] = {}
+        self.changes: list[Changed] = []
         self._versions: dict[int, tuple[int, int]] = {}
         self._tickets = 0
         self.context = Context(
@@ -105,6 +106,8 @@ class Node:
             if isinstance(effect, Reply):
                 assert effect.ticket not in self.replies, "answered twice"
                 self.replies[effect.ticket] = self._as_read(effect)
+            elif isinstance(effect, Changed):
+                self.changes.append(effect)
             else:
                 self.host.todo.append(effect)
 

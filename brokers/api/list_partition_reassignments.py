@@ -1,0 +1,57 @@
+"""ListPartitionReassignments (key 46): which replicas are on the move (KIP-455). Version 0.
+
+What is not on the move, or does not exist, is left out.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from brokers.api.context import Context
+from brokers.effects import Effect, Reply
+from brokers.events import Request
+from brokers.ids import Instant
+from brokers.metadata.image import Image, TopicImage
+from brokers.wire.messages.replication import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    OngoingPartitionReassignment,
+    OngoingTopicReassignment,
+)
+
+KEY = 46
+VERSIONS = (0, 0)
+
+
+def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    message = request.message
+    assert isinstance(message, ListPartitionReassignmentsRequest)
+    response = ListPartitionReassignmentsResponse(error_message=None)
+    for topic, indexes in _asked(context.image, message):
+        ongoing = list(_ongoing(topic, indexes))
+        if ongoing:
+            response.topics.append(OngoingTopicReassignment(name=topic.name, partitions=ongoing))
+    return [Reply(request.ticket, response)]
+
+
+def _asked(
+    image: Image, message: ListPartitionReassignmentsRequest
+) -> Iterator[tuple[TopicImage, Iterable[int]]]:
+    if message.topics is None:
+        for topic in image.topics_by_name.values():
+            yield topic, range(len(topic.partitions))
+        return
+    for asked in message.topics:
+        known = image.topics_by_name.get(asked.name)
+        if known is not None:
+            yield known, sorted({*asked.partition_indexes} & {*range(len(known.partitions))})
+
+
+def _ongoing(topic: TopicImage, indexes: Iterable[int]) -> Iterator[OngoingPartitionReassignment]:
+    for index in indexes:
+        partition = topic.partitions[index]
+        if partition.is_reassigned:
+            yield OngoingPartitionReassignment(
+                partition_index=index,
+                replicas=list(partition.replicas),
+                adding_replicas=list(partition.adding),
+                removing_replicas=list(partition.removing),
+            )
