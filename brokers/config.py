@@ -151,6 +151,27 @@ class BrokerConfig(BaseModel):
     log_message_timestamp_type: Annotated[
         Literal["CreateTime", "LogAppendTime"], Field(alias="log.message.timestamp.type")
     ] = "CreateTime"
+    replica_lag_time_max_ms: Annotated[Millis, Field(alias="replica.lag.time.max.ms")] = 30_000
+    replica_fetch_wait_max_ms: Annotated[Bytes32, Field(alias="replica.fetch.wait.max.ms")] = 500
+    replica_fetch_min_bytes: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="replica.fetch.min.bytes")
+    ] = 1
+    replica_fetch_max_bytes: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="replica.fetch.max.bytes")
+    ] = 1 * MIB
+    replica_fetch_response_max_bytes: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="replica.fetch.response.max.bytes")
+    ] = 10 * MIB
+    # How long a fetch that failed is left alone at most; the first attempts follow faster than in Kafka.
+    replica_fetch_backoff_ms: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="replica.fetch.backoff.ms")
+    ] = 1_000
+    replica_socket_timeout_ms: Annotated[Bytes32, Field(alias="replica.socket.timeout.ms")] = 30_000
+    num_replica_fetchers: Annotated[int, Field(ge=1, le=1_000, alias="num.replica.fetchers")] = 1
+    replica_selector_class: Annotated[
+        Literal["org.apache.kafka.common.replica.RackAwareReplicaSelector"] | None,
+        Field(alias="replica.selector.class"),
+    ] = None
     replica_high_watermark_checkpoint_interval_ms: Annotated[
         Millis, Field(alias="replica.high.watermark.checkpoint.interval.ms")
     ] = 5_000

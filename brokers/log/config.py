@@ -17,6 +17,7 @@ class LogConfig:
     delete_expired: bool = True  # cleanup.policy=delete; False keeps everything
     flush_messages: int = INT64_MAX
     max_message_bytes: int = 1_048_588
+    min_insync_replicas: int = 1
     append_time: bool = False  # message.timestamp.type=LogAppendTime
     timestamp_before_max_ms: int = INT64_MAX  # message.timestamp.before.max.ms
     timestamp_after_max_ms: int = 3_600_000  # message.timestamp.after.max.ms (KIP-1030)

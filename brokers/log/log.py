@@ -143,13 +143,23 @@ class Log:
         return effects + self._start_at(log_start_offset)
 
     def restart_at(self, offset: Offset) -> list[StorageEffect]:
-        """Drop everything and go on at `offset`, at or above the log's end: a mirror whose source has lost a range."""
-        assert offset >= self.log_end_offset, (offset, self.log_end_offset)
+        """Drop everything and go on at `offset`: a mirror whose source has lost a range, a follower left behind.
+
+        At or above the log's end, or anywhere while the log is empty.
+        """
+        is_empty = self.log_start_offset == self.log_end_offset
+        assert offset >= self.log_end_offset or is_empty, (offset, self.log_end_offset)
         if offset == self.log_end_offset:
             return self.trim(offset)
         roll = self._roll(offset)
+        is_later_known = self.epochs.drop_from(offset) if offset < self.log_end_offset else False
         self.log_end_offset = self.written_offset = offset
-        return [roll, *self._start_at(offset)]
+        effects = [roll, *self._start_at(offset)]
+        return (
+            [*effects, SaveEpochs(self.partition, self.epochs.entries)]
+            if is_later_known
+            else effects
+        )
 
     def truncate(self, offset: Offset) -> list[StorageEffect]:
         """Cut what lies at `offset` and above: then this log is over, and `LogOpened` brings the one that is left.

@@ -19,7 +19,7 @@ from brokers.metadata.image import Image
 LOG_KEYS = (
     "segment.bytes", "segment.ms", "retention.ms", "retention.bytes", "cleanup.policy",
     "flush.messages", "max.message.bytes", "message.timestamp.type",
-    "message.timestamp.before.max.ms", "message.timestamp.after.max.ms",
+    "message.timestamp.before.max.ms", "message.timestamp.after.max.ms", "min.insync.replicas",
 )  # fmt: skip
 
 
@@ -112,6 +112,7 @@ def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
         delete_expired="delete" in elements(values["cleanup.policy"]),
         flush_messages=int(values["flush.messages"]),
         max_message_bytes=int(values["max.message.bytes"]),
+        min_insync_replicas=int(values["min.insync.replicas"]),
         append_time=values["message.timestamp.type"].strip() == "LogAppendTime",
         timestamp_before_max_ms=int(values["message.timestamp.before.max.ms"]),
         timestamp_after_max_ms=int(values["message.timestamp.after.max.ms"]),

@@ -51,6 +51,7 @@ def trim(replica: Replica, writer: str, log_start_offset: Offset) -> list[Effect
 
 
 def _require_writer(replica: Replica, writer: str) -> None:
+    replica.require_leader()
     if replica.writer != writer:
         raise Refusal(
             KafkaError.POLICY_VIOLATION,

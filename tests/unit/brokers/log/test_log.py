@@ -165,7 +165,17 @@ def test_a_restart_leaves_an_empty_log_at_the_offset() -> None:
     assert [(segment.base_offset, segment.size) for segment in log.segments] == [(100, 0)]
     assert log.begin_epoch(7) == [SaveEpochs(TP, ((7, 100),))]
     with pytest.raises(AssertionError):
-        log.restart_at(99)
+        filled_log().restart_at(6)
+
+
+def test_an_empty_log_may_go_on_at_a_lower_offset() -> None:
+    log = filled_log()
+    log.restart_at(100)
+    log.begin_epoch(7)
+    assert kinds(log.restart_at(98)) == ["Roll", "TrimLog", "SaveEpochs"]
+    assert (log.log_start_offset, log.written_offset, log.log_end_offset) == (98, 98, 98)
+    assert [(segment.base_offset, segment.size) for segment in log.segments] == [(98, 0)]
+    assert log.epochs.entries == ()
 
 
 @pytest.mark.parametrize(

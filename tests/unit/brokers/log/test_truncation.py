@@ -159,6 +159,19 @@ def test_a_sync_that_began_before_the_cut_means_nothing_after_it() -> None:
     assert driver.log.written_offset == 3
 
 
+def test_an_empty_log_that_goes_on_at_a_lower_offset_is_there_after_a_restart() -> None:
+    driver = Driver()
+    driver.append(batch_at(0, 3))
+    driver.perform(driver.log.restart_at(13))
+    driver.perform(driver.log.restart_at(12))
+    driver.append(batch_at(12, 4, leader_epoch=2))
+    driver.perform(driver.log.trim(13))
+    driver.start()
+    assert (driver.log.log_start_offset, driver.log.log_end_offset) == (13, 16)
+    assert driver.log.epochs.entries == ((2, 13),)
+    assert driver.repairs == ()
+
+
 def killed_at(fuse: int, offset: int) -> tuple[Driver, bool]:
     """A log that was being cut when its process ended, opened again; and whether it had come to its end."""
     disk = Disk(lambda path, data: None)

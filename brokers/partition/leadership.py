@@ -1,0 +1,144 @@
+"""A replica leads, with others: commits what enough of them have, and keeps the in-sync set to those that keep up."""
+
+from typing import TYPE_CHECKING, Protocol
+
+from brokers.effects import Effect
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import BrokerId, Instant, Offset
+from brokers.metadata.image import PartitionImage
+from brokers.partition.followers import Contact
+from brokers.partition.progress import Progress, Proposal
+
+if TYPE_CHECKING:
+    from brokers.partition.replica import Replica
+
+
+class Others(Protocol):
+    """What a leader must know of the other brokers, and through whom it changes an in-sync set."""
+
+    node_id: BrokerId
+    lag_ms_max: int
+
+    def may_join(self, broker: BrokerId, broker_epoch: int) -> bool:
+        """Whether the controller would let this broker into an in-sync set."""
+
+    def propose(self, replica: "Replica", proposal: Proposal) -> None:
+        """Let the controller decide on it; `Leadership.answered` hears what came of it."""
+
+    def advanced(self, replica: "Replica") -> list[Effect]:
+        """A high watermark moved, by whatever other nodes did."""
+
+
+class Leadership:
+    """From the beginning of a leader epoch to its end. `end` is the log's end before the next append."""
+
+    __slots__ = ("_others", "_replica", "end", "progress")
+
+    def __init__(
+        self, replica: "Replica", others: Others, placed: PartitionImage, now: Instant
+    ) -> None:
+        self._replica = replica
+        self._others = others
+        self.end: Offset = 0 if replica.log is None else replica.log.log_end_offset
+        self.progress = Progress(
+            others.node_id,
+            placed.leader_epoch,
+            eligible=others.may_join,
+            lag_ms_max=others.lag_ms_max,
+            epoch_start=self.end,
+        )
+        self.update(placed, now)
+
+    def update(self, placed: PartitionImage, now: Instant) -> None:
+        """What the image says of this leadership by now."""
+        self.progress.update(
+            placed.partition_epoch, placed.replicas, placed.isr, placed.observers, now
+        )
+
+    def reached(self, now: Instant) -> Offset | None:
+        """Where the high watermark may be; None while it must not move."""
+        replica = self._replica
+        log = replica.require_log()
+        min_insync = replica.config.min_insync_replicas
+        return self.progress.committed(log.written_offset, log.log_end_offset, min_insync, now)
+
+    def opened(self, log_end_offset: Offset) -> None:
+        """The log is there: the leadership begins at its end."""
+        self.end = self.progress.epoch_start = log_end_offset
+        self._replica.waiting.moved()
+
+    def appended(self) -> None:
+        """The log's end moved: followers hear of it before it is committed, for that is how it gets to be."""
+        replica = self._replica
+        self.progress.outrun(self.end)
+        self.end = replica.require_log().log_end_offset
+        replica.waiting.moved()
+
+    # --- what is asked of enough replicas ---
+
+    def require_in_sync(self) -> None:
+        """Refuses what all in-sync replicas are to acknowledge where there are too few of them."""
+        least = self._least
+        if len(self.progress.isr) < least:
+            because = f"{len(self.progress.isr)} replicas in sync, min.insync.replicas is {least}"
+            raise Refusal(KafkaError.NOT_ENOUGH_REPLICAS, because)
+
+    @property
+    def has_enough_in_sync(self) -> bool:
+        """Asked once more when a batch is committed: the set may have shrunk since it was appended."""
+        return len(self.progress.maximal_isr) >= self._least
+
+    @property
+    def _least(self) -> int:
+        return self.progress.min_isr(self._replica.config.min_insync_replicas)
+
+    # --- followers and the in-sync set ---
+
+    def fetched(
+        self,
+        broker: BrokerId,
+        offset: Offset,
+        log_start_offset: Offset,
+        broker_epoch: int,
+        contact: Contact,
+        now: Instant,
+    ) -> list[Effect]:
+        """A follower or observer asked for `offset`: below, it has everything."""
+        replica, progress = self._replica, self.progress
+        end = replica.require_log().log_end_offset
+        progress.fetched(broker, offset, log_start_offset, end, broker_epoch, contact, now)
+        effects = replica.advance(now)
+        if broker not in progress.isr:
+            self.expand(now)
+        return effects
+
+    def expand(self, now: Instant) -> None:
+        """Ask for those who may join: a follower has come up, or the image lets one in that was up all along."""
+        if self._replica.log is not None:
+            self._propose(self.progress.expansion(self._replica.high_watermark, now))
+
+    def shrink(self, now: Instant) -> None:
+        """Ask to be rid of members that don't keep up."""
+        log = self._replica.log
+        if log is not None:
+            self._propose(self.progress.shrink(log.log_end_offset, now))
+
+    def answered(
+        self,
+        proposal: Proposal,
+        error: KafkaError,
+        partition_epoch: int,
+        isr: tuple[BrokerId, ...],
+        now: Instant,
+    ) -> list[Effect]:
+        """What the controller said to a proposal."""
+        if self.progress.answered(proposal, error, partition_epoch, isr, now):
+            self._propose(proposal)
+            return []
+        effects = self._replica.advance(now)
+        self.expand(now)
+        return effects
+
+    def _propose(self, proposal: Proposal | None) -> None:
+        if proposal is not None:
+            self._others.propose(self._replica, proposal)
