@@ -1,0 +1,133 @@
+"""All that one fetcher asks of one leader.
+
+There are two lanes, because a request that waits at the leader cannot be told of another partition: what is added while
+the first lane's request is under way is asked for in the second, and moves over when both come to an end. So a new
+leader hears of its followers at once, and what it commits is not held up by the length of a long poll.
+"""
+
+from collections.abc import Callable
+
+from brokers.effects import Effect
+from brokers.ids import BrokerId, Instant
+from brokers.partition.replica import Replica
+from brokers.replication.following import Following
+from brokers.replication.host import Host
+from brokers.replication.lanes import Lane, backoff_ms
+from brokers.replication.sessions import Key
+from brokers.replication.settings import ReplicationSettings
+
+_ABOUT_TO_END_MS = 50  # a request so close to its end is worth waiting for
+
+
+class Fetcher:
+    """Replicas come and go with `follow` and `leave`."""
+
+    def __init__(
+        self,
+        host: Host,
+        settings: ReplicationSettings,
+        leader: BrokerId,
+        number: int,
+        wake: Callable[[Lane], None],
+    ) -> None:
+        self._host = host
+        self._wake = (
+            wake  # let a lane be kicked at the end of the step, with all that the step brings
+        )
+        self._settings = settings
+        self._followings: dict[Key, Following] = {}
+        self._lane_of: dict[Following, Lane] = {}
+        channel = f"replica-{number}"
+        self._main = Lane(host, settings, self, leader, channel)
+        self._second = Lane(host, settings, self, leader, f"{channel}-new")
+
+    def __len__(self) -> int:
+        return len(self._followings)
+
+    def follow(self, replica: Replica, now: Instant) -> list[Effect]:
+        """Fetch this partition, or fetch it under its new leader epoch."""
+        following = Following(replica, self)
+        known = self._followings.get(following.key)
+        if known is not None:
+            self._take_out(known)
+        self._followings[following.key] = following
+        replica.source = following
+        return self.able(following, now) if following.is_able else []
+
+    def leave(self, replica: Replica) -> None:
+        """Fetch it no more."""
+        source = replica.source
+        if isinstance(source, Following) and self._followings.get(source.key) is source:
+            del self._followings[source.key]
+            self._take_out(source)
+            replica.source = None
+
+    def kick(self, now: Instant) -> list[Effect]:
+        """The leader may have another address, or have come back."""
+        return self._main.kick(now) + self._second.kick(now)
+
+    # --- an `Asker` of its partitions ---
+
+    def able(self, following: Following, now: Instant) -> list[Effect]:
+        """It can be asked for: in the lane whose next request is the soonest."""
+        if self._followings.get(following.key) is not following:
+            return []
+        self._take_out(following)
+        is_busy = self._main.is_asking and self._main.ends_at > now
+        lane = self._second if is_busy and not self._second.is_asking else self._main
+        self._lane_of[following] = lane
+        lane.put(following)
+        self._wake(lane)
+        return []
+
+    def unable(self, following: Following, now: Instant) -> list[Effect]:
+        lane = self._lane_of.get(following)
+        self._take_out(following)
+        if lane is not None:
+            self._wake(lane)
+        return []
+
+    def stored(self, following: Following, now: Instant) -> list[Effect]:
+        lane = self._lane_of.get(following)
+        return self._again(following, now) if lane is None else lane.stored(following, now)
+
+    def _take_out(self, following: Following) -> None:
+        lane = self._lane_of.pop(following, None)
+        if lane is not None:
+            lane.take_out(following)
+
+    # --- the `Owner` of its lanes ---
+
+    def round_over(self, lane: Lane, now: Instant) -> list[Effect]:
+        """The second lane gives its partitions to the first, once that can take them."""
+        if lane is self._main:
+            if not self._second.is_asking:
+                self._merge()
+            return []
+        if self._main.is_asking and self._main.ends_at > now + _ABOUT_TO_END_MS:
+            return []
+        self._merge()
+        return self._main.kick(now)
+
+    def wait_ms(self, lane: Lane, now: Instant) -> int:
+        """The second lane's request comes back a little before the first one's, so that they can be one."""
+        longest = self._settings.wait_ms_max
+        if lane is self._main or not self._main.is_asking:
+            return longest
+        return min(longest, max(0, self._main.ends_at - _ABOUT_TO_END_MS // 2 - now))
+
+    def _merge(self) -> None:
+        for following in list(self._second.asking.members.values()):
+            self._second.take_out(following)
+            self._lane_of[following] = self._main
+            self._main.put(following)
+
+    def failed(self, lane: Lane, following: Following, now: Instant) -> None:
+        self._lane_of.pop(following, None)
+        delay = backoff_ms(following.failures - 1, self._settings.backoff_ms_max)
+        self._host.timers.set(now + delay, lambda at: self._again(following, at))
+
+    def _again(self, following: Following, now: Instant) -> list[Effect]:
+        if following in self._lane_of or not following.is_able:
+            return []
+        return self.able(following, now)

@@ -1,0 +1,47 @@
+"""What replication needs of the node around it; `brokers.api.context.Context` is one."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from brokers.config import BrokerConfig
+from brokers.effects import Effect
+from brokers.events import Answered
+from brokers.ids import Instant, Peer, Ticket, TopicPartition
+from brokers.metadata.image import Image
+from brokers.partition.replica import Replica
+from brokers.timers import Timers
+
+
+class Host(Protocol):
+    """The cores of one node, and the continuations that wait on them."""
+
+    config: BrokerConfig
+    cluster_id: str
+    partitions: dict[TopicPartition, Replica]
+    timers: Timers
+    answered: dict[Ticket, Callable[[Any, Instant], list[Effect]]]
+    abandoned: dict[Ticket, Callable[[], None]]
+
+    @property
+    def image(self) -> Image: ...
+
+    def new_ticket(self) -> Ticket: ...
+
+    def ask(
+        self,
+        peer: Peer,
+        channel: str,
+        api_key: int,
+        api_version: int,
+        message: object,
+        timeout_ms: int,
+        then: Callable[[Answered, Instant], list[Effect]],
+    ) -> list[Effect]: ...
+
+    def control(
+        self,
+        api_key: int,
+        message: object,
+        then: Callable[[Any, Instant], list[Effect]],
+        now: Instant,
+    ) -> list[Effect]: ...

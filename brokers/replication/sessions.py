@@ -1,0 +1,160 @@
+"""What each follower asked a leader for, so that it need not say it again (fetch sessions, KIP-227).
+
+A session lists partitions once; a request then names only those that changed, and an answer only those with news. Here
+a partition of a session is looked at when something moved (`FollowerSession.news`): those that are quiet cost nothing.
+
+    request (id, epoch)   meaning
+    (any, -1)             without a session; a named one ends
+    (any, 0)              everything anew; a named one ends, another begins
+    (id, n)               what changed since request n - 1
+"""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import BrokerId, Offset, TopicPartition
+from brokers.partition.followers import Contact
+from brokers.partition.replica import Replica
+from brokers.wire.messages.fetch import FetchPartition
+
+SESSIONLESS = -1
+FULL = 0
+EPOCH_MAX = 2**31 - 1
+UNTOLD = 2**63 - 1  # a follower that does not say which high watermark it knows
+SESSIONS_PER_BROKER_MAX = 32  # far above any sensible num.replica.fetchers; the oldest go first
+
+Key = tuple[UUID, int]  # topic id, partition index
+
+
+class Tracked:
+    """One partition of a session: what was asked last, and what was answered last."""
+
+    __slots__ = ("asked", "is_new", "partition", "sent", "session", "topic_id", "watched")
+
+    def __init__(self, session: "FollowerSession", topic_id: UUID, asked: FetchPartition) -> None:
+        self.session = session
+        self.topic_id = topic_id
+        self.partition: TopicPartition | None = None  # None while the topic id is unknown
+        self.asked = asked
+        self.is_new = True
+        self.sent: tuple[Offset, Offset] = (-1, -1)  # high watermark, log start offset
+        self.watched: Replica | None = None
+
+    def moved(self) -> None:
+        """Something about the partition changed."""
+        self.session.mark(self)
+
+    def watch(self, replica: Replica | None) -> None:
+        """From now on hear of this replica."""
+        if self.watched is replica:
+            return
+        if self.watched is not None:
+            self.watched.waiting.unwatch(self)
+        if replica is not None:
+            replica.waiting.watch(self)
+        self.watched = replica
+
+
+class FollowerSession:
+    """One follower's view of what it fetches here."""
+
+    __slots__ = (
+        "_tracked",
+        "broker_epoch",
+        "contact",
+        "id",
+        "news",
+        "next_epoch",
+        "poke",
+        "replica_id",
+    )
+
+    def __init__(self, session_id: int, replica_id: BrokerId, broker_epoch: int) -> None:
+        self.id = session_id
+        self.replica_id = replica_id
+        self.broker_epoch = broker_epoch
+        self.next_epoch = 1
+        self.contact = Contact()
+        self.news: dict[Tracked, None] = {}
+        self.poke: Callable[[], None] | None = None  # while a request is parked
+        self._tracked: dict[Key, Tracked] = {}
+
+    def __len__(self) -> int:
+        return len(self._tracked)
+
+    def mark(self, tracked: Tracked) -> None:
+        self.news[tracked] = None
+        if self.poke is not None:
+            self.poke()
+
+    def listed(self, topic_id: UUID, asked: FetchPartition) -> Tracked:
+        """The request names this partition: it is new, or its offsets are."""
+        key = (topic_id, asked.partition)
+        tracked = self._tracked.get(key)
+        if tracked is None:
+            tracked = self._tracked[key] = Tracked(self, topic_id, asked)
+        tracked.asked = asked
+        if asked.high_watermark != UNTOLD:
+            # It may not have taken what it was answered last (KIP-1166).
+            tracked.sent = (asked.high_watermark, tracked.sent[1])
+        self.news[tracked] = None
+        return tracked
+
+    def forget(self, topic_id: UUID, index: int) -> None:
+        tracked = self._tracked.pop((topic_id, index), None)
+        if tracked is not None:
+            tracked.watch(None)
+            self.news.pop(tracked, None)
+
+    def end(self) -> None:
+        """Nobody asks in this session any more."""
+        for tracked in self._tracked.values():
+            tracked.watch(None)
+        self._tracked.clear()
+        self.news.clear()
+        self.poke = None
+
+
+class Sessions:
+    """All sessions of a node, by id."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[int, FollowerSession] = {}
+        self._last_id = 0
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def find(
+        self, session_id: int, epoch: int, replica_id: BrokerId, broker_epoch: int
+    ) -> FollowerSession:
+        """The session that a request goes on with, begins, or does without; raises `Refusal`."""
+        if epoch in (FULL, SESSIONLESS):
+            self._close(session_id, replica_id)
+            session = FollowerSession(0, replica_id, broker_epoch)
+            return self._keep(session) if epoch == FULL else session
+        known = self._sessions.get(session_id)
+        if known is None or (known.replica_id, known.broker_epoch) != (replica_id, broker_epoch):
+            raise Refusal(KafkaError.FETCH_SESSION_ID_NOT_FOUND)
+        if epoch != known.next_epoch:
+            raise Refusal(KafkaError.INVALID_FETCH_SESSION_EPOCH)
+        known.next_epoch = 1 if epoch == EPOCH_MAX else epoch + 1
+        return known
+
+    def _close(self, session_id: int, replica_id: BrokerId) -> None:
+        known = self._sessions.get(session_id)
+        if known is not None and known.replica_id == replica_id:
+            del self._sessions[session_id]
+            known.end()
+
+    def _keep(self, session: FollowerSession) -> FollowerSession:
+        """One more; those of an earlier life of the same broker go, and the oldest if they become too many."""
+        same = [each for each in self._sessions.values() if each.replica_id == session.replica_id]
+        excess = len(same) + 1 - SESSIONS_PER_BROKER_MAX
+        for number, each in enumerate(same):
+            if each.broker_epoch < session.broker_epoch or number < excess:
+                self._close(each.id, each.replica_id)
+        self._last_id = session.id = self._last_id % EPOCH_MAX + 1
+        self._sessions[session.id] = session
+        return session
