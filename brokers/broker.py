@@ -76,6 +76,8 @@ class Broker:
         self._decisions.context = self._context
         self._housekeeping = Housekeeping(self._context)
         self._door = Door(self._context)
+        self._replication = self._context.replication
+        self._replication.on_advanced = self._door.advanced
         self._through_door = self._door.step
         self._ready = False
         self._enrolment: Enrolment | None = None
@@ -121,6 +123,8 @@ class Broker:
     def step(self, event: BrokerEvent, now: Instant) -> list[Effect]:
         """Same events at the same instants give the same effects."""
         effects = self._routes.get(type(event), self._through_door)(event, now)
+        if self._replication.is_due:
+            effects = [*effects, *self._replication.settle(now)]
         if not self._door.watched:
             return _private(effects)
         return self._with_trims(effects) if self._door.logs_watched else effects
@@ -162,6 +166,7 @@ class Broker:
 
     def _on_started(self, event: Started, now: Instant) -> list[Effect]:
         self._housekeeping.start(now)
+        self._replication.start(now)
         effects = self._decisions.run(self._context.plane.on_started(now), now)
         return effects if self._enrolment is None else effects + self._enrolment.start(now)
 
@@ -184,7 +189,7 @@ class Broker:
         effects += self._lifecycle.opened(partition, event.log, now)
         effects += self._door.advanced(partition)
         if partition.topic == OFFSETS_TOPIC and partition in self._context.partitions:
-            effects += self._group_log.load(self._context.partitions[partition], now)
+            effects += self._group_log.opened(self._context.partitions[partition], now)
         return effects + self._when_ready(now)
 
     def _on_plane(self, event: PlaneEvent, now: Instant) -> list[Effect]:

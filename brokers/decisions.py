@@ -46,6 +46,11 @@ class Decisions:
             groups.spread_over(len(offsets.partitions))
         for follow in self.context.followers:
             follow(self.context.image, delta)
-        effects = self._lifecycle.follow(delta)
+        effects = self._lifecycle.follow(delta, now)
+        effects += self.context.replication.brokers_changed(delta.brokers_changed, now)
+        if OFFSETS_TOPIC in (
+            *delta.topics_created, *delta.topics_changed, *delta.topics_deleted
+        ):  # fmt: skip
+            effects += self._group_log.follow(now)
         effects += self._group_log.run(groups.on_topics_deleted(delta.topics_deleted, now), now)
         return [*effects, ImageChanged(delta)]

@@ -23,7 +23,8 @@ class GroupLog:
 
     def __init__(self) -> None:
         self.context: Context
-        self.loading: dict[TopicPartition, None] = {}
+        self.loading: dict[TopicPartition, Offset] = {}  # up to where
+        self._led: set[TopicPartition] = set()
 
     def run(self, effects: Iterable[GroupEffect], now: Instant) -> list[Effect]:
         out: list[Effect] = []
@@ -42,7 +43,10 @@ class GroupLog:
     def _append(self, effect: AppendRecords, now: Instant) -> list[Effect]:
         groups = self.context.groups
         try:
-            replica = self.context.require(TopicPartition(OFFSETS_TOPIC, effect.offsets_partition))
+            partition = TopicPartition(OFFSETS_TOPIC, effect.offsets_partition)
+            replica = self.context.require_leader(partition)
+            if replica.leadership is not None:
+                replica.leadership.require_in_sync()
             records = [NewRecord(key=key, value=value) for key, value in effect.records]
             done = leader.append_own(replica, build_batch(records, timestamp=now), now)
         except Refusal:
@@ -59,14 +63,37 @@ class GroupLog:
         replica.waiting.for_offset(done.next_offset, placed)
         return [*done.effects]
 
-    def load(self, replica: Replica, now: Instant) -> list[Effect]:
-        """Read one partition from its start; the coordinator serves its groups when all of it has been read."""
-        self.loading[replica.partition] = None
-        self.context.groups.start_loading(replica.partition.partition)
-        return self._read(replica, replica.require_log().log_start_offset, now)
+    def follow(self, now: Instant) -> list[Effect]:
+        """The leaders of offsets partitions may have changed: whoever leads one coordinates its groups."""
+        topic = self.context.image.topics_by_name.get(OFFSETS_TOPIC)
+        effects: list[Effect] = []
+        for partition in () if topic is None else topic.each():
+            replica = self.context.partitions.get(partition)
+            if replica is not None and not replica.follows:
+                if partition not in self._led and replica.log is not None:
+                    effects += self.load(replica, now)
+                self._led.add(partition)
+            elif partition in self._led:
+                effects += self.lost(partition, now)
+                self._led.discard(partition)
+        return effects
 
-    def _read(self, replica: Replica, offset: Offset, now: Instant) -> list[Effect]:
-        if offset >= replica.high_watermark:
+    def opened(self, replica: Replica, now: Instant) -> list[Effect]:
+        """The log is there."""
+        return [] if replica.follows or replica.log is None else self.load(replica, now)
+
+    def load(self, replica: Replica, now: Instant) -> list[Effect]:
+        """Read one partition from its start; the coordinator serves its groups when all of it has been read.
+
+        All of it is more than is known to be committed: what the leader has, it will commit.
+        """
+        log = replica.require_log()
+        self.loading[replica.partition] = log.log_end_offset
+        self.context.groups.start_loading(replica.partition.partition)
+        return self._read(replica, log.log_start_offset, log.log_end_offset, now)
+
+    def _read(self, replica: Replica, offset: Offset, bound: Offset, now: Instant) -> list[Effect]:
+        if offset >= bound:
             self.loading.pop(replica.partition, None)
             loaded = self.context.groups.finish_loading(replica.partition.partition, now)
             return self.run(loaded, now)
@@ -74,14 +101,15 @@ class GroupLog:
 
         def answered(event: LogAnswer, at: Instant) -> list[Effect]:
             assert isinstance(event, RangeRead)
-            if event.error or event.next_offset <= offset or replica.partition not in self.loading:
+            if self.loading.get(replica.partition) != bound:
+                return []  # the leadership was lost meanwhile
+            if event.error or event.next_offset <= offset:
                 self.loading.pop(replica.partition, None)
                 return []  # the log failed meanwhile: it is loaded when it opens again
             self._replay(replica.partition, event.data)
-            return self._read(replica, event.next_offset, at)
+            return self._read(replica, event.next_offset, bound, at)
 
         self.context.answered[ticket] = answered
-        bound = replica.high_watermark
         return [ReadRange(ticket, replica.partition, offset, bound, READ_BYTES, at_least_one=True)]
 
     def _replay(self, partition: TopicPartition, data: Buffer) -> None:

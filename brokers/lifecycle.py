@@ -4,20 +4,23 @@ A decision of the controller is in force for clients only when the logs it asks 
 decision wait here for the logs that its changes opened.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from brokers.api.context import Context
 from brokers.effects import Changed, CloseLog, Effect, OpenLog
 from brokers.ids import Instant, TopicPartition
+from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.metadata.configs import log_config
-from brokers.metadata.image import ImageDelta, TopicImage
-from brokers.partition.replica import Replica
+from brokers.metadata.image import ImageDelta, PartitionImage, TopicImage
+from brokers.partition.replica import CUTTING, OPENING, Replica
 
 RETRY_OPEN_MS = 1_000  # an offline partition is tried again this often
 
 Opened: TypeAlias = Callable[[Instant], list[Effect]]
+# What a replica was last told: its place, its writer, its settings.
+_Known: TypeAlias = tuple[PartitionImage, str | None, LogConfig]
 
 
 class Lifecycle:
@@ -27,6 +30,8 @@ class Lifecycle:
         self.context: Context
         self._opening: dict[TopicPartition, None] = {}
         self._barriers: list[tuple[set[TopicPartition], Opened]] = []
+        self._known: dict[TopicPartition, _Known] = {}
+        self._writers: dict[str, str | None] = {}
 
     @property
     def opening(self) -> bool:
@@ -40,59 +45,90 @@ class Lifecycle:
         self._barriers.append((set(self._opening), then))
         return []
 
-    def follow(self, delta: ImageDelta) -> list[Effect]:
+    def follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
         """Effects that bring the partitions in step with what the image has become."""
         effects: list[Effect] = []
-        for topic in delta.topics_deleted:
-            effects += self._close(topic)
-        for name in dict.fromkeys(
-            (*delta.topics_created, *delta.topics_changed, *delta.topic_configs_changed)
-        ):
-            topic_image = self.context.image.topics_by_name.get(name)
-            if topic_image is not None:
-                effects += self._reconcile(topic_image)
+        for name in delta.topics_deleted:
+            self._writers.pop(name, None)
+            for partition in [each for each in self.context.partitions if each.topic == name]:
+                effects += self._close(partition, "the topic was deleted", now)
+        for name, indexes in self._changed(delta).items():
+            topic = self.context.image.topics_by_name.get(name)
+            if topic is not None:
+                effects += self._reconcile(topic, indexes or range(len(topic.partitions)), now)
         return effects
 
-    def _reconcile(self, topic: TopicImage) -> list[Effect]:
+    def _changed(self, delta: ImageDelta) -> dict[str, list[int]]:
+        """Topic to the partitions to look at; none named means all of them."""
+        changed: dict[str, list[int]] = {}
+        for partition in delta.partitions_changed:
+            changed.setdefault(partition.topic, []).append(partition.partition)
+        for name in (*delta.topics_created, *delta.topic_configs_changed):
+            changed[name] = []
+        for name in delta.topics_changed:
+            topic = self.context.image.topics_by_name.get(name)
+            if topic is not None and self._writers.get(name) != topic.writer:
+                changed[name] = []
+        return changed
+
+    def _reconcile(self, topic: TopicImage, indexes: Iterable[int], now: Instant) -> list[Effect]:
         effects: list[Effect] = []
+        node_id = self.context.config.node_id
         config = log_config(self.context.image, self.context.config, topic.name)
-        for index, placed in enumerate(topic.partitions):
+        self._writers[topic.name] = topic.writer
+        for index in indexes:
+            placed = topic.partitions[index]
             partition = TopicPartition(topic.name, index)
             replica = self.context.partitions.get(partition)
+            if node_id not in placed.replicas:
+                if replica is not None:
+                    effects += self._close(partition, "the partition is kept elsewhere now", now)
+                continue
             if replica is None:
-                replica = Replica(
-                    partition,
-                    topic_id=topic.id.bytes,
-                    leader_epoch=placed.leader_epoch,
-                    writer=topic.writer,
-                    config=config,
-                )
-                self.context.partitions[partition] = replica
+                replica = self._hold(partition, topic, placed, config)
                 effects.append(self._open(replica))
+            elif (placed, topic.writer, config) == self._known.get(partition):
                 continue
             replica.config = config
-            effects += replica.led(placed.leader_epoch, topic.writer)
+            self._known[partition] = (placed, topic.writer, config)
+            effects += self.context.replication.placed(replica, placed, topic.writer, now)
         return effects
+
+    def _hold(
+        self,
+        partition: TopicPartition,
+        topic: TopicImage,
+        placed: PartitionImage,
+        config: LogConfig,
+    ) -> Replica:
+        replica = self.context.partitions[partition] = Replica(
+            partition,
+            topic_id=topic.id.bytes,
+            leader_epoch=placed.leader_epoch,
+            writer=topic.writer,
+            config=config,
+            others=self.context.replication,
+        )
+        return replica
 
     def _open(self, replica: Replica) -> Effect:
         self._opening[replica.partition] = None
         return OpenLog(replica.partition, replica.topic_id, replica.config.sync)
 
-    def _close(self, topic: str) -> list[Effect]:
-        effects: list[Effect] = []
-        for partition in [name for name in self.context.partitions if name.topic == topic]:
-            replica = self.context.partitions.pop(partition)
-            self._opening.pop(partition, None)
-            effects += replica.failed("the topic was deleted", 0)[1:]
-            effects.append(CloseLog(partition, delete=True))
-        return effects
+    def _close(self, partition: TopicPartition, why: str, now: Instant) -> list[Effect]:
+        """Nothing of it stays here."""
+        replica = self.context.partitions.pop(partition)
+        self._opening.pop(partition, None)
+        self._known.pop(partition, None)
+        self.context.replication.closed(replica)
+        return [*replica.failed(why, now)[1:], CloseLog(partition, delete=True)]
 
     def opened(self, partition: TopicPartition, log: Log, now: Instant) -> list[Effect]:
         self._opening.pop(partition, None)
         replica = self.context.partitions.get(partition)
         if replica is None:
             return [*self._settle(partition, now)]
-        was_offline = replica.offline != "opening"
+        was_offline = replica.offline not in (OPENING, CUTTING)
         effects = replica.opened(log, now)
         if was_offline:
             effects.insert(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
+from brokers.api.expiry import Expiry
 from brokers.config import BrokerConfig
 from brokers.effects import Ask, Effect, Reply
 from brokers.errors import KafkaError, Refusal
@@ -22,6 +23,8 @@ from brokers.metadata.commands import Command
 from brokers.metadata.image import Image, ImageDelta
 from brokers.metadata.plane import MetadataPlane, PlaneEffect
 from brokers.partition.replica import Replica
+from brokers.replication.replication import Replication
+from brokers.replication.settings import settings_of
 from brokers.timers import Act, Timers
 
 Then: TypeAlias = Callable[[Any, Instant], list[Effect]]
@@ -59,9 +62,13 @@ class Context:
     # A broker has asked something of this node as a controller, by a request with this ticket.
     heard: Callable[[BrokerId, Ticket, Instant], None] = lambda broker_id, ticket, now: None
     channel: ControllerChannel = field(init=False)
+    replication: Replication = field(init=False)
+    expiry: Expiry = field(init=False)
 
     def __post_init__(self) -> None:
         self.channel = ControllerChannel(self, self.timers)
+        self.expiry = Expiry(self.timers)
+        self.replication = Replication(self, settings_of(self.config))
 
     @property
     def image(self) -> Image:
@@ -154,6 +161,12 @@ class Context:
             self.groups_waiting.pop(ticket, None)
             if (abandon := self.abandoned.pop(ticket, None)) is not None:
                 abandon()
+
+    def require_leader(self, partition: TopicPartition) -> Replica:
+        """The replica that this node leads; refuses as Kafka does where it leads none."""
+        replica = self.require(partition)
+        replica.require_leader()
+        return replica
 
     def require(self, partition: TopicPartition) -> Replica:
         """The replica held here; refuses as Kafka does where there is none."""

@@ -45,7 +45,7 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
 def _trim(
     context: Context, topic: str, asked: DeleteRecordsPartition, item: DeleteRecordsPartitionResult
 ) -> list[Effect]:
-    replica = context.require(TopicPartition(topic, asked.partition_index))
+    replica = context.require_leader(TopicPartition(topic, asked.partition_index))
     log = replica.require_log()
     if topic in INTERNAL_TOPICS:
         raise Refusal(KafkaError.INVALID_TOPIC_EXCEPTION)

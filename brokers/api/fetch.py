@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brokers.api.context import Context
+from brokers.api.leaders import HINTED, current_leader
 from brokers.effects import Effect, FindRange, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, RangeFound, Request
@@ -20,12 +21,16 @@ from brokers.wire.messages.fetch import (
     FetchRequest,
     FetchResponse,
     FetchTopic,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
 )
 
 KEY = 1
 VERSIONS = (4, 18)
 TOPIC_IDS_FROM = 13
+FOLLOWERS_FROM = 11  # clients that know that others than the leader may be read from (KIP-392)
+LEADER_HINTS_FROM = 16  # KIP-951
 READ_COMMITTED = 1
 
 
@@ -75,10 +80,12 @@ class PendingFetch:
             name = _topic_name(self._context, self._request.api_version, topic)
             answer = FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id)
             self._response.responses.append(answer)
-            answer.partitions.extend(self._partitions(name, topic))
+            answer.partitions.extend(self._partitions(name, topic, now))
         return self._read(now)
 
-    def _partitions(self, name: str | None, topic: FetchTopic) -> Iterator[PartitionData]:
+    def _partitions(
+        self, name: str | None, topic: FetchTopic, now: Instant
+    ) -> Iterator[PartitionData]:
         for asked in topic.partitions:
             answer = PartitionData(
                 partition_index=asked.partition, high_watermark=-1, aborted_transactions=None
@@ -90,21 +97,29 @@ class PendingFetch:
                 if name is None:
                     raise Refusal(KafkaError.UNKNOWN_TOPIC_ID)
                 replica = replica or self._context.require(TopicPartition(name, asked.partition))
-                if self._admit(replica, asked, answer):
+                if self._admit(replica, asked, answer, now):
                     self._wanted.append(Wanted(replica, asked, answer))
             except Refusal as refusal:
                 answer.error_code = refusal.error
                 self._complete_now = True
+                if refusal.error in HINTED:
+                    self._hint(name, answer)
             if replica is not None:
                 self._fill_bounds(replica, answer)
             yield answer
 
-    def _admit(self, replica: Replica, asked: FetchPartition, answer: PartitionData) -> bool:
+    def _admit(
+        self, replica: Replica, asked: FetchPartition, answer: PartitionData, now: Instant
+    ) -> bool:
         """Whether to read at all; a position on a history that is not ours gets where ours parts from it."""
         log = replica.require_log()
         replica.require_leader_epoch(asked.current_leader_epoch)
+        if self._request.api_version < FOLLOWERS_FROM:
+            replica.require_leader()
         if asked.fetch_offset < log.log_start_offset or asked.fetch_offset > log.log_end_offset:
             raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
+        if self._is_closer_elsewhere(replica, asked, answer, now):
+            return False
         if asked.last_fetched_epoch < 0:
             return True
         epoch, end = log.epochs.end_offset_for(asked.last_fetched_epoch, log.log_end_offset)
@@ -115,6 +130,39 @@ class PendingFetch:
         answer.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end)
         self._complete_now = True
         return False
+
+    def _is_closer_elsewhere(
+        self, replica: Replica, asked: FetchPartition, answer: PartitionData, now: Instant
+    ) -> bool:
+        """Whether the client is sent to a follower in its rack (KIP-392)."""
+        if replica.leadership is None or not self._message.rack_id:
+            return False
+        preferred = self._context.replication.preferred_replica(
+            replica, self._message.rack_id, asked.fetch_offset, now
+        )
+        if preferred is None:
+            return False
+        answer.preferred_read_replica = preferred
+        self._complete_now = True
+        return True
+
+    def _hint(self, name: str | None, answer: PartitionData) -> None:
+        """Who leads, so that the client need not ask for metadata (KIP-951)."""
+        found = None
+        if name is not None and self._request.api_version >= LEADER_HINTS_FROM:
+            found = current_leader(self._context, TopicPartition(name, answer.partition_index))
+        if found is None:
+            return
+        answer.current_leader = LeaderIdAndEpoch(
+            leader_id=found.leader, leader_epoch=found.leader_epoch
+        )
+        endpoints, broker = self._response.node_endpoints, found.broker
+        if broker is not None and all(each.node_id != broker.id for each in endpoints):
+            endpoints.append(
+                NodeEndpoint(
+                    node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack
+                )
+            )
 
     def _fill_bounds(self, replica: Replica, answer: PartitionData) -> None:
         if self._message.isolation_level == READ_COMMITTED:
@@ -236,6 +284,8 @@ class PendingFetch:
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     message = request.message
     assert isinstance(message, FetchRequest)
+    if message.replica_state is not None and message.replica_state.replica_id >= 0:
+        return context.replication.on_fetch(request, now)
     if message.session_epoch > 0:
         refused = FetchResponse(error_code=KafkaError.FETCH_SESSION_ID_NOT_FOUND)
         return [Reply(request.ticket, refused)]

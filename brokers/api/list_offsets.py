@@ -29,6 +29,7 @@ LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING
     -6,
 )
 LEADER_EPOCHS_FROM = 4
+NOT_AVAILABLE_FROM = 5
 FIRST_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
 READ_COMMITTED = 1
 
@@ -53,7 +54,7 @@ class PendingLookup:
                 or asked.timestamp < -6
             ):
                 raise Refusal(KafkaError.UNSUPPORTED_VERSION)
-            replica = self._context.require(TopicPartition(topic, asked.partition_index))
+            replica = self._context.require_leader(TopicPartition(topic, asked.partition_index))
             replica.require_log()
             replica.require_leader_epoch(asked.current_leader_epoch)
             return self._answer(replica, asked.timestamp, item), item
@@ -71,6 +72,7 @@ class PendingLookup:
         )
         log = replica.require_log()
         if timestamp == LATEST:
+            self._require_settled(replica)
             self._place(item, bound, log.epochs.epoch_at(bound))
             return []
         if timestamp in (EARLIEST, EARLIEST_LOCAL):
@@ -83,12 +85,26 @@ class PendingLookup:
 
         def found(event: LogAnswer, now: Instant) -> list[Effect]:
             assert isinstance(event, TimestampFound)
+            if event.offset < 0 and not replica.is_settled:
+                item.error_code = self._unsettled
+                return self.release()
             item.timestamp = event.timestamp
             self._place(item, event.offset, event.leader_epoch)
             return self.release()
 
         self._context.answered[ticket] = found
         return [FindTimestamp(ticket, replica.partition, timestamp, bound)]
+
+    def _require_settled(self, replica: Replica) -> None:
+        """A new leader does not know yet how much was committed: offsets must not run backwards (KIP-207)."""
+        if not replica.is_settled:
+            raise Refusal(self._unsettled)
+
+    @property
+    def _unsettled(self) -> KafkaError:
+        if self._request.api_version < NOT_AVAILABLE_FROM:
+            return KafkaError.LEADER_NOT_AVAILABLE
+        return KafkaError.OFFSET_NOT_AVAILABLE
 
     def _place(
         self, item: ListOffsetsPartitionResponse, offset: Offset, leader_epoch: LeaderEpoch

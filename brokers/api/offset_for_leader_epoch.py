@@ -36,7 +36,7 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
 def _end(context: Context, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
     item = EpochEndOffset(partition=asked.partition)
     try:
-        replica = context.require(TopicPartition(topic, asked.partition))
+        replica = context.require_leader(TopicPartition(topic, asked.partition))
         log = replica.require_log()
         replica.require_leader_epoch(asked.current_leader_epoch)
     except Refusal as refusal:

@@ -6,12 +6,13 @@ transactional id is refused for every partition.
 """
 
 from brokers.api.context import Context
+from brokers.api.leaders import HINTED, current_leader
 from brokers.effects import Effect, Hangup, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
 from brokers.partition import leader
-from brokers.partition.replica import Replica
+from brokers.partition.replica import ALL_REPLICAS, Replica
 from brokers.wire.messages.produce import (
     LeaderIdAndEpoch,
     NodeEndpoint,
@@ -32,37 +33,54 @@ ADMIN_CLIENT = (
 
 
 class PendingProduce:
-    """One request whose batches wait for the high watermark; the last one releases the reply."""
+    """One request whose batches wait to be as safe as it wants them; the last one releases the reply."""
 
-    __slots__ = ("_acks", "_missing", "_ticket", "response")
+    __slots__ = ("_acks", "_open", "_ticket", "response", "waits_for_others")
 
     def __init__(self, ticket: Ticket, acks: int) -> None:
         self._ticket = ticket
         self._acks = acks
-        self._missing = 0
+        self._open: dict[int, PartitionProduceResponse] = {}  # what still waits, by `id`
+        self.waits_for_others = False  # for other replicas, who may not be there
         self.response = ProduceResponse()
+
+    @property
+    def is_done(self) -> bool:
+        return not self._open
 
     def appended(
         self, replica: Replica, item: PartitionProduceResponse, done: leader.Appended
     ) -> None:
         item.base_offset, next_offset, item.log_append_time_ms, item.log_start_offset, _ = done
-        if next_offset <= replica.high_watermark:
+        if replica.is_acknowledged(next_offset, self._acks):
             return
-        self._missing += 1
+        self._open[id(item)] = item
+        if replica.leadership is not None and self._acks == ALL_REPLICAS:
+            self.waits_for_others = True
 
         def placed(error: KafkaError, now: Instant) -> list[Effect]:
+            if self._open.pop(id(item), None) is None:
+                return []  # its time was up
             if error:
                 _refuse(item, Refusal(error, replica.offline))
-            self._missing -= 1
+            elif self._acks == ALL_REPLICAS and not replica.has_enough_in_sync:
+                _refuse(item, Refusal(KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND))
             return self.answer()
 
-        replica.waiting.for_offset(next_offset, placed)
+        replica.acknowledge(next_offset, self._acks, placed)
 
     def answer(self) -> list[Effect]:
         """The reply, unless something is still to come, or none is wanted."""
-        if self._missing or self._acks == 0:
+        if self._open or self._acks == 0:
             return []
         return [Reply(self._ticket, self.response)]
+
+    def expire(self, now: Instant) -> list[Effect]:
+        """The client's time is up: what was appended may still be committed."""
+        for item in self._open.values():
+            _refuse(item, Refusal(KafkaError.REQUEST_TIMED_OUT))
+        self._open.clear()
+        return self.answer()
 
 
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
@@ -83,11 +101,20 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
                 effects += done.effects
             except Refusal as refusal:
                 _refuse(item, refusal)
-                _hint(context, version, refusal, item, pending.response)
+                if version >= LEADER_HINTS_FROM and refusal.error in HINTED:
+                    name = topic.name or _name_of(context, topic)
+                    _hint(context, TopicPartition(name, data.index), item, pending.response)
     if message.acks == 0:
         return effects + _after_unacknowledged(request.ticket, pending.response)
+    if pending.waits_for_others:
+        context.expiry.put(pending, message.timeout_ms, now)
     effects += pending.answer()
     return effects
+
+
+def _name_of(context: Context, topic: TopicProduceData) -> str:
+    known = context.image.topics_by_id.get(topic.topic_id)
+    return "" if known is None else known.name
 
 
 def _admit(
@@ -109,12 +136,15 @@ def _admit(
         raise Refusal(KafkaError.INVALID_TOPIC_EXCEPTION, f"{name} is written by the brokers only")
     partition = TopicPartition(name, index)
     replica = context.partitions.get(partition) or context.require(partition)
+    replica.require_leader()
     if replica.writer is not None:
         raise Refusal(
             KafkaError.POLICY_VIOLATION,
             f"{name} is a mirror topic of link {replica.writer!r} and read-only; "
             "promote it or fail it over to write here",
         )
+    if replica.leadership is not None and message.acks == ALL_REPLICAS:
+        replica.leadership.require_in_sync()
     return replica
 
 
@@ -127,22 +157,21 @@ def _refuse(item: PartitionProduceResponse, refusal: Refusal) -> None:
 
 def _hint(
     context: Context,
-    version: int,
-    refusal: Refusal,
+    partition: TopicPartition,
     item: PartitionProduceResponse,
     response: ProduceResponse,
 ) -> None:
     """Who leads instead, so that the client moves without asking for metadata (KIP-951)."""
-    if version < LEADER_HINTS_FROM or refusal.error is not KafkaError.NOT_LEADER_OR_FOLLOWER:
+    found = current_leader(context, partition)
+    if found is None:
         return
-    item.current_leader = LeaderIdAndEpoch()
-    for broker in context.image.brokers.values():
-        if all(known.node_id != broker.id for known in response.node_endpoints):
-            response.node_endpoints.append(
-                NodeEndpoint(
-                    node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack
-                )
-            )
+    item.current_leader = LeaderIdAndEpoch(leader_id=found.leader, leader_epoch=found.leader_epoch)
+    known = [endpoint.node_id for endpoint in response.node_endpoints]
+    if found.broker is not None and found.leader not in known:
+        broker = found.broker
+        response.node_endpoints.append(
+            NodeEndpoint(node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack)
+        )
 
 
 def _after_unacknowledged(ticket: Ticket, response: ProduceResponse) -> list[Effect]:

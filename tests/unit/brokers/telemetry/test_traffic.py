@@ -3,6 +3,7 @@
 import pytest
 
 from brokers.api import delete_topics, fetch, heartbeat, produce
+from brokers.ids import TopicPartition
 from brokers.telemetry.errors import error_codes
 from brokers.telemetry.requests import TOPIC_COUNTERS
 from brokers.wire.messages.fetch import (
@@ -50,6 +51,18 @@ def take(node: Counted, version: int = 12, **fields: object) -> None:
     node.ask(fetch, version, FetchRequest(topics=topics, max_bytes=1 << 20, **fields))
 
 
+def follow(node: Counted, broker: int) -> None:
+    """Let another broker hold the topic's first partition too."""
+    context = node.broker.context
+    partition = TopicPartition("t", 0)
+    placed = context.image.partition(partition)
+    assert placed is not None
+    wider = placed._replace(
+        replicas=(*placed.replicas, broker), partition_epoch=placed.partition_epoch + 1
+    )
+    context.replication.placed(context.partitions[partition], wider, None, node.now)
+
+
 @pytest.mark.parametrize("acks", [-1, 1, 0])
 def test_what_producers_write_is_counted_by_topic_and_in_all(node: Counted, acks: int) -> None:
     node.create("u", 1)
@@ -78,6 +91,7 @@ def test_what_consumers_are_sent_is_counted_and_what_followers_are_apart(node: C
     assert node.value(TOPIC + "bytesout_total", topic="t") == 2 * size
     assert node.value(TOPIC + "totalfetchrequests_total", topic="t") == 2
     assert node.value(REQUEST + "requests_total", request="FetchConsumer", version="17") == 1
+    follow(node, broker=2)
     take(node, version=17, replica_state=ReplicaState(replica_id=2))
     assert node.value(TOPIC + "bytesout_total", topic="t") == 2 * size
     assert node.value(TOPIC + "replicationbytesout_total") == size

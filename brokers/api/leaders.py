@@ -1,0 +1,28 @@
+"""Who leads instead: said with a refusal, so that a client moves without asking for metadata (KIP-951)."""
+
+from typing import NamedTuple
+
+from brokers.api.context import Context
+from brokers.errors import KafkaError
+from brokers.ids import BrokerId, LeaderEpoch, TopicPartition
+from brokers.metadata.image import NO_LEADER, BrokerImage
+
+HINTED = frozenset((KafkaError.NOT_LEADER_OR_FOLLOWER, KafkaError.FENCED_LEADER_EPOCH))
+
+
+class CurrentLeader(NamedTuple):
+    """As the image has it; `broker` is None where it can't be reached now."""
+
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+    broker: BrokerImage | None
+
+
+def current_leader(context: Context, partition: TopicPartition) -> CurrentLeader | None:
+    """None where nobody leads, or the partition is unknown."""
+    placed = context.image.partition(partition)
+    if placed is None or placed.leader == NO_LEADER:
+        return None
+    broker = context.image.brokers.get(placed.leader)
+    is_there = broker is not None and not broker.fenced
+    return CurrentLeader(placed.leader, placed.leader_epoch, broker if is_there else None)
