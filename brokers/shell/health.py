@@ -50,6 +50,8 @@ def _obstacles(node: Node, context: Context) -> Iterator[str]:
             yield "the controller has not registered this broker"
         elif broker.fenced:
             yield "the controller has fenced this broker"
+        elif broker.in_controlled_shutdown:
+            yield "this broker is handing over what it leads, to stop"
 
 
 def health_routes(node: Node, context: Context) -> Mapping[str, Route]:

@@ -16,6 +16,7 @@ class Changes:
         self.isr_shrinks = 0
         self.isr_expands = 0
         self.elections = 0
+        self.elr_elections = 0
         self.unclean_elections = 0
         self._node_id = node_id
         self._known: dict[str, TopicImage] = {}
@@ -37,7 +38,8 @@ class Changes:
     def _count(self, old: PartitionImage, new: PartitionImage) -> None:
         if new.leader not in (old.leader, NO_LEADER):
             self.elections += 1
-            self.unclean_elections += new.leader not in old.isr
+            self.elr_elections += new.leader in old.elr
+            self.unclean_elections += new.leader not in (*old.isr, *old.elr)
         if new.leader == self._node_id:
             self.isr_shrinks += len(new.isr) < len(old.isr)
             self.isr_expands += len(new.isr) > len(old.isr)
@@ -68,8 +70,13 @@ CONTROLLER_COUNTERS: Final = (
         "elections",
     ),
     Counter(
+        "kafka_controller_controllerstats_electionfromeligibleleaderreplicas_total",
+        "Leaders elected that were not in sync but eligible (KIP-966)",
+        "elr_elections",
+    ),
+    Counter(
         "kafka_controller_controllerstats_uncleanleaderelections_total",
-        "Leaders elected that were not in sync, so that what was acknowledged may be lost",
+        "Leaders elected that were neither in sync nor eligible: what was acknowledged may be lost",
         "unclean_elections",
     ),
 )

@@ -1,7 +1,7 @@
 """What a node's state says, read when somebody asks. A gauge is a line of one of these tables: name, meaning, reading.
 
 `NODE` is read once, `CONTROLLER` on nodes that are controllers, `HELD` counts the replicas held here, `AGREED` the
-partitions of the whole region, and `LOG` is told for each replica.
+partitions of the whole region; `LED` is told for each partition led here, `LOG` for each replica.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from brokers.api.context import Context
 from brokers.log.log import Log
-from brokers.metadata.image import NO_LEADER, PartitionImage
+from brokers.metadata.image import NO_LEADER, BrokerImage, PartitionImage
 from brokers.partition.replica import Replica
 
 
@@ -32,9 +32,19 @@ class Held(NamedTuple):
         return self.image.leader == self.node_id
 
     @property
+    def is_under_replicated(self) -> bool:
+        """Whether a replica is missing in sync; observers and replicas that are only on their way are not missed."""
+        image = self.image
+        if not (image.observers or image.promoted or image.adding):
+            return len(image.isr) < len(image.replicas)
+        unmissed = {*image.all_observers, *image.adding, *image.isr}
+        return any(replica not in unmissed for replica in image.replicas)
+
+    @property
     def isr_beyond_min(self) -> int:
         """How many replicas the in-sync set may lose; more than there are can't be asked for."""
-        return len(self.image.isr) - min(self.min_isr, len(self.image.replicas))
+        members = len(self.image.replicas) - len(self.image.all_observers)
+        return len(self.image.isr) - min(self.min_isr, members)
 
 
 class HeldGauge(NamedTuple):
@@ -49,14 +59,20 @@ class AgreedGauge(NamedTuple):
     counts: Callable[[PartitionImage], bool]
 
 
+class LedGauge(NamedTuple):
+    name: str
+    about: str
+    read: Callable[[PartitionImage], int]
+
+
 class LogGauge(NamedTuple):
     name: str
     about: str
     read: Callable[[Log], int]
 
 
-def _brokers(context: Context, *, fenced: bool) -> int:
-    return sum(broker.fenced is fenced for broker in list(context.image.brokers.values()))
+def _brokers(context: Context) -> list[BrokerImage]:
+    return list(context.image.brokers.values())
 
 
 NODE: Final = (
@@ -101,12 +117,17 @@ CONTROLLER: Final = (
     Gauge(
         "kafka_controller_kafkacontroller_activebrokercount",
         "Registered brokers that are not fenced",
-        lambda context: _brokers(context, fenced=False),
+        lambda context: sum(not each.fenced for each in _brokers(context)),
     ),
     Gauge(
         "kafka_controller_kafkacontroller_fencedbrokercount",
         "Registered brokers that are fenced",
-        lambda context: _brokers(context, fenced=True),
+        lambda context: sum(each.fenced for each in _brokers(context)),
+    ),
+    Gauge(
+        "kafka_controller_kafkacontroller_controlledshutdownbrokercount",
+        "Brokers that hand over what they lead, to stop",
+        lambda context: sum(each.in_controlled_shutdown for each in _brokers(context)),
     ),
     Gauge(
         "kafka_controller_kafkacontroller_globaltopiccount",
@@ -139,7 +160,7 @@ HELD: Final = (
     HeldGauge(
         "kafka_server_replicamanager_underreplicatedpartitions",
         "Partitions led here with fewer replicas in sync than they have",
-        lambda held: held.is_led and len(held.image.isr) < len(held.image.replicas),
+        lambda held: held.is_led and held.is_under_replicated,
     ),
     HeldGauge(
         "kafka_server_replicamanager_underminisrpartitioncount",
@@ -150,6 +171,11 @@ HELD: Final = (
         "kafka_server_replicamanager_atminisrpartitioncount",
         "Partitions led here with just min.insync.replicas in sync",
         lambda held: held.is_led and held.isr_beyond_min == 0,
+    ),
+    HeldGauge(
+        "kafka_server_replicamanager_reassigningpartitions",
+        "Partitions led here whose replicas are on the move",
+        lambda held: held.is_led and held.image.is_reassigned,
     ),
     HeldGauge(
         "kafka_server_replicamanager_produceridcount",
@@ -173,6 +199,24 @@ AGREED: Final = (
         "kafka_controller_kafkacontroller_preferredreplicaimbalancecount",
         "Partitions that are not led by their preferred replica",
         lambda placed: placed.leader != placed.replicas[0],
+    ),
+)
+
+LED: Final = (
+    LedGauge(
+        "kafka_cluster_partition_replicascount",
+        "Replicas, observers included",
+        lambda placed: len(placed.replicas),
+    ),
+    LedGauge(
+        "kafka_cluster_partition_insyncreplicascount",
+        "Replicas in sync",
+        lambda placed: len(placed.isr),
+    ),
+    LedGauge(
+        "kafka_cluster_partition_observersinisrcount",
+        "Observers that are in sync, promoted for now",
+        lambda placed: len(set(placed.all_observers).intersection(placed.isr)),
     ),
 )
 

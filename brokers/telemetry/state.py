@@ -6,10 +6,11 @@ from brokers.api.context import Context
 from brokers.ids import TopicPartition
 from brokers.metadata.config_keys import TOPIC_KEYS
 from brokers.metadata.configs import topic_settings
+from brokers.metadata.image import PartitionImage
 from brokers.partition.replica import Replica
 from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS, Changes, Counter
 from brokers.telemetry.exposition import family, head, sample
-from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LOG, NODE, Held
+from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LED, LOG, NODE, Held
 from brokers.telemetry.groups import groups_text
 
 _MIN_ISR = TOPIC_KEYS["min.insync.replicas"]
@@ -27,7 +28,7 @@ def state_text(context: Context, changes: Changes) -> Iterator[str]:
         yield from _held(context, replicas)
         yield from _counted(LEADER_COUNTERS, changes)
         yield from groups_text(context.groups)
-        yield from _logs(replicas)
+        yield from _partitions(context, replicas)
 
 
 def _counted(counters: Iterable[Counter], changes: Changes) -> Iterator[str]:
@@ -72,16 +73,24 @@ def _min_isr(context: Context, topic: str) -> int:
     return int(in_force)
 
 
-def _logs(replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
-    """Of open logs only. The labels of a partition are written once and used for each family."""
-    rows: list[tuple[str, Replica]] = []
-    for (topic, index), replica in replicas:
-        rows.append(
-            (f'{{topic="{topic}",partition="{index}"}}', replica)
-        )  # legal names need no escapes
+def _partitions(context: Context, replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
+    """What is told of each. The labels of a partition are written once and used for every family."""
+    logs: list[tuple[str, Replica]] = []
+    led: list[tuple[str, PartitionImage]] = []
+    for partition, replica in replicas:
+        topic, index = partition
+        labels = f'{{topic="{topic}",partition="{index}"}}'  # legal names need no escapes
+        logs.append((labels, replica))
+        placed = context.image.partition(partition)
+        if placed is not None and placed.leader == context.config.node_id:
+            led.append((labels, placed))
         yield ""
+    for name, about, tell in LED:
+        yield head(name, "gauge", about)
+        for labels, placed in led:
+            yield f"{name}{labels} {tell(placed)}\n"
     for name, about, read in LOG:
         yield head(name, "gauge", about)
-        for labels, replica in rows:
+        for labels, replica in logs:
             if replica.log is not None:
                 yield f"{name}{labels} {read(replica.log)}\n"

@@ -8,6 +8,10 @@ from brokers.telemetry.changes import Changes
 REPLICAS = (1, 2, 3)
 
 
+def placed(leader: int, isr: tuple[int, ...], elr: tuple[int, ...] = ()) -> PartitionImage:
+    return PartitionImage(leader, 1, 1, REPLICAS, isr, elr)
+
+
 class Region:
     """`now` is what the metadata says of topic t from now on, to every node."""
 
@@ -65,6 +69,14 @@ def test_elections_are_counted_by_every_node_and_unclean_ones_apart() -> None:
     region.now((3, (3,)), (1, (1, 2)))
     assert region.counted("elections") == [2, 2, 2]
     assert region.counted("unclean_elections") == [1, 1, 1]
+
+
+def test_an_eligible_leader_replica_is_a_clean_choice() -> None:
+    changes, image = Changes(1), Image("c")
+    for one in (placed(1, (1,), (2,)), placed(NO_LEADER, (), (1, 2)), placed(2, (2,))):
+        image.topics_by_name["t"] = TopicImage("t", UUID(int=1), (one,))
+        changes.follow(image, ImageDelta(topics_changed=("t",)))
+    assert (changes.elections, changes.elr_elections, changes.unclean_elections) == (1, 1, 0)
 
 
 def test_a_topic_made_again_under_its_name_has_no_past() -> None:

@@ -1,10 +1,16 @@
 """The gauges of a whole broker."""
 
+from typing import Any
+
+import pytest
+
 from brokers.events import LogFailed
 from brokers.ids import TopicPartition
+from brokers.log.config import LogConfig
 from brokers.metadata.image import PartitionImage
+from brokers.partition.replica import Replica
 from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS
-from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LOG, NODE, Held
+from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LED, LOG, NODE, Held
 from tests.unit.brokers.partition.replicas import batch
 from tests.unit.brokers.telemetry.counted import Counted
 from tests.unit.brokers.telemetry.test_traffic import put
@@ -17,7 +23,7 @@ def test_every_gauge_of_the_tables_is_on_the_page_once() -> None:
     node = Counted()
     node.create("t", 1)
     told = [name for name, _ in node.samples()]
-    gauges = [gauge.name for gauge in (*NODE, *CONTROLLER, *HELD, *AGREED, *LOG)]
+    gauges = [gauge.name for gauge in (*NODE, *CONTROLLER, *HELD, *AGREED, *LED, *LOG)]
     wanted = [*gauges, *(counter.name for counter in (*LEADER_COUNTERS, *CONTROLLER_COUNTERS))]
     assert sorted(set(wanted)) == sorted(wanted)
     assert [name for name in wanted if told.count(name) != 1] == []
@@ -69,17 +75,44 @@ def test_a_log_that_the_disk_refuses_is_offline_and_has_no_offsets() -> None:
     assert node.value("kafka_log_log_logendoffset", topic="t", partition="1") is None
 
 
-def test_partitions_with_too_few_in_sync_are_told_by_their_leader_alone() -> None:
-    def told(isr: tuple[int, ...], min_isr: int, leader: int = 1) -> list[str]:
-        placed = PartitionImage(leader, 5, 5, (1, 2, 3), isr)
-        replica = next(iter(node.broker.context.partitions.values()))
-        held = Held(1, replica, placed, min_isr)
-        return [gauge.name.removeprefix(MANAGER) for gauge in HELD[3:6] if gauge.amount(held)]
+WRONG = {
+    "under-replicated": MANAGER + "underreplicatedpartitions",
+    "under-min-isr": MANAGER + "underminisrpartitioncount",
+    "at-min-isr": MANAGER + "atminisrpartitioncount",
+    "reassigning": MANAGER + "reassigningpartitions",
+}
 
-    node = Counted()
-    node.create("t", 1)
-    assert told((1, 2, 3), 2) == []
-    assert told((1, 2), 2) == ["underreplicatedpartitions", "atminisrpartitioncount"]
-    assert told((1,), 2) == ["underreplicatedpartitions", "underminisrpartitioncount"]
-    assert told((1, 2, 3), 9) == ["atminisrpartitioncount"]  # never more than there are
-    assert told((2,), 2, leader=2) == []
+
+@pytest.mark.parametrize(
+    ("isr", "min_isr", "more", "said"),
+    [
+        ((1, 2, 3), 2, {}, []),
+        ((1, 2), 2, {}, ["under-replicated", "at-min-isr"]),
+        ((1,), 2, {}, ["under-replicated", "under-min-isr"]),
+        ((1, 2, 3), 9, {}, ["at-min-isr"]),  # never more than there are
+        ((2,), 2, {"leader": 2}, []),  # who does not lead does not tell
+        ((1, 2), 1, {"observers": (3,)}, []),
+        ((1, 3), 1, {"promoted": (3,)}, ["under-replicated"]),  # an observer replaces nobody
+        ((1, 2), 3, {"observers": (3,)}, ["at-min-isr"]),
+        ((1, 2), 1, {"adding": (3,)}, ["reassigning"]),
+        ((1,), 1, {"adding": (3,)}, ["under-replicated", "at-min-isr", "reassigning"]),
+    ],
+)
+def test_what_is_wrong_with_a_partition_is_told_by_its_leader(
+    isr: tuple[int, ...], min_isr: int, more: dict[str, Any], said: list[str]
+) -> None:
+    replica = Replica(
+        TopicPartition("t", 0), topic_id=b"", leader_epoch=5, writer=None, config=LogConfig()
+    )
+    placed = PartitionImage(1, 5, 5, (1, 2, 3), isr)._replace(**more)
+    held = Held(1, replica, placed, min_isr)
+    amounts = {gauge.name: gauge.amount(held) for gauge in HELD}
+    assert [word for word, name in WRONG.items() if amounts[name]] == said
+
+
+def test_observers_in_sync_are_counted_for_each_partition() -> None:
+    placed = PartitionImage(1, 5, 5, (1, 2, 3, 4), (1, 3))._replace(observers=(4,), promoted=(3,))
+    told = {
+        gauge.name.removeprefix("kafka_cluster_partition_"): gauge.read(placed) for gauge in LED
+    }
+    assert told == {"replicascount": 4, "insyncreplicascount": 2, "observersinisrcount": 1}
