@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from brokers.api import fetch, produce
 from brokers.api.context import Context
+from brokers.shell.clock import Clock
 from brokers.shell.health import health, health_routes
 from brokers.shell.http import Answer, HttpServer
 from brokers.shell.meter import Meter
@@ -32,6 +33,7 @@ class Metrics:
         self._node = node
         self._context = context
         self._bound = bound
+        self._clock = Clock()
         self._meter = Meter(node.feed)
         self._changes = Changes(context.config.node_id)
         if bound is not None:
@@ -59,7 +61,7 @@ class Metrics:
         return Answer(self._text(), CONTENT_TYPE)
 
     def _text(self) -> Iterator[str]:
-        yield from state_text(self._context, self._changes)
+        yield from state_text(self._context, self._changes, self._clock.now())
         yield from traffic_text(self._meter.traffic, self._context.image, perf_counter())
         yield from self._own_text()
         yield from process_text()

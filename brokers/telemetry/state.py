@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from brokers.api.context import Context
-from brokers.ids import TopicPartition
+from brokers.ids import Instant, TopicPartition
 from brokers.metadata.config_keys import TOPIC_KEYS
 from brokers.metadata.configs import topic_settings
 from brokers.metadata.image import PartitionImage
@@ -12,11 +12,12 @@ from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS, Chan
 from brokers.telemetry.exposition import family, head, sample
 from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LED, LOG, NODE, Held
 from brokers.telemetry.groups import groups_text
+from brokers.telemetry.lag import lag_text
 
 _MIN_ISR = TOPIC_KEYS["min.insync.replicas"]
 
 
-def state_text(context: Context, changes: Changes) -> Iterator[str]:
+def state_text(context: Context, changes: Changes, now: Instant) -> Iterator[str]:
     gauges = (*NODE, *CONTROLLER) if context.config.is_controller else NODE
     for gauge in gauges:
         yield head(gauge.name, "gauge", gauge.about) + sample(gauge.name, gauge.read(context))
@@ -28,6 +29,7 @@ def state_text(context: Context, changes: Changes) -> Iterator[str]:
         yield from _held(context, replicas)
         yield from _counted(LEADER_COUNTERS, changes)
         yield from groups_text(context.groups)
+        yield from lag_text(replicas, context.replication.lag_ms_max, now)
         yield from _partitions(context, replicas)
 
 

@@ -41,7 +41,10 @@ class Counted(Whole):
     def page(self) -> str:
         context = self.broker.context
         return "".join(
-            (*state_text(context, self.changes), *traffic_text(self.traffic, context.image, 1.0))
+            (
+                *state_text(context, self.changes, self.now),
+                *traffic_text(self.traffic, context.image, 1.0),
+            )
         )
 
     def samples(self) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:

@@ -1,0 +1,41 @@
+"""How far replicas are behind: those that follow, and those that this node leads."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from brokers.ids import Instant, TopicPartition
+from brokers.partition.replica import Replica
+from brokers.telemetry.exposition import family, head, labelled
+
+MAX_LAG: Final = "kafka_server_replicafetchermanager_maxlag"
+CAUGHT_UP: Final = "kafka_cluster_partition_caughtupreplicascount"
+
+
+def lag_text(
+    replicas: Sequence[tuple[TopicPartition, Replica]], lag_ms_max: int, now: Instant
+) -> Iterator[str]:
+    """`lag_ms_max`: for so long one that has not all counts as caught up (replica.lag.time.max.ms)."""
+    about = "Records by which the slowest replica here is behind what its leader has committed"
+    lag = max((_behind(replica) for _, replica in replicas), default=0)
+    yield from family(MAX_LAG, "gauge", about, iter([(lag, labelled(clientId="Replica"))]))
+    yield from _caught_up(replicas, lag_ms_max, now)
+
+
+def _behind(replica: Replica) -> int:
+    if not replica.follows or replica.log is None:
+        return 0
+    return max(0, replica.leader_high_watermark - replica.log.log_end_offset)
+
+
+def _caught_up(
+    replicas: Iterable[tuple[TopicPartition, Replica]], lag_ms_max: int, now: Instant
+) -> Iterator[str]:
+    """Of partitions led here with others; observers count too."""
+    yield head(CAUGHT_UP, "gauge", "Replicas that have all that there is, or had lately")
+    for (topic, index), replica in replicas:
+        leadership = replica.leadership
+        if leadership is not None:
+            others = leadership.progress.followers.values()
+            count = 1 + sum(each.is_caught_up(leadership.end, now, lag_ms_max) for each in others)
+            yield f'{CAUGHT_UP}{{topic="{topic}",partition="{index}"}} {count}\n'
+        yield ""
