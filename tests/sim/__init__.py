@@ -10,4 +10,5 @@ testimony       what clients were told
 evidence        what disks hold, and everything that was ever written
 court, checks   one checker a promise, which sees the two above and nothing else
 runs            bad weather, then calm, then the verdict
+regions         the same for one region of several nodes: `python -m tests.sim --region --seed 7`
 """

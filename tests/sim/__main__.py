@@ -1,10 +1,11 @@
-"""`python -m tests.sim --seed N [--count N] [--trace]`: run seeds, print what came of them."""
+"""`python -m tests.sim [--region] --seed N [--count N] [--trace]`: run seeds, print what came of them."""
 
 import argparse
 import sys
 import time
 import traceback
 
+from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Run
 
 
@@ -12,23 +13,30 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.sim")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1, help="run so many seeds, from --seed on")
+    parser.add_argument(
+        "--region",
+        action="store_true",
+        help="one region of several nodes; else two regions of one node each and a link between them",
+    )
     parser.add_argument("--trace", action="store_true", help="print everything that happens")
     options = parser.parse_args()
     failed = 0
     for seed in range(options.seed, options.seed + options.count):
-        failed += not _run(seed, trace=options.trace)
+        failed += not _run(seed, region=options.region, trace=options.trace)
     return 1 if failed else 0
 
 
-def _run(seed: int, *, trace: bool) -> bool:
+def _run(seed: int, *, region: bool, trace: bool) -> bool:
     began = time.perf_counter()
-    run = Run(seed, print if trace else None)
+    run = (RegionRun if region else Run)(seed, print if trace else None)
     try:
         outcome = run.execute()
     except Exception as error:
         print(f"seed {seed} FAILED: {error}")
         print(f"  weather: {run.weather.describe()}")
-        print(f"  again:   python -m tests.sim --seed {seed} --trace")
+        print(
+            f"  again:   python -m tests.sim {'--region ' if region else ''}--seed {seed} --trace"
+        )
         if not trace:
             traceback.print_exc(limit=-4)
         return False

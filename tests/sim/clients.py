@@ -23,6 +23,7 @@ VERSIONS = {
     0: (3, 8, 12),
     1: (4, 11, 12),
     2: (1, 7),
+    3: (9, 12),
     8: (2, 8),
     9: (1, 7),
     10: (0, 3),
@@ -31,9 +32,13 @@ VERSIONS = {
     13: (3, 5),
     14: (3, 5),
     19: (4, 7),
+    20: (3, 5),
     21: (1, 2),
     22: (1, 4),
     37: (1, 3),
+    43: (1, 2),
+    44: (0, 1),
+    45: (0,),
 }  # fmt: skip
 
 
@@ -69,14 +74,14 @@ class Client:
             self._pipe.close(CLIENT)
             self._on_lost("closed by us")
 
-    def send(self, key: int, message: Message) -> Promise:
-        """The answer, in its time; None when it never comes."""
+    def send(self, key: int, message: Message, version: int | None = None) -> Promise:
+        """The answer, in its time; None when it never comes. Without a version, one is drawn."""
         promise = Promise()
         if self._pipe is None:
             promise.settle(None)
             return promise
         self._last_correlation += 1
-        version = self.rng.choice(VERSIONS[key])
+        version = self.rng.choice(VERSIONS[key]) if version is None else version
         header = RequestHeader(key, version, self._last_correlation, self.name)
         chunks = encode_request_frame(header, message)
         frame = bytearray(b"".join(bytes(chunk) for chunk in chunks)[LENGTH_BYTES:])
@@ -85,9 +90,16 @@ class Client:
         self._pipe.send(CLIENT, lambda: server.on_frame(frame), len(frame))
         return promise
 
-    async def ask(self, key: int, message: Message, timeout_ms: int = ANSWER_MS) -> Any:
+    async def ask(
+        self,
+        key: int,
+        message: Message,
+        timeout_ms: int = ANSWER_MS,
+        *,
+        version: int | None = None,
+    ) -> Any:
         """One answer; a connection whose answer is late is given up: it would be taken for another's."""
-        promise = self.world.within(timeout_ms, self.send(key, message))
+        promise = self.world.within(timeout_ms, self.send(key, message, version))
         answer = await promise
         if answer is None:
             self.close()

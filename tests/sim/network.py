@@ -8,7 +8,7 @@ still arrive.
 from collections.abc import Callable
 from random import Random
 
-from tests.sim.weather import Weather
+from tests.sim.weather import Climate
 from tests.sim.world import Act, World
 
 KEEPALIVE_MS = 20_000  # how long a half-open connection goes unnoticed by whoever only listens
@@ -77,7 +77,7 @@ class Pipe:
 class Network:
     """All pipes, and the weather between places."""
 
-    def __init__(self, world: World, weather: Weather) -> None:
+    def __init__(self, world: World, weather: Climate) -> None:
         self.world = world
         self.rng: Random = world.rng("network")
         self.calm = False

@@ -28,7 +28,7 @@ from tests.sim.links import Streams
 from tests.sim.listeners import Listener
 from tests.sim.network import Network
 from tests.sim.peers import Peers
-from tests.sim.weather import Weather
+from tests.sim.weather import Climate
 from tests.sim.world import World
 
 
@@ -43,7 +43,7 @@ class Node:
         self,
         world: World,
         network: Network,
-        weather: Weather,
+        weather: Climate,
         region: str,
         config: BrokerConfig,
         disk: Disk,
@@ -104,7 +104,8 @@ class Node:
             directory=self.disk.directory,
             previous_broker_epoch=self._storage.previous_broker_epoch,
         )
-        linker = Linker(broker.view, self.world.rng(f"{self.place} {self.life} links"))
+        self.view = broker.view
+        linker = Linker(self.view, self.world.rng(f"{self.place} {self.life} links"))
         return RegionNode(broker, linker)
 
     def kill(self) -> None:
@@ -151,6 +152,10 @@ class Node:
     def freeze(self, milliseconds: int) -> None:
         """The process is not scheduled for a while; what arrives waits."""
         self._frozen_until = self.world.now + milliseconds
+
+    def wake(self) -> None:
+        """Scheduled from now on; what has arrived comes when it was due to."""
+        self._frozen_until = min(self._frozen_until, self.world.now)
 
     def when_awake(self, life: int, act: Callable[[], None]) -> None:
         """In this life, once the process is scheduled."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from enum import Enum
 from random import Random
+from typing import Protocol
 
 
 class Crashes(Enum):
@@ -13,6 +14,23 @@ class Crashes(Enum):
     UNSYNCED = (
         "unsynced"  # the machine, without syncs: acknowledged records may go, and must not be faked
     )
+
+
+class Climate(Protocol):
+    """What the network and the nodes need to know of a run's weather."""
+
+    @property
+    def crashes(self) -> Crashes: ...
+    @property
+    def latency_ms(self) -> int: ...
+    @property
+    def spike_rate(self) -> float: ...
+    @property
+    def sync_ms(self) -> int: ...
+    @property
+    def skew_ms(self) -> int: ...
+    @property
+    def drift(self) -> float: ...
 
 
 @dataclass(frozen=True, kw_only=True)

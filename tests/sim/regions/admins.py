@@ -1,0 +1,144 @@
+"""An operator of a region: makes the topic; in bad weather makes and deletes others, adds partitions, elects, moves.
+
+Whoever is told that something is done finds it so for ever; what was answered by nobody may be done or not.
+"""
+
+from typing import Any
+
+from brokers.errors import KafkaError
+from brokers.wire.message import Message
+from brokers.wire.messages.replication import (
+    AlterPartitionReassignmentsRequest,
+    ElectLeadersRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from brokers.wire.messages.topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+)
+from tests.sim.regions.cluster import TOPIC, Cluster
+from tests.sim.regions.routes import Routes
+
+CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS, ELECT_LEADERS, REASSIGN = 19, 20, 37, 43, 45
+ANSWER_MS = 40_000  # a region without a controller answers after 30 s
+
+
+class Admin:
+    """One person."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._world = cluster.world
+        self._weather = cluster.weather
+        self._testimony = cluster.testimony
+        self._rng = cluster.world.rng("admin")
+        self._routes = Routes(cluster, "admin")
+        self._count = 0
+        self.is_idle = True
+
+    # --- the beginning ---
+
+    async def prepare(self) -> None:
+        """The topic of all clients; asks until it is there."""
+        while TOPIC not in self._testimony.made:
+            await self._create(TOPIC, self._weather.partitions)
+            await self._world.sleep(100)
+
+    async def meddle(self) -> None:
+        """One thing after the other, until clients are to stop."""
+        acts = (self._make_one, self._make_one, self._drop_one, self._grow, self._elect, self._move)
+        while not self._cluster.stopping:
+            self.is_idle = False
+            await self._rng.choice(acts)()
+            self.is_idle = True
+            await self._world.sleep(self._rng.randrange(200, 3_000))
+
+    async def _ask(self, what: str, key: int, request: Message) -> Any:
+        answer = await self._routes.ask_anyone(key, request, timeout_ms=ANSWER_MS)
+        self._world.note("admin", f"{what}: {'no answer' if answer is None else _brief(answer)}")
+        return answer
+
+    # --- topics ---
+
+    async def _create(self, name: str, partitions: int) -> None:
+        topic = CreatableTopic(
+            name=name,
+            num_partitions=partitions,
+            replication_factor=self._weather.replication,
+            configs=[
+                CreatableTopicConfig(
+                    name="internal.segment.bytes", value=str(self._weather.segment_bytes)
+                ),
+                CreatableTopicConfig(
+                    name="min.insync.replicas", value=str(self._weather.min_insync)
+                ),
+            ],
+        )
+        request = CreateTopicsRequest(topics=[topic], timeout_ms=20_000)
+        answer = await self._ask(f"create {name}", CREATE_TOPICS, request)
+        error = None if answer is None else KafkaError(answer.topics[0].error_code)
+        if error in (KafkaError.NONE, KafkaError.TOPIC_ALREADY_EXISTS):
+            self._testimony.made[name] = partitions
+
+    async def _make_one(self) -> None:
+        self._count += 1
+        await self._create(f"extra{self._count}", self._rng.randrange(1, 4))
+
+    async def _drop_one(self) -> None:
+        names = [name for name in self._testimony.made if name != TOPIC]
+        names = [name for name in names if name not in self._testimony.dropped]
+        if not names:
+            return
+        name = self._rng.choice(names)
+        self._testimony.doubtful[name] = None
+        request = DeleteTopicsRequest(topic_names=[name], timeout_ms=20_000)
+        answer = await self._ask(f"delete {name}", DELETE_TOPICS, request)
+        error = None if answer is None else KafkaError(answer.responses[0].error_code)
+        if error in (KafkaError.NONE, KafkaError.UNKNOWN_TOPIC_OR_PARTITION):
+            self._testimony.dropped[name] = None
+
+    async def _grow(self) -> None:
+        count = self._testimony.made[TOPIC] + 1
+        if count > 5:
+            return
+        topic = CreatePartitionsTopic(name=TOPIC, count=count, assignments=None)
+        request = CreatePartitionsRequest(topics=[topic], timeout_ms=20_000)
+        answer = await self._ask(f"grow to {count}", CREATE_PARTITIONS, request)
+        if answer is not None and not answer.results[0].error_code:
+            self._testimony.made[TOPIC] = count
+
+    # --- replicas ---
+
+    async def _elect(self) -> None:
+        """Preferred leaders, everywhere."""
+        request = ElectLeadersRequest(election_type=0, topic_partitions=None, timeout_ms=20_000)
+        await self._ask("elect", ELECT_LEADERS, request)
+
+    async def _move(self) -> None:
+        """A partition to other brokers, or back."""
+        partition = self._rng.choice(self._cluster.partitions())
+        chosen = self._rng.sample(self._cluster.brokers, self._weather.replication)
+        wanted = ReassignablePartition(partition_index=partition.partition, replicas=chosen)
+        topic = ReassignableTopic(name=partition.topic, partitions=[wanted])
+        request = AlterPartitionReassignmentsRequest(topics=[topic], timeout_ms=20_000)
+        await self._ask(f"move {partition} to {chosen}", REASSIGN, request)
+
+
+def _brief(answer: Any) -> str:
+    """Every error that it holds, and what is said about it."""
+    found: list[str] = []
+    parts = [answer]
+    while parts:
+        part = parts.pop()
+        if getattr(part, "error_code", 0):
+            because = getattr(part, "error_message", None)
+            found.append(f"{KafkaError(part.error_code).name} {because or ''}")
+        values = (getattr(part, name) for name in part.__slots__)
+        parts += [each for value in values if isinstance(value, list) for each in value]
+        parts = [each for each in parts if isinstance(each, Message)]
+    return "; ".join(found) or "done"

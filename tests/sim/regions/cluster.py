@@ -1,0 +1,133 @@
+"""One run's region: its nodes on simulated disks, their network, and the evidence about them."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from brokers.config import BrokerConfig, from_settings
+from brokers.endpoints import Address
+from brokers.events import Listener
+from brokers.ids import BrokerId, TopicPartition
+from tests.sim.disks import Disk, Witness
+from tests.sim.network import Network
+from tests.sim.nodes import Node
+from tests.sim.regions import court
+from tests.sim.regions.testimony import RegionStatements
+from tests.sim.regions.weather import RegionWeather, Shape
+from tests.sim.weather import Crashes
+from tests.sim.world import World
+
+REGION = "west"
+TOPIC = "orders"
+DATA_PORT, CONTROLLER_PORT = 9092, 9093
+
+MakeNode = Callable[..., Node]
+MakeDisk = Callable[[Witness, UUID], Disk]
+
+
+class Cluster:
+    """`make_node` and `make_disk` are other than the real ones where a bug is planted."""
+
+    def __init__(
+        self,
+        world: World,
+        weather: RegionWeather,
+        make_node: MakeNode = Node,
+        make_disk: MakeDisk = Disk,
+    ) -> None:
+        self.world = world
+        self.weather = weather
+        self.network = Network(world, weather)
+        self.testimony = RegionStatements(REGION)
+        self.evidence = court.Evidence(self.testimony)
+        self.stopping = False  # clients finish what they have
+        self._rng: Random = world.rng("cluster")
+        self.nodes: dict[BrokerId, Node] = {
+            number: self._node(number, make_node, make_disk) for number in weather.shape.numbers
+        }
+        self.brokers = [number for number in self.nodes if weather.shape.is_broker(number)]
+        self.controllers = [number for number in self.nodes if weather.shape.is_controller(number)]
+        directory = dict(self._listeners())
+        for node in self.nodes.values():
+            node.peers.directory = directory
+
+    def _node(self, number: BrokerId, make_node: MakeNode, make_disk: MakeDisk) -> Node:
+        disk = make_disk(
+            lambda path, data: self.evidence.witness(number, path, data), self.new_directory()
+        )
+        self.evidence.disks[number] = disk
+        config = settings(number, self.weather)
+        return make_node(
+            self.world, self.network, self.weather, REGION, config, disk, place(number)
+        )
+
+    def _listeners(self) -> Any:
+        for number, node in self.nodes.items():
+            yield Address(place(number), DATA_PORT), (node, Listener.DATA)
+            yield Address(place(number), CONTROLLER_PORT), (node, Listener.CONTROLLER)
+
+    def new_directory(self) -> UUID:
+        return UUID(bytes=self._rng.randbytes(16), version=4)
+
+    def node(self, number: BrokerId) -> Node:
+        return self.nodes[number]
+
+    def partitions(self) -> list[TopicPartition]:
+        """Of the topic that every client uses, as far as the operator was told."""
+        count = self.testimony.made.get(TOPIC, 0)
+        return [TopicPartition(TOPIC, index) for index in range(count)]
+
+
+def place(number: BrokerId) -> str:
+    """Where a node is in the network."""
+    return f"n{number}"
+
+
+def settings(number: BrokerId, weather: RegionWeather) -> BrokerConfig:
+    """Small numbers, so that rolls, snapshots and checkpoints come often."""
+    synced = {"log.flush.interval.messages": 1} if weather.crashes is Crashes.POWER else {}
+    return from_settings(
+        {
+            "node.id": number,
+            "log.dirs": "data",
+            "cluster.id": REGION,
+            **_roles(number, weather.shape),
+            "broker.session.timeout.ms": weather.session_ms,
+            "broker.heartbeat.interval.ms": weather.session_ms // 5,
+            "auto.create.topics.enable": False,
+            "offsets.topic.num.partitions": 2,
+            "group.initial.rebalance.delay.ms": 100,
+            "group.min.session.timeout.ms": 1_000,
+            "log.retention.check.interval.ms": 1_500,
+            "replica.high.watermark.checkpoint.interval.ms": 2_000,
+            "log.index.interval.bytes": 200,
+            "metadata.log.max.record.bytes.between.snapshots": 6_000,
+            **_replication(weather),
+            **synced,
+        }
+    )
+
+
+def _replication(weather: RegionWeather) -> dict[str, Any]:
+    if "replica_lag_time_max_ms" not in BrokerConfig.model_fields:
+        return {}
+    return {"replica.lag.time.max.ms": weather.lag_ms}
+
+
+def _roles(number: BrokerId, shape: Shape) -> dict[str, str]:
+    listeners, roles = [], []
+    if shape.is_broker(number):
+        listeners.append(f"PLAINTEXT://{place(number)}:{DATA_PORT}")
+        roles.append("broker")
+    if shape.is_controller(number):
+        listeners.append(f"CONTROLLER://{place(number)}:{CONTROLLER_PORT}")
+        roles.append("controller")
+    voters = (each for each in shape.numbers if shape.is_controller(each))
+    return {
+        "process.roles": ",".join(roles),
+        "listeners": ",".join(listeners),
+        "controller.quorum.voters": ",".join(
+            f"{each}@{place(each)}:{CONTROLLER_PORT}" for each in voters
+        ),
+    }

@@ -1,0 +1,85 @@
+"""Whether all is well again in a region: asks every broker what it knows, and compares the disks."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from brokers.ids import METADATA_PARTITION, BrokerId, TopicPartition
+from brokers.wire.messages.metadata import MetadataRequest, MetadataResponse
+from tests.sim.regions.checks import end_of
+from tests.sim.regions.cluster import Cluster
+from tests.sim.regions.routes import METADATA, Routes
+
+# topic partition -> leader, leader epoch, replicas, in-sync replicas
+View = dict[TopicPartition, tuple[BrokerId, int, tuple[BrokerId, ...], tuple[BrokerId, ...]]]
+
+
+class Inspector:
+    """`watch` keeps asking; `missing` says what is not well yet."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._routes = Routes(cluster, "inspector")
+        self.views: dict[BrokerId, View] = {}
+        self.rounds = 0
+
+    async def watch(self) -> None:
+        while True:
+            views: dict[BrokerId, View] = {}
+            for number in self._cluster.brokers:
+                request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+                answer = await self._routes.ask(number, METADATA, request, timeout_ms=2_000)
+                if answer is not None:
+                    views[number] = _view(answer)
+            self.views = views
+            self.rounds += 1
+            await self._cluster.world.sleep(250)
+
+    def missing(self) -> list[str]:
+        return [*self._disagreements(), *self._out_of_sync(), *self._unequal()]
+
+    @property
+    def agreed(self) -> View:
+        """What all say, once nothing is missing."""
+        return next(iter(self.views.values()), {})
+
+    def _disagreements(self) -> Iterator[str]:
+        for number in self._cluster.brokers:
+            if number not in self.views:
+                yield f"broker {number} does not answer"
+            elif self.views[number] != self.agreed:
+                differs = set(self.views[number].items()) ^ set(self.agreed.items())
+                yield f"broker {number} says otherwise: {sorted(map(str, differs))[:2]}"
+
+    def _out_of_sync(self) -> Iterator[str]:
+        for partition, (leader, _, replicas, in_sync) in self.agreed.items():
+            if leader < 0:
+                yield f"{partition} has no leader"
+            elif set(replicas) != set(in_sync):
+                yield f"{partition} on {replicas} is in sync on {in_sync} only"
+
+    def _unequal(self) -> Iterator[str]:
+        disks = {number: node.disk for number, node in self._cluster.nodes.items()}
+        ends = {number: end_of(disk, METADATA_PARTITION) for number, disk in disks.items()}
+        if len(set(ends.values())) > 1:
+            yield f"the metadata log ends at {ends}"
+        for partition, (_, _, replicas, _) in self.agreed.items():
+            ends = {number: end_of(disks[number], partition) for number in replicas}
+            if len(set(ends.values())) > 1:
+                yield f"{partition} ends at {ends}"
+
+
+def _view(answer: MetadataResponse) -> View:
+    return {
+        TopicPartition(str(topic.name), placed.partition_index): _placed(placed)
+        for topic in answer.topics
+        for placed in topic.partitions
+    }
+
+
+def _placed(placed: Any) -> tuple[BrokerId, int, tuple[BrokerId, ...], tuple[BrokerId, ...]]:
+    return (
+        placed.leader_id,
+        placed.leader_epoch,
+        tuple(placed.replica_nodes),
+        tuple(sorted(placed.isr_nodes)),
+    )

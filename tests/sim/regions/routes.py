@@ -1,0 +1,117 @@
+"""How a client of a region finds whom to ask: connections to all nodes, and who leads as far as anyone said."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from brokers.errors import KafkaError
+from brokers.ids import BrokerId, LeaderEpoch, TopicPartition
+from brokers.wire.message import Message
+from brokers.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from tests.sim.clients import Client
+from tests.sim.regions.cluster import Cluster
+
+METADATA = 3
+CONNECT_MS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Led:
+    """Who leads a partition, in which epoch, and where else it lies."""
+
+    leader: BrokerId
+    leader_epoch: LeaderEpoch
+    replicas: tuple[BrokerId, ...]
+
+
+class Routes:
+    """One client's view. News of an older leader epoch than is known are no news (KIP-320)."""
+
+    def __init__(self, cluster: Cluster, name: str) -> None:
+        self._cluster = cluster
+        self._world = cluster.world
+        self._rng = cluster.world.rng(f"routes {name}")
+        self._clients = {
+            number: Client(cluster.world, cluster.network, name) for number in cluster.brokers
+        }
+        self._led: dict[TopicPartition, Led] = {}
+        self._topic_ids: dict[str, UUID] = {}
+
+    @property
+    def partitions(self) -> list[TopicPartition]:
+        """As last heard."""
+        return list(self._led)
+
+    def led(self, partition: TopicPartition) -> Led | None:
+        return self._led.get(partition)
+
+    def drop(self, number: BrokerId) -> None:
+        """End the connection: answers that come late must not be taken for others'."""
+        self._clients[number].close()
+
+    async def connected(self, number: BrokerId) -> Client | None:
+        client = self._clients[number]
+        if not client.connected and not await client.connect(self._cluster.node(number)):
+            return None
+        return client
+
+    async def ask(self, number: BrokerId, key: int, request: Message, **options: Any) -> Any:
+        client = await self.connected(number)
+        return None if client is None else await client.ask(key, request, **options)
+
+    async def ask_anyone(self, key: int, request: Message, **options: Any) -> Any:
+        return await self.ask(self._rng.choice(self._cluster.brokers), key, request, **options)
+
+    async def ask_leader(self, partition: TopicPartition, key: int, request: Message) -> Any:
+        """None, too, where nobody is known to lead; who leads is asked anew then."""
+        led = self._led.get(partition)
+        if led is None or led.leader < 0:
+            await self.refresh(partition.topic)
+            return None
+        return await self.ask(led.leader, key, request)
+
+    # --- who leads ---
+
+    async def refresh(self, topic: str) -> bool:
+        """Ask some node; whether it knew the topic."""
+        request = metadata_of(topic)
+        answer = await self.ask_anyone(METADATA, request)
+        if answer is None:
+            await self._world.sleep(self._rng.randrange(20, 150))
+            return False
+        return self._take(answer)
+
+    def _take(self, answer: MetadataResponse) -> bool:
+        known = False
+        for topic in answer.topics:
+            if not topic.error_code and topic.name is not None:
+                known = True
+                self._learn(topic.name, topic)
+        return known
+
+    def _learn(self, name: str, topic: MetadataResponseTopic) -> None:
+        if self._topic_ids.setdefault(name, topic.topic_id) != topic.topic_id:
+            self._topic_ids[name] = topic.topic_id
+            self._led = {each: led for each, led in self._led.items() if each.topic != name}
+        for placed in topic.partitions:
+            partition = TopicPartition(name, placed.partition_index)
+            known = self._led.get(partition)
+            if known is None or placed.leader_epoch >= known.leader_epoch:
+                self._led[partition] = _led(placed)
+
+
+def _led(placed: MetadataResponsePartition) -> Led:
+    leader = -1 if placed.error_code == KafkaError.LEADER_NOT_AVAILABLE else placed.leader_id
+    return Led(leader, placed.leader_epoch, tuple(placed.replica_nodes))
+
+
+def metadata_of(topic: str) -> MetadataRequest:
+    return MetadataRequest(
+        topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False
+    )

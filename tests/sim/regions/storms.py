@@ -1,0 +1,215 @@
+"""Brings the weather over a region, until it is told to end: then everything is repaired and stays so.
+
+What no region could survive is left out: of the replicas that are in sync one always keeps what it was given, and of
+the voters, whose memory of votes and log must last, one at a time loses its disk, when all others have everything.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from brokers.ids import METADATA_PARTITION, BrokerId, TopicPartition
+from tests.sim.nodes import Node
+from tests.sim.regions.checks import end_of
+from tests.sim.regions.cluster import Cluster, place
+from tests.sim.weather import Crashes
+
+QUORUM_STATE = f"{METADATA_PARTITION}/quorum-state"
+
+
+class Storm:
+    """Each kind of fault comes at random intervals of its mean, or never."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._world = cluster.world
+        self._weather = cluster.weather
+        self._rng = cluster.world.rng("storm")
+        self._raging = False
+        self._damaged: dict[tuple[BrokerId, TopicPartition], None] = {}
+        self._newest: Any = None  # the image of whoever has heard most of the metadata log
+        for number, node in cluster.nodes.items():
+            node.on_end = lambda number=number: self._on_end(number)
+
+    def begin(self) -> None:
+        self._raging = True
+        weather = self._weather
+        for number in self._cluster.nodes:
+            self._recur(weather.crash_mean_ms, lambda number=number: self._crash(number))
+            self._recur(weather.freeze_mean_ms, lambda number=number: self._freeze(number))
+            self._recur(weather.full_disk_mean_ms, lambda number=number: self._fill(number))
+            self._recur(weather.ailing_disk_mean_ms, lambda number=number: self._sicken(number))
+            self._recur(weather.cut_mean_ms, lambda number=number: self._cut(number))
+            self._recur(weather.block_mean_ms, lambda number=number: self._block(number))
+        self._recur(weather.wipe_mean_ms, self._wipe)
+
+    def end(self) -> None:
+        """Disks have room and are well, paths are open, and who is down comes up."""
+        self._raging = False
+        self._cluster.network.heal()
+        for number, node in self._cluster.nodes.items():
+            node.disk.full_after(None)
+            node.disk.fuse = None
+            node.disk.ailing = False
+            node.wake()
+            self._restart(number)
+
+    def _recur(self, mean_ms: int, act: Callable[[], None]) -> None:
+        if mean_ms:
+            self._world.after(
+                1 + int(self._rng.expovariate(1 / mean_ms)), lambda: self._strike(mean_ms, act)
+            )
+
+    def _strike(self, mean_ms: int, act: Callable[[], None]) -> None:
+        if self._raging:
+            act()
+            self._recur(mean_ms, act)
+
+    # --- ends ---
+
+    def _crash(self, number: BrokerId) -> None:
+        node = self._cluster.node(number)
+        if not node.alive or self._is_needed(number):
+            return
+        midway = self._rng.random() < self._weather.midway
+        if self._rng.random() < self._weather.clean_stops:
+            node.leave()
+        elif self._weather.crashes is Crashes.KILL or self._rng.random() < 0.3:
+            self._finish(node, midway and self._weather.crashes is Crashes.KILL, node.kill)
+        elif self._weather.crashes is Crashes.POWER or self._spares(number):
+            self._finish(node, midway and self._weather.crashes is Crashes.POWER, node.cut_power)
+            self._damage(number)
+
+    def _finish(self, node: Node, midway: bool, end: Callable[[], None]) -> None:
+        if midway:
+            node.disk.fuse = self._rng.randrange(0, 30)
+        else:
+            end()
+
+    def _on_end(self, number: BrokerId) -> None:
+        self._learn()
+        delay = self._rng.randrange(1, self._weather.down_ms)
+        self._world.after(delay, lambda: self._restart(number))
+
+    def _restart(self, number: BrokerId) -> None:
+        if not self._cluster.node(number).alive:
+            self._cluster.node(number).start()
+
+    # --- who is needed ---
+
+    def _learn(self) -> None:
+        """What controllers decided last, which not all nodes have heard of."""
+        for node in self._cluster.nodes.values():
+            image = node.view.image if node.life else None
+            if image is not None and (
+                self._newest is None or image.next_offset > self._newest.next_offset
+            ):
+                self._newest = image
+        for number, partition in list(self._damaged):
+            if number not in self._in_sync(partition):
+                del self._damaged[number, partition]
+
+    def _placed(self) -> Iterator[TopicPartition]:
+        for name, topic in self._newest.topics_by_name.items():
+            for index in range(len(topic.partitions)):
+                yield TopicPartition(name, index)
+
+    def _in_sync(self, partition: TopicPartition) -> tuple[BrokerId, ...]:
+        topic = self._newest.topics_by_name.get(partition.topic)
+        if topic is None or partition.partition >= len(topic.partitions):
+            return ()
+        return tuple(topic.partitions[partition.partition].isr)
+
+    def _is_needed(self, number: BrokerId) -> bool:
+        """Another in-sync replica has lost something, and is still taken for one that has not."""
+        self._learn()
+        return any(number in self._in_sync(partition) for _, partition in self._damaged)
+
+    def _spares(self, number: BrokerId) -> bool:
+        """Wherever it is in sync another is, too, and lives."""
+        self._learn()
+        for partition in self._placed():
+            in_sync = self._in_sync(partition)
+            others = [each for each in in_sync if each != number and self._keeps(each, partition)]
+            if number in in_sync and not others:
+                return False
+        return True
+
+    def _keeps(self, number: BrokerId, partition: TopicPartition) -> bool:
+        return self._cluster.node(number).is_ready and (number, partition) not in self._damaged
+
+    def _damage(self, number: BrokerId, *, wiped: bool = False) -> None:
+        if wiped or self._weather.crashes is Crashes.UNSYNCED:
+            for partition in self._placed():
+                if number in self._in_sync(partition):
+                    self._damaged[number, partition] = None
+
+    # --- disks ---
+
+    def _wipe(self) -> None:
+        """A machine comes back with an empty disk."""
+        number = self._rng.choice(list(self._cluster.nodes))
+        node = self._cluster.node(number)
+        if not node.alive or self._is_needed(number) or not self._spares(number):
+            return
+        if number in self._cluster.controllers and not self._may_forget():
+            return
+        self._damage(number, wiped=True)
+        node.cut_power()
+        self._world.note(place(number), "gets another disk")
+        node.disk.wipe(self._cluster.new_directory())
+
+    def _may_forget(self) -> bool:
+        """All voters have the whole log, and know who leads: no vote and no record rests on one of them."""
+        controllers = [self._cluster.node(each) for each in self._cluster.controllers]
+        if len(controllers) < 3 or not all(node.is_ready for node in controllers):
+            return False
+        disks = [node.disk for node in controllers]
+        if not all(disk.exists(QUORUM_STATE) for disk in disks):
+            return False
+        ends = {end_of(disk, METADATA_PARTITION) for disk in disks}
+        states = [json.loads(bytes(disk.read(QUORUM_STATE, 0, 1_000))) for disk in disks]
+        led = {(state["leaderId"], state["leaderEpoch"]) for state in states}
+        return len(ends) == 1 and len(led) == 1 and led.pop()[0] >= 0
+
+    def _fill(self, number: BrokerId) -> None:
+        disk = self._cluster.node(number).disk
+        disk.full_after(self._rng.randrange(0, 2_000))
+        self._world.after(self._rng.randrange(100, 3_000), lambda: disk.full_after(None))
+
+    def _sicken(self, number: BrokerId) -> None:
+        disk = self._cluster.node(number).disk
+        disk.ailing = True
+
+        def cure() -> None:
+            disk.ailing = False
+
+        self._world.after(self._rng.randrange(100, 3_000), cure)
+
+    # --- time and paths ---
+
+    def _freeze(self, number: BrokerId) -> None:
+        self._cluster.node(number).freeze(self._rng.randrange(50, self._weather.freeze_ms))
+
+    def _cut(self, number: BrokerId) -> None:
+        """Some connection of the node breaks."""
+        pipes = self._cluster.network.pipes_at(place(number))
+        if not pipes:
+            return
+        half_open = (
+            self._rng.randrange(0, 2) if self._rng.random() < self._weather.half_open else None
+        )
+        self._rng.choice(pipes).cut("reset", half_open=half_open)
+
+    def _block(self, number: BrokerId) -> None:
+        others = [each for each in self._cluster.nodes if each != number]
+        if not others:
+            return
+        if self._rng.random() >= self._weather.isolation:
+            others = [self._rng.choice(others)]
+        one_way = self._rng.random() < self._weather.one_way
+        outwards = self._rng.random() < 0.5
+        lasts = self._rng.randrange(100, self._weather.block_ms)
+        for other in others:
+            ends = (place(number), place(other)) if outwards else (place(other), place(number))
+            self._cluster.network.block(*ends, lasts, one_way=one_way)

@@ -1,0 +1,196 @@
+"""Checkers are checked: evidence of a region that kept everything is damaged, and the right law must be named."""
+
+import pytest
+
+from brokers.ids import METADATA_PARTITION, BrokerId, TopicPartition
+from brokers.records.builder import NewRecord, build_batch
+from tests.sim.disks import Disk
+from tests.sim.evidence import batches
+from tests.sim.regions.court import Broken, Evidence
+from tests.sim.regions.testimony import RegionStatements
+from tests.sim.world import START
+
+PARTITION = TopicPartition("orders", 0)
+NODES = (1, 2, 3)
+
+
+class Scene:
+    """Three replicas hold offsets 0 to 5 in three batches; all is acknowledged, and read."""
+
+    def __init__(self) -> None:
+        self.testimony = RegionStatements("west", idempotent={"p": True}, made={"orders": 1})
+        self.evidence = Evidence(self.testimony)
+        self.evidence.replicas[PARTITION] = NODES
+        for number in NODES:
+            self.evidence.disks[number] = self._disk(number)
+            for base in (0, 2, 4):
+                self.write(number, base, b"p:%d:" % base, b"p:%d:" % (base + 1))
+            self.write(number, 0, b"a topic", partition=METADATA_PARTITION)
+        for offset in range(6):
+            self.testimony.was_stored(PARTITION, offset, b"p:%d:" % offset)
+            self.testimony.was_read(PARTITION, offset, b"p:%d:" % offset)
+
+    def _disk(self, number: BrokerId) -> Disk:
+        disk = Disk(lambda path, data: self.evidence.witness(number, path, data))
+        for partition in (PARTITION, METADATA_PARTITION):
+            disk.make_directory(str(partition))
+        return disk
+
+    def write(
+        self,
+        number: BrokerId,
+        base: int,
+        *values: bytes,
+        leader_epoch: int = 0,
+        partition: TopicPartition = PARTITION,
+    ) -> None:
+        records = [NewRecord(key=None, value=value) for value in values]
+        batch = build_batch(records, timestamp=START, base_offset=base, leader_epoch=leader_epoch)
+        self.evidence.disks[number].append(f"{partition}/{0:020}.log", [batch])
+
+    def keep_only(self, number: BrokerId, *bases: int) -> None:
+        """The log of a replica is left with these batches."""
+        disk = self.evidence.disks[number]
+        kept = {batch.base_offset: batch.data for batch in batches(disk, PARTITION)}
+        path = f"{PARTITION}/{0:020}.log"
+        disk.remove(path)
+        disk.append(path, [kept[base] for base in bases])
+
+    def verdict(self) -> str:
+        """The law that is found broken; empty if none is."""
+        try:
+            self.evidence.hear_end()
+        except Broken as broken:
+            return broken.law
+        return ""
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def test_the_undamaged_scene_keeps_every_law(scene: Scene) -> None:
+    assert scene.verdict() == ""
+
+
+def test_an_acknowledged_record_that_one_replica_has_lost_breaks_p1(scene: Scene) -> None:
+    scene.keep_only(2, 0, 2)
+    assert scene.verdict() == "P1"
+
+
+def test_a_record_that_was_read_and_is_gone_breaks_p3(scene: Scene) -> None:
+    scene.testimony.acknowledged.clear()
+    for number in NODES:
+        scene.keep_only(number, 0, 2)
+    assert scene.verdict() == "P3"
+
+
+def test_two_clients_that_know_different_records_of_one_offset_break_p2(scene: Scene) -> None:
+    scene.testimony.was_read(PARTITION, 3, b"p:9:")
+    with pytest.raises(Broken, match=r"^P2"):
+        scene.evidence.hear_clients()
+
+
+def test_an_acknowledgement_of_what_was_read_as_something_else_breaks_p2(scene: Scene) -> None:
+    scene.testimony.was_stored(PARTITION, 5, b"p:6:")
+    assert scene.verdict() == "P2"
+
+
+def test_replicas_that_differ_break_p2_though_no_client_saw_it(scene: Scene) -> None:
+    scene.write(1, 6, b"p:6:", leader_epoch=1)
+    scene.write(2, 6, b"p:7:", leader_epoch=2)
+    assert scene.verdict() == "P2"
+
+
+def test_a_hole_in_a_log_breaks_p8(scene: Scene) -> None:
+    scene.testimony.acknowledged.clear()
+    scene.testimony.read.clear()
+    scene.keep_only(3, 0, 4)
+    assert scene.verdict() == "P8"
+
+
+def test_a_value_that_is_stored_twice_breaks_p10(scene: Scene) -> None:
+    for number in NODES:
+        scene.write(number, 6, b"p:5:")
+    assert scene.verdict() == "P10"
+
+
+def test_a_plain_producers_retry_may_be_stored_twice(scene: Scene) -> None:
+    scene.testimony.idempotent["p"] = False
+    for number in NODES:
+        scene.write(number, 6, b"p:5:")
+    assert scene.verdict() == ""
+
+
+def test_two_batches_of_one_leader_epoch_at_one_offset_are_found_at_once(scene: Scene) -> None:
+    scene.write(1, 6, b"p:6:")
+    with pytest.raises(Broken, match=r"^one leader"):
+        scene.write(2, 6, b"p:7:")
+
+
+def test_another_leader_epoch_may_write_the_offset_anew(scene: Scene) -> None:
+    scene.write(1, 6, b"p:6:")
+    scene.write(2, 6, b"p:7:", leader_epoch=1)
+
+
+def test_two_metadata_logs_of_one_epoch_are_found_at_once(scene: Scene) -> None:
+    scene.write(1, 1, b"this", partition=METADATA_PARTITION)
+    with pytest.raises(Broken, match=r"__cluster_metadata-0@1"):
+        scene.write(2, 1, b"that", partition=METADATA_PARTITION)
+
+
+def test_metadata_logs_that_differ_by_epoch_are_found_at_the_end(scene: Scene) -> None:
+    scene.write(1, 1, b"this", partition=METADATA_PARTITION)
+    scene.write(2, 1, b"that", partition=METADATA_PARTITION, leader_epoch=1)
+    assert scene.verdict() == "metadata"
+
+
+def test_two_nodes_that_answer_as_leaders_of_one_epoch_are_found(scene: Scene) -> None:
+    scene.testimony.has_led(PARTITION, 4, 1)
+    scene.testimony.has_led(PARTITION, 5, 2)
+    assert scene.verdict() == ""
+    scene.testimony.has_led(PARTITION, 4, 3)
+    assert scene.verdict() == "one leader"
+
+
+def test_a_high_watermark_that_goes_back_is_found(scene: Scene) -> None:
+    scene.testimony.told_mark(PARTITION, 4, 10, before=0)
+    assert scene.testimony.mark_before(PARTITION, 5) == 10
+    scene.testimony.told_mark(PARTITION, 5, 9, before=10)
+    assert scene.verdict() == "high watermark"
+
+
+def test_a_leader_of_an_earlier_epoch_may_know_less(scene: Scene) -> None:
+    scene.testimony.told_mark(PARTITION, 5, 10, before=0)
+    before = scene.testimony.mark_before(PARTITION, 4)
+    scene.testimony.told_mark(PARTITION, 4, 9, before)
+    assert scene.verdict() == ""
+
+
+def test_a_group_that_was_set_back_breaks_p1(scene: Scene) -> None:
+    scene.testimony.commits("readers", PARTITION, 4)
+    scene.testimony.found("readers", PARTITION, 4)
+    assert scene.verdict() == ""
+    scene.testimony.found("readers", PARTITION, 3)
+    assert scene.verdict() == "P1"
+
+
+def test_a_topic_that_was_made_and_is_gone_is_found(scene: Scene) -> None:
+    scene.testimony.made["extra"] = 2
+    assert scene.verdict() == "metadata"
+    scene.testimony.doubtful["extra"] = None
+    assert scene.verdict() == ""
+
+
+def test_a_topic_that_was_deleted_and_is_there_is_found(scene: Scene) -> None:
+    scene.testimony.doubtful["orders"] = scene.testimony.dropped["orders"] = None
+    assert scene.verdict() == "metadata"
+
+
+def test_every_finding_says_which_law_and_what_was_seen(scene: Scene) -> None:
+    scene.keep_only(2, 0, 2)
+    with pytest.raises(
+        Broken, match=r"P1 is broken: A record acknowledged(.|\n)*p:4:(.|\n)*node 2"
+    ):
+        scene.evidence.hear_end()

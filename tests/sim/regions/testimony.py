@@ -1,0 +1,93 @@
+"""What the clients of a region did and were told."""
+
+from dataclasses import dataclass, field
+
+from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
+from tests.sim.testimony import Acknowledged, Place
+
+
+@dataclass
+class RegionStatements:
+    """Values begin with their producer's name and a number: `name:number:`."""
+
+    region: str
+    acknowledged: list[Acknowledged] = field(default_factory=list)
+    sent: dict[bytes, None] = field(default_factory=dict)
+    idempotent: dict[str, bool] = field(default_factory=dict)  # by producer
+    # What lies where, as clients were told: by an acknowledgement of all in-sync replicas, or by a fetch.
+    known: dict[Place, bytes] = field(default_factory=dict)
+    read: dict[Place, bytes] = field(default_factory=dict)
+    leaders: dict[tuple[TopicPartition, LeaderEpoch], BrokerId] = field(default_factory=dict)
+    # The largest high watermark that a leader told, by its epoch.
+    marks: dict[TopicPartition, dict[LeaderEpoch, Offset]] = field(default_factory=dict)
+    committed: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)
+    made: dict[str, int] = field(default_factory=dict)  # topic -> partitions it has at least
+    dropped: dict[str, None] = field(default_factory=dict)  # topics that are gone
+    doubtful: dict[str, None] = field(default_factory=dict)  # nobody knows whether they are
+    contradictions: list[tuple[str, str]] = field(default_factory=list)  # law, what was told
+
+    def contradicts(self, law: str, told: str) -> None:
+        """No region that keeps its laws would have said so."""
+        self.contradictions.append((law, told))
+
+    def place(self, partition: TopicPartition, offset: Offset) -> Place:
+        return Place(self.region, partition, offset)
+
+    def is_idempotent(self, value: bytes) -> bool:
+        return self.idempotent.get(value.partition(b":")[0].decode("latin-1"), False)
+
+    # --- records ---
+
+    def was_stored(self, partition: TopicPartition, offset: Offset, value: bytes) -> None:
+        """Acknowledged by every in-sync replica."""
+        place = self.place(partition, offset)
+        self.acknowledged.append(Acknowledged(value, place))
+        self._know(place, value, "acknowledged")
+
+    def was_read(self, partition: TopicPartition, offset: Offset, value: bytes) -> None:
+        place = self.place(partition, offset)
+        self.read[place] = value
+        self._know(place, value, "read")
+
+    def _know(self, place: Place, value: bytes, how: str) -> None:
+        """Whichever replica told it, and whenever, it is the same."""
+        before = self.known.setdefault(place, value)
+        if before != value:
+            told = f"{place.partition}@{place.offset}: known as {before[:40]!r}, {how} as {value[:40]!r}"
+            self.contradicts("P2", told)
+
+    # --- leaders ---
+
+    def has_led(self, partition: TopicPartition, epoch: LeaderEpoch, node: BrokerId) -> None:
+        """It answered what only the leader of this epoch answers."""
+        before = self.leaders.setdefault((partition, epoch), node)
+        if before != node:
+            told = f"{partition} was led by {before} and by {node} in leader epoch {epoch}"
+            self.contradicts("one leader", told)
+
+    def mark_before(self, partition: TopicPartition, epoch: LeaderEpoch) -> Offset:
+        """The high watermark that leaders up to this epoch have told until now."""
+        marks = self.marks.get(partition, {})
+        return max((mark for led, mark in marks.items() if led <= epoch), default=0)
+
+    def told_mark(
+        self, partition: TopicPartition, epoch: LeaderEpoch, mark: Offset, before: Offset
+    ) -> None:
+        """By a leader that was asked when others had told `before`."""
+        if mark < before:
+            told = f"{partition}: high watermark {mark} in leader epoch {epoch}, after {before}"
+            self.contradicts("high watermark", told)
+        marks = self.marks.setdefault(partition, {})
+        marks[epoch] = max(mark, marks.get(epoch, 0))
+
+    # --- groups ---
+
+    def commits(self, group: str, partition: TopicPartition, offset: Offset) -> None:
+        self.committed[group, partition] = offset
+
+    def found(self, group: str, partition: TopicPartition, offset: Offset) -> None:
+        """What a member that joined was told; a group of one only moves forwards."""
+        wanted = self.committed.get((group, partition), -1)
+        if offset < wanted:
+            told = f"{group} committed {wanted} of {partition} and was then told {offset}"
+            self.contradicts("P1", told)

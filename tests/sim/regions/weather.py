@@ -1,0 +1,129 @@
+"""How a region is built and what may go wrong in one run, drawn from the seed before anything else."""
+
+from dataclasses import dataclass, fields
+from enum import Enum
+from random import Random
+
+from tests.sim.weather import Crashes
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Nodes are numbered from 1: first the controllers, of which `combined` ones are brokers too, then the brokers."""
+
+    controllers: int
+    brokers: int
+    combined: bool
+
+    @property
+    def numbers(self) -> range:
+        more = max(self.controllers, self.brokers)
+        return range(1, 1 + (more if self.combined else self.controllers + self.brokers))
+
+    def is_controller(self, number: int) -> bool:
+        return number <= self.controllers
+
+    def is_broker(self, number: int) -> bool:
+        return number <= self.brokers if self.combined else number > self.controllers
+
+    def __str__(self) -> str:
+        return f"{self.controllers}{'+' if self.combined else '/'}{self.brokers}"
+
+
+SHAPES = (
+    Shape(3, 3, combined=True),
+    Shape(3, 4, combined=True),
+    Shape(5, 5, combined=True),
+    Shape(1, 3, combined=True),
+    Shape(1, 3, combined=False),
+    Shape(3, 3, combined=False),
+    Shape(1, 1, combined=True),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegionWeather:
+    """Means are in milliseconds between faults of a kind; 0 means never."""
+
+    shape: Shape
+    crashes: Crashes
+    crash_mean_ms: int
+    midway: float  # share of crashes that come between two operations of one step
+    clean_stops: float  # share of ends that are orderly
+    down_ms: int
+    freeze_mean_ms: int
+    freeze_ms: int  # the longest
+    cut_mean_ms: int  # connections that break
+    half_open: float
+    block_mean_ms: int  # paths that let nothing through
+    block_ms: int  # the longest
+    one_way: float  # share of blocked paths that are so in one direction only
+    isolation: float  # share of blocks that cut a node off from all others
+    full_disk_mean_ms: int
+    ailing_disk_mean_ms: int
+    wipe_mean_ms: int
+    latency_ms: int
+    spike_rate: float
+    sync_ms: int
+    skew_ms: int
+    drift: float
+    duration_ms: int
+    partitions: int
+    replication: int
+    min_insync: int
+    segment_bytes: int
+    session_ms: int
+    lag_ms: int
+    producers: int
+    readers: int
+    groups: int
+    meddles: bool
+
+    def describe(self) -> str:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return " ".join(
+            f"{name}={value.value if isinstance(value, Enum) else value}"
+            for name, value in values.items()
+        )
+
+
+def draw(rng: Random) -> RegionWeather:
+    """One run's weather."""
+    shape = rng.choices(SHAPES, (8, 3, 2, 2, 1, 3, 1))[0]
+    crashes = rng.choices(list(Crashes), (4, 5, 5))[0]
+    replication = min(rng.choice((3, 3, 3, 2, 1)), shape.brokers)
+    return RegionWeather(
+        shape=shape,
+        crashes=crashes,
+        crash_mean_ms=rng.choice((0, 3_000, 6_000, 15_000)),
+        midway=rng.choice((0.0, 0.5)),
+        clean_stops=rng.choice((0.0, 0.3)),
+        down_ms=rng.choice((100, 1_000, 6_000)),
+        freeze_mean_ms=rng.choice((0, 0, 6_000)),
+        freeze_ms=rng.choice((500, 3_000, 12_000)),
+        cut_mean_ms=rng.choice((0, 2_000, 6_000)),
+        half_open=rng.choice((0.0, 0.3)),
+        block_mean_ms=rng.choice((0, 3_000, 8_000)),
+        block_ms=rng.choice((1_000, 5_000, 15_000)),
+        one_way=rng.choice((0.0, 0.4)),
+        isolation=rng.choice((0.0, 0.5)),
+        full_disk_mean_ms=rng.choice((0, 0, 0, 8_000)),
+        ailing_disk_mean_ms=rng.choice((0, 0, 0, 8_000)),
+        wipe_mean_ms=rng.choice((0, 0, 0, 8_000)),
+        latency_ms=rng.choice((1, 10, 60)),
+        spike_rate=rng.choice((0.0, 0.0, 0.01)),
+        sync_ms=rng.choice((1, 8, 60)),
+        skew_ms=rng.choice((0, 60_000, 1_800_000)),
+        drift=rng.choice((0.0, 0.0, 0.02)),
+        duration_ms=rng.choice((8_000, 15_000, 25_000)),
+        partitions=rng.choice((1, 2, 3)),
+        replication=replication,
+        min_insync=rng.choice((1, min(2, replication))),
+        segment_bytes=rng.choice((1_500, 1 << 20)),
+        session_ms=rng.choice((3_000, 9_000)),
+        lag_ms=rng.choice((1_500, 5_000)),
+        producers=rng.choice((1, 2)),
+        readers=rng.choice((1, 2)),
+        groups=rng.choice((0, 1)),
+        meddles=rng.random() < 0.5,
+    )
