@@ -1,0 +1,80 @@
+"""The quorum's requests and answers as they are on the wire: one topic, one partition, at fixed versions."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from brokers.effects import Ask
+from brokers.errors import KafkaError
+from brokers.ids import METADATA_PARTITION, Peer, Ticket
+from brokers.quorum.ids import METADATA_TOPIC_ID
+from brokers.wire.message import Message
+
+FETCH, VOTE, BEGIN_EPOCH, END_EPOCH, DESCRIBE, FETCH_SNAPSHOT = 1, 52, 53, 54, 55, 59
+ADD_VOTER, REMOVE_VOTER, UPDATE_VOTER = 80, 81, 82
+API_VERSIONS = 18
+# What goes out: the highest that there is.
+VERSIONS = {
+    FETCH: 18,
+    API_VERSIONS: 4,
+    VOTE: 2,
+    BEGIN_EPOCH: 1,
+    END_EPOCH: 1,
+    DESCRIBE: 2,
+    FETCH_SNAPSHOT: 1,
+    ADD_VOTER: 1,
+    REMOVE_VOTER: 0,
+    UPDATE_VOTER: 0,
+}
+TOPIC, PARTITION = METADATA_PARTITION
+
+VOTES_CHANNEL = "raft"
+FETCH_CHANNEL = "metadata"
+PROBE_CHANNEL = "probe"
+
+_Endpoint = TypeVar("_Endpoint", bound=Message)
+
+
+def ask(ticket: Ticket, peer: Peer, channel: str, key: int, message: Message, ms: int) -> Ask:
+    return Ask(ticket, peer, channel, key, VERSIONS[key], message, ms)
+
+
+def only_partition(topics: Sequence[Any]) -> Any | None:
+    """The one partition of a request or answer that is about the metadata log; None if it is about something else."""
+    if len(topics) != 1 or len(topics[0].partitions) != 1:
+        return None
+    topic, partition = topics[0], topics[0].partitions[0]
+    index = getattr(partition, "partition_index", getattr(partition, "partition", None))
+    index = getattr(partition, "index", 0) if index is None else index
+    return partition if _is_metadata(topic) and index == PARTITION else None
+
+
+def is_for(cluster_id: str | None, own: str) -> bool:
+    """A request may leave out which cluster it is meant for."""
+    return cluster_id in (None, own)
+
+
+def endpoints(make: type[_Endpoint], leader: Peer | None) -> list[_Endpoint]:
+    """Where the leader is, for those who ask somebody else."""
+    if leader is None or not leader.port:
+        return []
+    return [make(node_id=leader.node_id, host=leader.host, port=leader.port)]  # type: ignore[call-arg]
+
+
+def told_peers(message: Any) -> list[Peer]:
+    """Addresses that came with an answer."""
+    return [Peer(each.node_id, each.host, each.port) for each in message.node_endpoints]
+
+
+def kafka_error(code: int) -> KafkaError:
+    try:
+        return KafkaError(code)
+    except ValueError:
+        return KafkaError.UNKNOWN_SERVER_ERROR
+
+
+def _is_metadata(topic: Any) -> bool:
+    by_id = getattr(topic, "topic_id", None)
+    if by_id == METADATA_TOPIC_ID:
+        return True
+    names = (getattr(topic, field, None) for field in ("topic_name", "topic", "name"))
+    return TOPIC in names

@@ -1,0 +1,68 @@
+"""What a member is in the epoch that it knows, with what that role has to remember.
+
+    observers:  unattached <--> follower
+    voters:     unattached --> prospective --> candidate --> leader --> resigned --> (prospective)
+                     ^---- any of them, when a higher epoch is heard of ----'
+
+`until` is when the role ends by itself.
+"""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from brokers.ids import Instant, LeaderEpoch, Offset, Peer
+from brokers.quorum.ballot import Ballot
+from brokers.quorum.progress import Progresses
+
+
+@dataclass(slots=True)
+class Unattached:
+    """Knows the epoch and nobody who leads in it."""
+
+    until: Instant
+
+
+@dataclass(slots=True)
+class Prospective:
+    """Asks, before it begins an election, whether it could win it. KIP-996."""
+
+    ballot: Ballot
+    until: Instant
+
+
+@dataclass(slots=True)
+class Candidate:
+    """Has voted for itself, and asks for the votes of others."""
+
+    ballot: Ballot
+    until: Instant
+
+
+@dataclass(slots=True)
+class Leader:
+    """`epoch_start` is the offset of its LeaderChange; `until` when a majority will not have asked for too long."""
+
+    leader_epoch: LeaderEpoch
+    epoch_start: Offset
+    until: Instant
+    began_at: Instant
+    progresses: Progresses = field(default_factory=Progresses)
+
+
+@dataclass(slots=True)
+class Follower:
+    """`has_fetched`: its leader answers it, in this epoch."""
+
+    leader: Peer
+    until: Instant
+    has_fetched: bool = False
+
+
+@dataclass(slots=True)
+class Resigned:
+    """Led this epoch, and leads no more."""
+
+    until: Instant
+
+
+Role: TypeAlias = Unattached | Prospective | Candidate | Leader | Follower | Resigned

@@ -1,0 +1,117 @@
+"""Connections between members: what goes over one arrives in order or not at all, and can be late, lost or refused."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from brokers.effects import Ask, Reply
+from brokers.events import Answered, AskFailure, Listener, Request
+
+
+@dataclass(slots=True)
+class Weather:
+    """Chances per message, delays in ms, and which directions are cut."""
+
+    loss: float = 0.0
+    delay_max: int = 5
+    slow: float = 0.0  # chance of a message that takes up to a second
+    cuts: set[tuple[int, int]] = field(default_factory=set)
+
+    def clear(self) -> None:
+        self.loss, self.slow, self.delay_max = 0.0, 0.0, 5
+        self.cuts.clear()
+
+
+@dataclass(slots=True)
+class _Flight:
+    asker: Any
+    ask: Ask
+    target: Any = None
+
+
+class Network:
+    """Asks become requests of the target's life, replies become answers of the asker's; a life that ended gets none."""
+
+    def __init__(
+        self, rng: random.Random, later: Callable[[int, Callable[[], None]], None]
+    ) -> None:
+        self._rng = rng
+        self._later = later
+        self.weather = Weather()
+        self.lives: dict[int, Any] = {}  # node id -> the life that listens there, if one does
+        self._flights: dict[int, _Flight] = {}
+        self._last_ticket = 0
+        self._arrivals: dict[tuple[int, int, str], int] = {}  # per connection: order is kept
+        self.now: Callable[[], int] = lambda: 0
+        self.heard: Callable[[Any, Ask], None] = lambda asker, ask: None
+        self.told: Callable[[Any, Request, Any], None] = lambda target, request, message: None
+
+    def ask(self, asker: Any, ask: Ask) -> None:
+        self._last_ticket += 1
+        ticket = self._last_ticket
+        self._flights[ticket] = _Flight(asker, ask)
+        self._later(ask.timeout_ms, lambda: self._end(ticket, None, AskFailure.TIMEOUT))
+        way = (asker.id, ask.peer.node_id)
+        if self._is_lost(way):
+            if self._rng.random() < 0.5:
+                self._later(self._delay(), lambda: self._end(ticket, None, AskFailure.CLOSED))
+            return
+        self._in_order((*way, ask.channel), lambda: self._arrive(ticket))
+
+    def _arrive(self, ticket: int) -> None:
+        flight = self._flights.get(ticket)
+        if flight is None:
+            return
+        ask = flight.ask
+        target = self.lives.get(ask.peer.node_id)
+        if target is None:
+            self._later(1, lambda: self._end(ticket, None, AskFailure.REFUSED))
+            return
+        flight.target = target
+        self.heard(flight.asker, ask)
+        request = Request(
+            ticket, ask.api_key, ask.api_version, None, "sim", ask.message, Listener.CONTROLLER
+        )
+        target.take_request(request)
+
+    def reply(self, target: Any, reply: Reply, request: Request) -> None:
+        flight = self._flights.get(reply.ticket)
+        self.told(target, request, reply.message)
+        if flight is None:
+            return
+        way = (target.id, flight.asker.id)
+        if self._is_lost(way):
+            return
+        answer = lambda: self._end(reply.ticket, reply.message, AskFailure.NONE)  # noqa: E731
+        self._in_order((*way, flight.ask.channel), answer)
+
+    def gone(self, life: Any) -> None:
+        """A life ended: who waits for it hears that the connection is lost, unless the machine went with it."""
+        for ticket, flight in list(self._flights.items()):
+            if flight.asker is life:
+                del self._flights[ticket]
+            elif flight.target is life and self._rng.random() < 0.8:
+                self._close(ticket)
+
+    def _close(self, ticket: int) -> None:
+        self._later(self._delay(), lambda: self._end(ticket, None, AskFailure.CLOSED))
+
+    def _end(self, ticket: int, message: Any, failure: AskFailure) -> None:
+        flight = self._flights.pop(ticket, None)
+        if flight is not None:
+            flight.asker.take_answer(Answered(flight.ask.ticket, message, failure))
+
+    def _is_lost(self, way: tuple[int, int]) -> bool:
+        return way in self.weather.cuts or self._rng.random() < self.weather.loss
+
+    def _delay(self) -> int:
+        if self._rng.random() < self.weather.slow:
+            return self._rng.randint(1, 1_000)
+        return self._rng.randint(0, self.weather.delay_max)
+
+    def _in_order(self, connection: tuple[int, int, str], act: Callable[[], None]) -> None:
+        now = self.now()
+        due = max(now + self._delay(), self._arrivals.get(connection, 0))
+        self._arrivals[connection] = due
+        self._later(due - now, act)
