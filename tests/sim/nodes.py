@@ -97,16 +97,15 @@ class Node:
         return self.alive
 
     def _compose(self, rng: Random) -> RegionNode:
-        broker = Broker(
+        self.broker = Broker(
             self.config,
             self.region,
             rng,
             directory=self.disk.directory,
             previous_broker_epoch=self._storage.previous_broker_epoch,
         )
-        self.view = broker.view
-        linker = Linker(self.view, self.world.rng(f"{self.place} {self.life} links"))
-        return RegionNode(broker, linker)
+        linker = Linker(self.broker.view, self.world.rng(f"{self.place} {self.life} links"))
+        return RegionNode(self.broker, linker)
 
     def kill(self) -> None:
         """SIGKILL: what was written stays."""
@@ -118,6 +117,10 @@ class Node:
         if self.alive:
             self._end("loses power", silently=True)
         self.disk.crash(self._rng)
+
+    def boot(self) -> None:
+        """The machine runs again, the process does not yet."""
+        self.has_power = True
 
     def leave(self) -> None:
         """SIGTERM: the node may have something to hand over before it ends."""

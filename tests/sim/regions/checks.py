@@ -1,5 +1,6 @@
 """What must be on the disks of a region once all is well again. Each check yields what it finds wrong."""
 
+import struct
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -10,6 +11,9 @@ from tests.sim.evidence import Batch, Region, batches, log_start
 
 if TYPE_CHECKING:
     from tests.sim.regions.court import Evidence
+
+_HEADER = struct.Struct(">qi11xi")  # of a batch: base offset, length, ..., delta of its last offset
+_FRAMING = 12  # base offset and length, which the length does not count
 
 Check = Callable[["Evidence"], Iterator[str]]
 
@@ -115,5 +119,15 @@ def _differences(what: str, logs: dict[BrokerId, list[Batch]]) -> Iterator[str]:
 
 
 def end_of(disk: Disk, partition: TopicPartition) -> int:
-    """One past the last offset, as the disk shows it."""
-    return max(Region("", disk).end(partition), log_start(disk, partition))
+    """One past the last offset, as the headers in the last segment show it."""
+    names = [name for name in disk.list(str(partition)) if name.endswith(".log")]
+    if not names:
+        return log_start(disk, partition)
+    path = f"{partition}/{names[-1]}"
+    data, position = bytes(disk.read(path, 0, disk.size(path))), 0
+    end = int(names[-1].removesuffix(".log"))
+    while position + _HEADER.size <= len(data):
+        base_offset, length, last_delta = _HEADER.unpack_from(data, position)
+        end = base_offset + last_delta + 1
+        position += _FRAMING + length
+    return max(end, log_start(disk, partition))

@@ -35,7 +35,8 @@ class Inspector:
             await self._cluster.world.sleep(250)
 
     def missing(self) -> list[str]:
-        return [*self._disagreements(), *self._out_of_sync(), *self._unequal()]
+        """What all brokers say comes before what the disks show."""
+        return [*self._disagreements(), *self._out_of_sync()] or list(self._unequal())
 
     @property
     def agreed(self) -> View:

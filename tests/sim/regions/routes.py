@@ -48,6 +48,9 @@ class Routes:
         """As last heard."""
         return list(self._led)
 
+    def topic_id(self, topic: str) -> UUID:
+        return self._topic_ids[topic]
+
     def led(self, partition: TopicPartition) -> Led | None:
         return self._led.get(partition)
 

@@ -103,7 +103,7 @@ class RegionRun:
     def _missing(self) -> list[str]:
         if self.inspector.rounds == 0:
             return ["nobody has looked yet"]
-        return [*self.inspector.missing(), *self._unread()]
+        return self.inspector.missing() or self._unread()
 
     def _unread(self) -> list[str]:
         return [

@@ -89,6 +89,7 @@ class Storm:
     def _on_end(self, number: BrokerId) -> None:
         self._learn()
         delay = self._rng.randrange(1, self._weather.down_ms)
+        self._world.after(delay // 2, self._cluster.node(number).boot)
         self._world.after(delay, lambda: self._restart(number))
 
     def _restart(self, number: BrokerId) -> None:
@@ -100,7 +101,7 @@ class Storm:
     def _learn(self) -> None:
         """What controllers decided last, which not all nodes have heard of."""
         for node in self._cluster.nodes.values():
-            image = node.view.image if node.life else None
+            image = node.broker.view.image if node.life else None
             if image is not None and (
                 self._newest is None or image.next_offset > self._newest.next_offset
             ):

@@ -65,15 +65,19 @@ class RegionStatements:
             told = f"{partition} was led by {before} and by {node} in leader epoch {epoch}"
             self.contradicts("one leader", told)
 
+    def mark_of(self, partition: TopicPartition, epoch: LeaderEpoch) -> Offset:
+        """The high watermark that the leader of this epoch has told until now."""
+        return self.marks.get(partition, {}).get(epoch, 0)
+
     def mark_before(self, partition: TopicPartition, epoch: LeaderEpoch) -> Offset:
-        """The high watermark that leaders up to this epoch have told until now."""
+        """The same of all leaders up to this epoch."""
         marks = self.marks.get(partition, {})
         return max((mark for led, mark in marks.items() if led <= epoch), default=0)
 
     def told_mark(
         self, partition: TopicPartition, epoch: LeaderEpoch, mark: Offset, before: Offset
     ) -> None:
-        """By a leader that was asked when others had told `before`."""
+        """By a leader that was asked when `before` had been told."""
         if mark < before:
             told = f"{partition}: high watermark {mark} in leader epoch {epoch}, after {before}"
             self.contradicts("high watermark", told)
