@@ -6,7 +6,7 @@ must come after a deed waits for the event that reports the deed.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from brokers.ids import (
     Buffer,
@@ -143,16 +143,25 @@ class ReadRange:
     at_least_one: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FindRange:
-    """What `ReadRange` would read, for whoever only passes it on -> `RangeFound`."""
+class Range(NamedTuple):
+    """Whole batches of [offset, bound), about `size_max` bytes of them."""
 
-    ticket: Ticket
     partition: TopicPartition
     offset: Offset
     bound: Offset
     size_max: int
-    at_least_one: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FindRanges:
+    """Find what `ReadRange` would read, for whoever only passes it on -> `RangesFound`.
+
+    In order, until `size_max` bytes are found; the first batch of all is taken however large (KIP-74).
+    """
+
+    ticket: Ticket
+    ranges: tuple[Range, ...]
+    size_max: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +219,7 @@ class Changed:
 
 StorageEffect: TypeAlias = (
     OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | SaveHighWatermarks
-    | ReadRange | FindRange | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch
+    | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
 Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

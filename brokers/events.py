@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from brokers.errors import KafkaError
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, Ticket, TopicPartition
@@ -113,15 +113,20 @@ class RangeRead:
     error: KafkaError = KafkaError.NONE
 
 
-@dataclass(frozen=True, slots=True)
-class RangeFound:
-    """Answer to `FindRange`: as `RangeRead`, but much data is a reference to the file that holds it."""
+class RangeFound(NamedTuple):
+    """Whole batches as in `RangeRead`, but much data is a reference to the file that holds it."""
 
-    ticket: Ticket
-    partition: TopicPartition
     data: Buffer | FileRange
     next_offset: Offset
     error: KafkaError = KafkaError.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class RangesFound:
+    """Answer to `FindRanges`: what was found of each, in the order asked."""
+
+    ticket: Ticket
+    found: tuple[RangeFound, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +155,8 @@ class StateLoaded:
     data: Buffer | None = field(repr=False)
 
 
-LogAnswer: TypeAlias = RangeRead | RangeFound | TimestampFound  # to a question to one log
+LogAnswer: TypeAlias = RangeRead | RangesFound | TimestampFound  # to a question to one log
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | Written
-    | RangeRead | RangeFound | TimestampFound | StateSaved | StateLoaded
+    | RangeRead | RangesFound | TimestampFound | StateSaved | StateLoaded
 )  # fmt: skip

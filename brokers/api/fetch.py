@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from brokers.api.context import Context
 from brokers.api.leaders import HINTED, current_leader
-from brokers.effects import Effect, FindRange, Reply
+from brokers.effects import Effect, FindRanges, Range, Reply
 from brokers.errors import KafkaError, Refusal
-from brokers.events import LogAnswer, RangeFound, Request
+from brokers.events import LogAnswer, RangeFound, RangesFound, Request
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.partition.replica import Replica
 from brokers.wire.messages.fetch import (
@@ -44,16 +44,15 @@ class Wanted:
 
 
 class PendingFetch:
-    """One request: finds its partitions' ranges one after another within the byte budget, then replies or parks."""
+    """One request: finds its partitions' ranges within the byte budget, then replies or parks."""
 
     __slots__ = (
-        "_budget",
+        "_asked",
         "_complete_now",
         "_context",
         "_key",
         "_message",
         "_missing",
-        "_position",
         "_request",
         "_response",
         "_size",
@@ -68,8 +67,7 @@ class PendingFetch:
         self._response = FetchResponse()
         self._wanted: list[Wanted] = []
         self._complete_now = message.max_wait_ms <= 0 or message.min_bytes <= 0
-        self._position = 0
-        self._budget = 0
+        self._asked: list[Wanted] = []
         self._size = 0
         self._missing = 0
         self._timer: int | None = None
@@ -178,49 +176,46 @@ class PendingFetch:
         return replica.high_watermark
 
     def _read(self, now: Instant) -> list[Effect]:
-        """Begin, or begin again: what an earlier round read is read anew."""
-        self._position = self._size = 0
-        self._budget = max(0, min(self._message.max_bytes, self._context.config.fetch_max_bytes))
-        return self._read_next(now)
-
-    def _read_next(self, now: Instant) -> list[Effect]:
-        while self._position < len(self._wanted):
-            wanted = self._wanted[self._position]
-            bound = self._bound(wanted.replica)
-            if wanted.asked.fetch_offset < bound and (self._size == 0 or self._budget > 0):
-                return [self._range(wanted, bound)]
-            self._position += 1
-        return self._decide(now)
-
-    def _range(self, wanted: Wanted, bound: Offset) -> FindRange:
+        """Begin, or begin again: what an earlier round found is looked for anew."""
+        self._size = 0
+        self._asked = [
+            wanted
+            for wanted in self._wanted
+            if wanted.asked.fetch_offset < self._bound(wanted.replica)
+        ]
+        if not self._asked:
+            return self._decide(now)
         ticket = self._context.new_ticket()
         self._context.answered[ticket] = self._on_found
-        return FindRange(
-            ticket,
-            wanted.replica.partition,
-            wanted.asked.fetch_offset,
-            bound,
-            max(0, min(wanted.asked.partition_max_bytes, self._budget)),
-            at_least_one=self._size == 0,  # KIP-74: the first batch is returned however large
+        ranges = tuple(self._range(wanted) for wanted in self._asked)
+        size_max = min(self._message.max_bytes, self._context.config.fetch_max_bytes)
+        return [FindRanges(ticket, ranges, size_max)]
+
+    def _range(self, wanted: Wanted) -> Range:
+        replica, asked = wanted.replica, wanted.asked
+        return Range(
+            replica.partition, asked.fetch_offset, self._bound(replica), asked.partition_max_bytes
         )
 
     def _on_found(self, event: LogAnswer, now: Instant) -> list[Effect]:
-        assert isinstance(event, RangeFound)
-        wanted = self._wanted[self._position]
+        assert isinstance(event, RangesFound)
+        for wanted, found in zip(self._asked, event.found, strict=True):
+            self._take(wanted, found)
+        return self._decide(now)
+
+    def _take(self, wanted: Wanted, found: RangeFound) -> None:
+        data, next_offset, error = found
         answer = wanted.answer
         self._fill_bounds(wanted.replica, answer)
-        if event.error:
-            answer.error_code = event.error
+        if error:
+            answer.error_code = error
             self._complete_now = True
-        elif len(event.data):
-            answer.records = event.data
-            self._size += len(event.data)
-            self._budget -= len(event.data)
+        elif size := len(data):
+            answer.records = data
+            self._size += size
             # A partition that filled its own limit can give no more: waiting would be for nothing.
-            if event.next_offset < self._bound(wanted.replica):
+            if next_offset < self._bound(wanted.replica):
                 self._complete_now = True
-        self._position += 1
-        return self._read_next(now)
 
     def _decide(self, now: Instant) -> list[Effect]:
         if self._complete_now or self._size >= self._message.min_bytes:

@@ -12,11 +12,12 @@ from typing import Any
 from brokers.effects import (
     Append,
     CloseLog,
-    FindRange,
+    FindRanges,
     FindTimestamp,
     KeepBrokerEpoch,
     LoadState,
     OpenLog,
+    Range,
     ReadRange,
     Roll,
     SaveEpochs,
@@ -33,6 +34,7 @@ from brokers.events import (
     LogOpened,
     RangeFound,
     RangeRead,
+    RangesFound,
     StateLoaded,
     StateSaved,
     TimestampFound,
@@ -72,7 +74,7 @@ class Storage:
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
             Append: self._append,
             ReadRange: self._read,
-            FindRange: self._find,
+            FindRanges: self._find,
             Roll: self._roll,
             OpenLog: self._open,
             SaveEpochs: self._save_epochs,
@@ -313,33 +315,49 @@ class Storage:
         return events
 
     def _read(self, effect: ReadRange, now: Instant) -> list[Event]:
-        return self._range(effect, StoredLog.read, RangeRead)
+        wanted = Range(effect.partition, effect.offset, effect.bound, effect.size_max)
+        taken, failures = self._take(StoredLog.read, wanted, effect.size_max, effect.at_least_one)
+        return [RangeRead(effect.ticket, effect.partition, *taken), *failures]
 
-    def _find(self, effect: FindRange, now: Instant) -> list[Event]:
-        return self._range(effect, StoredLog.find, RangeFound)
+    def _find(self, effect: FindRanges, now: Instant) -> list[Event]:
+        all_found: list[RangeFound] = []
+        all_failures: list[Event] = []
+        left, is_first = effect.size_max, True
+        for wanted in effect.ranges:
+            if left <= 0 and not is_first:
+                all_found.append(RangeFound(b"", wanted.offset))
+                continue
+            size_max = max(0, min(left, wanted.size_max))
+            taken, failures = self._take(StoredLog.find, wanted, size_max, is_first)
+            found = RangeFound(*taken)
+            all_found.append(found)
+            all_failures += failures
+            left -= len(found.data)
+            is_first = is_first and not len(found.data)
+        return [RangesFound(effect.ticket, tuple(all_found)), *all_failures]
 
-    def _range(
+    def _take(
         self,
-        effect: ReadRange | FindRange,
         take: Callable[..., tuple[Any, Offset]],
-        answer: Callable[..., RangeRead | RangeFound],
-    ) -> list[Event]:
-        ticket, partition, offset = effect.ticket, effect.partition, effect.offset
+        wanted: Range,
+        size_max: int,
+        at_least_one: bool,
+    ) -> tuple[tuple[Any, Offset, KafkaError], list[Event]]:
+        """(what there is of a range, read or found; where it ends; what was wrong), and what failed for good."""
+        partition, offset, bound, _ = wanted
         log = self._logs.get(partition)
         if log is None:
-            return [answer(ticket, partition, b"", offset, KafkaError.KAFKA_STORAGE_ERROR)]
+            return (b"", offset, KafkaError.KAFKA_STORAGE_ERROR), []
         if not log.log_start_offset <= offset <= log.next_offset:
-            return [answer(ticket, partition, b"", offset, KafkaError.OFFSET_OUT_OF_RANGE)]
+            return (b"", offset, KafkaError.OFFSET_OUT_OF_RANGE), []
         try:
-            data, next_offset = take(
-                log, offset, effect.bound, effect.size_max, at_least_one=effect.at_least_one
-            )
+            data, next_offset = take(log, offset, bound, size_max, at_least_one=at_least_one)
         except BatchError as error:
-            return [answer(ticket, partition, b"", offset, error.error)]
+            return (b"", offset, error.error), []
         except DiskError as error:
-            failed = answer(ticket, partition, b"", offset, KafkaError.KAFKA_STORAGE_ERROR)
-            return [failed, *self._fail(partition, str(error))]
-        return [answer(ticket, partition, data, next_offset)]
+            failed = b"", offset, KafkaError.KAFKA_STORAGE_ERROR
+            return failed, self._fail(partition, str(error))
+        return (data, next_offset, KafkaError.NONE), []
 
     def _find_timestamp(self, effect: FindTimestamp, now: Instant) -> list[Event]:
         found: Found | None = None

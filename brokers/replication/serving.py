@@ -4,12 +4,12 @@ A request says how far the follower has come; that may commit records, and lets 
 are whole batches up to the log's end, written or not: a follower may have them before the leader's own disk does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from brokers.effects import Effect, FindRange, Reply
+from brokers.effects import Effect, FindRanges, Range, Reply
 from brokers.errors import KafkaError, Refusal
-from brokers.events import RangeFound, Request
+from brokers.events import RangesFound, Request
 from brokers.ids import Instant, TopicPartition
 from brokers.partition.leadership import Leadership
 from brokers.partition.replica import Replica
@@ -133,9 +133,7 @@ class PendingAnswer:
         self._deadline: Instant = 0
         self._timer: int | None = None
         self._is_due = message.max_wait_ms <= 0
-        self._queue: Iterator[Tracked] = iter(())
         self._items: dict[Tracked, PartitionData] = {}
-        self._size = 0
 
     def start(self, now: Instant) -> list[Effect]:
         self._deadline = now + self._message.max_wait_ms
@@ -147,27 +145,41 @@ class PendingAnswer:
         return self._look(now)
 
     def _look(self, now: Instant) -> list[Effect]:
-        self._queue, self._items, self._size = iter(list(self._session.news)), {}, 0
-        return self._next(now)
+        self._items = {}
+        wanted = list(self._wanted())
+        if not wanted:
+            return self._decide(now)
+        items, ranges = zip(*wanted, strict=True)
+        ticket = self._host.new_ticket()
+        self._host.answered[ticket] = lambda event, at: self._on_found(items, event, at)
+        return [FindRanges(ticket, ranges, self._message.max_bytes)]
 
-    def _next(self, now: Instant) -> list[Effect]:
-        for tracked in self._queue:
+    def _wanted(self) -> Iterator[tuple[PartitionData, Range]]:
+        """What to read for which item of the answer; items with nothing to read are made on the way."""
+        for tracked in list(self._session.news):
+            asked = tracked.asked
             try:
                 replica = self._serving.admit(tracked)
                 item = self._item(tracked, replica)
             except Refusal as refusal:
                 self._refuse(tracked, refusal)
                 continue
-            log = replica.require_log()
-            if item.diverging_epoch is not None or tracked.asked.fetch_offset >= log.log_end_offset:
-                continue
-            if self._size == 0 or self._budget > 0:
-                return [self._read(tracked, replica, item)]
-        return self._decide(now)
+            end = replica.require_log().log_end_offset
+            if item.diverging_epoch is None and asked.fetch_offset < end:
+                yield (
+                    item,
+                    Range(replica.partition, asked.fetch_offset, end, asked.partition_max_bytes),
+                )
 
-    @property
-    def _budget(self) -> int:
-        return self._message.max_bytes - self._size
+    def _on_found(
+        self, items: Sequence[PartitionData], event: RangesFound, now: Instant
+    ) -> list[Effect]:
+        for item, found in zip(items, event.found, strict=True):
+            if found.error:
+                item.error_code = found.error
+            elif len(found.data):
+                item.records = found.data
+        return self._decide(now)
 
     def _item(self, tracked: Tracked, replica: Replica) -> PartitionData:
         log, asked = replica.require_log(), tracked.asked
@@ -198,28 +210,6 @@ class PendingAnswer:
                     leader_id=replica.leader, leader_epoch=replica.leader_epoch
                 )
         self._items[tracked] = item
-
-    def _read(self, tracked: Tracked, replica: Replica, item: PartitionData) -> Effect:
-        log = replica.require_log()
-        ticket = self._host.new_ticket()
-
-        def on_read(event: RangeFound, now: Instant) -> list[Effect]:
-            if event.error:
-                item.error_code = event.error
-            elif len(event.data):
-                item.records = event.data
-                self._size += len(event.data)
-            return self._next(now)
-
-        self._host.answered[ticket] = on_read
-        return FindRange(
-            ticket,
-            replica.partition,
-            tracked.asked.fetch_offset,
-            log.log_end_offset,
-            max(0, min(tracked.asked.partition_max_bytes, self._budget)),
-            at_least_one=self._size == 0,  # KIP-74: the first batch is returned however large
-        )
 
     # --- reply or park ---
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from brokers.config import from_settings
 from brokers.effects import Ask, Changed, Effect, OpenLog, Reply
 from brokers.errors import KafkaError, Refusal
-from brokers.events import Answered, AskFailure, LogFailed, LogOpened, RangeFound, Request, Written
+from brokers.events import Answered, AskFailure, LogFailed, LogOpened, RangesFound, Request, Written
 from brokers.ids import Buffer, Instant, Ticket, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.storage import Storage
@@ -161,6 +161,8 @@ class Node:
         return []
 
     def _on_event(self, event: Any, now: Instant) -> list[Effect]:
+        if isinstance(event, RangesFound):
+            return self.answered.pop(event.ticket)(event, now)
         replica = self.partitions.get(event.partition)
         match event:
             case Written(_, next_offset):
@@ -169,8 +171,6 @@ class Node:
                 return [] if replica is None else replica.opened(event.log, now)
             case LogFailed(_, reason):
                 raise AssertionError(reason)
-            case RangeFound():
-                return self.answered.pop(event.ticket)(event, now)
         raise AssertionError(event)
 
     def _sync(self) -> None:

@@ -1,12 +1,14 @@
 """What is found is what would be read, whatever the batches, the bounds and the limits."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brokers.effects import FindRange
+from brokers.effects import FindRanges, Range
 from brokers.errors import KafkaError
-from brokers.events import RangeFound
+from brokers.events import RangeFound, RangesFound
 from brokers.ids import Buffer, Offset
 from brokers.log.config import LogConfig
 from tests.sim.files import SimFiles, SimRange
@@ -29,10 +31,15 @@ class CountingFiles(SimFiles):
         return data
 
 
-def find(driver: Driver, offset: Offset, bound: Offset, size_max: int, at_least_one: bool = True):
-    (event,) = driver.perform([FindRange(7, TP, offset, bound, size_max, at_least_one)])
-    assert isinstance(event, RangeFound)
-    return event
+def find(driver: Driver, offset: Offset, bound: Offset, size_max: int) -> RangeFound:
+    (found,) = find_all(driver, [Range(TP, offset, bound, size_max)])
+    return found
+
+
+def find_all(driver: Driver, ranges: list[Range], size_max: int = 1 << 30) -> Sequence[RangeFound]:
+    (event,) = driver.perform([FindRanges(7, tuple(ranges), size_max)])
+    assert isinstance(event, RangesFound)
+    return event.found
 
 
 def log_of(sizes: list[int], config: LogConfig = LARGE) -> tuple[Driver, CountingFiles]:
@@ -43,28 +50,36 @@ def log_of(sizes: list[int], config: LogConfig = LARGE) -> tuple[Driver, Countin
     return driver, files
 
 
+LIMITS = st.sampled_from([0, 1, 20_000, 32_768, 60_000, 150_000, 300_000, 1 << 20])
+
+
 @given(
     st.lists(st.sampled_from([10, 1_000, 5_000, 15_000, 40_000, 120_000]), min_size=1, max_size=60),
     st.lists(
         st.tuples(
-            st.integers(0, 60),
-            st.integers(0, 61),
-            st.sampled_from([0, 1, 20_000, 32_768, 60_000, 150_000, 300_000, 1 << 20]),
-            st.booleans(),
+            st.lists(st.tuples(st.integers(0, 60), st.integers(0, 61), LIMITS), max_size=4), LIMITS
         ),
-        max_size=20,
+        max_size=8,
     ),
 )
 @settings(max_examples=60, deadline=None)
-def test_what_is_found_is_what_would_be_read(sizes, reads) -> None:
+def test_what_is_found_is_what_would_be_read_one_after_another(sizes, requests) -> None:
     driver, _ = log_of(sizes)
-    for offset, bound, size_max, at_least_one in reads:
-        end = driver.log.written_offset
-        wanted = min(offset, end), min(bound, end), size_max
-        read = driver.read(*wanted, at_least_one=at_least_one)
-        found = find(driver, *wanted, at_least_one)
-        assert bytes(found.data) == bytes(read.data), wanted
-        assert (found.next_offset, found.error) == (read.next_offset, read.error)
+    end = driver.log.written_offset
+    for wanted, left in requests:
+        ranges = [
+            Range(TP, min(offset, end), min(bound, end), limit) for offset, bound, limit in wanted
+        ]
+        all_found, is_first = find_all(driver, ranges, left), True
+        for (_, offset, bound, limit), found in zip(ranges, all_found, strict=True):
+            if left <= 0 and not is_first:
+                assert (bytes(found.data), found.next_offset) == (b"", offset)
+                continue
+            read = driver.read(offset, bound, max(0, min(limit, left)), at_least_one=is_first)
+            assert bytes(found.data) == bytes(read.data)
+            assert (found.next_offset, found.error) == (read.next_offset, read.error)
+            left -= len(read.data)
+            is_first = is_first and not read.data
 
 
 @pytest.mark.parametrize("size", [100, 1_000, 15_000, 100_000])
