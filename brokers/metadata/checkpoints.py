@@ -1,15 +1,29 @@
-"""When the image is written as a snapshot, and which one counts.
+"""When the image is written as a snapshot, and which one counts: one of its own, or one that came from the leader.
 
 Kafka finds its newest snapshot by listing the folder; here a pointer file names it. It is moved once the snapshot is
 durable, and only then the log is trimmed and the last snapshot removed: a crash in between leaves a file too many.
 """
 
+from dataclasses import dataclass
+
 from brokers.effects import SaveState, StorageEffect
-from brokers.ids import METADATA_PARTITION, Instant, LeaderEpoch, Offset
+from brokers.ids import METADATA_PARTITION, Buffer, Instant
 from brokers.metadata import snapshot
 from brokers.metadata.image import Image
+from brokers.quorum.ids import SnapshotId
+from brokers.quorum.voters import VoterSet
 
 POINTER_NAME = f"{METADATA_PARTITION}/latest-checkpoint"
+NOTHING = SnapshotId(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A snapshot is durable and named. `before` is the one it replaces; `data` is to be installed, if it came."""
+
+    id: SnapshotId
+    before: SnapshotId
+    data: Buffer | None
 
 
 class Checkpoints:
@@ -18,40 +32,63 @@ class Checkpoints:
     def __init__(self, bytes_between: int) -> None:
         self._bytes_between = bytes_between
         self._bytes_since = 0
-        self._current: str | None = None
-        self._saving: str | None = None
+        self._current = NOTHING
+        self._saving: SnapshotId | None = None
+        self._arrived: Buffer | None = None  # what is being saved came from the leader
 
-    def found(self, name: str) -> None:
+    @property
+    def current(self) -> SnapshotId:
+        """The newest one that is durable; (0, 0) where there is none."""
+        return self._current
+
+    def found(self, current: SnapshotId) -> None:
         """The pointer file names this snapshot."""
-        self._current = name
+        self._current = current
 
     def appended(self, size: int) -> None:
         """The log has `size` more bytes that no snapshot holds."""
         self._bytes_since += size
 
     @property
+    def is_saving(self) -> bool:
+        return self._saving is not None
+
+    @property
     def is_due(self) -> bool:
-        return self._saving is None and self._bytes_since >= self._bytes_between
+        return not self.is_saving and self._bytes_since >= self._bytes_between
 
-    def begin(self, image: Image, leader_epoch: LeaderEpoch, now: Instant) -> list[StorageEffect]:
-        """Write `image`, whose last record is of `leader_epoch`; nothing if that has been done or is being done."""
-        name = snapshot.name(image.next_offset, leader_epoch)
-        if self._saving is not None or name == self._current:
+    def begin(
+        self, image: Image, taken: SnapshotId, voters: VoterSet | None, now: Instant
+    ) -> list[StorageEffect]:
+        """Write `image`, with who votes as of it; nothing if that has been done or something is being written."""
+        if self.is_saving or taken.end_offset <= self._current.end_offset:
             return []
-        self._saving, self._bytes_since = name, 0
-        return [SaveState(name, snapshot.encode(image, leader_epoch, now))]
+        return self._save(taken, snapshot.encode(image, taken.leader_epoch, now, voters=voters))
 
-    def saved(self, name: str) -> tuple[list[StorageEffect], Offset | None]:
-        """A file is durable -> what comes next, and the offset to which the log may be trimmed now."""
-        if self._saving is None or name not in (self._saving, POINTER_NAME):
+    def keep(self, arrived: SnapshotId, data: Buffer) -> list[StorageEffect]:
+        """Write what came from the leader."""
+        assert not self.is_saving
+        self._arrived = data
+        return self._save(arrived, data)
+
+    def _save(self, taken: SnapshotId, data: Buffer) -> list[StorageEffect]:
+        self._saving, self._bytes_since = taken, 0
+        return [SaveState(taken.file_name, data)]
+
+    def saved(self, name: str) -> tuple[list[StorageEffect], Kept | None]:
+        """A file is durable -> what comes next, and the snapshot that counts from now on."""
+        if self._saving is None or name not in (self._saving.file_name, POINTER_NAME):
             return [], None
-        if name == self._saving:
+        if name == self._saving.file_name:
             return [SaveState(POINTER_NAME, name.encode())], None
-        old, self._current, self._saving = self._current, self._saving, None
-        effects: list[StorageEffect] = [] if old is None else [SaveState(old, None)]
-        return effects, snapshot.end_offset(self._current)
+        kept = Kept(self._saving, self._current, self._arrived)
+        self._current, self._saving, self._arrived = self._saving, None, None
+        effects: list[StorageEffect] = []
+        if kept.before != NOTHING:
+            effects.append(SaveState(kept.before.file_name, None))
+        return effects, kept
 
     def given_up(self) -> None:
         """The disk refused; what was under way is forgotten and due again."""
-        if self._saving is not None:
-            self._saving, self._bytes_since = None, self._bytes_between
+        if self.is_saving:
+            self._saving, self._arrived, self._bytes_since = None, None, self._bytes_between

@@ -1,5 +1,7 @@
 """Rules for changing configurations: of topics, and of brokers while they run."""
 
+from collections.abc import Sequence
+
 from brokers.config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.commands import (
@@ -21,19 +23,25 @@ from brokers.metadata.config_keys import (
 )
 from brokers.metadata.configs import topic_values
 from brokers.metadata.decision import Budget, Decision, once
-from brokers.metadata.image import Image
+from brokers.metadata.image import NO_LEADER, Image
 from brokers.metadata.mirrors import check_writer, find_topic
 from brokers.metadata.names import check_name
+from brokers.metadata.partition_changes import PartitionChanges
+from brokers.metadata.replay import replay
+from brokers.metadata.replica_rules import PLACEMENT_KEY
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import ConfigRecord
 
 # How one region keeps its copy; everything else about a mirror follows its source.
 INDEPENDENT_OF_SOURCE = ("flush.messages", "index.interval.bytes", "min.insync.replicas")
 
+_TOPIC = ResourceType.TOPIC
+_ABOUT_REPLICAS = ("min.insync.replicas", "unclean.leader.election.enable", PLACEMENT_KEY)
+
 
 def alter_configs(config: BrokerConfig, image: Image, command: AlterConfigs) -> Decision:
     items = {item.resource: item for item in command.items}
-    records: list[Message] = []
+    records: list[ConfigRecord] = []
     outcomes: list[ConfigOutcome] = []
     budget = Budget()
     for resource, is_repeated in once(item.resource for item in command.items):
@@ -49,12 +57,35 @@ def alter_configs(config: BrokerConfig, image: Image, command: AlterConfigs) -> 
             continue
         records += changed
         outcomes.append(ConfigOutcome(resource=resource))
-    return Decision(() if command.validate_only else tuple(records), tuple(outcomes))
+    if command.validate_only:
+        return Decision((), tuple(outcomes))
+    return Decision((*records, *_consequences(config, image, records)), tuple(outcomes))
+
+
+def _consequences(
+    config: BrokerConfig, image: Image, records: Sequence[ConfigRecord]
+) -> Sequence[Message]:
+    """Other minimums, promotions or unclean elections decide at once who is eligible, and who leads what nobody led."""
+    changed = [record for record in records if record.name in _ABOUT_REPLICAS]
+    if not changed:
+        return ()
+    after = image.copy()
+    replay(after, records, image.next_offset)
+    names = {record.resource_name for record in changed if record.resource_type == _TOPIC}
+    concerns_all = any(record.resource_type != _TOPIC for record in changed)
+    changes = PartitionChanges(after, config)
+    for topic, index, partition in changes.partitions():
+        is_settled = partition.leader != NO_LEADER and not (
+            partition.elr or partition.observers or partition.promoted
+        )
+        if (concerns_all or topic.name in names) and not is_settled:
+            changes.settle(topic, index, partition)
+    return changes.records
 
 
 def _change(
     config: BrokerConfig, image: Image, item: ConfigChange, writer: str | None
-) -> list[Message]:
+) -> list[ConfigRecord]:
     was = dict(image.config(item.resource))
     wanted = {} if item.replace else dict(was)
     for name, (operation, value) in item.changes.items():

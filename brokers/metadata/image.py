@@ -57,6 +57,11 @@ class PartitionImage(NamedTuple):
         """Whether its replicas are on the move."""
         return bool(self.adding or self.removing)
 
+    def enough(self, min_isr: int) -> int:
+        """How many must be in sync before a batch is committed: the topic's minimum, or as many as there can be."""
+        followers = len(self.replicas) - len(self.observers) - len(self.promoted)
+        return max(1, min(min_isr, followers))
+
     @property
     def all_observers(self) -> tuple[BrokerId, ...]:
         """Promoted or not, in the order of `replicas`."""

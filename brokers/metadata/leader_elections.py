@@ -37,13 +37,6 @@ def balance_leaders(config: BrokerConfig, image: Image) -> Decision:
     return Decision(tuple(changes.records), left)
 
 
-def elect_where_allowed(changes: PartitionChanges, topic: TopicImage) -> None:
-    """The topic now takes a leader that may miss records rather than none."""
-    for index, partition in enumerate(topic.partitions):
-        if partition.leader == NO_LEADER:
-            changes.settle(topic, index, partition, Election.UNCLEAN)
-
-
 def _everything(image: Image) -> Iterator[TopicPartition]:
     for topic in image.topics_by_name.values():
         yield from topic.each()

@@ -1,64 +1,70 @@
-"""What the disk holds of the metadata: quorum state, newest snapshot and log, in whatever order they come."""
+"""What the disk holds of the metadata: quorum state, newest snapshot, log, and who votes by the records in it.
 
-from uuid import UUID
+The first three come in whatever order; then the log is looked through for control records, since a member of the quorum
+goes by the newest voters that it has, committed or not, before it says a word.
+"""
 
-from brokers.effects import LoadState, OpenLog, StorageEffect
-from brokers.events import LogOpened, StateLoaded
-from brokers.ids import METADATA_PARTITION, Buffer
+from brokers.effects import LoadState, OpenLog, ReadRange, StorageEffect
+from brokers.events import LogOpened, RangeRead, StateLoaded
+from brokers.ids import METADATA_PARTITION, Buffer, Offset, Ticket
 from brokers.log.log import Log
 from brokers.metadata import snapshot
-from brokers.metadata.checkpoints import POINTER_NAME
+from brokers.metadata.checkpoints import NOTHING, POINTER_NAME
 from brokers.metadata.image import Image
-from brokers.metadata.quorum import STATE_NAME, QuorumState
 from brokers.metadata.records import MetadataLogError
+from brokers.quorum.control import control_messages
+from brokers.quorum.ids import METADATA_TOPIC_ID, SnapshotId, snapshot_id
+from brokers.quorum.state import STATE_NAME, QuorumState
+from brokers.quorum.voters import VoterHistory, VoterSet
+from brokers.records.batch import BatchError, iter_headers
 
-METADATA_TOPIC_ID = UUID(int=1)  # Kafka's
+READ_BYTES = 4 << 20
+LOOK_TICKET: Ticket = -1  # there is at most one such read, and nobody else reads this log meanwhile
 
 
 class Opening:
-    """Collects. A node that opens its log anew has an image already, and wants no snapshot."""
+    """Collects. A node that opens its log anew has an image already, and takes only the rest of a snapshot."""
 
-    def __init__(self, image: Image, *, wants_snapshot: bool) -> None:
+    def __init__(self, image: Image, voters: VoterSet, *, wants_image: bool) -> None:
         self.image = image
-        self.snapshot_name: str | None = None
-        self._wants_snapshot = wants_snapshot
+        self.voters = VoterHistory(voters)
+        self.snapshot = NOTHING
+        self._wants_image = wants_image
         self._log: Log | None = None
         self._loaded: dict[str, Buffer | None] = {}
+        self._position: Offset | None = None  # up to where the log has been looked through
 
     def begin(self) -> list[StorageEffect]:
+        """All that is in the log is on the disk once it is open: it is what this member says that it has."""
         return [
             LoadState(STATE_NAME),
             LoadState(POINTER_NAME),
-            OpenLog(METADATA_PARTITION, METADATA_TOPIC_ID.bytes),
+            OpenLog(METADATA_PARTITION, METADATA_TOPIC_ID.bytes, sync=True),
         ]
 
-    def take(self, event: LogOpened | StateLoaded) -> list[StorageEffect]:
-        """One answer -> what else is needed. Raises `MetadataLogError` for a snapshot that cannot be read."""
-        if isinstance(event, LogOpened):
-            self._log = event.log
-            return []
-        self._loaded[event.name] = event.data
-        if event.name == POINTER_NAME and event.data is not None and self._wants_snapshot:
-            return self._ask_for_snapshot(bytes(event.data).decode(errors="replace"))
-        if event.name == self.snapshot_name:
-            self._restore(event.name, event.data)
-        return []
+    def take(self, event: LogOpened | StateLoaded | RangeRead) -> list[StorageEffect]:
+        """One answer -> what else is needed. Raises `MetadataLogError` for what cannot be read."""
+        match event:
+            case LogOpened():
+                self._log = event.log
+            case StateLoaded(name, data):
+                self._loaded[name] = data
+                if name == POINTER_NAME and data is not None:
+                    return self._ask_for_snapshot(bytes(data).decode(errors="replace"))
+                if name == self.snapshot.file_name and self.snapshot != NOTHING:
+                    self._restore(name, data)
+            case RangeRead():
+                self._look_through(event.data)
+        return self._look_on() if self._is_loaded else []
 
     @property
     def is_complete(self) -> bool:
-        wanted = {STATE_NAME, POINTER_NAME, self.snapshot_name or STATE_NAME}
-        return self._log is not None and wanted <= self._loaded.keys()
+        return self._log is not None and self._position == self._log.log_end_offset
 
     @property
     def log(self) -> Log:
-        """Once complete. Raises `MetadataLogError` where the log does not continue the image."""
+        """Once complete."""
         assert self._log is not None
-        start, end = self._log.log_start_offset, self._log.log_end_offset
-        if not start <= self.image.next_offset <= end:
-            raise MetadataLogError(
-                f"the metadata log holds {start} to {end}, but offset {self.image.next_offset}"
-                " comes next: a snapshot or a part of the log is missing"
-            )
         return self._log
 
     @property
@@ -67,13 +73,68 @@ class Opening:
         data = self._loaded[STATE_NAME]
         return QuorumState() if data is None else QuorumState.decode(data)
 
+    @property
+    def _is_loaded(self) -> bool:
+        wanted = {STATE_NAME, POINTER_NAME}
+        if self.snapshot != NOTHING:
+            wanted.add(self.snapshot.file_name)
+        return self._log is not None and wanted <= self._loaded.keys()
+
+    # --- the snapshot ---
+
     def _ask_for_snapshot(self, name: str) -> list[StorageEffect]:
-        snapshot.end_offset(name)  # refuses what is no snapshot's name
-        self.snapshot_name = name
+        found = snapshot_id(name)
+        if found is None:
+            raise MetadataLogError(f"{name!r} is not the name of a snapshot")
+        self.snapshot = found
         return [LoadState(name)]
 
     def _restore(self, name: str, data: Buffer | None) -> None:
         if data is None:
             raise MetadataLogError(f"snapshot {name} is missing")
-        end_offset = snapshot.end_offset(name)
-        self.image = snapshot.decode(data, self.image.cluster_id, end_offset)
+        if self._wants_image:
+            self.image = snapshot.decode(data, self.image.cluster_id, self.snapshot.end_offset)
+        self.voters.restore(snapshot.voters_in(data))
+
+    # --- the log ---
+
+    def _look_on(self) -> list[StorageEffect]:
+        log = self.log
+        if self._position is None:
+            self._position = min(self._start(log, self.snapshot), log.log_end_offset)
+        if self.is_complete:
+            return []
+        return [
+            ReadRange(
+                LOOK_TICKET,
+                METADATA_PARTITION,
+                self._position,
+                log.log_end_offset,
+                READ_BYTES,
+                at_least_one=True,
+            )
+        ]
+
+    def _start(self, log: Log, found: SnapshotId) -> Offset:
+        """A log that ends before its snapshot is begun anew behind it."""
+        start, end = log.log_start_offset, log.log_end_offset
+        if start > found.end_offset:
+            raise MetadataLogError(
+                f"the metadata log holds {start} to {end}, but offset {found.end_offset}"
+                " comes next: a snapshot or a part of the log is missing"
+            )
+        return found.end_offset
+
+    def _look_through(self, data: Buffer) -> None:
+        assert self._position is not None
+        view, at = memoryview(data), self._position
+        try:
+            for start, header in iter_headers(view):
+                if header.is_control and header.base_offset >= at:
+                    batch = view[start : start + header.length]
+                    self.voters.note(header.base_offset, control_messages(batch))
+                self._position = header.next_offset
+        except BatchError as error:
+            raise MetadataLogError(f"a metadata batch cannot be read: {error.because}") from None
+        if self._position == at:
+            raise MetadataLogError(f"the metadata log has nothing at {at}")

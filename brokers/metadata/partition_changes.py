@@ -141,7 +141,7 @@ def _with_eligible(
     was: PartitionImage, to: PartitionImage, rules: ReplicaRules, lost: Collection[BrokerId]
 ) -> PartitionImage:
     """While too few are in sync the high watermark stands still, so whoever leaves misses nothing."""
-    if to.isr and len(to.isr) >= min(rules.min_isr, len(to.replicas)):
+    if len(to.isr) >= to.enough(rules.min_isr):
         return to._replace(elr=()) if to.elr else to
     left = (*was.isr, *was.elr)
     return to._replace(

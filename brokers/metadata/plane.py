@@ -1,132 +1,111 @@
-"""The metadata of a region behind one door: the quorum, the controller, and the image they agree on.
+"""The metadata of a region behind one door: the quorum, the image that it agrees on, and the controller where it leads.
 
-A node starts by reading what it knows (quorum state, snapshot, log), takes the lead of a new epoch, replays the log up
-to it, registers its broker, and then decides. There are two images: `image`, which is committed and which everyone
-reads, and the one ahead of it, on which decisions are made while earlier ones are still on their way to the disk.
+A node starts by reading what it knows (quorum state, snapshot, log) and becomes a member of the quorum. Whatever is
+committed goes onto `image`, which everyone reads. Where this node leads the quorum, and its image has everything that
+is committed, it is the active controller and decides.
 """
 
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import TypeAlias
 from uuid import UUID
 
 from brokers.config import BrokerConfig
-from brokers.effects import Changed, ReadRange, SaveState, StorageEffect
+from brokers.effects import Ask, Changed, Effect, Hangup, Reply
 from brokers.errors import KafkaError, Refusal
-from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
-from brokers.ids import (
-    METADATA_PARTITION,
-    BrokerId,
-    Instant,
-    LeaderEpoch,
-    Offset,
-    Peer,
-    Ticket,
+from brokers.events import (
+    Answered,
+    LogFailed,
+    LogOpened,
+    RangeRead,
+    Request,
+    StateLoaded,
+    StateSaved,
+    Written,
 )
-from brokers.log.config import LogConfig
-from brokers.log.log import Log
-from brokers.metadata.batches import data_batch, read_batches
+from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset, Peer, Ticket
+from brokers.metadata import snapshot
+from brokers.metadata.applying import Applying
+from brokers.metadata.batches import data_batch
 from brokers.metadata.broker_commands import RegisterBroker
-from brokers.metadata.checkpoints import Checkpoints
+from brokers.metadata.checkpoints import Checkpoints, Kept
 from brokers.metadata.commands import NO_ID, Command
 from brokers.metadata.controller import Controller
+from brokers.metadata.deciding import Decided as Decided
+from brokers.metadata.deciding import Deciding
+from brokers.metadata.difference import difference
 from brokers.metadata.image import Image, ImageDelta
-from brokers.metadata.opening import Opening
+from brokers.metadata.opening import LOOK_TICKET, Opening
 from brokers.metadata.producer_ids import ProducerIds
-from brokers.metadata.quorum import STATE_NAME, Quorum
-from brokers.metadata.records import MetadataLogError
+from brokers.metadata.quorum_settings import first_voters, quorum_config
 from brokers.metadata.registration import FEATURES, Feature
-from brokers.metadata.replay import replay
 from brokers.ports import Rng
-from brokers.records.batch import parse_header
+from brokers.quorum.ids import SnapshotId
+from brokers.quorum.raft import RaftNode
+from brokers.quorum.state import STATE_NAME
+from brokers.timers import earliest
+from brokers.values import value
 from brokers.wire.message import Message
 
-# Segments are smaller than what lies between two snapshots, so that trimming has whole ones to drop.
-LOG_CONFIG = LogConfig(segment_bytes=8 << 20, delete_expired=False, flush_messages=1)
-READ_BYTES = 4 << 20
 RETRY_MS = 1_000  # how often a disk that refused is tried again
-READ_TICKET: Ticket = -1  # there is at most one read, and nobody else reads this log
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """The command with this token is committed, or refused."""
-
-    token: Ticket
-    result: object | Refusal
-
-
-@dataclass(frozen=True, slots=True)
+@value
 class ImageChanged:
     """`plane.image` has become another. The first one lists everything there is."""
 
     delta: ImageDelta
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PlaneReady:
-    """The image is up to date and this node is registered in it: commands are decided from now on."""
+    """The image has all that is committed, as far as anyone has told: from now on it is worth going by."""
 
 
-PlaneEffect: TypeAlias = StorageEffect | Decided | ImageChanged | PlaneReady | Changed
+PlaneEffect: TypeAlias = "Effect | Decided | ImageChanged | PlaneReady"
 PlaneEvent: TypeAlias = LogOpened | LogFailed | Written | RangeRead | StateSaved | StateLoaded
 
 
-class _Phase(Enum):
-    OFFLINE = "offline"
-    LOADING = "loading"  # the quorum state, the snapshot and the log are being opened
-    ELECTING = "electing"  # the vote goes to disk
-    BEGINNING = "beginning"  # the epoch's first record goes to disk
-    REPLAYING = "replaying"  # the log up to the epoch is read
-    REGISTERING = "registering"
-    SERVING = "serving"
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A decision on its way to the disk; committed when everything below `next_offset` is."""
-
-    next_offset: Offset
-    records: tuple[Message, ...] = field(repr=False)
-    token: Ticket | None
-    result: object | Refusal
-
-
 class MetadataPlane:
-    """`image` is the committed state; `propose` changes it, `on_event` hears from the disk."""
+    """`image` is the committed state; `propose` changes it, `on_event` hears from the disk, `on_answer` from others."""
 
     def __init__(
         self, config: BrokerConfig, cluster_id: str, rng: Rng, *, directory: UUID = NO_ID
     ) -> None:
-        self.image = Image(cluster_id)
-        self.deadline: Instant | None = None
         self.producer_ids = ProducerIds()
         self._config = config
+        self._rng = rng
         self._directory = directory
         self._incarnation = UUID(bytes=rng.randbytes(16), version=4)
-        self._controller = Controller(config, rng)
-        self._quorum = Quorum(config.node_id, directory, voters=(config.node_id,))
+        self._quorum = quorum_config(config, cluster_id, directory)
         self._checkpoints = Checkpoints(config.metadata_log_max_record_bytes_between_snapshots)
-        self._phase = _Phase.OFFLINE
+        self._applying = Applying(Image(cluster_id), self._checkpoints.appended)
+        self.deciding = Deciding(Controller(config, rng))
+        self._opening: Opening | None = None
+        self._raft: RaftNode | None = None  # from the opening of the log until the disk refuses
+        self._raft_ticket: Ticket | None = None  # the last one of the raft before
         self._why_offline = "the node is starting"
+        self._retry_at: Instant | None = None
+        self._is_registering = False
         self._has_served = False
-        self._ahead = self.image
-        self._entries: deque[_Entry] = deque()
-        self._log: Log | None = None
-        self._epoch_start: Offset = 0
-        self._opening = Opening(self.image, wants_snapshot=True)
+        self._was_offline = False
+
+    # --- what there is ---
+
+    @property
+    def image(self) -> Image:
+        return self._applying.image
 
     @property
     def is_active(self) -> bool:
         """Whether this node is the active controller. A lone one always is, though its disk may refuse to decide."""
-        return True
+        return self._is_alone or self.deciding.is_active
 
     @property
     def controller(self) -> Peer | None:
-        """The active controller, as far as it is known here."""
-        return self._config.voters[0]
+        """The active controller, as far as it is known here: whoever leads the quorum, ready to decide or not yet."""
+        if self._is_alone:
+            return self._config.voters[0]
+        return None if self._raft is None else self._raft.leader
 
     @property
     def committed_offset(self) -> Offset:
@@ -136,21 +115,37 @@ class MetadataPlane:
     @property
     def leader_epoch(self) -> LeaderEpoch:
         """That of the metadata log."""
-        return self._quorum.leader_epoch
+        return 0 if self._raft is None else self._raft.leader_epoch
 
     @property
     def log_end_offset(self) -> Offset:
         """That of the metadata log; what is committed while the log is offline."""
-        return self.image.next_offset if self._log is None else self._log.log_end_offset
+        log = None if self._raft is None else self._raft.log
+        return self.image.next_offset if log is None else log.log_end_offset
 
     @property
     def voters(self) -> Sequence[BrokerId]:
         """Nodes whose disks decide what is committed."""
-        return self._quorum.voters
+        known = self._quorum.voters if self._raft is None else self._raft.voters.latest
+        return known.ids
 
     @property
     def supported_features(self) -> Sequence[Feature]:
         return FEATURES
+
+    @property
+    def deadline(self) -> Instant | None:
+        raft_due = None if self._raft is None else self._raft.deadline
+        return earliest(self._retry_at, raft_due, self.deciding.deadline)
+
+    @property
+    def has_left(self) -> bool:
+        """After `leave`: the others can do without this node, or cannot be told."""
+        return self._raft is None or self._raft.has_handed_over
+
+    @property
+    def _is_alone(self) -> bool:
+        return self._config.is_alone and len(self.voters) == 1
 
     # --- in ---
 
@@ -159,118 +154,216 @@ class MetadataPlane:
         return self._load()
 
     def on_time(self, now: Instant) -> list[PlaneEffect]:
-        if self.deadline is None or now < self.deadline:
+        if self._retry_at is not None and self._retry_at <= now:
+            self._retry_at = None
+            return self._load()
+        if self._raft is None:
             return []
-        self.deadline = None
-        return self._load()
+        effects = self._after(self._raft.on_time(now), now)
+        return effects + self._own_decisions(now)
 
-    def propose(self, command: Command, token: Ticket, now: Instant) -> list[PlaneEffect]:
-        """Decide `command`; `Decided` with this token comes once the decision is committed."""
-        if self._phase is not _Phase.SERVING:
-            return [Decided(token, Refusal(KafkaError.KAFKA_STORAGE_ERROR, self._why_offline))]
-        return self._decide(command, token, now)
+    def on_request(self, request: Request, now: Instant) -> list[PlaneEffect]:
+        """One of the quorum's own requests; answered when its time has come."""
+        if self._raft is None:
+            return [Hangup(request.ticket, f"the metadata log is offline: {self._why_offline}")]
+        return self._after(self._raft.on_request(request, now), now)
 
-    def checkpoint(self, now: Instant) -> list[PlaneEffect]:
-        """Write a snapshot now and trim the log to it."""
-        log = self._log
-        if self._phase is not _Phase.SERVING or log is None or self._is_trimmed(log):
-            return []
-        last_epoch = log.epochs.epoch_at(self.committed_offset)
-        return [*self._checkpoints.begin(self.image, last_epoch, now)]
-
-    def _is_trimmed(self, log: Log) -> bool:
-        """The last snapshot holds everything that is committed."""
-        return log.log_start_offset == self.image.next_offset
+    def on_answer(self, answered: Answered, now: Instant) -> list[PlaneEffect]:
+        """What another member said, or why it said nothing."""
+        return [] if self._raft is None else self._after(self._raft.on_answer(answered, now), now)
 
     def on_event(self, event: PlaneEvent, now: Instant) -> list[PlaneEffect]:
         """Raises `MetadataLogError` where the disk holds what cannot be read: the node must not go on."""
-        match event:
-            case LogOpened() | StateLoaded() if self._phase is _Phase.LOADING:
-                return self._on_loaded(event)
-            case StateSaved(name):
-                return self._on_saved(name, now)
-            case Written(_, next_offset) if self._log is not None:
-                return self._on_written(next_offset, now)
-            case RangeRead() if self._phase is _Phase.REPLAYING:
-                return self._on_read(event, now)
-            case LogFailed(_, reason):
-                return self._on_failed(reason, now)
-            case _:
-                return []  # an answer to something that was given up meanwhile
+        if isinstance(event, LogFailed):
+            return self._on_failed(event.reason, now)
+        if self._opening is not None:
+            return self._on_loaded(self._opening, event, now)
+        return [] if self._raft is None else self._on_disk(self._raft, event, now)
+
+    def propose(self, command: Command, token: Ticket, now: Instant) -> list[PlaneEffect]:
+        """Decide `command`; `Decided` with this token comes once the decision is committed."""
+        if self.deciding.is_active and not self._is_registering:
+            return self._decide(command, token, now)
+        if self._is_alone:
+            refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, self._why_offline)
+        else:
+            refusal = Refusal(KafkaError.NOT_CONTROLLER, "this node is not the active controller")
+        return [Decided(token, refusal)]
+
+    def checkpoint(self, now: Instant) -> list[PlaneEffect]:
+        """Write a snapshot now; the log is trimmed when it is durable."""
+        log = None if self._raft is None else self._raft.log
+        image = self.image
+        if self._raft is None or log is None or self._raft.arrived is not None:
+            return []
+        if image.next_offset <= log.log_start_offset or image.next_offset > log.log_end_offset:
+            return []
+        taken = SnapshotId(image.next_offset, log.epochs.epoch_at(self.committed_offset))
+        voters = self._raft.voters.as_of(image.next_offset)
+        return [*self._checkpoints.begin(image, taken, voters, now)]
+
+    def leave(self, now: Instant) -> list[PlaneEffect]:
+        """An orderly stop: another takes the lead, if there is one. Goes on until `has_left`."""
+        return [] if self._raft is None else self._after(self._raft.leave(now), now)
 
     # --- start ---
 
     def _load(self) -> list[PlaneEffect]:
-        self._phase, self._log = _Phase.LOADING, None
-        self._opening = Opening(self.image, wants_snapshot=not self._has_served)
+        self._raft = None
+        self._opening = Opening(
+            self.image, first_voters(self._config), wants_image=not self._has_served
+        )
         return [*self._opening.begin()]
 
-    def _on_loaded(self, event: LogOpened | StateLoaded) -> list[PlaneEffect]:
-        effects: list[PlaneEffect] = [*self._opening.take(event)]
+    def _on_loaded(self, opening: Opening, event: PlaneEvent, now: Instant) -> list[PlaneEffect]:
+        effects: list[PlaneEffect] = []
+        match event:
+            case RangeRead() if event.ticket != LOOK_TICKET:
+                return []
+            case RangeRead() if event.error:
+                return self._on_failed(_unreadable(event), now)
+            case LogOpened() | StateLoaded() | RangeRead():
+                effects += opening.take(event)
+            case _:
+                return []
         if isinstance(event, LogOpened):
             effects += [Changed("metadata log", "repaired", line) for line in event.repairs]
-        return effects + self._campaign() if self._opening.is_complete else effects
+        return effects + self._join(opening, now) if opening.is_complete else effects
 
-    def _campaign(self) -> list[PlaneEffect]:
-        self._phase, opening = _Phase.ELECTING, self._opening
-        self._log, self.image = opening.log, opening.image
-        if opening.snapshot_name is not None:
-            self._checkpoints.found(opening.snapshot_name)
-        state = self._quorum.campaign(opening.quorum_state, self._log.epochs.latest)
-        return [SaveState(STATE_NAME, state.encode())]
+    def _join(self, opening: Opening, now: Instant) -> list[PlaneEffect]:
+        """All that the disk holds is known: become a member of the quorum."""
+        self._opening, self._applying.image = None, opening.image
+        self._checkpoints.found(opening.snapshot)
+        self._raft = RaftNode(
+            self._quorum,
+            self._rng,
+            log=opening.log,
+            state=opening.quorum_state,
+            voters=opening.voters,
+            snapshot=opening.snapshot,
+            last_ticket=self._raft_ticket,
+        )
+        return self._after(self._raft.start(now), now)
 
-    def _on_saved(self, name: str, now: Instant) -> list[PlaneEffect]:
-        if name == STATE_NAME:
-            return self._begin_epoch(now) if self._phase is _Phase.ELECTING else []
-        effects, trim_to = self._checkpoints.saved(name)
-        if trim_to is not None and self._log is not None:
-            effects = [*self._log.trim(trim_to), *effects]
-        return [*effects]
+    # --- the disk ---
 
-    def _begin_epoch(self, now: Instant) -> list[PlaneEffect]:
-        self._phase = _Phase.BEGINNING
-        self._epoch_start = self._require_log().log_end_offset
-        self._quorum.lead(self._epoch_start)
-        return self._append(self._quorum.leader_change(now), now)
-
-    def _on_written(self, next_offset: Offset, now: Instant) -> list[PlaneEffect]:
-        self._require_log().on_written(next_offset)
-        self._quorum.flushed(self._config.node_id, next_offset)
-        if self._phase is not _Phase.BEGINNING:
-            return self._commit(now)
-        if self._quorum.high_watermark <= self._epoch_start:
-            return []
-        self._phase = _Phase.REPLAYING
-        return self._read_on(now)
-
-    def _read_on(self, now: Instant) -> list[PlaneEffect]:
-        position, bound = self.image.next_offset, self._epoch_start
-        if position < bound:
-            return [
-                ReadRange(
-                    READ_TICKET, METADATA_PARTITION, position, bound, READ_BYTES, at_least_one=True
-                )
-            ]
-        replay(self.image, (), self._require_log().log_end_offset)  # the leader change itself
-        self._ahead = self.image.copy()
-        return self._rejoin() if self._has_served else self._register(now)
+    def _on_disk(self, raft: RaftNode, event: PlaneEvent, now: Instant) -> list[PlaneEffect]:
+        match event:
+            case Written(_, next_offset):
+                return self._after(raft.on_written(next_offset, now), now)
+            case RangeRead() if self._applying.is_read(event):
+                return self._on_read(event, now)
+            case RangeRead():
+                return self._after(raft.on_read(event, now), now)
+            case StateSaved(name) if name == STATE_NAME:
+                return self._after(raft.on_saved(now), now)
+            case StateSaved(name):
+                return self._on_saved(raft, name, now)
+            case StateLoaded():
+                return self._after(raft.on_loaded(event, now), now)
+            case LogOpened():
+                return self._after(raft.on_opened(event.log, now), now)
+        return []
 
     def _on_read(self, read: RangeRead, now: Instant) -> list[PlaneEffect]:
         if read.error:
-            return self._on_failed(f"the metadata log cannot be read: {read.error.name}", now)
-        effects: list[PlaneEffect] = []
-        for header, content in read_batches(read.data):
-            records = () if isinstance(content, int) else content
-            delta = replay(self.image, records, header.next_offset)
-            if self._has_served and delta != ImageDelta():
-                effects.append(ImageChanged(delta))
-        if not len(read.data):
-            raise MetadataLogError(f"the metadata log has nothing at {self.image.next_offset}")
-        self._checkpoints.appended(len(read.data))
-        return effects + self._read_on(now)
+            return self._on_failed(_unreadable(read), now)
+        effects = [effect for delta in self._applying.take(read) for effect in self._told(delta)]
+        return self._after(effects, now)
+
+    def _on_saved(self, raft: RaftNode, name: str, now: Instant) -> list[PlaneEffect]:
+        saved, kept = self._checkpoints.saved(name)
+        if kept is None:
+            return [*saved]
+        if kept.data is not None:
+            return [*self._install(raft, kept, kept.data, now), *saved]
+        raft.snapshot_taken(kept.id)
+        # Who is a little behind finds what is missing in the log; where nobody else is, nobody is behind.
+        trimmed = raft.trim((kept.id if self._is_alone else kept.before).end_offset)
+        return self._after([*trimmed, *saved], now)
+
+    def _install(
+        self, raft: RaftNode, kept: Kept, data: "bytes | bytearray | memoryview", now: Instant
+    ) -> list[PlaneEffect]:
+        """The leader's snapshot takes the place of image and log."""
+        before = self.image
+        self._applying.give_up()
+        self._applying.image = snapshot.decode(data, before.cluster_id, kept.id.end_offset)
+        effects = self._told(difference(before, self.image))
+        return effects + self._after(raft.install(kept.id, snapshot.voters_in(data), now), now)
+
+    # --- after everything ---
+
+    def _after(self, effects: Sequence[PlaneEffect], now: Instant) -> list[PlaneEffect]:
+        """Go on with what the quorum has come to: who leads, what is committed, what has arrived."""
+        raft, told = self._raft, [*effects]
+        if raft is None:
+            return told
+        if self.deciding.is_active and raft.leading_epoch != self.deciding.leader_epoch:
+            because = "another node may have become the active controller: the outcome is unknown"
+            told += self._end_deciding(Refusal(KafkaError.NOT_CONTROLLER, because))
+        if raft.arrived is not None and not self._checkpoints.is_saving:
+            told += self._checkpoints.keep(*raft.arrived)
+        told += self._apply(raft, now)
+        if self._checkpoints.is_due:
+            told += self.checkpoint(now)
+        return told
+
+    def _apply(self, raft: RaftNode, now: Instant) -> list[PlaneEffect]:
+        """What is committed goes onto the image: read from the log, but for what was appended in this epoch here."""
+        reached, image = raft.high_watermark, self.image
+        if raft.arrived is not None:
+            return []
+        leads = raft.is_settled
+        effects: list[PlaneEffect] = [
+            *self._applying.read_to(raft.epoch_start if leads else reached)
+        ]
+        if leads and image.next_offset >= raft.epoch_start:
+            for told in self.deciding.committed(image, reached):
+                effects += [told] if isinstance(told, Decided) else self._told(told)
+            image.next_offset = max(image.next_offset, reached)  # past control records
+            effects += self._begin_deciding(raft, now)
+        if raft.has_heard and image.next_offset >= reached:
+            effects += self._serve()
+        return effects
+
+    def _begin_deciding(self, raft: RaftNode, now: Instant) -> list[PlaneEffect]:
+        if self.deciding.is_active:
+            return []
+        leader_epoch, is_alone = raft.leading_epoch, self._is_alone
+        assert leader_epoch is not None
+        idle_ms = self._config.metadata_max_idle_interval_ms if len(self.voters) > 1 else 0
+        self.deciding.begin(
+            self.image, leader_epoch, now, idle_ms=idle_ms or None, has_company=not is_alone
+        )
+        if not is_alone:
+            return [Changed("controller", "active", f"in epoch {leader_epoch}")]
+        return [] if self._has_served else self._register(now)
+
+    def _serve(self) -> list[PlaneEffect]:
+        """The first time that the image is whole. Where there are no others, this node's broker is in it by then."""
+        if self._has_served:
+            was_offline, self._was_offline = self._was_offline, False
+            why = "the disk takes writes again"
+            return [Changed("metadata log", "online", why)] if was_offline else []
+        if self._is_alone and not self._is_registered:
+            return []
+        self._has_served, self._is_registering = True, False
+        return [ImageChanged(self.image.everything()), PlaneReady()]
+
+    @property
+    def _is_registered(self) -> bool:
+        return self._is_registering and self.deciding.is_settled
+
+    def _told(self, delta: ImageDelta) -> list[PlaneEffect]:
+        """Changes are told from the first whole image on."""
+        return [ImageChanged(delta)] if self._has_served and delta != ImageDelta() else []
+
+    # --- decisions ---
 
     def _register(self, now: Instant) -> list[PlaneEffect]:
-        self._phase = _Phase.REGISTERING
+        """A lone node has no controller to register with but itself."""
+        self._is_registering = True
         host, port = self._config.advertised_address
         command = RegisterBroker(
             broker_id=self._config.node_id,
@@ -282,78 +375,58 @@ class MetadataPlane:
         )
         return self._decide(command, None, now)
 
-    def _registered(self) -> list[PlaneEffect]:
-        self._phase, self._has_served = _Phase.SERVING, True
-        return [ImageChanged(self.image.everything()), PlaneReady()]
-
-    def _rejoin(self) -> list[PlaneEffect]:
-        self._phase = _Phase.SERVING
-        return [Changed("metadata log", "online", "the disk takes writes again")]
-
-    # --- decisions ---
-
     def _decide(self, command: Command, token: Ticket | None, now: Instant) -> list[PlaneEffect]:
-        log = self._require_log()
+        end = self.log_end_offset
+        return self._append(self.deciding.decide(command, token, end, now), end, now)
+
+    def _append(
+        self, records: tuple[Message, ...], base_offset: Offset, now: Instant
+    ) -> list[PlaneEffect]:
+        raft = self._raft
+        assert raft is not None
+        if not records:
+            return self._after([], now)
+        batch = data_batch(
+            records, base_offset=base_offset, leader_epoch=self.deciding.leader_epoch, now=now
+        )
+        self._checkpoints.appended(len(batch))
+        return self._after(raft.append(batch, now), now)
+
+    def _own_decisions(self, now: Instant) -> list[PlaneEffect]:
+        """What the controller asks of itself, and a record now and then where nobody asks."""
         effects: list[PlaneEffect] = []
-        records: tuple[Message, ...] = ()
-        result: object | Refusal
-        try:
-            decision = self._controller.decide(self._ahead, command, log.log_end_offset, now)
-            records, result = decision.records, decision.result
-        except Refusal as refusal:
-            result = refusal
-        if records:
-            effects = self._append(self._batch(records, log.log_end_offset, now), now)
-            replay(self._ahead, records, log.log_end_offset)
-        # Even what writes nothing waits its turn: it may go by a decision that is not committed yet.
-        self._entries.append(_Entry(log.log_end_offset, records, token, result))
-        return effects + self._commit(now)
-
-    def _batch(self, records: Sequence[Message], base_offset: Offset, now: Instant) -> bytearray:
-        leader_epoch = self._quorum.leader_epoch
-        return data_batch(records, base_offset=base_offset, leader_epoch=leader_epoch, now=now)
-
-    def _append(self, batch: bytearray, now: Instant) -> list[PlaneEffect]:
-        header = parse_header(batch)
-        self._checkpoints.appended(header.length)
-        log = self._require_log()
-        return [*log.append((header,), (batch,), now, config=LOG_CONFIG, sync=True)]
-
-    def _commit(self, now: Instant) -> list[PlaneEffect]:
-        effects: list[PlaneEffect] = []
-        while self._entries and self._entries[0].next_offset <= self._quorum.high_watermark:
-            effects += self._apply(self._entries.popleft())
-        if self._phase is _Phase.REGISTERING and not self._entries:
-            effects += self._registered()
-        if self._checkpoints.is_due:
-            effects += self.checkpoint(now)
+        if not self.deciding.is_active:
+            return effects
+        for command in self.deciding.own_commands(now):
+            effects += self._decide(command, None, now)
+        if self.deciding.is_idle(now):
+            end = self.log_end_offset
+            effects += self._append(self.deciding.pass_time(end, now), end, now)
         return effects
 
-    def _apply(self, entry: _Entry) -> list[PlaneEffect]:
-        effects: list[PlaneEffect] = []
-        if entry.records:
-            delta = replay(self.image, entry.records, entry.next_offset)
-            if self._has_served and delta != ImageDelta():
-                effects.append(ImageChanged(delta))
-        if entry.token is not None:
-            effects.append(Decided(entry.token, entry.result))
-        return effects
+    def _end_deciding(self, refusal: Refusal) -> list[PlaneEffect]:
+        was_active = self.deciding.is_active and not self._is_alone
+        told = self.deciding.end(refusal)
+        return [*([Changed("controller", "resting", refusal.because)] if was_active else []), *told]
 
     # --- failure ---
 
     def _on_failed(self, reason: str, now: Instant) -> list[PlaneEffect]:
-        """Whoever waits hears that the outcome is unknown; the image stays readable."""
-        if self._phase is _Phase.OFFLINE:
+        """Others take over what this node led; the image stays readable. The disk is tried again."""
+        if self._raft is None and self._opening is None:
             return []
-        waiting, self._entries = self._entries, deque()
-        self._phase, self._log, self._why_offline = _Phase.OFFLINE, None, reason
-        self._quorum.resign()
+        effects: list[PlaneEffect] = [Changed("metadata log", "offline", reason)]
+        if self._raft is not None:
+            parting = self._raft.leave(now)
+            effects += [each for each in parting if isinstance(each, Ask | Reply | Hangup)]
+            self._raft_ticket = self._raft.last_ticket
+        self._raft = self._opening = None
+        self._why_offline, self._retry_at = reason, now + RETRY_MS
+        self._is_registering, self._was_offline = False, True
+        self._applying.give_up()
         self._checkpoints.given_up()
-        self.deadline = now + RETRY_MS
-        refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, reason)
-        told = [Decided(entry.token, refusal) for entry in waiting if entry.token is not None]
-        return [Changed("metadata log", "offline", reason), *told]
+        return effects + self._end_deciding(Refusal(KafkaError.KAFKA_STORAGE_ERROR, reason))
 
-    def _require_log(self) -> Log:
-        assert self._log is not None, self._phase
-        return self._log
+
+def _unreadable(read: RangeRead) -> str:
+    return f"the metadata log cannot be read: {read.error.name}"

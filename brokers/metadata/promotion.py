@@ -49,9 +49,9 @@ def _can_do_without(
     electorate: Electorate,
 ) -> bool:
     followers = [member for member in partition.isr if member not in joined]
-    enough = min(rules.min_isr, len(partition.replicas) - len(partition.all_observers))
     return not joined or (
-        len(followers) >= enough and any(each in electorate.active for each in followers)
+        len(followers) >= partition.enough(rules.min_isr)
+        and any(each in electorate.active for each in followers)
     )
 
 

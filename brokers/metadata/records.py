@@ -4,6 +4,7 @@ A value is: frame version (varint, 1), record type (varint), record version (var
 """
 
 from brokers.ids import Buffer
+from brokers.quorum.control import MetadataLogError as MetadataLogError
 from brokers.wire import codec
 from brokers.wire.message import Message
 from brokers.wire.primitives import WireError, read_unsigned_varint, write_unsigned_varint
@@ -16,10 +17,6 @@ VERSIONS = {
     "PartitionRecord": 2,
     "RegisterBrokerRecord": 3,
 }
-
-
-class MetadataLogError(Exception):
-    """The metadata log or a snapshot holds what this release cannot read. The message is for the operator."""
 
 
 def encode(record: Message) -> bytes:

@@ -1,26 +1,28 @@
 """An image as a file: Kafka's `<end offset>-<leader epoch>.checkpoint` (KIP-630).
 
-A header control record, the records that rebuild the image, a footer control record. A file without its footer is none.
+Control records that begin it and say who votes, the records that rebuild the image, one that ends it. A file without
+its end is none.
 """
 
 from collections.abc import Iterator
 from itertools import islice
 
-from brokers.ids import METADATA_PARTITION, Buffer, Instant, LeaderEpoch, Offset
-from brokers.metadata.batches import (
-    SNAPSHOT_FOOTER,
-    SNAPSHOT_HEADER,
-    control_batch,
-    data_batch,
-    read_batches,
-)
+from brokers.ids import Buffer, Instant, LeaderEpoch, Offset
+from brokers.metadata.batches import data_batch, read_batches
 from brokers.metadata.broker_records import registration_record
 from brokers.metadata.image import Image, TopicImage
 from brokers.metadata.partition_records import partition_record
 from brokers.metadata.records import MetadataLogError
 from brokers.metadata.replay import replay
+from brokers.quorum.control import control_batch
+from brokers.quorum.voters import VoterSet, voters_of
 from brokers.wire.message import Message
-from brokers.wire.messages.control_records import SnapshotFooterRecord, SnapshotHeaderRecord
+from brokers.wire.messages.control_records import (
+    KRaftVersionRecord,
+    SnapshotFooterRecord,
+    SnapshotHeaderRecord,
+    VotersRecord,
+)
 from brokers.wire.messages.metadata_records import (
     ConfigRecord,
     DocumentRecord,
@@ -33,50 +35,48 @@ from brokers.wire.messages.metadata_records import (
 BATCH_RECORDS = 1_000
 
 
-def name(end_offset: Offset, leader_epoch: LeaderEpoch) -> str:
-    """The file's name below the data directory."""
-    return f"{METADATA_PARTITION}/{end_offset:020}-{leader_epoch:010}.checkpoint"
-
-
-def end_offset(file_name: str) -> Offset:
-    """The offset that the image in a file stands at; raises `MetadataLogError` for another kind of name."""
-    digits = file_name.removeprefix(f"{METADATA_PARTITION}/").partition("-")[0]
-    if not (file_name.endswith(".checkpoint") and digits.isdigit()):
-        raise MetadataLogError(f"{file_name!r} is not the name of a snapshot")
-    return int(digits)
-
-
-def encode(image: Image, leader_epoch: LeaderEpoch, now: Instant) -> bytes:
-    """The file for this image; its own offsets count from 0, as in Kafka."""
-    header = SnapshotHeaderRecord(version=0, last_contained_log_timestamp=now)
-    out = bytearray(
-        control_batch(SNAPSHOT_HEADER, header, base_offset=0, leader_epoch=leader_epoch, now=now)
-    )
-    offset, records = 1, records_of(image)
+def encode(
+    image: Image, leader_epoch: LeaderEpoch, now: Instant, *, voters: VoterSet | None = None
+) -> bytes:
+    """The file for this image; its own offsets count from 0, as in Kafka. `voters` where the log has said who votes."""
+    begin = _beginning(now, voters)
+    out = bytearray(control_batch(begin, base_offset=0, leader_epoch=leader_epoch, now=now))
+    offset, records = len(begin), records_of(image)
     while chunk := list(islice(records, BATCH_RECORDS)):
         out += data_batch(chunk, base_offset=offset, leader_epoch=leader_epoch, now=now)
         offset += len(chunk)
-    footer = SnapshotFooterRecord(version=0)
-    out += control_batch(
-        SNAPSHOT_FOOTER, footer, base_offset=offset, leader_epoch=leader_epoch, now=now
-    )
+    end = [SnapshotFooterRecord(version=0)]
+    out += control_batch(end, base_offset=offset, leader_epoch=leader_epoch, now=now)
     return bytes(out)
+
+
+def _beginning(now: Instant, voters: VoterSet | None) -> list[Message]:
+    header = SnapshotHeaderRecord(version=0, last_contained_log_timestamp=now)
+    if voters is None:
+        return [header]
+    return [header, KRaftVersionRecord(version=0, kraft_version=1), voters.record()]
 
 
 def decode(data: Buffer, cluster_id: str, next_offset: Offset) -> Image:
     """The image in a file; raises `MetadataLogError` where it is damaged or not whole."""
     messages: list[Message] = []
-    controls: list[int] = []
-    for _, content in read_batches(data):
-        if isinstance(content, int):
-            controls.append(content)
-        else:
-            messages += content
-    if controls != [SNAPSHOT_HEADER, SNAPSHOT_FOOTER]:
+    controls: list[Message] = []
+    for header, found in read_batches(data):
+        (controls if header.is_control else messages).extend(found)
+    ends = [each for each in controls if not isinstance(each, KRaftVersionRecord | VotersRecord)]
+    if [type(each) for each in ends] != [SnapshotHeaderRecord, SnapshotFooterRecord]:
         raise MetadataLogError("a snapshot without its header or its footer")
     image = Image(cluster_id)
     replay(image, messages, next_offset)
     return image
+
+
+def voters_in(data: Buffer) -> VoterSet | None:
+    """Who votes as of a snapshot; None where the log has not said yet. Raises as `decode`."""
+    for _, found in read_batches(data):
+        records = [each for each in found if isinstance(each, VotersRecord)]
+        return voters_of(records[-1]) if records else None
+    return None
 
 
 def records_of(image: Image) -> Iterator[Message]:

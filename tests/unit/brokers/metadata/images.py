@@ -31,9 +31,12 @@ class Region:
 
     def register(self, broker_id: int, **more: Any) -> object:
         """A new life of a broker; unfenced at once unless it `starts_fenced`."""
-        self._lives += 1
         self.controller.heartbeats.forget(broker_id)
-        command = RegisterBroker(
+        return self.do(self.registration(broker_id, **more))
+
+    def registration(self, broker_id: int, **more: Any) -> RegisterBroker:
+        self._lives += 1
+        return RegisterBroker(
             broker_id=broker_id,
             incarnation=UUID(int=self._lives + 1000),
             directory=UUID(int=broker_id + 200),
@@ -41,7 +44,6 @@ class Region:
             port=9091 + broker_id,
             **more,
         )
-        return self.do(command)
 
     def decide(self, command: Command) -> Decision:
         return self.controller.decide(self.image, command, self.image.next_offset, self.now)
@@ -71,14 +73,19 @@ class Region:
 
     def fence(self, *broker_ids: int) -> None:
         for broker_id in broker_ids:
-            self.do(FenceBroker(broker_id, self.image.brokers[broker_id].broker_epoch))
+            self.do(self.fencing(broker_id))
+
+    def fencing(self, broker_id: int) -> FenceBroker:
+        return FenceBroker(broker_id, self.image.brokers[broker_id].broker_epoch)
 
     def beat(self, broker_id: int, **wants: Any) -> Any:
+        return self.do(self.heartbeat(broker_id, **wants))
+
+    def heartbeat(self, broker_id: int, **wants: Any) -> BrokerHeartbeat:
         """A heartbeat of a broker that knows everything."""
-        command = BrokerHeartbeat(
+        return BrokerHeartbeat(
             broker_id=broker_id,
             broker_epoch=self.image.brokers[broker_id].broker_epoch,
             metadata_offset=self.image.next_offset - 1,
             **wants,
         )
-        return self.do(command)
