@@ -133,6 +133,10 @@ class Channel:
         for each in late:
             self._peers.node.deliver(Answered(each.ticket, None, AskFailure.TIMEOUT))
 
+    def abandon(self) -> None:
+        """The process is gone: what the network still has for it concerns nobody."""
+        self._ended = True
+
     def end(self, failure: AskFailure) -> None:
         """Everybody who still waits hears why."""
         if self._ended:
@@ -172,4 +176,6 @@ class Peers:
         self._channels.pop((peer, name), None)
 
     def die(self) -> None:
+        for channel in self._channels.values():
+            channel.abandon()
         self._channels.clear()

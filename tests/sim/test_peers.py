@@ -157,3 +157,15 @@ def test_an_answer_that_came_while_the_process_stood_still_is_not_late(pair: Pai
     pair.there.kill()
     pair.pass_time(5_000)
     assert pair.answers == [(-1, AskFailure.NONE)]
+
+
+def test_what_an_earlier_life_asked_concerns_the_next_one_no_more(pair: Pair) -> None:
+    pair.there.freeze(10_000)
+    pair.ask(-1)
+    pair.pass_time(100)
+    for pipe in pair.network.pipes_between("here", "there"):
+        pipe.cut("reset", half_open=0)
+    pair.here.kill()
+    pair.here.start()
+    pair.pass_time(30_000)
+    assert pair.answers == []
