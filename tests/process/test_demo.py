@@ -58,6 +58,8 @@ def test_the_demo_ends_with_its_accounts_in_order_and_nothing_running(directory:
 def test_an_interrupted_demo_leaves_nothing_running(
     directory: Path, number: signal.Signals
 ) -> None:
+    # Where the tests run in the background of a shell, SIGINT is ignored, and a child would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen([*DEMO, str(directory)], stdout=subprocess.PIPE) as demo:
         patience_ends = time.monotonic() + PATIENCE_S
         while not (directory / "east" / "node-1" / "flights-0").exists():
