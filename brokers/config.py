@@ -176,6 +176,9 @@ class BrokerConfig(BaseModel):
         Millis, Field(alias="replica.high.watermark.checkpoint.interval.ms")
     ] = 5_000
     producer_id_expiration_ms: Annotated[Millis, Field(alias="producer.id.expiration.ms")] = DAY_MS
+    metadata_max_idle_interval_ms: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="metadata.max.idle.interval.ms")
+    ] = 500
     metadata_log_max_record_bytes_between_snapshots: Annotated[
         Millis, Field(alias="metadata.log.max.record.bytes.between.snapshots")
     ] = 20 * MIB

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from brokers.api.context import Context
-from brokers.effects import Effect
+from brokers.effects import Ask, Effect
+from brokers.events import Answered
 from brokers.group_log import GroupLog
 from brokers.ids import OFFSETS_TOPIC, Instant
 from brokers.lifecycle import Lifecycle
@@ -35,9 +36,15 @@ class Decisions:
                     effects += self._follow(delta, now)
                 case PlaneReady():
                     self.plane_ready = True
+                case Ask(ticket):
+                    self.context.asked[ticket] = self._on_answer
+                    effects.append(effect)
                 case _:
                     effects.append(effect)
         return effects + self.context.channel.moved(now) + self.moved(now)
+
+    def _on_answer(self, answered: Answered, now: Instant) -> list[Effect]:
+        return self.run(self.context.plane.on_answer(answered, now), now)
 
     def _follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
         groups = self.context.groups

@@ -218,6 +218,7 @@ class Following:
             effects = member.follow(asked.peer, asked.leader_epoch, now)
         assert isinstance(member.role, Follower)
         member.role.has_fetched, member.failures = True, 0
+        member.role.told_committed = answer.high_watermark
         member.role.until = now + member.config.fetch_timeout_ms
         if answer.diverging_epoch is not None and answer.diverging_epoch.epoch >= 0:
             return effects + self.cut(

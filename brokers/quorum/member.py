@@ -53,7 +53,7 @@ class Member:
         self.failures = 0  # elections in a row that came to nothing
         self.is_leaving = False
         self._addresses: dict[BrokerId, Peer] = {}
-        self._last_ticket = FIRST_TICKET
+        self.last_ticket = FIRST_TICKET
 
     # --- what it is ---
 
@@ -119,8 +119,8 @@ class Member:
         return [peer for peer in peers if peer is not None]
 
     def new_ticket(self) -> Ticket:
-        self._last_ticket += 1
-        return self._last_ticket
+        self.last_ticket += 1
+        return self.last_ticket
 
     # --- time ---
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from brokers.effects import Ask, Effect, Reply, SaveState, TruncateLog
 from brokers.events import Answered, RangeRead, Request, StateLoaded
-from brokers.ids import Instant, LeaderEpoch, Offset, Peer
+from brokers.ids import Instant, LeaderEpoch, Offset, Peer, Ticket
 from brokers.log.log import Log
 from brokers.ports import Rng
 from brokers.quorum.announcing import Announcing
@@ -66,10 +66,13 @@ class RaftNode:
         state: QuorumState,
         voters: VoterHistory,
         snapshot: SnapshotId,
+        last_ticket: Ticket | None = None,
     ) -> None:
         member = self._member = Member(
             config, rng, log=log, state=state, voters=voters, snapshot=snapshot
         )
+        if last_ticket is not None:
+            member.last_ticket = last_ticket
         self._announcing = Announcing(member)
         self._leading = self.leading(member, self._announcing)
         self._voting = self.voting(member, self._leading.begin)
@@ -124,9 +127,11 @@ class RaftNode:
 
     @property
     def has_heard(self) -> bool:
-        """The high watermark is that of a leader of this life."""
+        """What a leader of this life says is committed is committed here."""
         role = self._member.role
-        return self.is_settled or (isinstance(role, Follower) and role.has_fetched)
+        if not isinstance(role, Follower) or not role.has_fetched:
+            return self.is_settled
+        return self.high_watermark >= role.told_committed
 
     @property
     def leader(self) -> Peer | None:
@@ -153,6 +158,11 @@ class RaftNode:
     def arrived(self) -> tuple[SnapshotId, bytes] | None:
         """A snapshot that was fetched: keep it durably, then `install` it."""
         return self._downloading.arrived
+
+    @property
+    def last_ticket(self) -> Ticket:
+        """For the next one of the same process: answers to this one's questions may still come."""
+        return self._member.last_ticket
 
     @property
     def has_handed_over(self) -> bool:

@@ -51,11 +51,12 @@ class Leader:
 
 @dataclass(slots=True)
 class Follower:
-    """`has_fetched`: its leader answers it, in this epoch."""
+    """`has_fetched`: its leader answers it, in this epoch, and has said that so much is committed."""
 
     leader: Peer
     until: Instant
     has_fetched: bool = False
+    told_committed: Offset = -1
 
 
 @dataclass(slots=True)

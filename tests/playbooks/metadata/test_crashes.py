@@ -21,7 +21,7 @@ def run_until_crash(host: Host, acts: list, states: list[dict]) -> int:
         else:
             asked += 1
             host.ask(act, token=asked)
-            states.append(contents(host.plane._ahead))
+            states.append(contents(host.plane.deciding.ahead))
     answered = [effect.token for effect in host.told if isinstance(effect, Decided)]
     assert answered == sorted(answered), "answers come in the order of the questions"
     return max(answered, default=0)
@@ -47,7 +47,7 @@ def test_a_replayed_image_is_the_one_that_was_built(acts: list) -> None:
     host = Host().start()
     run_until_crash(host, acts, [])
     host.settle()
-    assert contents(host.plane.image) == contents(host.plane._ahead)
+    assert contents(host.plane.image) == contents(host.plane.deciding.ahead)
     before = contents(host.plane.image)
     again = Host(host.crash(), seed=2).start()
     assert contents(again.plane.image) == before

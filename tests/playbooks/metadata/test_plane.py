@@ -16,7 +16,6 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
 from brokers.ids import METADATA_PARTITION
 from brokers.metadata.commands import CreateTopics, DeleteTopics, NewTopic
-from brokers.metadata.opening import METADATA_TOPIC_ID
 from brokers.metadata.plane import (
     RETRY_MS,
     Decided,
@@ -24,6 +23,7 @@ from brokers.metadata.plane import (
     PlaneReady,
 )
 from brokers.metadata.records import MetadataLogError
+from brokers.quorum.ids import METADATA_TOPIC_ID
 from tests.playbooks.metadata.host import NOW, Host, settings
 
 QUORUM = "__cluster_metadata-0/quorum-state"
@@ -45,7 +45,7 @@ def test_a_first_start_votes_leads_registers_and_is_ready() -> None:
     assert first == [
         LoadState(QUORUM),
         LoadState(POINTER),
-        OpenLog(METADATA_PARTITION, METADATA_TOPIC_ID.bytes),
+        OpenLog(METADATA_PARTITION, METADATA_TOPIC_ID.bytes, sync=True),
     ]
     assert plane.on_event(StateLoaded(QUORUM, None), NOW) == []
     assert plane.on_event(StateLoaded(POINTER, None), NOW) == []
@@ -53,7 +53,8 @@ def test_a_first_start_votes_leads_registers_and_is_ready() -> None:
     assert isinstance(vote, SaveState) and vote.name == QUORUM
     assert b'"leaderEpoch":1' in bytes(vote.data) and b'"votedId":1' in bytes(vote.data)
 
-    epochs, leader_change = plane.on_event(StateSaved(QUORUM), NOW)
+    leads, epochs, leader_change = plane.on_event(StateSaved(QUORUM), NOW)
+    assert leads == Changed("quorum member", "leader", "of epoch 1")
     assert epochs == SaveEpochs(METADATA_PARTITION, ((1, 0),))
     assert isinstance(leader_change, Append) and leader_change.sync
     assert leader_change.headers[0].is_control

@@ -2,8 +2,9 @@
 
 import pytest
 
-from brokers.metadata.batches import LEADER_CHANGE, control_batch, data_batch, read_batches
+from brokers.metadata.batches import data_batch, read_batches
 from brokers.metadata.records import MetadataLogError
+from brokers.quorum.control import control_batch
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages.control_records import LeaderChangeMessage
 from brokers.wire.messages.metadata_records import FeatureLevelRecord, NoOpRecord
@@ -13,19 +14,15 @@ def log() -> bytes:
     change = LeaderChangeMessage(version=0, leader_id=1)
     records = [FeatureLevelRecord(name="f", feature_level=3), NoOpRecord()]
     return bytes(
-        control_batch(LEADER_CHANGE, change, base_offset=7, leader_epoch=2, now=5)
+        control_batch([change], base_offset=7, leader_epoch=2, now=5)
         + data_batch(records, base_offset=8, leader_epoch=2, now=6)
     )
 
 
 def test_batches_are_read_as_they_were_made() -> None:
-    (control, kind), (data, records) = read_batches(log())
-    assert (control.base_offset, control.next_offset, control.leader_epoch, kind) == (
-        7,
-        8,
-        2,
-        LEADER_CHANGE,
-    )
+    (control, changes), (data, records) = read_batches(log())
+    assert (control.base_offset, control.next_offset, control.leader_epoch) == (7, 8, 2)
+    assert changes == [LeaderChangeMessage(version=0, leader_id=1)]
     assert control.is_control and not data.is_control
     assert (data.base_offset, data.next_offset, data.max_timestamp) == (8, 10, 6)
     assert records == [FeatureLevelRecord(name="f", feature_level=3), NoOpRecord()]

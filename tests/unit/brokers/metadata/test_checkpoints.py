@@ -1,9 +1,15 @@
 """The steps of a snapshot."""
 
 from brokers.effects import SaveState
-from brokers.metadata.checkpoints import POINTER_NAME, Checkpoints
-from brokers.metadata.snapshot import name
+from brokers.metadata import snapshot
+from brokers.metadata.checkpoints import NOTHING, POINTER_NAME, Checkpoints, Kept
+from brokers.metadata.image import Image
+from brokers.quorum.ids import SnapshotId
 from tests.unit.brokers.metadata.images import Region
+
+
+def taken(image: Image, leader_epoch: int = 2) -> SnapshotId:
+    return SnapshotId(image.next_offset, leader_epoch)
 
 
 def test_it_is_due_after_enough_bytes_and_not_while_one_is_written() -> None:
@@ -12,33 +18,49 @@ def test_it_is_due_after_enough_bytes_and_not_while_one_is_written() -> None:
     assert not checkpoints.is_due
     checkpoints.appended(1)
     assert checkpoints.is_due
-    assert checkpoints.begin(image, 1, 5)
+    assert checkpoints.begin(image, taken(image), None, 5)
     checkpoints.appended(500)
-    assert not checkpoints.is_due and checkpoints.begin(image, 1, 5) == []
+    assert not checkpoints.is_due and checkpoints.begin(image, taken(image), None, 5) == []
 
 
 def test_file_then_pointer_then_the_old_one_goes() -> None:
     region, checkpoints = Region(), Checkpoints(100)
-    old, new = name(1, 1), name(region.image.next_offset, 2)
+    old, new = SnapshotId(1, 1), taken(region.image)
     checkpoints.found(old)
-    (save,) = checkpoints.begin(region.image, 2, 5)
-    assert isinstance(save, SaveState) and save.name == new
+    (save,) = checkpoints.begin(region.image, new, None, 5)
+    assert isinstance(save, SaveState) and save.name == new.file_name
     assert checkpoints.saved("something/else") == ([], None)
-    assert checkpoints.saved(new) == ([SaveState(POINTER_NAME, new.encode())], None)
-    assert checkpoints.saved(POINTER_NAME) == ([SaveState(old, None)], region.image.next_offset)
+    name = new.file_name
+    assert checkpoints.saved(name) == ([SaveState(POINTER_NAME, name.encode())], None)
+    assert checkpoints.saved(POINTER_NAME) == (
+        [SaveState(old.file_name, None)],
+        Kept(new, old, None),
+    )
+    assert checkpoints.current == new
     assert checkpoints.saved(POINTER_NAME) == ([], None), "reported once"
+
+
+def test_one_from_the_leader_goes_the_same_way_and_comes_back_to_be_installed() -> None:
+    region, checkpoints = Region(), Checkpoints(100)
+    arrived, data = taken(region.image), snapshot.encode(region.image, 2, 5)
+    assert checkpoints.keep(arrived, data) == [SaveState(arrived.file_name, data)]
+    assert checkpoints.is_saving and checkpoints.begin(region.image, arrived, None, 5) == []
+    checkpoints.saved(arrived.file_name)
+    assert checkpoints.saved(POINTER_NAME) == ([], Kept(arrived, NOTHING, data))
+    assert not checkpoints.is_saving
 
 
 def test_the_same_image_is_not_written_twice() -> None:
     region, checkpoints = Region(), Checkpoints(100)
-    checkpoints.found(name(region.image.next_offset, 2))
-    assert checkpoints.begin(region.image, 2, 5) == []
+    checkpoints.found(taken(region.image))
+    assert checkpoints.begin(region.image, taken(region.image), None, 5) == []
 
 
 def test_a_snapshot_given_up_is_due_again() -> None:
     region, checkpoints = Region(), Checkpoints(100)
     checkpoints.given_up()
     assert not checkpoints.is_due
-    checkpoints.begin(region.image, 2, 5)
+    checkpoints.begin(region.image, taken(region.image), None, 5)
     checkpoints.given_up()
-    assert checkpoints.is_due and checkpoints.saved(name(region.image.next_offset, 2)) == ([], None)
+    assert checkpoints.is_due
+    assert checkpoints.saved(taken(region.image).file_name) == ([], None)

@@ -1,6 +1,7 @@
 """An image as a file."""
 
 from itertools import pairwise
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from brokers.metadata import snapshot
 from brokers.metadata.batches import read_batches
 from brokers.metadata.commands import CreateTopics, NewTopic
 from brokers.metadata.records import MetadataLogError
+from brokers.quorum.voters import Endpoint, Voter, VoterSet
 from tests.playbooks.metadata.asks import commands
 from tests.unit.brokers.metadata.images import Region
 
@@ -32,24 +34,20 @@ def test_a_snapshot_begins_and_ends_with_its_control_records_and_counts_from_0()
     region = Region()
     region.do(CreateTopics((NewTopic(name="t", partition_count=2_500),)))
     batches = list(read_batches(snapshot.encode(region.image, 3, 99)))
-    assert [isinstance(content, int) for _, content in batches] == [True, False, False, False, True]
+    assert [header.is_control for header, _ in batches] == [True, False, False, False, True]
     assert batches[0][0].base_offset == 0
     assert all(a.next_offset == b.base_offset for (a, _), (b, _) in pairwise(batches))
     assert {header.leader_epoch for header, _ in batches} == {3}
 
 
-def test_names_carry_offset_and_epoch() -> None:
-    name = snapshot.name(1234, 56)
-    assert name == "__cluster_metadata-0/00000000000000001234-0000000056.checkpoint"
-    assert snapshot.end_offset(name) == 1234
-
-
-@pytest.mark.parametrize(
-    "name", ["", "x", "12-3", "a-b.checkpoint", "__cluster_metadata-0/.checkpoint"]
-)
-def test_other_names_are_refused(name: str) -> None:
-    with pytest.raises(MetadataLogError):
-        snapshot.end_offset(name)
+def test_a_snapshot_says_who_votes_where_the_log_has_said_so() -> None:
+    image = Region().image
+    voters = VoterSet([Voter(1, UUID(int=11), (Endpoint("CONTROLLER", "here", 9093),)), Voter(2)])
+    data = snapshot.encode(image, 3, 99, voters=voters)
+    assert snapshot.voters_in(data) == voters
+    assert vars(snapshot.decode(data, "region-one", image.next_offset)) == vars(image)
+    assert snapshot.voters_in(snapshot.encode(image, 3, 99)) is None
+    assert snapshot.voters_in(b"") is None
 
 
 def test_a_file_that_is_not_whole_is_refused_wherever_it_ends() -> None:
