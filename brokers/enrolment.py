@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from brokers.api.context import Context
-from brokers.effects import Effect, KeepBrokerEpoch, Serve
+from brokers.effects import Effect, End, KeepBrokerEpoch, Serve
 from brokers.endpoints import DATA_LISTENER
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
@@ -25,6 +25,7 @@ from brokers.wire.messages.broker_lifecycle import (
 
 REGISTRATION, HEARTBEAT = 62, 63
 PLAINTEXT = 0  # Kafka's code of the security protocol
+QUORUM_PATIENCE_MS = 500  # for another controller to take the lead: it will anyway, only later
 
 
 class Enrolment:
@@ -51,6 +52,7 @@ class Enrolment:
             previous_broker_epoch=previous_broker_epoch,
         )
         self._is_ready = False  # of a node that is no broker
+        self._parting = False  # nothing is left to do but to hand over the lead of the quorum
         self._due: Instant | None = None
         self._timer: int | None = None
 
@@ -63,6 +65,8 @@ class Enrolment:
 
     def progressed(self, now: Instant) -> list[Effect]:
         context = self._context
+        if self._parting:
+            return self._part() if context.plane.has_left else []
         if not context.config.is_broker:
             return self._without_broker()
         offset, is_settled = context.image.next_offset, self._is_settled()
@@ -70,6 +74,8 @@ class Enrolment:
 
     def end_asked(self, now: Instant) -> list[Effect]:
         """Leaderships are handed over where anyone is left to take them."""
+        if self._parting:
+            return self._part()
         own = self._context.config.node_id
         brokers = self._context.image.brokers
         others = any(not broker.fenced for each, broker in brokers.items() if each != own)
@@ -101,10 +107,25 @@ class Enrolment:
                     )
                 case Unfenced():
                     effects.append(Ready())
+                case End(None):
+                    effects += self._hand_over_lead(now)
                 case _:
                     effects.append(effect)
         self._arm()
         return effects
+
+    def _hand_over_lead(self, now: Instant) -> list[Effect]:
+        """The last thing: until here this node may have been the controller that let it go."""
+        self._parting = True
+        self._context.timers.set(now + QUORUM_PATIENCE_MS, lambda at: self._part())
+        effects = self._context.run_plane(self._context.plane.leave(now), now)
+        return effects + self.progressed(now)
+
+    def _part(self) -> list[Effect]:
+        if not self._parting:
+            return []
+        self._parting = False
+        return [End()]
 
     def _control(
         self,

@@ -38,7 +38,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Disconnected:
-    """The client of these unanswered tickets is gone; answers are pointless, parked work may be dropped."""
+    """The client of these tickets is gone; answers are pointless, parked work may be dropped.
+
+    Of a connection of another node its last ticket is told, even one that was answered: the node itself may be gone.
+    """
 
     tickets: tuple[Ticket, ...]
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 from brokers.api.context import Context
-from brokers.effects import Effect
+from brokers.effects import Changed, Effect
 from brokers.events import Answered
 from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket
 from brokers.membership.probing import TIMEOUT_MS, Fence, Probe, ProbeEffect, Prober
@@ -61,8 +61,10 @@ class Probes:
                         peer, CHANNEL, API_VERSIONS, VERSION, QUESTION, TIMEOUT_MS,
                         partial(self._on_probed, peer),
                     )  # fmt: skip
-                case Fence(broker_id, broker_epoch):
-                    command = FenceBroker(broker_id, broker_epoch)
+                case Fence(peer, broker_epoch):
+                    why = f"nobody listens at {peer.host}:{peer.port} any more"
+                    effects.append(Changed(f"broker {peer.node_id}", "gone", why))
+                    command = FenceBroker(peer.node_id, broker_epoch)
                     effects += self._context.propose(command, lambda result, at: [], now)
         self._arm()
         return effects

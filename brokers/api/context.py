@@ -121,7 +121,9 @@ class Context:
 
     @property
     def controller(self) -> Peer | None:
-        return self.plane.controller
+        """None also while this node is about to be the active controller itself."""
+        known = self.plane.controller
+        return None if known is None or known.node_id == self.config.node_id else known
 
     @property
     def next_offset(self) -> Offset:

@@ -26,7 +26,6 @@ from brokers.api import (
     describe_groups,
     describe_log_dirs,
     describe_producers,
-    describe_quorum,
     describe_topic_partitions,
     elect_leaders,
     envelope,
@@ -46,6 +45,7 @@ from brokers.api import (
     offset_fetch,
     offset_for_leader_epoch,
     produce,
+    quorum_requests,
     sync_group,
     unregister_broker,
 )
@@ -57,7 +57,10 @@ from brokers.ids import Instant
 Handle: TypeAlias = Callable[[Context, Request, Instant], list[Effect]]
 Serve: TypeAlias = Callable[[Context, object, Then, Instant], list[Effect]]
 
-_DATA: tuple[ModuleType, ...] = (
+# A file beside this one, or one of several that share a file.
+Api: TypeAlias = ModuleType | quorum_requests.QuorumApi
+
+_DATA: tuple[Api, ...] = (
     produce,
     fetch,
     list_offsets,
@@ -87,14 +90,14 @@ _DATA: tuple[ModuleType, ...] = (
     alter_partition_reassignments,
     list_partition_reassignments,
     offset_delete,
-    describe_quorum,
     describe_cluster,
     describe_producers,
     unregister_broker,
     describe_topic_partitions,
+    *quorum_requests.FOR_CLIENTS,
 )
 
-_CONTROLLER: tuple[ModuleType, ...] = (
+_CONTROLLER: tuple[Api, ...] = (
     api_versions,
     create_topics,
     delete_topics,
@@ -105,7 +108,6 @@ _CONTROLLER: tuple[ModuleType, ...] = (
     incremental_alter_configs,
     alter_partition_reassignments,
     list_partition_reassignments,
-    describe_quorum,
     alter_partition,
     envelope,
     describe_cluster,
@@ -113,10 +115,11 @@ _CONTROLLER: tuple[ModuleType, ...] = (
     broker_heartbeat,
     unregister_broker,
     allocate_producer_ids,
+    *quorum_requests.FOR_NODES,
 )
 
 
-def _advertised(modules: tuple[ModuleType, ...]) -> Mapping[int, tuple[int, int]]:
+def _advertised(modules: tuple[Api, ...]) -> Mapping[int, tuple[int, int]]:
     return {module.KEY: module.VERSIONS for module in sorted(modules, key=lambda each: each.KEY)}
 
 

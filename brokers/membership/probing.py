@@ -22,7 +22,7 @@ STALLED_MS = 500  # after silence, between questions
 # How long a broker must have been silent for a refusal to count: it may only have changed its connection, or not have
 # found this controller yet.
 SILENT_MS = 50
-NEVER_HEARD_MS = 500
+NEVER_HEARD_MS = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Probe:
 class Fence:
     """This registration's process is gone."""
 
-    broker_id: BrokerId
+    peer: Peer
     broker_epoch: int
 
 
@@ -142,4 +142,4 @@ class Prober:
             watched.ask_at = silent_at
             return []
         watched.ask_at = now + STALLED_MS  # should the fencing come to nothing
-        return [Fence(watched.peer.node_id, watched.broker_epoch)]
+        return [Fence(watched.peer, watched.broker_epoch)]

@@ -9,7 +9,7 @@ An observer that knows no leader asks one voter after another; whoever isn't the
 from dataclasses import dataclass
 from typing import Any
 
-from brokers.effects import Effect
+from brokers.effects import Effect, End
 from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure
 from brokers.ids import Instant, LeaderEpoch, Offset, Peer, Ticket
@@ -41,6 +41,11 @@ from brokers.wire.messages.fetch import (
     ReplicaState,
 )
 
+_STRANGER = (
+    "{} is of another region: correct controller.quorum.voters, or give this node the cluster.id and the log.dirs of "
+    "that region"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
@@ -60,6 +65,7 @@ class Following:
         self._next_at: Instant = 0
         self._failures = 0  # in a row, of the connection
         self._asked_voters = 0  # by an observer that looks for the leader
+        self._has_accepted = False  # anything, in this life
 
     @property
     def deadline(self) -> Instant | None:
@@ -154,6 +160,8 @@ class Following:
         message = answered.message
         if not isinstance(message, FetchResponse):
             return self._unanswered(answered.failure, now)
+        if message.error_code == KafkaError.INCONSISTENT_CLUSTER_ID and not self._has_accepted:
+            return [End(_STRANGER.format(f"{asked.peer.host}:{asked.peer.port}"))]
         answer = None if message.error_code else only_partition(message.responses)
         if answer is None:
             return self._unanswered(AskFailure.UNREADABLE, now)
@@ -211,6 +219,7 @@ class Following:
 
     def _accept(self, asked: _Asked, answer: PartitionData, now: Instant) -> list[Effect]:
         member = self._member
+        self._has_accepted = True
         effects: list[Effect] = []
         if isinstance(member.role, Unattached):
             if not member.is_first_in(asked.leader_epoch, asked.peer.node_id):

@@ -40,6 +40,7 @@ class Connection(asyncio.BufferedProtocol):
         self._inbox = Inbox(server.frame_bytes_max)
         self._transport: asyncio.Transport
         self._busy: tuple[Ticket, RequestHeader] | None = None
+        self._last_ticket: Ticket | None = None
         self._outbox: Outbox
         self._reading = True
         self._parsing = False
@@ -77,7 +78,9 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._closed = True
         self._outbox.close()
-        self._server.forget(self, self._busy[0] if self._busy else None)
+        # Of a node, its end is news though it waits for nothing: the node may be gone.
+        told = self._busy is not None or not self.is_client
+        self._server.forget(self, self._last_ticket if told else None)
 
     # --- one request at a time ---
 
@@ -122,7 +125,7 @@ class Connection(asyncio.BufferedProtocol):
             self._answer_unsupported(error)
             return None
         message = decode_request(key, version, frame, position)
-        ticket = self._server.new_ticket(self)
+        ticket = self._last_ticket = self._server.new_ticket(self)
         self._busy = (ticket, header)
         return Request(ticket, key, version, client_id, self._host, message, self._listener)
 

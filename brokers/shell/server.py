@@ -64,7 +64,10 @@ class Server:
 
     def forget(self, connection: Connection, ticket: Ticket | None) -> None:
         self._connections.pop(connection, None)
-        if ticket is not None and self._tickets.pop(ticket, None) is not None:
+        if ticket is None:
+            return
+        waited = self._tickets.pop(ticket, None) is not None
+        if waited or not connection.is_client:
             self.feed(Disconnected((ticket,)))
 
     def new_ticket(self, connection: Connection) -> Ticket:

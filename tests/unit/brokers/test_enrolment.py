@@ -8,14 +8,14 @@ import pytest
 from brokers.api.context import Context
 from brokers.config import from_settings
 from brokers.effects import Ask, Changed, Effect, End, KeepBrokerEpoch, Serve
-from brokers.enrolment import Enrolment
+from brokers.enrolment import QUORUM_PATIENCE_MS, Enrolment
 from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure
 from brokers.groups.coordinator import Coordinator
 from brokers.ids import Peer
 from brokers.metadata.commands import NO_ID
 from brokers.metadata.image import BrokerImage, Endpoint, Image
-from brokers.metadata.plane import MetadataPlane
+from brokers.metadata.plane import MetadataPlane, PlaneEffect
 from brokers.metadata.registration import FEATURES
 from brokers.region import Ready
 from brokers.wire.messages.broker_lifecycle import (
@@ -47,6 +47,12 @@ class Plane:
         self.image = Image("region-one")
         self.is_active = False
         self.controller: Peer | None = ONE
+        self.has_left = False
+        self.is_leaving = False
+
+    def leave(self, now: int) -> list[PlaneEffect]:
+        self.is_leaving = True
+        return []
 
 
 class Node:
@@ -195,14 +201,21 @@ def test_leaving_is_asked_for_where_another_may_take_over() -> None:
     node.take(node.enrolment.end_asked(node.now))
     message: Any = node.asks[0].message
     assert message.want_shut_down
+    assert not node.plane.is_leaving  # it may be the controller that lets it go
     node.answer(BrokerHeartbeatResponse(is_fenced=False, should_shut_down=True))
+    assert node.plane.is_leaving and End() not in node.effects
+    node.plane.has_left = True
+    node.reach(50)
     assert node.effects[-1] == End()
+    node.wait(10_000)
+    assert node.effects.count(End()) == 1
 
 
 def test_the_last_one_leaves_at_once() -> None:
     node = Node().join()
     node.plane.image.brokers[8] = broker(8, fenced=True)
     node.plane.image.brokers[7] = broker(7, fenced=False)
+    node.plane.has_left = True
     node.take(node.enrolment.end_asked(node.now))
     assert node.effects[-1] == End() and node.asks == []
 
@@ -220,5 +233,15 @@ def test_a_node_that_is_no_broker_is_there_once_it_knows_the_controller() -> Non
     node.reach(1)
     node.reach(2)
     assert node.effects == [Serve(), Ready()] and node.asks == []
+    node.take(node.enrolment.end_asked(node.now))
+    assert End() not in node.effects
+    node.wait(QUORUM_PATIENCE_MS)  # nobody takes the lead
+    assert node.effects[-1] == End()
+
+
+def test_asked_again_a_node_waits_for_nobody() -> None:
+    node = Node().join()
+    node.take(node.enrolment.end_asked(node.now))
+    assert End() not in node.effects
     node.take(node.enrolment.end_asked(node.now))
     assert node.effects[-1] == End()

@@ -68,7 +68,7 @@ def test_a_killed_broker_is_fenced_in_a_moment() -> None:
     assert tenure.probed(TWO, AskFailure.REFUSED) == []
     tenure.wait_for_it()
     assert tenure.now == START + SILENT_MS
-    assert tenure.probed(TWO, AskFailure.REFUSED) == [Fence(2, 20)]
+    assert tenure.probed(TWO, AskFailure.REFUSED) == [Fence(TWO, 20)]
 
 
 def test_a_broker_that_changed_its_connection_keeps_everything() -> None:
@@ -107,7 +107,7 @@ def test_a_silent_broker_is_asked_again_and_again_and_not_fenced(
 def test_a_broker_that_is_gone_while_nothing_of_its_was_parked_is_found_late() -> None:
     tenure = Tenure().begin()
     tenure.wait_for_it()
-    assert tenure.probed(TWO, AskFailure.REFUSED) == [Fence(2, 20)]
+    assert tenure.probed(TWO, AskFailure.REFUSED) == [Fence(TWO, 20)]
 
 
 def test_a_new_controller_asks_all_at_once_and_gives_them_time_to_find_it() -> None:
@@ -119,16 +119,16 @@ def test_a_new_controller_asks_all_at_once_and_gives_them_time_to_find_it() -> N
     tenure.heard(3)
     _, asked = tenure.wait_for_it()
     assert (tenure.now, asked) == (START + NEVER_HEARD_MS, [Probe(TWO)])
-    assert tenure.probed(TWO, AskFailure.REFUSED) == [Fence(2, 20)]
+    assert tenure.probed(TWO, AskFailure.REFUSED) == [Fence(TWO, 20)]
 
 
 def test_a_fencing_that_came_to_nothing_is_tried_again() -> None:
     tenure = Tenure().begin()
     tenure.wait_for_it()
-    assert tenure.probed(TWO, AskFailure.REFUSED) == [Fence(2, 20)]
+    assert tenure.probed(TWO, AskFailure.REFUSED) == [Fence(TWO, 20)]
     tenure.probed(THREE, AskFailure.NONE)
     assert tenure.wait_for_it() == (STALLED_MS, [Probe(TWO)])
-    assert tenure.probed(TWO, AskFailure.REFUSED) == [Fence(2, 20)]
+    assert tenure.probed(TWO, AskFailure.REFUSED) == [Fence(TWO, 20)]
 
 
 def test_who_is_fenced_is_left_alone() -> None:
@@ -149,7 +149,7 @@ def test_an_answer_about_an_earlier_life_says_nothing_about_this_one() -> None:
     assert tenure.probed(TWO, AskFailure.REFUSED) == []
     tenure.heard(3)
     tenure.wait_for_it()
-    assert tenure.probed(moved, AskFailure.REFUSED) == [Fence(2, 50)]
+    assert tenure.probed(moved, AskFailure.REFUSED) == [Fence(moved, 50)]
 
 
 def test_one_restarted_at_the_same_place_is_another() -> None:
