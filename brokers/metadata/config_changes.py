@@ -28,7 +28,7 @@ from brokers.metadata.mirrors import check_writer, find_topic
 from brokers.metadata.names import check_name
 from brokers.metadata.partition_changes import PartitionChanges
 from brokers.metadata.replay import replay
-from brokers.metadata.replica_rules import PLACEMENT_KEY
+from brokers.metadata.replica_rules import RULE_KEYS
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import ConfigRecord
 
@@ -36,7 +36,6 @@ from brokers.wire.messages.metadata_records import ConfigRecord
 INDEPENDENT_OF_SOURCE = ("flush.messages", "index.interval.bytes", "min.insync.replicas")
 
 _TOPIC = ResourceType.TOPIC
-_ABOUT_REPLICAS = ("min.insync.replicas", "unclean.leader.election.enable", PLACEMENT_KEY)
 
 
 def alter_configs(config: BrokerConfig, image: Image, command: AlterConfigs) -> Decision:
@@ -66,7 +65,7 @@ def _consequences(
     config: BrokerConfig, image: Image, records: Sequence[ConfigRecord]
 ) -> Sequence[Message]:
     """Other minimums, promotions or unclean elections decide at once who is eligible, and who leads what nobody led."""
-    changed = [record for record in records if record.name in _ABOUT_REPLICAS]
+    changed = [record for record in records if record.name in RULE_KEYS]
     if not changed:
         return ()
     after = image.copy()

@@ -14,7 +14,7 @@ from brokers.metadata.image import NO_LEADER, Image, PartitionImage, TopicImage
 from brokers.metadata.partition_records import change_record
 from brokers.metadata.promotion import promoted
 from brokers.metadata.replica_commands import RECOVERING
-from brokers.metadata.replica_rules import ReplicaRules, replica_rules
+from brokers.metadata.replica_rules import ReplicaRules, has_own_rules, replica_rules
 from brokers.wire.message import Message
 
 
@@ -38,9 +38,11 @@ class PartitionChanges:
         self._changed: dict[tuple[UUID, int], PartitionImage] = {}
 
     def rules(self, topic: str) -> ReplicaRules:
-        if topic not in self._rules:
-            self._rules[topic] = replica_rules(self._image, self._config, topic)
-        return self._rules[topic]
+        """Most topics have no such settings of their own, and share one answer."""
+        name = topic if has_own_rules(self._image, topic) else ""
+        if name not in self._rules:
+            self._rules[name] = replica_rules(self._image, self._config, name)
+        return self._rules[name]
 
     def partitions(self) -> Iterator[tuple[TopicImage, int, PartitionImage]]:
         """Every partition of the region as it was before this decision."""

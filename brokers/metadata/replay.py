@@ -128,7 +128,10 @@ class _Change:
 
     def _draft(self, topic_id: UUID) -> list[PartitionImage]:
         topic = self._touch(topic_id)
-        return self._partitions.setdefault(topic_id, list(topic.partitions))
+        draft = self._partitions.get(topic_id)
+        if draft is None:
+            draft = self._partitions[topic_id] = list(topic.partitions)
+        return draft
 
     def _partition(self, record: wire.PartitionRecord) -> None:
         partitions, index = self._draft(record.topic_id), record.partition_id

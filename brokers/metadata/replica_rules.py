@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 
 from brokers.config import BrokerConfig
+from brokers.metadata.commands import ResourceType
 from brokers.metadata.config_keys import TOPIC_KEYS
 from brokers.metadata.configs import topic_value
 from brokers.metadata.image import Image
 from brokers.replica_placement import ReplicaPlacement, parse
 
 PLACEMENT_KEY = "confluent.placement.constraints"
+RULE_KEYS = ("min.insync.replicas", "unclean.leader.election.enable", PLACEMENT_KEY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +23,13 @@ class ReplicaRules:
     placement: ReplicaPlacement | None = None
 
 
+def has_own_rules(image: Image, topic: str) -> bool:
+    own = image.config((ResourceType.TOPIC, topic))
+    return bool(own) and any(key in own for key in RULE_KEYS)
+
+
 def replica_rules(image: Image, config: BrokerConfig, topic: str) -> ReplicaRules:
-    """Those of one topic, by the settings of the active controller where the topic has none of its own."""
+    """Those of one topic; where it has none of its own, and for "", by the settings of the active controller."""
 
     def value(name: str) -> str:
         return topic_value(image, config, topic, TOPIC_KEYS[name])
