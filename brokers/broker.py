@@ -25,6 +25,7 @@ from brokers.events import (
     Started,
     StateLoaded,
     StateSaved,
+    StraysRemoved,
     TimeReached,
     TimestampFound,
     Written,
@@ -102,6 +103,7 @@ class Broker:
             Answered: self._on_asked,
             LogOpened: self._on_opened,
             LogFailed: self._on_failed,
+            StraysRemoved: self._on_strays_removed,
             StateLoaded: self._on_plane,
             StateSaved: self._on_plane,
             TimeReached: self._on_time,
@@ -192,6 +194,12 @@ class Broker:
             effects += self._group_log.opened(self._context.partitions[partition], now)
         return effects + self._when_ready(now)
 
+    def _on_strays_removed(self, event: StraysRemoved, now: Instant) -> list[Effect]:
+        return [
+            Changed("data directory", "removed", f"{name} is kept here no more")
+            for name in event.folders
+        ]
+
     def _on_plane(self, event: PlaneEvent, now: Instant) -> list[Effect]:
         effects = self._decisions.run(self._context.plane.on_event(event, now), now)
         return effects + self._when_ready(now)
@@ -225,7 +233,7 @@ class Broker:
         if self._ready or waits or not self._decisions.plane_ready:
             return []
         self._ready = True
-        return [Ready()]
+        return [Ready(), self._context.cleaned()]
 
 
 def _private(effects: list[Effect]) -> list[Effect]:

@@ -54,7 +54,7 @@ class Decisions:
         for follow in self.context.followers:
             follow(self.context.image, delta)
         effects = self._lifecycle.follow(delta, now)
-        effects += self.context.replication.brokers_changed(delta.brokers_changed, now)
+        effects += self.context.replication.follow(delta, now)
         if OFFSETS_TOPIC in (
             *delta.topics_created, *delta.topics_changed, *delta.topics_deleted
         ):  # fmt: skip

@@ -125,6 +125,16 @@ class CloseLog:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoveStrays:
+    """Remove the folders of all partitions but these and the metadata log -> `StraysRemoved`, if there were any.
+
+    A topic's deletion, or a reassignment, that a crash interrupted leaves such.
+    """
+
+    kept: frozenset[TopicPartition] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class SaveHighWatermarks:
     """Persist high watermarks (Kafka's `replication-offset-checkpoint`): lower bounds for the next start."""
 
@@ -218,8 +228,8 @@ class Changed:
 
 
 StorageEffect: TypeAlias = (
-    OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | SaveHighWatermarks
-    | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch
+    OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | RemoveStrays
+    | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
 Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

@@ -106,7 +106,7 @@ class Enrolment:
                         HEARTBEAT, self._heartbeat(effect), self._on_beaten, now
                     )
                 case Unfenced():
-                    effects.append(Ready())
+                    effects += [Ready(), self._context.cleaned()]
                 case End(None):
                     effects += self._hand_over_lead(now)
                 case _:

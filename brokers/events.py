@@ -144,6 +144,13 @@ class TimestampFound:
 
 
 @dataclass(frozen=True, slots=True)
+class StraysRemoved:
+    """Answer to `RemoveStrays`: the folders that were removed; none is sent where there were none."""
+
+    folders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StateSaved:
     """Answer to `SaveState`: the small file is durable."""
 
@@ -161,5 +168,5 @@ class StateLoaded:
 LogAnswer: TypeAlias = RangeRead | RangesFound | TimestampFound  # to a question to one log
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | Written
-    | RangeRead | RangesFound | TimestampFound | StateSaved | StateLoaded
+    | RangeRead | RangesFound | TimestampFound | StraysRemoved | StateSaved | StateLoaded
 )  # fmt: skip

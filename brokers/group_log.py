@@ -24,7 +24,7 @@ class GroupLog:
     def __init__(self) -> None:
         self.context: Context
         self.loading: dict[TopicPartition, Offset] = {}  # up to where
-        self._led: set[TopicPartition] = set()
+        self._served: set[TopicPartition] = set()  # loaded here, or being loaded
 
     def run(self, effects: Iterable[GroupEffect], now: Instant) -> list[Effect]:
         out: list[Effect] = []
@@ -70,17 +70,16 @@ class GroupLog:
         for partition in () if topic is None else topic.each():
             replica = self.context.partitions.get(partition)
             if replica is not None and not replica.follows:
-                if partition not in self._led and replica.log is not None:
-                    effects += self.load(replica, now)
-                self._led.add(partition)
-            elif partition in self._led:
+                effects += self.opened(replica, now)
+            elif partition in self._served:
                 effects += self.lost(partition, now)
-                self._led.discard(partition)
         return effects
 
     def opened(self, replica: Replica, now: Instant) -> list[Effect]:
-        """The log is there."""
-        return [] if replica.follows or replica.log is None else self.load(replica, now)
+        """The log may be there, and this node may lead it."""
+        if replica.follows or replica.log is None or replica.partition in self._served:
+            return []
+        return self.load(replica, now)
 
     def load(self, replica: Replica, now: Instant) -> list[Effect]:
         """Read one partition from its start; the coordinator serves its groups when all of it has been read.
@@ -88,6 +87,7 @@ class GroupLog:
         All of it is more than is known to be committed: what the leader has, it will commit.
         """
         log = replica.require_log()
+        self._served.add(replica.partition)
         self.loading[replica.partition] = log.log_end_offset
         self.context.groups.start_loading(replica.partition.partition)
         return self._read(replica, log.log_start_offset, log.log_end_offset, now)
@@ -121,6 +121,7 @@ class GroupLog:
                 self.context.groups.replay(partition.partition, records)
 
     def lost(self, partition: TopicPartition, now: Instant) -> list[Effect]:
-        """The partition went offline: its groups have no coordinator here."""
+        """The partition went offline, or to another leader: its groups have no coordinator here."""
+        self._served.discard(partition)
         self.loading.pop(partition, None)
         return self.run(self.context.groups.unload(partition.partition, now), now)

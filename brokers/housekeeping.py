@@ -29,7 +29,7 @@ class Housekeeping:
             if replica.writer is None:
                 log_start = replica.log.retention(now, replica.config, replica.high_watermark)
                 if log_start is not None:
-                    effects += replica.log.trim(log_start)
+                    effects += replica.trim(log_start)
         interval = self._context.config.log_retention_check_interval_ms
         self._context.timers.set(now + interval, self._retain)
         return effects

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from brokers.api.expiry import Expiry
 from brokers.config import BrokerConfig
-from brokers.effects import Ask, Effect, Reply
+from brokers.effects import Ask, Effect, RemoveStrays, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, LogAnswer
 from brokers.groups.coordinator import Coordinator
@@ -163,6 +163,10 @@ class Context:
             self.groups_waiting.pop(ticket, None)
             if (abandon := self.abandoned.pop(ticket, None)) is not None:
                 abandon()
+
+    def cleaned(self) -> Effect:
+        """Once the image is known to be up to date: what this node held and holds no more goes."""
+        return RemoveStrays(frozenset(self.partitions))
 
     def require_leader(self, partition: TopicPartition) -> Replica:
         """The replica that this node leads; refuses as Kafka does where it leads none."""

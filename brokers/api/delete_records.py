@@ -1,14 +1,16 @@
 """DeleteRecords (key 21): move a partition's log start offset up (KIP-107). Versions 0-2; -1 is the high watermark.
 
-The answer leaves in the same step as the effect that persists the new start: a crash in between brings records
-back, which loses nothing, and a repeated request deletes them again.
+It is answered once every replica that is alive has done the same. The node's own answer leaves in the same step as the
+effect that persists the new start: a crash in between brings records back, which loses nothing, and a repeated request
+deletes them again.
 """
 
 from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
+from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
+from brokers.partition.replica import Replica
 from brokers.wire.messages.partition_offsets import (
     DeleteRecordsPartition,
     DeleteRecordsPartitionResult,
@@ -22,38 +24,79 @@ VERSIONS = (0, 2)
 HIGH_WATERMARK = -1
 
 
+class PendingTrims:
+    """One request; the last partition that all replicas have trimmed releases the reply."""
+
+    def __init__(self, ticket: Ticket) -> None:
+        self._ticket = ticket
+        self._open: dict[int, DeleteRecordsPartitionResult] = {}  # what still waits, by `id`
+        self.response = DeleteRecordsResponse()
+
+    @property
+    def is_done(self) -> bool:
+        return not self._open
+
+    def trim(
+        self, replica: Replica, asked: DeleteRecordsPartition, item: DeleteRecordsPartitionResult
+    ) -> list[Effect]:
+        mark = replica.high_watermark
+        offset = mark if asked.offset == HIGH_WATERMARK else asked.offset
+        if offset < 0 or offset > mark:
+            raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
+        effects = replica.trim(offset)
+        item.low_watermark = replica.low_watermark()
+        if item.low_watermark >= offset:
+            return effects
+        self._open[id(item)] = item
+
+        def trimmed(error: KafkaError, now: Instant) -> list[Effect]:
+            if self._open.pop(id(item), None) is None:
+                return []  # its time was up
+            item.error_code = error
+            item.low_watermark = -1 if error else replica.low_watermark()
+            return self.answer()
+
+        replica.waiting.for_trim(offset, trimmed)
+        return effects
+
+    def answer(self) -> list[Effect]:
+        return [] if self._open else [Reply(self._ticket, self.response)]
+
+    def expire(self, now: Instant) -> list[Effect]:
+        for item in self._open.values():
+            item.error_code, item.low_watermark = KafkaError.REQUEST_TIMED_OUT, -1
+        self._open.clear()
+        return self.answer()
+
+
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     message = request.message
     assert isinstance(message, DeleteRecordsRequest)
     effects: list[Effect] = []
-    response = DeleteRecordsResponse()
+    pending = PendingTrims(request.ticket)
     for topic in message.topics:
         answer = DeleteRecordsTopicResult(name=topic.name)
-        response.topics.append(answer)
+        pending.response.topics.append(answer)
         for asked in topic.partitions:
             item = DeleteRecordsPartitionResult(
                 partition_index=asked.partition_index, low_watermark=-1
             )
             answer.partitions.append(item)
             try:
-                effects += _trim(context, topic.name, asked, item)
+                replica = _admit(context, TopicPartition(topic.name, asked.partition_index))
+                effects += pending.trim(replica, asked, item)
             except Refusal as refusal:
                 item.error_code = refusal.error
-    return [*effects, Reply(request.ticket, response)]
+    if not pending.is_done:
+        context.expiry.put(pending, message.timeout_ms, now)
+    return effects + pending.answer()
 
 
-def _trim(
-    context: Context, topic: str, asked: DeleteRecordsPartition, item: DeleteRecordsPartitionResult
-) -> list[Effect]:
-    replica = context.require_leader(TopicPartition(topic, asked.partition_index))
-    log = replica.require_log()
-    if topic in INTERNAL_TOPICS:
+def _admit(context: Context, partition: TopicPartition) -> Replica:
+    replica = context.require_leader(partition)
+    replica.require_log()
+    if partition.topic in INTERNAL_TOPICS:
         raise Refusal(KafkaError.INVALID_TOPIC_EXCEPTION)
     if replica.writer is not None:
         raise Refusal(KafkaError.POLICY_VIOLATION, "a mirror follows its source's log start")
-    offset = replica.high_watermark if asked.offset == HIGH_WATERMARK else asked.offset
-    if offset < 0 or offset > replica.high_watermark:
-        raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
-    effects = log.trim(offset) if offset > log.log_start_offset else []
-    item.low_watermark = log.log_start_offset
-    return list(effects)
+    return replica

@@ -16,6 +16,7 @@ from brokers.metadata.commands import NO_ID, CreateTopics, NewTopic, TopicOutcom
 from brokers.metadata.image import NO_LEADER, TopicImage
 from brokers.metadata.names import check_name
 from brokers.metadata.topics import internal_topic
+from brokers.partition.replica import PASSING
 from brokers.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -175,7 +176,14 @@ def _described(context: Context, topic: TopicImage) -> MetadataResponseTopic:
 
 
 def offline_replicas(context: Context, partition: TopicPartition) -> list[int]:
-    """This node, where its disk refused the partition."""
+    """Brokers that are not there, and this node, where its disk refused the partition."""
+    placed, brokers = context.image.partition(partition), context.image.brokers
     replica = context.partitions.get(partition)
-    is_offline = replica is not None and replica.log is None and replica.offline != "opening"
-    return [context.config.node_id] if is_offline else []
+    is_offline = replica is not None and replica.log is None and replica.offline not in PASSING
+    offline = []
+    for broker_id in () if placed is None else placed.replicas:
+        broker = brokers.get(broker_id)
+        is_own = broker_id == context.config.node_id
+        if broker is None or broker.fenced or (is_own and is_offline):
+            offline.append(broker_id)
+    return offline

@@ -4,6 +4,10 @@ The borders are found by hopping over headers, but a long range of small batches
 leads close to its end, and hopping starts there. What is only found costs no more than the header behind that place.
 """
 
+from collections.abc import Callable, Sequence
+
+from brokers.effects import Range
+from brokers.events import RangeFound
 from brokers.ids import Buffer, Offset
 from brokers.log.segment_file import SegmentFile
 from brokers.ports import Files
@@ -107,3 +111,20 @@ def _header_at(data: memoryview, start: int) -> BatchHeader | None:
         return parse_header(data, start)
     except BatchError:
         return None
+
+
+def share(
+    ranges: Sequence[Range], size_max: int, take: Callable[[Range, int, bool], RangeFound]
+) -> tuple[RangeFound, ...]:
+    """Of each range what there is room for, in order; the first batch of all is taken however large (KIP-74)."""
+    all_found: list[RangeFound] = []
+    left, is_first = size_max, True
+    for wanted in ranges:
+        if left <= 0 and not is_first:
+            all_found.append(RangeFound(b"", wanted.offset))
+            continue
+        found = take(wanted, max(0, min(left, wanted.size_max)), is_first)
+        all_found.append(found)
+        left -= len(found.data)
+        is_first = is_first and not len(found.data)
+    return tuple(all_found)

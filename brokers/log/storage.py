@@ -19,6 +19,7 @@ from brokers.effects import (
     OpenLog,
     Range,
     ReadRange,
+    RemoveStrays,
     Roll,
     SaveEpochs,
     SaveHighWatermarks,
@@ -35,18 +36,20 @@ from brokers.events import (
     RangeFound,
     RangeRead,
     RangesFound,
-    StateLoaded,
-    StateSaved,
+    StraysRemoved,
     TimestampFound,
     Written,
 )
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.log.log import Log
 from brokers.log.opening import aside_name, folder_name, open_log
+from brokers.log.ranges import share
 from brokers.log.root import DELETED_SUFFIX, Root
 from brokers.log.segment_file import LoadedIndexes, SegmentFile
 from brokers.log.snapshots import encode_snapshot
+from brokers.log.states import load_state, save_state
 from brokers.log.stored_log import StoredLog
+from brokers.log.strays import remove_folder, remove_strays
 from brokers.log.syncing import SyncResult, SyncTarget, sync_files
 from brokers.log.timestamps import Found, find_timestamp
 from brokers.log.truncation import cut_log
@@ -66,9 +69,7 @@ class Storage:
         self._cores: dict[TopicPartition, Log] = {}  # read again only once the core has stopped
         # Below, batches of a log that a failed append took offline need no second look when it is opened again.
         self._checked: dict[TopicPartition, Offset] = {}
-        self._offline: dict[
-            TopicPartition, str
-        ] = {}  # why, of those that failed and were not reopened
+        self._offline: dict[TopicPartition, str] = {}  # why, of those that were not reopened
         self.unsynced: dict[TopicPartition, SyncTarget] = {}
         self._under_way: dict[TopicPartition, SyncTarget] = {}  # of open logs: begun, and not ended
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
@@ -81,6 +82,7 @@ class Storage:
             TrimLog: self._trim,
             TruncateLog: self._truncate,
             CloseLog: self._close,
+            RemoveStrays: self._remove_strays,
             SaveHighWatermarks: self._save_high_watermarks,
             FindTimestamp: self._find_timestamp,
             SaveState: self._save_state,
@@ -247,20 +249,14 @@ class Storage:
 
     def _truncate(self, effect: TruncateLog, now: Instant) -> list[Event]:
         """Cut, then opened anew, all of it synced: whoever hears what is left may rely on it."""
-        partition, offset = effect.partition, effect.offset
-        core = self._cores.get(partition)
+        partition, core = effect.partition, self._cores.get(effect.partition)
         if core is None:
             return []
-        epochs = core.epochs.entries
-
-        def cut(log: StoredLog) -> None:
-            cut_log(self._files, self._root, partition, log, epochs, offset)
-
-        failures = self._on_log(partition, cut)
-        if failures:
-            return failures
-        self._checked[partition] = offset
-        return self._open(OpenLog(partition, core.topic_id, sync=True), now)
+        self._checked[partition] = effect.offset
+        cut = partial(cut_log, self._files, self._root, effect, core.epochs.entries)
+        return self._on_log(partition, cut) or self._open(
+            OpenLog(partition, core.topic_id, True), now
+        )
 
     def _on_log(self, partition: TopicPartition, act: Callable[[StoredLog], None]) -> list[Event]:
         """Act on an open log; what the disk refuses takes it offline."""
@@ -284,7 +280,6 @@ class Storage:
         return []
 
     def _delete(self, partition: TopicPartition) -> None:
-        """Renamed first, so that a crash leaves either the whole folder or a leftover that the next start removes."""
         core = self._cores.get(partition)
         directory = folder_name(partition)
         self._drop(partition)
@@ -292,8 +287,11 @@ class Storage:
         self._root.forget(partition)
         if self._files.exists(directory):
             aside = aside_name(partition, core.topic_id if core else b"", DELETED_SUFFIX)
-            self._files.rename(directory, aside)
-            self._files.remove(aside)
+            remove_folder(self._files, directory, aside)
+
+    def _remove_strays(self, effect: RemoveStrays, now: Instant) -> list[Event]:
+        folders = remove_strays(self._files, self._root, effect.kept.union(self._logs))
+        return [StraysRemoved(folders)] if folders else []
 
     def _close_cleanly(self, partition: TopicPartition) -> None:
         log, core = self._logs[partition], self._cores[partition]
@@ -320,21 +318,14 @@ class Storage:
         return [RangeRead(effect.ticket, effect.partition, *taken), *failures]
 
     def _find(self, effect: FindRanges, now: Instant) -> list[Event]:
-        all_found: list[RangeFound] = []
-        all_failures: list[Event] = []
-        left, is_first = effect.size_max, True
-        for wanted in effect.ranges:
-            if left <= 0 and not is_first:
-                all_found.append(RangeFound(b"", wanted.offset))
-                continue
-            size_max = max(0, min(left, wanted.size_max))
-            taken, failures = self._take(StoredLog.find, wanted, size_max, is_first)
-            found = RangeFound(*taken)
-            all_found.append(found)
-            all_failures += failures
-            left -= len(found.data)
-            is_first = is_first and not len(found.data)
-        return [RangesFound(effect.ticket, tuple(all_found)), *all_failures]
+        failures: list[Event] = []
+
+        def take(wanted: Range, size_max: int, at_least_one: bool) -> RangeFound:
+            taken, failed = self._take(StoredLog.find, wanted, size_max, at_least_one)
+            failures.extend(failed)
+            return RangeFound(*taken)
+
+        return [RangesFound(effect.ticket, share(effect.ranges, effect.size_max, take)), *failures]
 
     def _take(
         self,
@@ -374,35 +365,24 @@ class Storage:
         return [TimestampFound(effect.ticket, effect.partition, *where), *events]
 
     def _save_state(self, effect: SaveState, now: Instant) -> list[Event]:
+        return self._on_state(effect.name, lambda: save_state(self._files, effect))
+
+    def _load_state(self, effect: LoadState, now: Instant) -> list[Event]:
+        return self._on_state(effect.name, lambda: load_state(self._files, effect))
+
+    def _on_state(self, name: str, act: Callable[[], Event]) -> list[Event]:
+        """What the disk refuses takes the log offline in whose folder the file lies; without one nobody can go on."""
         try:
-            if effect.data is None:
-                self._files.remove(effect.name)
-            else:
-                self._files.make_directory(effect.name.rpartition("/")[0])
-                self._files.replace(effect.name, effect.data)
+            return [act()]
         except DiskError as error:
-            return self._fail(self._owner_of(effect.name, error), str(error))
-        return [StateSaved(effect.name)]
+            for partition, log in self._logs.items():
+                if name.startswith(f"{log.directory}/"):
+                    return self._fail(partition, str(error))
+            raise
 
     def _keep_broker_epoch(self, effect: KeepBrokerEpoch, now: Instant) -> list[Event]:
         self._root.broker_epoch = effect.broker_epoch
         return []
-
-    def _load_state(self, effect: LoadState, now: Instant) -> list[Event]:
-        try:
-            if not self._files.exists(effect.name):
-                return [StateLoaded(effect.name, None)]
-            data = self._files.read(effect.name, 0, self._files.size(effect.name))
-        except DiskError as error:
-            return self._fail(self._owner_of(effect.name, error), str(error))
-        return [StateLoaded(effect.name, data)]
-
-    def _owner_of(self, name: str, error: DiskError) -> TopicPartition:
-        """The partition in whose folder a state file lies; without one nobody can go on."""
-        for partition, log in self._logs.items():
-            if name.startswith(f"{log.directory}/"):
-                return partition
-        raise error
 
     def _fail(self, partition: TopicPartition, reason: str) -> list[Event]:
         self._drop(partition)

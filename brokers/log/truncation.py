@@ -7,7 +7,8 @@ that ends somewhere between the old end and the new one, and recovery opens it a
 
 from collections.abc import Sequence
 
-from brokers.ids import LeaderEpoch, Offset, TopicPartition
+from brokers.effects import TruncateLog
+from brokers.ids import LeaderEpoch, Offset
 from brokers.log.root import Root
 from brokers.log.segments import SNAPSHOT, file_name, offset_in_name
 from brokers.log.stored_log import StoredLog
@@ -18,14 +19,13 @@ from brokers.records.batch import BatchError
 def cut_log(
     files: Files,
     root: Root,
-    partition: TopicPartition,
-    log: StoredLog,
+    effect: TruncateLog,
     epochs: Sequence[tuple[LeaderEpoch, Offset]],
-    offset: Offset,
+    log: StoredLog,
 ) -> None:
-    """Remove every batch that holds `offset` or lies above it; the log must be opened anew. Raises `DiskError`."""
-    offset = max(offset, log.log_start_offset)
-    root.lower(partition, offset)
+    """Remove every batch that holds the offset or lies above it; the log must be opened anew. Raises `DiskError`."""
+    offset = max(effect.offset, log.log_start_offset)
+    root.lower(effect.partition, offset)
     try:
         end = log.cut(offset)
     except BatchError as error:  # the opening that follows finds the damage, and cuts there

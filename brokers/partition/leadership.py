@@ -6,7 +6,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId, Instant, Offset
 from brokers.metadata.image import PartitionImage
-from brokers.partition.followers import Contact
+from brokers.partition.followers import UNKNOWN_BROKER_EPOCH, Contact
 from brokers.partition.progress import Progress, Proposal
 
 if TYPE_CHECKING:
@@ -110,7 +110,18 @@ class Leadership:
         effects = replica.advance(now)
         if broker not in progress.isr:
             self.expand(now)
+        if replica.waiting.has_trims:
+            effects += replica.waiting.trimmed(self.low_watermark, now)
         return effects
+
+    @property
+    def low_watermark(self) -> Offset:
+        """The lowest log start offset of this replica and all that are alive (KIP-107)."""
+        starts = [self._replica.require_log().log_start_offset]
+        for broker, state in self.progress.followers.items():
+            if self._others.may_join(broker, UNKNOWN_BROKER_EPOCH):
+                starts.append(state.log_start_offset)
+        return min(starts)
 
     def expand(self, now: Instant) -> None:
         """Ask for those who may join: a follower has come up, or the image lets one in that was up all along."""

@@ -45,9 +45,9 @@ def skip_to(replica: Replica, writer: str, offset: Offset) -> list[Effect]:
 
 def trim(replica: Replica, writer: str, log_start_offset: Offset) -> list[Effect]:
     """Follow the source's log start offset."""
-    log = replica.require_log()
+    replica.require_log()
     _require_writer(replica, writer)
-    return [*log.trim(min(log_start_offset, replica.high_watermark))]
+    return replica.trim(min(log_start_offset, replica.high_watermark))
 
 
 def _require_writer(replica: Replica, writer: str) -> None:

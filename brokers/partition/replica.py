@@ -21,6 +21,7 @@ from brokers.partition.waiting import Placed, Waiting
 
 OPENING = "opening"
 CUTTING = "cutting what its leader does not have"
+PASSING = frozenset((OPENING, CUTTING))  # without a log for a moment, as is meant
 ALL_REPLICAS = -1  # acks=all
 
 
@@ -269,6 +270,19 @@ class Replica:
             self.waiting.moved()
         effects = self.waiting.advance(offset, size, now)
         return effects if self._others is None else effects + self._others.advanced(self)
+
+    def trim(self, log_start_offset: Offset) -> list[Effect]:
+        """Let the log begin at `log_start_offset`; followers do the same when they hear of it."""
+        effects: list[Effect] = [*self.require_log().trim(log_start_offset)]
+        if effects and self.leadership is not None:
+            self.waiting.moved()
+        return effects
+
+    def low_watermark(self) -> Offset:
+        """Below, no live replica holds anything."""
+        if self.leadership is not None:
+            return self.leadership.low_watermark
+        return self.require_log().log_start_offset
 
     def moved(self, now: Instant) -> list[Effect]:
         """The log was restarted at another offset: what it holds is what there is."""

@@ -25,11 +25,12 @@ class Watcher(Protocol):
 class Waiting:
     """Parked work of one partition. Bounded by its clients: each connection has one request in flight."""
 
-    __slots__ = ("_committed", "_reads", "_watchers", "_written")
+    __slots__ = ("_committed", "_reads", "_trimmed", "_watchers", "_written")
 
     def __init__(self) -> None:
         self._committed: deque[tuple[Offset, Placed]] = deque()
         self._written: deque[tuple[Offset, Placed]] = deque()
+        self._trimmed: list[tuple[Offset, Placed]] = []
         self._reads: dict[int, Poked] = {}
         self._watchers: dict[Watcher, None] = {}
 
@@ -40,6 +41,10 @@ class Waiting:
     def for_written(self, next_offset: Offset, then: Placed) -> None:
         """`then` runs once everything below `next_offset` is in this node's log."""
         self._written.append((next_offset, then))
+
+    def for_trim(self, log_start_offset: Offset, then: Placed) -> None:
+        """`then` runs once every live replica begins at `log_start_offset` or above."""
+        self._trimmed.append((log_start_offset, then))
 
     def for_growth(self, key: int, then: Poked) -> None:
         """`then(bytes)` runs at each advance of the high watermark until `leave(key)`."""
@@ -72,12 +77,30 @@ class Waiting:
         """Everything below `next_offset` is in the log's files."""
         return _release(self._written, next_offset, now)
 
+    @property
+    def has_trims(self) -> bool:
+        return bool(self._trimmed)
+
+    def trimmed(self, low_watermark: Offset, now: Instant) -> "list[Effect]":
+        """Every live replica begins at `low_watermark` or above."""
+        waiting, self._trimmed = self._trimmed, []
+        effects: list[Effect] = []
+        for offset, then in waiting:
+            if offset <= low_watermark:
+                effects += then(KafkaError.NONE, now)
+            else:
+                self._trimmed.append((offset, then))
+        return effects
+
     def fail(self, error: KafkaError, now: Instant) -> "list[Effect]":
         """The partition went away: nobody waits in vain."""
         effects: list[Effect] = []
         for queue in (self._written, self._committed):
             while queue:
                 effects += queue.popleft()[1](error, now)
+        waiting, self._trimmed = self._trimmed, []
+        for _, then in waiting:
+            effects += then(error, now)
         for poke in list(self._reads.values()):
             effects += poke(1 << 62, now)
         self.moved()

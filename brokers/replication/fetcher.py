@@ -15,6 +15,7 @@ from brokers.replication.host import Host
 from brokers.replication.lanes import Lane, backoff_ms
 from brokers.replication.sessions import Key
 from brokers.replication.settings import ReplicationSettings
+from brokers.replication.throttle import Throttle
 
 _ABOUT_TO_END_MS = 50  # a request so close to its end is worth waiting for
 
@@ -28,8 +29,11 @@ class Fetcher:
         settings: ReplicationSettings,
         leader: BrokerId,
         number: int,
+        throttle: Throttle,
         wake: Callable[[Lane], None],
     ) -> None:
+        self._throttle = throttle
+        self._held: dict[Following, None] = {}  # they have had their share for now
         self._host = host
         self._wake = (
             wake  # let a lane be kicked at the end of the step, with all that the step brings
@@ -122,12 +126,31 @@ class Fetcher:
             self._lane_of[following] = self._main
             self._main.put(following)
 
+    def taken(self, following: Following, size: int, now: Instant) -> None:
+        """What a replica that catches up gets beyond its share it waits for."""
+        if not self._throttle.is_set:
+            return
+        node_id, partition = self._host.config.node_id, following.replica.partition
+        placed = self._host.image.partition(partition)
+        if placed is None or node_id in placed.isr:
+            return
+        self._throttle.spend(partition, node_id, size, now)
+        wait_ms = self._throttle.wait_ms(partition, node_id, now)
+        if wait_ms > 0:
+            self._take_out(following)
+            self._held[following] = None
+            self._host.timers.set(now + wait_ms, lambda at: self._released(following, at))
+
+    def _released(self, following: Following, now: Instant) -> list[Effect]:
+        self._held.pop(following, None)
+        return self._again(following, now)
+
     def failed(self, lane: Lane, following: Following, now: Instant) -> None:
         self._lane_of.pop(following, None)
         delay = backoff_ms(following.failures - 1, self._settings.backoff_ms_max)
         self._host.timers.set(now + delay, lambda at: self._again(following, at))
 
     def _again(self, following: Following, now: Instant) -> list[Effect]:
-        if following in self._lane_of or not following.is_able:
+        if following in self._lane_of or following in self._held or not following.is_able:
             return []
         return self.able(following, now)

@@ -10,13 +10,15 @@ from brokers.replication.fetcher import Fetcher
 from brokers.replication.host import Host
 from brokers.replication.lanes import Lane
 from brokers.replication.settings import ReplicationSettings
+from brokers.replication.throttle import Throttle
 
 
 class Fetchers:
     """Follows the leaders that replicas name."""
 
-    def __init__(self, host: Host, settings: ReplicationSettings) -> None:
+    def __init__(self, host: Host, settings: ReplicationSettings, throttle: Throttle) -> None:
         self._host = host
+        self._throttle = throttle
         self._settings = settings
         self._fetchers: dict[tuple[BrokerId, int], Fetcher] = {}
         self._fetcher_of: dict[Replica, Fetcher] = {}
@@ -65,7 +67,9 @@ class Fetchers:
         number = _spread(replica.partition) % self._settings.fetchers
         key = (replica.leader, number)
         if key not in self._fetchers:
-            self._fetchers[key] = Fetcher(self._host, self._settings, *key, self._wake)
+            self._fetchers[key] = Fetcher(
+                self._host, self._settings, *key, self._throttle, self._wake
+            )
         return self._fetchers[key]
 
 

@@ -47,6 +47,9 @@ class Owner(Protocol):
     def wait_ms(self, lane: "Lane", now: Instant) -> int:
         """How long the next request may wait at the leader."""
 
+    def taken(self, following: Following, size: int, now: Instant) -> None:
+        """So many bytes came for this partition."""
+
     def failed(self, lane: "Lane", following: Following, now: Instant) -> None:
         """The leader has nothing for this partition now; it is out of the lane."""
 
@@ -159,6 +162,7 @@ class Lane:
             case Outcome.STORING:
                 self._storing[following] = None
                 self.asking.put(following)
+                self._owner.taken(following, len(item.records or b""), now)
             case Outcome.AGAIN:
                 self.asking.put(following)
             case Outcome.PAUSED:

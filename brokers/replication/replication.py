@@ -5,15 +5,17 @@ from collections.abc import Callable
 from brokers.effects import Effect
 from brokers.events import Request
 from brokers.ids import BrokerId, Instant, Offset, TopicPartition
-from brokers.metadata.image import PartitionImage
+from brokers.metadata.image import ImageDelta, PartitionImage
 from brokers.partition.progress import Proposal
 from brokers.partition.replica import Replica
+from brokers.replication.answers import LINGER_MS, Desk
 from brokers.replication.fetchers import Fetchers
 from brokers.replication.host import Host
 from brokers.replication.proposals import Proposals
 from brokers.replication.selector import preferred_replica
-from brokers.replication.serving import LINGER_MS, Serving
+from brokers.replication.serving import Serving
 from brokers.replication.settings import ReplicationSettings
+from brokers.replication.throttle import FOLLOWER, LEADER, Throttle
 
 
 class Replication:
@@ -23,10 +25,12 @@ class Replication:
         self.node_id = host.config.node_id
         self.lag_ms_max = settings.lag_ms_max
         self._host = host
-        self._fetchers = Fetchers(host, settings)
+        self._leader_side, self._follower_side = Throttle(LEADER), Throttle(FOLLOWER)
+        self._fetchers = Fetchers(host, settings, self._follower_side)
         self._is_rack_aware = settings.rack_aware
         # Consumers that read from followers want the high watermark there at once.
-        self._serving = Serving(host, linger_ms=0 if settings.rack_aware else LINGER_MS)
+        linger_ms = 0 if settings.rack_aware else LINGER_MS
+        self._serving = Serving(Desk(host, self._leader_side, linger_ms))
         self._proposals = Proposals(host)
         self.on_advanced: Callable[[TopicPartition], list[Effect]] = lambda partition: []
 
@@ -60,7 +64,15 @@ class Replication:
         """This node holds it no more."""
         self._fetchers.leave(replica)
 
-    def brokers_changed(self, brokers: tuple[BrokerId, ...], now: Instant) -> list[Effect]:
+    def follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
+        """The image has become another; of its partitions `placed` tells."""
+        configured = (*delta.topics_created, *delta.topic_configs_changed, *delta.topics_deleted)
+        if configured:
+            for throttle in (self._leader_side, self._follower_side):
+                throttle.configure(self._host.image, self.node_id, configured, now)
+        return self._follow_brokers(delta.brokers_changed, now) if delta.brokers_changed else []
+
+    def _follow_brokers(self, brokers: tuple[BrokerId, ...], now: Instant) -> list[Effect]:
         """They may have another address, be there again, or be let into in-sync sets."""
         for replica in self._host.partitions.values():
             leadership = replica.leadership
@@ -100,7 +112,7 @@ class Replication:
     @property
     def is_due(self) -> bool:
         """Whether `settle` has anything to do."""
-        return bool(self._serving.woken or self._fetchers.woken or self._proposals.waiting)
+        return bool(self._serving.is_due or self._fetchers.woken or self._proposals.waiting)
 
     def settle(self, now: Instant) -> list[Effect]:
         """What the step has to do once, however often it was asked for."""

@@ -12,7 +12,7 @@ from brokers.events import Answered, AskFailure, LogFailed, LogOpened, RangesFou
 from brokers.ids import Buffer, Instant, Ticket, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.storage import Storage
-from brokers.metadata.image import Image
+from brokers.metadata.image import Image, ImageDelta
 from brokers.partition import leader
 from brokers.partition.replica import ALL_REPLICAS, Replica
 from brokers.records.builder import NewRecord, build_batch
@@ -284,7 +284,7 @@ class Node:
             effects.append(OpenLog(TP, TOPIC_ID.bytes, self.log_config.sync))
         effects += self.replication.placed(replica, placed, None, now)
         effects += self.on_placed(self, replica)
-        return effects + self.replication.brokers_changed(changed, now)
+        return effects + self.replication.follow(ImageDelta(brokers_changed=changed), now)
 
     # --- clients ---
 

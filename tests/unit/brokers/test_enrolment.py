@@ -7,7 +7,7 @@ import pytest
 
 from brokers.api.context import Context
 from brokers.config import from_settings
-from brokers.effects import Ask, Changed, Effect, End, KeepBrokerEpoch, Serve
+from brokers.effects import Ask, Changed, Effect, End, KeepBrokerEpoch, RemoveStrays, Serve
 from brokers.enrolment import QUORUM_PATIENCE_MS, Enrolment
 from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure
@@ -147,7 +147,7 @@ def test_a_node_joins_step_by_step() -> None:
     message = node.asks[0].message
     assert (message.want_fence, message.current_metadata_offset) == (False, 44)
     node.answer(BrokerHeartbeatResponse(is_fenced=False))
-    assert node.effects == [Serve(), Ready()]
+    assert node.effects == [Serve(), Ready(), RemoveStrays(frozenset())]
     assert node.enrolment.ended() == [KeepBrokerEpoch(40)]
     node.wait(1_999)
     assert node.asks == []

@@ -1,0 +1,44 @@
+"""Folders of partitions that this node holds no more: a crash came between the decision and their removal."""
+
+import re
+
+from brokers.ids import METADATA_PARTITION, TopicPartition
+from brokers.log.checkpoints import PARTITION_METADATA
+from brokers.log.opening import folder_name
+from brokers.log.root import DELETED_SUFFIX, Root
+from brokers.ports import DiskError, Files
+
+_FOLDER = re.compile(r"(?P<topic>.+)-(?P<partition>\d+)")
+
+
+def remove_strays(files: Files, root: Root, kept: frozenset[TopicPartition]) -> tuple[str, ...]:
+    """Remove what is none of these -> the folders that went; what the disk refuses now waits for the next start."""
+    removed = []
+    for name in files.list(""):
+        partition = _partition_of(files, name)
+        if partition is None or partition in kept:
+            continue
+        try:
+            remove_folder(files, name, name + DELETED_SUFFIX)
+        except DiskError:
+            continue
+        root.forget(partition)
+        removed.append(name)
+    return tuple(removed)
+
+
+def remove_folder(files: Files, name: str, aside: str) -> None:
+    """Renamed first, so that a crash leaves either the whole folder or a leftover that the next start removes."""
+    files.close(name)
+    files.rename(name, aside)
+    files.remove(aside)
+
+
+def _partition_of(files: Files, name: str) -> TopicPartition | None:
+    """Whose folder it is; anything else in the directory is not ours to judge."""
+    match = _FOLDER.fullmatch(name)
+    if match is None or not files.exists(f"{name}/{PARTITION_METADATA}"):
+        return None
+    partition = TopicPartition(match["topic"], int(match["partition"]))
+    is_other = partition == METADATA_PARTITION or folder_name(partition) != name
+    return None if is_other else partition
