@@ -86,10 +86,12 @@ class Broker:
         self._context.heard = self._probes.heard
         self._decisions.moved = self._on_moved
         if not config.is_alone:
+            incarnation = UUID(bytes=rng.randbytes(16), version=4)
+            self._lifecycle.is_registered = lambda: self._is_registered(incarnation)
             self._enrolment = Enrolment(
                 self._context,
                 lambda: not (self._lifecycle.opening or self._group_log.loading),
-                incarnation=UUID(bytes=rng.randbytes(16), version=4),
+                incarnation=incarnation,
                 directory=directory,
                 previous_broker_epoch=previous_broker_epoch,
             )
@@ -206,6 +208,11 @@ class Broker:
 
     def _on_end_asked(self, event: EndAsked, now: Instant) -> list[Effect]:
         return [End()] if self._enrolment is None else self._enrolment.end_asked(now)
+
+    def _is_registered(self, incarnation: UUID) -> bool:
+        """Whether what the image says of this node's id is meant for this process."""
+        broker = self._context.image.brokers.get(self._context.config.node_id)
+        return broker is not None and broker.incarnation == incarnation
 
     def _on_moved(self, now: Instant) -> list[Effect]:
         """The image may have grown, or another controller be known."""

@@ -57,7 +57,7 @@ class Decisions:
         effects += self.context.replication.follow(delta, now)
         if OFFSETS_TOPIC in (
             *delta.topics_created, *delta.topics_changed, *delta.topics_deleted
-        ):  # fmt: skip
+        ) or self.context.config.node_id in delta.brokers_changed:  # fmt: skip
             effects += self._group_log.follow(now)
         effects += self._group_log.run(groups.on_topics_deleted(delta.topics_deleted, now), now)
         return [*effects, ImageChanged(delta)]

@@ -13,7 +13,7 @@ from brokers.ids import Instant, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.metadata.configs import log_config
-from brokers.metadata.image import ImageDelta, PartitionImage, TopicImage
+from brokers.metadata.image import NO_LEADER, ImageDelta, PartitionImage, TopicImage
 from brokers.partition.replica import CUTTING, OPENING, Replica
 
 RETRY_OPEN_MS = 1_000  # an offline partition is tried again this often
@@ -24,10 +24,16 @@ _Known: TypeAlias = tuple[PartitionImage, str | None, LogConfig]
 
 
 class Lifecycle:
-    """Keeps `context.partitions` in step with the image."""
+    """Keeps `context.partitions` in step with the image.
+
+    Until this process `is_registered`, the image speaks of an earlier one, which may have lost with its power what it
+    led: then no log is led here, and none is a copy of another.
+    """
 
     def __init__(self) -> None:
         self.context: Context
+        self.is_registered: Callable[[], bool] = lambda: True
+        self._was_registered = False
         self._opening: dict[TopicPartition, None] = {}
         self._barriers: list[tuple[set[TopicPartition], Opened]] = []
         self._known: dict[TopicPartition, _Known] = {}
@@ -52,7 +58,11 @@ class Lifecycle:
             self._writers.pop(name, None)
             for partition in [each for each in self.context.partitions if each.topic == name]:
                 effects += self._close(partition, "the topic was deleted", now)
-        for name, indexes in self._changed(delta).items():
+        changed = self._changed(delta)
+        if not self._was_registered and self.is_registered():
+            self._was_registered = True
+            changed = {name: [] for name in self.context.image.topics_by_name}
+        for name, indexes in changed.items():
             topic = self.context.image.topics_by_name.get(name)
             if topic is not None:
                 effects += self._reconcile(topic, indexes or range(len(topic.partitions)), now)
@@ -78,6 +88,8 @@ class Lifecycle:
         self._writers[topic.name] = topic.writer
         for index in indexes:
             placed = topic.partitions[index]
+            if not self._was_registered:
+                placed = placed._replace(leader=NO_LEADER)
             partition = TopicPartition(topic.name, index)
             replica = self.context.partitions.get(partition)
             if node_id not in placed.replicas:
