@@ -19,6 +19,7 @@ class Court:
         self.leaders: dict[int, tuple[int, Any]] = {}  # epoch -> (node id, directory)
         self.votes: dict[tuple[Any, int], Any] = {}  # (voter, epoch) -> candidate
         self.committed: dict[int, tuple[int, int, bytes]] = {}  # base offset -> next, epoch, batch
+        self._committed_in: dict[int, int] = {}  # base offset -> epoch of the leader that did
         self.committed_offset = 0
         self.acknowledged: set[bytes] = set()
 
@@ -69,10 +70,12 @@ class Court:
             raise Violation(f"epoch {epoch} is led by {before} and by {life.key}")
 
     def _holds_all(self, life: Any, epoch: int) -> None:
-        """A new leader has everything that was ever committed."""
+        """A new leader has everything that leaders of earlier epochs committed."""
         held = {header.base_offset: _content(batch) for header, batch in life.disk.batches}
         for base_offset, (next_offset, of_epoch, batch) in self.committed.items():
-            if next_offset > life.disk.start and held.get(base_offset) != batch:
+            is_older = self._committed_in[base_offset] < epoch
+            is_missing = next_offset > life.disk.start and held.get(base_offset) != batch
+            if is_older and is_missing:
                 raise Violation(
                     f"{life.key} leads epoch {epoch} without what epoch {of_epoch} committed at {base_offset}"
                 )
@@ -82,6 +85,7 @@ class Court:
             if not offset < header.next_offset <= bound:
                 continue
             batch = _content(data)
+            self._committed_in.setdefault(header.base_offset, life.raft.leader_epoch)
             known = self.committed.setdefault(
                 header.base_offset, (header.next_offset, header.leader_epoch, batch)
             )

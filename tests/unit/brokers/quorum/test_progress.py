@@ -1,0 +1,41 @@
+"""How far others are."""
+
+from uuid import UUID
+
+from brokers.quorum.ids import ReplicaKey
+from brokers.quorum.progress import OBSERVER_FORGOTTEN_MS, OBSERVERS_MAX, Progress, Progresses
+from brokers.quorum.voters import Voter, VoterSet
+
+NOW = 1_000_000
+KNOWN = ReplicaKey(1, UUID(int=7))
+
+
+def test_what_is_asked_for_is_what_is_there() -> None:
+    progresses = Progresses()
+    progresses.fetched(KNOWN, 5, 8, NOW)
+    assert progresses.get(KNOWN) == Progress(5, NOW, -1)
+    progresses.fetched(KNOWN, 8, 8, NOW + 1)
+    assert progresses.get(KNOWN) == Progress(8, NOW + 1, NOW + 1)
+    progresses.touched(KNOWN, NOW + 2)
+    assert progresses.get(KNOWN) == Progress(8, NOW + 2, NOW + 1)
+
+
+def test_a_voter_is_found_by_its_disk_or_by_its_id_as_last_seen() -> None:
+    progresses = Progresses()
+    progresses.fetched(KNOWN, 5, 8, NOW)
+    progresses.fetched(ReplicaKey(1, UUID(int=8)), 2, 8, NOW + 1)
+    assert progresses.of(Voter(1, UUID(int=7))).next_offset == 5
+    assert progresses.of(Voter(1)).next_offset == 2
+    assert progresses.key_of(Voter(1)).directory == UUID(int=8)
+    assert progresses.of(Voter(2)) == Progress() and progresses.key_of(Voter(2)) == ReplicaKey(2)
+    observers = progresses.observers(VoterSet([Voter(1, UUID(int=7))]), NOW)
+    assert [key for key, _ in observers] == [ReplicaKey(1, UUID(int=8))]
+
+
+def test_who_has_not_asked_for_long_is_forgotten_and_there_is_a_bound() -> None:
+    progresses = Progresses()
+    progresses.fetched(KNOWN, 5, 8, NOW)
+    assert progresses.observers(VoterSet([]), NOW + OBSERVER_FORGOTTEN_MS) == []
+    for node_id in range(OBSERVERS_MAX + 5):
+        progresses.fetched(ReplicaKey(node_id), 5, 8, NOW + node_id)
+    assert len(progresses.observers(VoterSet([]), NOW)) <= OBSERVERS_MAX
