@@ -16,6 +16,7 @@ INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
 DAY_MS = 86_400_000
 MIB = 1 << 20
+BLANKS = " \t\n\r\v\f"  # what may surround a number that Python reads
 VALUE_BYTES_MAX = 32_767  # a string of a metadata record, as Kafka reads it
 
 
@@ -60,9 +61,10 @@ def key_problem(key: ConfigKey, topic: str, value: str) -> str | None:
     name = key.name
     if len(value.encode()) > VALUE_BYTES_MAX:
         return f"Invalid value for configuration {name}: longer than {VALUE_BYTES_MAX} bytes"
-    if why := _malformed(key, value.strip()):
+    trimmed = value.strip(BLANKS)
+    if why := _malformed(key, trimmed):
         return f"Invalid value {value} for configuration {name}: {why}"
-    if _same(key, value, key.default) or (key.honours and key.honours(topic, value.strip())):
+    if _same(key, value, key.default) or (key.honours and key.honours(topic, trimmed)):
         return None
     return f"{name}={value} is not supported by this release; {_alternative(key)}"
 

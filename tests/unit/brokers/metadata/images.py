@@ -36,14 +36,13 @@ class Region:
 
     def registration(self, broker_id: int, **more: Any) -> RegisterBroker:
         self._lives += 1
-        return RegisterBroker(
-            broker_id=broker_id,
-            incarnation=UUID(int=self._lives + 1000),
-            directory=UUID(int=broker_id + 200),
-            host="127.0.0.1",
-            port=9091 + broker_id,
-            **more,
-        )
+        told = {
+            "incarnation": UUID(int=self._lives + 1000),
+            "directory": UUID(int=broker_id + 200),
+            "host": "127.0.0.1",
+            "port": 9091 + broker_id,
+        }
+        return RegisterBroker(broker_id=broker_id, **(told | more))
 
     def decide(self, command: Command) -> Decision:
         return self.controller.decide(self.image, command, self.image.next_offset, self.now)

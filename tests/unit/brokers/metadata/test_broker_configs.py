@@ -12,6 +12,7 @@ def test_every_setting_of_the_node_is_there_once_and_sorted() -> None:
     names = [setting.name for setting in broker_settings(Image("r"), NODE)]
     assert names == sorted(set(names))
     assert {name for name, _, _ in NODE.by_kafka_name()} <= set(names)
+    assert {"leader.replication.throttled.rate", "leader.preference.racks"} <= set(names)
     assert {"admin.listener", "log.dirs", "min.insync.replicas", "process.roles"} <= set(names)
 
 

@@ -93,6 +93,10 @@ def test_an_emptied_or_compacting_list_is_refused() -> None:
         ((4, "1"), {"log.retention.ms": (SET, "soon")}, KafkaError.INVALID_CONFIG),
         ((4, "2"), {"log.retention.ms": (SET, "1")}, KafkaError.INVALID_REQUEST),
         ((4, "x"), {}, KafkaError.INVALID_REQUEST),
+        ((4, "1"), {"min.insync.replicas": (SET, "2")}, KafkaError.INVALID_CONFIG),
+        ((4, ""), {"min.insync.replicas": (SET, "2")}, KafkaError.NONE),
+        ((4, "1"), {"leader.replication.throttled.rate": (SET, "5")}, KafkaError.NONE),
+        ((4, "1"), {"leader.replication.throttled.rate": (SET, "-5")}, KafkaError.INVALID_CONFIG),
         ((8, "1"), {}, KafkaError.INVALID_REQUEST),
         ((0, ""), {}, KafkaError.INVALID_REQUEST),
         ((4, "1"), {"log.retention.ms": (SET, "7")}, KafkaError.NONE),
@@ -131,6 +135,13 @@ def test_a_resource_given_twice_is_refused_and_validation_changes_nothing() -> N
     assert outcome.error is KafkaError.INVALID_REQUEST
     (outcome,) = alter(region, change, validate_only=True)
     assert outcome.error is KafkaError.NONE and region.image.config(T)["retention.ms"] == "5"
+
+
+def test_every_registered_broker_can_be_told() -> None:
+    region = Region(brokers=2)
+    rate = {"follower.replication.throttled.rate": (SET, "5")}
+    (outcome,) = alter(region, ConfigChange((4, "2"), rate))
+    assert outcome.error is KafkaError.NONE and region.image.configs[4, "2"]
 
 
 def test_a_brokers_setting_concerns_every_topic() -> None:

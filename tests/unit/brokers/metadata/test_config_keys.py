@@ -10,6 +10,7 @@ from brokers.metadata.config_keys import (
     VALUE_BYTES_MAX,
     ConfigType,
     elements,
+    key_problem,
     problem,
 )
 
@@ -91,6 +92,7 @@ def test_honoured_values_are_accepted(name: str, value: str) -> None:
         ("retention.ms", "-2"), ("retention.ms", ""), ("retention.ms", "1.5"), ("retention.ms", "1e3"),
         ("retention.ms", str(2**63)), ("retention.ms", "9" * 5_000), ("retention.ms", "--1"),
         ("retention.ms", "+1"), ("retention.ms", "1_000"), ("retention.ms", "١"), ("retention.ms", "0x10"),
+        ("retention.ms", "1\x1f"),
         ("segment.bytes", "1048575"), ("segment.bytes", str(2**31)), ("segment.ms", "0"),
         ("max.message.bytes", "-1"), ("internal.segment.bytes", "0"),
         ("message.timestamp.type", "createtime"), ("message.timestamp.type", ""),
@@ -142,6 +144,12 @@ def test_any_text_is_judged_without_an_accident(name: str, value: str) -> None:
 
 def test_elements_are_trimmed_and_never_empty() -> None:
     assert elements(" a, b ,,c,") == ["a", "b", "c"] and elements("") == []
+
+
+def test_brokers_can_be_throttled_while_they_run() -> None:
+    key = DYNAMIC_BROKER_KEYS["leader.replication.throttled.rate"]
+    assert key_problem(key, "", "1000") is None
+    assert "configuration leader.replication.throttled.rate" in str(key_problem(key, "", "-1"))
 
 
 def test_every_dynamic_broker_key_is_the_default_of_an_honoured_topic_key() -> None:

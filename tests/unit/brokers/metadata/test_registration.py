@@ -1,8 +1,21 @@
-"""A broker's new life raises the leader epochs of what it leads, and a new region gets its features."""
+"""A broker's new life: who may begin one, what of the last one is resumed or lost, and what a new region gets."""
 
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from brokers.errors import KafkaError, Refusal
 from brokers.metadata.commands import CreateMirrorTopic, CreateTopics, NewTopic
+from brokers.metadata.image import NO_LEADER, Endpoint, FeatureRange
 from brokers.metadata.registration import FEATURES, supported_features
 from tests.unit.brokers.metadata.images import Region
+
+
+def refusal(region: Region, broker_id: int, **more: Any) -> Refusal:
+    with pytest.raises(Refusal) as refused:
+        region.do(region.registration(broker_id, starts_fenced=True, **more))
+    return refused.value
 
 
 def test_the_broker_epoch_is_the_offset_of_the_registration() -> None:
@@ -26,5 +39,126 @@ def test_leader_epochs_rise_where_it_leads_and_nowhere_else() -> None:
 
 
 def test_what_can_only_be_off_is_not_registered() -> None:
-    assert [feature.name for feature in supported_features()] == ["metadata.version"]
+    assert supported_features() == [FeatureRange("metadata.version", 7, 30)]
     assert {feature.name for feature in FEATURES} >= {"transaction.version", "group.version"}
+
+
+def test_a_broker_says_where_it_is_and_what_it_has() -> None:
+    region = Region()
+    dirs = (UUID(int=7), UUID(int=8))
+    region.register(2, rack="a", host_label="m", directory=None, log_dirs=dirs, starts_fenced=True)
+    broker = region.image.brokers[2]
+    assert broker.endpoints == (Endpoint("PLAINTEXT", "127.0.0.1", 9093),)
+    assert (broker.host, broker.port, broker.peer) == ("127.0.0.1", 9093, (2, "127.0.0.1", 9093))
+    assert (broker.rack, broker.host_label, broker.log_dirs) == ("a", "m", dirs)
+    assert broker.fenced and not broker.is_active
+
+
+def test_an_id_is_taken_while_its_broker_is_heard_of() -> None:
+    region = Region(brokers=2)
+    region.beat(2)
+    refused = refusal(region, 2)
+    assert refused.error is KafkaError.DUPLICATE_BROKER_REGISTRATION
+    assert "127.0.0.1:9093" in refused.because
+    region.now = 9_001
+    assert region.do(region.registration(2, starts_fenced=True)), "its session has ended"
+    region.beat(2)
+    region.fence(2)
+    assert region.do(region.registration(2, starts_fenced=True)), "it was told to be gone"
+    region.beat(2)
+    region.topic("t", (2, 1))
+    region.beat(2, want_shut_down=True)
+    assert region.do(region.registration(2, starts_fenced=True)), "it was about to leave"
+    assert not region.image.brokers[2].in_controlled_shutdown
+
+
+def test_the_answer_to_the_first_try_is_repeated() -> None:
+    region = Region()
+    command = region.registration(2, starts_fenced=True)
+    first = region.do(command)
+    region.beat(2)
+    assert region.do(command) == first == region.image.brokers[2].broker_epoch
+    assert not region.image.brokers[2].fenced and region.decide(command).records == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "says"),
+    [
+        ({"cluster_id": "another"}, KafkaError.INCONSISTENT_CLUSTER_ID, "region another"),
+        ({"features": ()}, KafkaError.UNSUPPORTED_VERSION, "metadata.version 30"),
+        (
+            {"features": (("metadata.version", 7, 29),)},
+            KafkaError.UNSUPPORTED_VERSION,
+            "metadata.version 30",
+        ),
+        ({"directory": UUID(int=201)}, KafkaError.INVALID_REGISTRATION, "broker 1's"),
+        (
+            {"directory": None, "log_dirs": (UUID(int=5), UUID(int=5))},
+            KafkaError.INVALID_REGISTRATION,
+            "twice",
+        ),
+    ],
+)
+def test_each_flaw_has_its_error(more: dict[str, Any], error: KafkaError, says: str) -> None:
+    region = Region()
+    refused = refusal(region, 2, **more)
+    assert refused.error is error and says in refused.because
+    assert 2 not in region.image.brokers
+
+
+def region_of_three() -> Region:
+    region = Region(brokers=3)
+    region.topic("t", (1, 2, 3), min_insync_replicas="2")
+    region.topic("alone", (1,))
+    region.fence(2)
+    region.fence(3)
+    assert region.partition("t").elr == (3,)
+    return region
+
+
+def test_after_a_clean_end_a_broker_is_as_eligible_as_it_was() -> None:
+    region = region_of_three()
+    ended = region.image.brokers[3].broker_epoch
+    region.register(3, starts_fenced=True, previous_broker_epoch=ended)
+    assert region.partition("t").elr == (3,)
+
+
+def test_after_a_crash_a_broker_may_have_lost_what_it_held() -> None:
+    """KIP-966."""
+    region = region_of_three()
+    region.register(3, starts_fenced=True, previous_broker_epoch=ended_before(region, 3))
+    assert region.partition("t").elr == ()
+    region.register(1, starts_fenced=True)
+    partition = region.partition("t")
+    assert (partition.leader, partition.isr, partition.elr) == (NO_LEADER, (), ())
+    assert partition.last_known_elr == (1,)
+    alone = region.partition("alone")
+    assert (alone.leader, alone.elr) == (NO_LEADER, (1,)), "there is no better copy"
+    region.beat(1)
+    partition = region.partition("t")
+    assert (partition.leader, partition.isr, partition.recovery_state) == (1, (1,), 1)
+    assert (region.partition("alone").leader, region.partition("alone").recovery_state) == (1, 0)
+
+
+def ended_before(region: Region, broker_id: int) -> int:
+    return region.image.brokers[broker_id].broker_epoch - 1
+
+
+def test_a_crash_that_nobody_noticed_yet_costs_the_leadership_all_the_same() -> None:
+    region = Region(brokers=3)
+    region.topic("t", (1, 2, 3))
+    region.register(1, starts_fenced=True)
+    assert (region.partition("t").leader, region.partition("t").isr) == (2, (2, 3))
+
+
+def test_a_lone_node_resumes_what_nobody_else_could() -> None:
+    region = Region(brokers=2)
+    region.topic("shared", (1, 2))
+    region.topic("own", (1,))
+    region.register(1)
+    assert (region.partition("shared").leader, region.partition("shared").isr) == (2, (2,))
+    own = region.partition("own")
+    assert (own.leader, own.isr, own.leader_epoch) == (1, (1,), 1)
+    region.fence(1)
+    region.register(1)
+    assert (region.partition("own").leader, region.partition("own").leader_epoch) == (1, 3)
