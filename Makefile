@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup dev demo test bench lint format types contracts tidy ci soak clean
+.PHONY: help setup dev demo test bench lint format types contracts tidy ci librdkafka soak clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1	/' | expand -t 12
@@ -48,6 +48,9 @@ tidy: dev  ## the house rules
 
 ci:  ## what a change must pass
 	.ci/run
+
+librdkafka: dev  ## librdkafka's own tests against a region of three nodes (needs npm and a C compiler)
+	$(BIN)/python -m tests.compat.librdkafka
 
 soak: dev  ## thousands of simulated federations, hours of real ones
 	$(BIN)/pytest tests -m soak --timeout 0

@@ -19,10 +19,12 @@ READ_PATIENCE_S = 30
 IN_FLIGHT_MAX = 5_000
 
 
-def create_topic(bootstrap: str, topic: str, partitions: int, **configs: str) -> None:
+def create_topic(
+    bootstrap: str, topic: str, partitions: int, *, replicas: int = 1, **configs: str
+) -> None:
     settings = {name.replace("_", "."): value for name, value in configs.items()}
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.create_topics([NewTopic(topic, partitions, 1, config=settings)])[topic].result(20)
+    admin.create_topics([NewTopic(topic, partitions, replicas, config=settings)])[topic].result(20)
 
 
 class Ledger:

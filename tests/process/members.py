@@ -1,0 +1,100 @@
+"""A region of several nodes as a user starts it, and ways to make its nodes suffer."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from signal import Signals
+from typing import Any
+
+from confluent_kafka.admin import AdminClient
+
+CAUSEWAY = str(Path(sys.executable).parent / "causeway")
+PATIENCE_S = 60
+
+
+class Members:
+    """`causeway local up --nodes N`; nodes are named by id."""
+
+    def __init__(self, directory: Path, nodes: int) -> None:
+        self._directory = directory
+        self._count = nodes
+        self._nodes: dict[int, Any] = {}
+        self.bootstrap = ""
+
+    def up(self) -> None:
+        """Starts what is not running; addresses stay the same."""
+        said = self._run("local", "up", "--region", "west", "--nodes", str(self._count))
+        (region,) = said["regions"]
+        self._nodes = {node["id"]: node for node in region["nodes"]}
+        self.bootstrap = region["bootstrap"]
+
+    def down(self) -> None:
+        self._run("local", "down")
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(self._nodes)
+
+    def data(self, node: int) -> Path:
+        return Path(self._nodes[node]["data"])
+
+    def log(self, node: int) -> str:
+        return Path(self._nodes[node]["log"]).read_text()
+
+    def signal(self, node: int, number: Signals) -> None:
+        """To a node that is running, or has been."""
+        if _is_alive(self._nodes[node]["pid"]):
+            os.kill(self._nodes[node]["pid"], number)
+
+    def end(self, node: int, number: Signals) -> None:
+        """Signals it and waits until it is dead."""
+        self.signal(node, number)
+        self.wait_dead(node)
+
+    def wait_dead(self, node: int) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while _is_alive(self._nodes[node]["pid"]):
+            assert time.monotonic() < deadline, f"node {node} is still there"
+
+    def leader(self, topic: str, partition: int, *, other_than: int = -1) -> int:
+        """Waits until the partition is led, by another node if so wished."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            found = self._partition(topic, partition)
+            if found is not None and found.leader not in (-1, other_than):
+                return int(found.leader)
+            assert time.monotonic() < deadline, f"{topic}-{partition} has no other leader"
+
+    def wait_in_sync(self, topic: str, partitions: int) -> None:
+        """Until every partition has all its replicas in sync."""
+        deadline = time.monotonic() + PATIENCE_S
+        for partition in range(partitions):
+            while True:
+                found = self._partition(topic, partition)
+                if found is not None and len(found.isrs) == len(found.replicas):
+                    break
+                assert time.monotonic() < deadline, f"{topic}-{partition} is not in sync: {found}"
+
+    def _partition(self, topic: str, partition: int) -> Any:
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 2})
+        known = admin.list_topics(topic, timeout=10).topics[topic]
+        return known.partitions.get(partition)
+
+    def _run(self, *arguments: str) -> Any:
+        command = [CAUSEWAY, *arguments, "--dir", str(self._directory), "--json"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=2 * PATIENCE_S, check=False
+        )
+        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+        return json.loads(done.stdout)
+
+
+def _is_alive(pid: int) -> bool:
+    """A zombie is dead: whoever started it has just not looked yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
