@@ -8,12 +8,23 @@ from brokers.api import (
     alter_partition_reassignments,
     create_partitions,
     create_topics,
+    describe_topic_partitions,
     elect_leaders,
     list_partition_reassignments,
+    metadata,
 )
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands import CreateTopics, FenceBroker, NewTopic, RegisterBroker
+from brokers.metadata.commands import (
+    AlterConfigs,
+    ConfigChange,
+    ConfigOperation,
+    CreateTopics,
+    FenceBroker,
+    NewTopic,
+    RegisterBroker,
+)
+from brokers.wire.messages.metadata import DescribeTopicPartitionsRequest, MetadataRequest
 from brokers.wire.messages.replication import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionRequest,
@@ -185,3 +196,16 @@ def test_copies_that_share_a_host_are_told_of() -> None:
     node.ask(create_partitions, 3, CreatePartitionsRequest(topics=[grown]))
     assert [change.what for change in node.changes] == ["topic u", "topic t"]
     assert all("one host" in change.why for change in node.changes)
+
+
+def test_clients_are_told_who_is_away_and_who_is_eligible() -> None:
+    node = region()
+    minimum = {"min.insync.replicas": (ConfigOperation.SET, "2")}
+    node.do(AlterConfigs((ConfigChange((2, "t"), minimum),)))
+    node.do(FenceBroker(2, node.context.image.brokers[2].broker_epoch))
+    described = node.ask(describe_topic_partitions, 0, DescribeTopicPartitionsRequest())
+    first = described.topics[0].partitions[0]
+    assert (first.isr_nodes, first.eligible_leader_replicas, first.last_known_elr) == ([1], [2], [])
+    assert first.offline_replicas == [2]
+    asked = node.ask(metadata, 12, MetadataRequest(topics=None))
+    assert asked.topics[0].partitions[1].offline_replicas == [2]
