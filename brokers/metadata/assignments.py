@@ -63,7 +63,7 @@ def assign(
 
 def _factor(config: BrokerConfig, image: Image, name: str, factor: int) -> int:
     if factor == DEFAULT and name in INTERNAL_TOPICS:
-        return _internal_factor(config, image, name)
+        return internal_factor(config, name, len(image.brokers))
     factor = config.default_replication_factor if factor == DEFAULT else factor
     if factor < 1:
         because = f"{factor} replicas; there is at least 1"
@@ -71,11 +71,11 @@ def _factor(config: BrokerConfig, image: Image, name: str, factor: int) -> int:
     return factor
 
 
-def _internal_factor(config: BrokerConfig, image: Image, name: str) -> int:
-    """A number that was set is kept to; else a small region gets what it can hold."""
+def internal_factor(config: BrokerConfig, name: str, brokers: int) -> int:
+    """Replicas of a coordinator's topic: a number that was set, else as many as a small region can hold."""
     if name == OFFSETS_TOPIC and "offsets_topic_replication_factor" in config.model_fields_set:
         return config.offsets_topic_replication_factor
-    return max(1, min(INTERNAL_FACTOR, len(image.brokers)))
+    return max(1, min(INTERNAL_FACTOR, brokers))
 
 
 def check_assignment(image: Image, assignment: Sequence[Sequence[BrokerId]]) -> None:

@@ -11,6 +11,7 @@ from brokers.metadata.broker_commands import (
 from brokers.metadata.decision import Decision
 from brokers.metadata.departures import arrive, has_leaderships, leave
 from brokers.metadata.image import BrokerImage, Image
+from brokers.metadata.internal_topics import grow_internal_topics
 from brokers.metadata.partition_changes import PartitionChanges
 from brokers.wire.messages.metadata_records import (
     BrokerRegistrationChangeRecord,
@@ -68,6 +69,7 @@ def registered(image: Image, broker_id: int, broker_epoch: int) -> BrokerImage:
 def _let_in(config: BrokerConfig, image: Image, broker: BrokerImage) -> Decision:
     changes = PartitionChanges(image, config, back=(broker.id,))
     arrive(changes, broker.id)
+    grow_internal_topics(config, image, changes)
     unfenced = UnfenceBrokerRecord(id=broker.id, epoch=broker.broker_epoch)
     return Decision((unfenced, *changes.records), HeartbeatOutcome(True, False, False))
 

@@ -5,7 +5,7 @@ gets a copy only where nobody else is left. With a `ReplicaPlacement` each rack 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -37,6 +37,17 @@ def place(
         _check_racks(image, wanted)
     placer = _Placer(image, preferred_racks, first_partition + len(image.topics_by_name))
     return [placer.place(index, wanted) for index in range(count)]
+
+
+def extended(
+    image: Image,
+    partitions: Sequence[Sequence[BrokerId]],
+    factor: int,
+    active: Collection[BrokerId],
+) -> list[tuple[BrokerId, ...]]:
+    """Replicas of partitions that get more of them, up to `factor`, on brokers that are `active`."""
+    placer = _Placer(image, (), len(image.topics_by_name))
+    return [placer.extend(replicas, factor, active) for replicas in partitions]
 
 
 def crowding(image: Image, assignments: Sequence[Assignment]) -> str | None:
@@ -115,6 +126,17 @@ class _Placer:
         for each in wanted.observers:
             self._follow_in(taken, each, each.count)
         return self._count(taken, tuple(broker.id for broker in taken[replicas:]))
+
+    def extend(
+        self, replicas: Sequence[BrokerId], factor: int, active: Collection[BrokerId]
+    ) -> tuple[BrokerId, ...]:
+        taken = [broker for broker in self._brokers if broker.id in replicas]
+        candidates = [broker for broker in self._brokers if broker.id in active]
+        had = len(taken)
+        self._follow(taken, candidates, factor - len(replicas))
+        added = tuple(broker.id for broker in taken[had:])
+        self._held.update((*replicas, *added))
+        return (*replicas, *added)
 
     def _leader(self, index: int, candidates: list[BrokerImage]) -> BrokerImage:
         leader = min(

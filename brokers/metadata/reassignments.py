@@ -65,7 +65,7 @@ def _alter(
         raise Refusal(KafkaError.INVALID_REPLICATION_FACTOR, because)
     placement = placement_of(image.config((ResourceType.TOPIC, topic.name)))
     assignment = with_roles(image, item.replicas, placement)
-    wanted = _moving(image, was, assignment)
+    wanted = moving(image, was, assignment)
     _check_roles(changes, topic, item.partition, was, wanted)
     changes.settle(topic, item.partition.partition, wanted)
 
@@ -77,7 +77,7 @@ def _check_in_service(image: Image, was: PartitionImage, replicas: tuple[BrokerI
             raise Refusal(KafkaError.INVALID_REPLICA_ASSIGNMENT, because)
 
 
-def _moving(image: Image, was: PartitionImage, to: Assignment) -> PartitionImage:
+def moving(image: Image, was: PartitionImage, to: Assignment) -> PartitionImage:
     """The new replicas in their order, then those that leave when they are no longer needed."""
     worth = {*was.isr, *was.elr, *was.last_known_elr}
     kept = tuple(each for each in was.replicas if each not in was.adding or each in worth)

@@ -1,6 +1,7 @@
 """How many replicas a new topic gets, and where, when nobody says or everybody does."""
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -160,3 +161,30 @@ def test_the_first_leader_is_in_the_preferred_rack() -> None:
     made = region(leader_preference_racks="east")
     create(made, "t", assignments=((0, (1, 2, 3)),))
     assert made.partition("t").leader == 3
+
+
+def grown(settings: dict[str, Any]) -> Region:
+    """A region whose consumers came before its second and third broker."""
+    made = Region(config(**settings), brokers=1)
+    made.do(CreateTopics((internal_topic(OFFSETS, made.config),)))
+    create(made, "t", replication_factor=1)
+    for broker_id in (2, 3):
+        made.register(broker_id, starts_fenced=True)
+        made.beat(broker_id)
+    return made
+
+
+def test_a_coordinators_topic_grows_with_its_region() -> None:
+    made = grown({})
+    partitions = made.image.topics_by_name[OFFSETS].partitions
+    assert all(partition.isr == (1,) and partition.leader == 1 for partition in partitions)
+    assert {partition.adding for partition in partitions} <= {(2, 3), (3, 2)}
+    assert {frozenset(partition.replicas) for partition in partitions} == {frozenset((1, 2, 3))}
+    first = Counter(partition.replicas[0] for partition in partitions)
+    assert max(first.values()) - min(first.values()) <= 3, "leaders are spread"
+    assert len(made.partition("t").replicas) == 1, "nobody asked for more"
+
+
+def test_a_coordinators_topic_whose_replicas_were_given_stays_as_it_is() -> None:
+    made = grown({"offsets_topic_replication_factor": 1})
+    assert {len(each.replicas) for each in made.image.topics_by_name[OFFSETS].partitions} == {1}

@@ -23,12 +23,19 @@ def region_of_four() -> Region:
     return region
 
 
-def propose(region: Region, *members: int, sender: int = 1, **more: Any) -> InSyncOutcome:
-    was, topic = region.partition("t"), region.image.topics_by_name["t"]
+def propose(
+    region: Region,
+    *members: int,
+    sender: int = 1,
+    name: str = "t",
+    index: int = 0,
+    **more: Any,
+) -> InSyncOutcome:
+    was, topic = region.partition(name, index), region.image.topics_by_name[name]
     topic_id = more.pop("topic_id", topic.id)
     epochs = {each: broker.broker_epoch for each, broker in region.image.brokers.items()}
     told: dict[str, Any] = {
-        "partition": 0,
+        "partition": index,
         "leader_epoch": was.leader_epoch,
         "partition_epoch": was.partition_epoch,
         "isr": tuple(InSyncMember(each, epochs.get(each, -1)) for each in members),

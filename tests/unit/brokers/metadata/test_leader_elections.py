@@ -92,19 +92,11 @@ def test_leaders_are_moved_in_portions() -> None:
     region.beat(1)
     topic = region.image.topics_by_name["t"]
     for index in range(len(topic.partitions)):
-        propose(region, 2, 1, sender=2, partition=index, **epochs(region, index))
+        propose(region, 2, 1, sender=2, index=index)
     assert region.do(BalanceLeaders()) == 5
     assert BalanceLeaders() in region.controller.on_time(region.image, region.now)
     assert region.do(BalanceLeaders()) == 0
     assert all(p.leader == 1 for p in region.image.topics_by_name["t"].partitions)
-
-
-def epochs(region: Region, index: int) -> dict[str, int]:
-    partition = region.partition("t", index)
-    return {
-        "leader_epoch": partition.leader_epoch,
-        "partition_epoch": partition.partition_epoch,
-    }
 
 
 def test_balancing_can_be_switched_off() -> None:

@@ -1,0 +1,40 @@
+"""Coordinators' topics that were created when a region was small, or still starting, get the replicas they should have.
+
+Without this a consumer that comes before the second broker would leave every group of a large region on one disk.
+"""
+
+from brokers.config import BrokerConfig
+from brokers.ids import INTERNAL_TOPICS
+from brokers.metadata.assignments import internal_factor, placement_of
+from brokers.metadata.commands import ResourceType
+from brokers.metadata.image import Image, PartitionImage, TopicImage
+from brokers.metadata.partition_changes import PartitionChanges
+from brokers.metadata.placement import Assignment, extended
+from brokers.metadata.reassignments import moving
+
+
+def grow_internal_topics(config: BrokerConfig, image: Image, changes: PartitionChanges) -> None:
+    """As many replicas as a topic created now would get, if its number was left to the region."""
+    for name in INTERNAL_TOPICS:
+        topic = image.topics_by_name.get(name)
+        if topic is not None and placement_of(image.config((ResourceType.TOPIC, name))) is None:
+            factor = internal_factor(config, name, len(changes.electorate.active))
+            _grow(image, changes, topic, factor)
+
+
+def _grow(image: Image, changes: PartitionChanges, topic: TopicImage, factor: int) -> None:
+    small = {
+        index: partition
+        for index, partition in enumerate(topic.partitions)
+        if len(partition.replicas) < factor and not partition.removing
+    }
+    have = [partition.replicas for partition in small.values()]
+    for index, replicas in zip(
+        small, extended(image, have, factor, changes.electorate.active), strict=True
+    ):
+        was = changes.partition(topic, index)
+        assert isinstance(was, PartitionImage)
+        # Leaders are spread again: those that were alone all began on the same few brokers.
+        turn = index % factor
+        spread = (*replicas[turn:], *replicas[:turn])
+        changes.settle(topic, index, moving(image, was, Assignment(spread)))
