@@ -54,6 +54,9 @@ class TaskError(Enum):
     INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
+# Each node would serve, or fill, only the partitions that it leads.
+SEVERAL_NODES = "this release links regions of one node only, and this region has several"
+
 LINK_HINTS: dict[LinkError, str] = {
     LinkError.NO_ERROR: "",
     LinkError.AUTHENTICATION_ERROR: "check the link's security settings",

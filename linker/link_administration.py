@@ -24,7 +24,7 @@ from linker.admin import (
 from linker.config import LinkConfig, LinkConfigError
 from linker.desk import Desk, Effects
 from linker.destination import DestinationLink
-from linker.errors import LinkError, LinkRefusal
+from linker.errors import SEVERAL_NODES, LinkError, LinkRefusal
 from linker.link import LINK_KIND, LinkRecord
 from linker.mirror import LIVE, MirrorState
 from linker.registry import (
@@ -63,6 +63,8 @@ class LinkAdministration:
                 f"{command.name!r} cannot name a link",
                 hint="1 to 249 of A-Z a-z 0-9 . _ -",
             )
+        if len(self._desk.view.image.brokers) > 1:
+            raise LinkRefusal("INVALID_REQUEST", SEVERAL_NODES, hint="link two one-node regions")
         if command.name in self._registry.links:
             raise LinkRefusal(
                 "CLUSTER_LINK_EXISTS",

@@ -10,6 +10,7 @@ from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced
 from linker import session
 from linker.config import KIB, MIB
 from linker.desk import Desk, Effects
+from linker.errors import SEVERAL_NODES, LinkError
 from linker.events import CloseStream, Stream
 from linker.frames import (
     AskBeacon,
@@ -72,6 +73,8 @@ class Serving:
         answer = session.answer(frame, self._desk.view.cluster_id)
         if isinstance(answer, Refused):
             return self._refuse(answer)
+        if len(self._desk.view.image.brokers) > 1:
+            return self._refuse(Refused(LinkError.UNKNOWN.value, SEVERAL_NODES))
         assert isinstance(frame, Hello)
         chunk_bytes = min(max(frame.chunk_bytes, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX)
         self._source = Source(self._desk, self._line, chunk_bytes)

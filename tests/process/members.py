@@ -78,6 +78,16 @@ class Members:
                     break
                 assert time.monotonic() < deadline, f"{topic}-{partition} is not in sync: {found}"
 
+    def try_link(self, at: str, source: str) -> str:
+        """What is said of a link that is refused."""
+        where = ("--bootstrap-server", at, "--source-bootstrap-server", source)
+        command = [CAUSEWAY, "link", "create", "west-east", *where]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
+        assert done.returncode == 1, (done.stdout, done.stderr)
+        return done.stdout + done.stderr
+
     def _partition(self, topic: str, partition: int) -> Any:
         admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 2})
         known = admin.list_topics(topic, timeout=10).topics[topic]
