@@ -62,6 +62,11 @@ class Log:
         """Bytes of record batches in the log."""
         return sum(segment.size for segment in self.segments)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no batch at all."""
+        return self.size == 0 and self.log_start_offset == self.log_end_offset
+
     def append(
         self,
         headers: Sequence[BatchHeader],
@@ -161,6 +166,14 @@ class Log:
             else effects
         )
 
+    def step_back(self, offset: Offset) -> list[StorageEffect]:
+        """Let an empty log's only segment begin at `offset`, below the log start, which stays: the batch appended next
+        holds it, as where records were deleted up to the middle of a batch (KIP-107)."""
+        assert self.is_empty and offset < self.log_end_offset, (offset, self.log_end_offset)
+        roll = self._roll(offset)
+        self.log_end_offset = offset
+        return [roll, *self._start_at(self.log_start_offset)]
+
     def truncate(self, offset: Offset) -> list[StorageEffect]:
         """Cut what lies at `offset` and above: then this log is over, and `LogOpened` brings the one that is left.
 
@@ -213,4 +226,4 @@ class Log:
 
     def _note_epochs(self, headers: Sequence[BatchHeader]) -> None:
         for header in headers:
-            self.epochs.assign(header.leader_epoch, header.base_offset)
+            self.epochs.assign(header.leader_epoch, max(header.base_offset, self.log_start_offset))

@@ -210,6 +210,11 @@ class Storage:
 
         def roll(log: StoredLog) -> None:
             sealed, end = log.active, log.next_offset
+            if (
+                effect.base_offset < end
+            ):  # an empty log begins anew below: nothing there is on the disk yet
+                self._root.lower(effect.partition, effect.base_offset)
+                log.synced_offset = min(log.synced_offset, effect.base_offset)
             log.roll(effect.base_offset, effect.producers)
             self._ask_for_sync(effect.partition, log, sealed)
             if effect.base_offset > end:

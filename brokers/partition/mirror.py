@@ -19,15 +19,18 @@ def place(
     """Append the batches in `data` as they are -> (next offset, effects); raises `Refusal`.
 
     `offset` is where the source says this range begins: a range that does not begin at the log's end is refused, so a
-    lost or repeated one can't hide behind the gaps that a source may really have.
+    lost or repeated one can't hide behind the gaps that a source may really have. An empty log may begin with a batch
+    that begins below it: where the source was trimmed in the middle of one, that is the batch that holds its start.
     """
     log = replica.require_log()
     _require_writer(replica, writer)
     if offset != log.log_end_offset:
         because = f"{replica.partition} ends at {log.log_end_offset}, not at {offset}"
         raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE, because)
-    headers = _checked(replica, memoryview(data), offset)
-    effects = log.append(
+    headers = _checked(replica, memoryview(data), offset, holds_start=log.is_empty)
+    base = headers[0].base_offset
+    effects = log.step_back(base) if base < offset else []
+    effects += log.append(
         headers, (data,), now, config=replica.config, sync=replica.config.sync, roll_first=roll
     )
     replica.appended(len(data))
@@ -59,11 +62,14 @@ def _require_writer(replica: Replica, writer: str) -> None:
         )
 
 
-def _checked(replica: Replica, data: memoryview, expected: Offset) -> tuple[BatchHeader, ...]:
+def _checked(
+    replica: Replica, data: memoryview, expected: Offset, *, holds_start: bool
+) -> tuple[BatchHeader, ...]:
     headers = []
     covered = 0
     for position, header in iter_headers(data):
-        if header.base_offset < expected:
+        first = header.next_offset - 1 if holds_start and position == 0 else header.base_offset
+        if first < expected:
             raise Refusal(
                 KafkaError.OFFSET_OUT_OF_RANGE, f"offset {header.base_offset} comes again"
             )

@@ -4,6 +4,7 @@ import pytest
 
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.ports import DiskError
+from brokers.region import PartitionState
 from linker.admin import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -20,6 +21,19 @@ from linker.mirror import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 from tests.sim.files import SimFiles
+
+
+class Unlucky:
+    """A power cut that takes everything it may."""
+
+    def random(self) -> float:
+        return 0.0
+
+    def randbytes(self, n: int, /) -> bytes:
+        return bytes(n)
+
+    def randrange(self, start: int, stop: int, /) -> int:
+        return start
 
 
 class Ailing(SimFiles):
@@ -72,6 +86,12 @@ def state(world: World) -> MirrorState:
 def is_online(host: Host, partition: TopicPartition) -> bool:
     found = host.view.partition_state(partition)
     return found is not None and found.online
+
+
+def here(world: World, partition: TopicPartition) -> PartitionState:
+    found = world.destination.view.partition_state(partition)
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize("room", range(0, 900, 60))
@@ -244,3 +264,20 @@ def test_a_promotion_goes_by_nothing_that_was_heard_before_a_partition_was_offli
     cut = world.destination.mirror("orders").record.cut
     assert cut is not None
     assert cut.partitions[0].offset == 3
+
+
+def test_a_mirror_that_a_power_cut_emptied_begins_anew_in_the_middle_of_a_batch() -> None:
+    """Where its source was trimmed to is inside a batch: that batch is placed whole, and read from there."""
+    world = started()
+    clients.send(world.source, "orders", 0, *(b"%d" % index for index in range(8)))
+    clients.delete_records(world.source, "orders", 0, 5)
+    orders = TopicPartition("orders", 0)
+    world.run_until(lambda: caught_up(world) and here(world, orders).log_start_offset == 5)
+    world.destination.stop()
+    world.destination.files.crash(Unlucky())
+    world.destination.start()
+    assert here(world, orders).log_end_offset == here(world, orders).log_start_offset == 5
+    world.run_until(lambda: caught_up(world))
+    assert here(world, orders).log_start_offset == 5
+    assert world.destination.offsets("orders", 0) == [2]
+    assert world.source.log("orders", 0).endswith(world.destination.log("orders", 0))

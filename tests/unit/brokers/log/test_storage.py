@@ -391,3 +391,21 @@ def test_sealed_segments_keep_their_indexes_out_of_memory_beyond_a_number() -> N
         assert driver.read(offset, size_max=1).next_offset == offset + 1
         assert driver.find(NOW + offset) == (offset, NOW + offset)
     assert sum(segment._index is not None for segment in segments) <= 33
+
+
+@pytest.mark.parametrize("survives", [True, False])
+def test_an_empty_log_begins_anew_below_its_start_and_trusts_nothing_there(survives: bool) -> None:
+    driver = Driver()
+    driver.append(batch_at(0, 30))
+    driver.perform(driver.log.trim(30))
+    driver.storage.close()
+    driver.start()
+    driver.perform(driver.log.step_back(28))
+    driver.append(batch_at(28, 8, leader_epoch=2))
+    assert driver.read(30).next_offset == 36
+    if not survives:
+        driver.files.damage(f"{TP}/00000000000000000028.log", 80, b"torn")
+    driver.start()
+    assert driver.log.log_start_offset == 30
+    assert driver.log.log_end_offset == (36 if survives else 30)
+    assert driver.log.epochs.entries == ((2, 30),)

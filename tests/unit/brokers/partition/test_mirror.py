@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.effects import Append, Roll
+from brokers.effects import Append, Roll, SaveEpochs, TrimLog
 from brokers.errors import KafkaError, Refusal
 from brokers.partition import mirror
 from brokers.partition.replica import Replica
@@ -89,3 +89,18 @@ def test_skipping_goes_forward_only() -> None:
     mirror.skip_to(replica, LINK, 100)
     assert replica.log is not None
     assert (replica.log.log_start_offset, replica.log.log_end_offset) == (100, 100)
+
+
+def test_an_empty_mirror_begins_with_the_batch_that_holds_its_start() -> None:
+    replica = open_replica(writer=LINK)
+    mirror.skip_to(replica, LINK, 30)
+    assert refused(replica, 30, copied(20, 10)) is KafkaError.OFFSET_OUT_OF_RANGE
+    assert refused(replica, 30, copied(28, 8) + copied(34)) is KafkaError.OFFSET_OUT_OF_RANGE
+    data = copied(28, 8) + copied(36)
+    next_offset, effects = mirror.place(replica, LINK, 30, data, roll=False, now=NOW)
+    assert [type(effect) for effect in effects] == [Roll, TrimLog, SaveEpochs, Append]
+    log = replica.require_log()
+    assert (log.log_start_offset, next_offset) == (30, 37)
+    assert [segment.base_offset for segment in log.segments] == [28]
+    assert log.epochs.entries == ((0, 30),)
+    assert refused(replica, 37, copied(36, 2)) is KafkaError.OFFSET_OUT_OF_RANGE
