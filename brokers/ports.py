@@ -20,6 +20,14 @@ class DiskError(Exception):
     """The disk refused: full, read-only, broken. The message is for the operator."""
 
 
+class SyncError(DiskError):
+    """The device failed a sync. What was appended since the last one can still be read, and may never reach the disk.
+
+    Linux reports a failed write once and takes the pages for clean, so that the next sync succeeds without them: what is
+    to be relied on must be written again before.
+    """
+
+
 class FileRange(Protocol):
     """`len()` bytes of a file by reference: what moves them need not read them.
 
@@ -38,7 +46,8 @@ class Files(Protocol):
     Every call raises `DiskError` when the disk refuses. What `append` wrote, and the name of a file or directory that
     it or `make_directory` made, is durable only after `sync` of the file; `truncate`, `replace`, `rename` and `remove`
     are durable when they return. Reads past the end return fewer bytes. `append` makes the file if there is none (never
-    its directory) and returns its size after the write. `sync` may be called from another thread.
+    its directory) and returns its size after the write. `sync` raises `SyncError`. `sync` and `touch` may be called
+    from another thread.
     """
 
     def append(self, path: str, buffers: Buffers) -> int: ...
@@ -55,6 +64,12 @@ class Files(Protocol):
     def truncate(self, path: str, size: int) -> None: ...
 
     def sync(self, path: str) -> None: ...
+
+    def touch(self, path: str) -> None:
+        """Make an empty file if there is none. No sync makes it durable: it is for the next process, if that comes."""
+
+    def rewrite(self, path: str, position: int) -> None:
+        """Write what lies from `position` on once more, byte for byte: the next sync then answers for it."""
 
     def replace(self, path: str, data: Buffer) -> None:
         """Write the whole file atomically: temporary name, sync, rename, sync of the directory."""

@@ -1,16 +1,8 @@
 """Open or create a partition's folder, and make of it the two halves: the core's `Log` and the disk's `StoredLog`."""
 
-from collections.abc import Sequence
-
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.log.checkpoints import (
-    LEADER_EPOCHS,
-    PARTITION_METADATA,
-    CheckpointError,
-    format_epochs,
-    format_topic_id,
-    parse_topic_id,
-)
+from brokers.log.checkpoints import LEADER_EPOCHS, PARTITION_METADATA, format_epochs
+from brokers.log.folders import claim_folder, folder_name
 from brokers.log.log import Log
 from brokers.log.recovery import Folder, Recovered, Recovery
 from brokers.log.root import Root
@@ -19,19 +11,6 @@ from brokers.log.segments import Segment
 from brokers.log.stored_log import StoredLog
 from brokers.ports import Files
 from brokers.records.batch import BatchError
-
-STRAY_SUFFIX = "-stray"
-_NAME_MAX = 180  # leaves room for an id and a suffix in a file name of 255 bytes
-
-
-def folder_name(partition: TopicPartition) -> str:
-    """Kafka's name of a partition's folder."""
-    return str(partition)
-
-
-def aside_name(partition: TopicPartition, topic_id: bytes, suffix: str) -> str:
-    """Kafka's kind of name for a folder that is put aside: `topic-0.id-delete`, `topic-0.id-stray`."""
-    return f"{folder_name(partition)[:_NAME_MAX]}.{topic_id.hex()}{suffix}"
 
 
 def open_log(
@@ -50,7 +29,7 @@ def open_log(
     Batches below `checked_offset` were written by this very process and are still in the page cache.
     """
     directory = folder_name(partition)
-    repairs = _claim_folder(files, root, partition, topic_id)
+    repairs = claim_folder(files, root, partition, topic_id)
     recovery_point = root.recovery_points.get(partition)
     folder = Folder(
         directory=directory,
@@ -75,38 +54,13 @@ def open_log(
         synced_offset=min(recovery_point, found.next_offset),
         settled=found.settled,
     )
-    if stored.synced_offset <= found.log_start_offset and files.exists(
-        f"{directory}/{LEADER_EPOCHS}"
-    ):
-        stored.unsynced_path = f"{directory}/{LEADER_EPOCHS}"  # as far as one can know
+    if (
+        stored.synced_offset <= found.log_start_offset
+    ):  # then neither are these, as far as one can know
+        paths = (f"{directory}/{name}" for name in (PARTITION_METADATA, LEADER_EPOCHS))
+        stored.unsynced_paths = {path: None for path in paths if files.exists(path)}
     log = _core_half(root, partition, topic_id, found, now)
     return log, stored, (*repairs, *found.repairs)
-
-
-def _claim_folder(
-    files: Files, root: Root, partition: TopicPartition, topic_id: bytes
-) -> Sequence[str]:
-    """Make the folder if there is none; put aside one that is a deleted topic's of the same name."""
-    directory = folder_name(partition)
-    metadata = f"{directory}/{PARTITION_METADATA}"
-    repairs = []
-    if files.exists(metadata):
-        try:
-            owner = parse_topic_id(files.read(metadata, 0, files.size(metadata)))
-            if owner == topic_id:
-                return ()
-            aside = aside_name(partition, owner, STRAY_SUFFIX)
-            files.close(directory)
-            files.rename(directory, aside)
-            repairs.append(f"{directory}: belongs to an earlier topic of that name, now {aside}")
-        except CheckpointError as error:
-            repairs.append(f"{metadata}: made anew: {error}")
-            files.remove(metadata)
-    if not files.exists(directory):
-        root.begin(partition)
-        files.make_directory(directory)
-    files.append(metadata, [format_topic_id(topic_id)])
-    return repairs
 
 
 def _core_half(

@@ -102,6 +102,13 @@ class Root:
         self.recovery_points.offsets[partition] = offset
         self.recovery_points.save()
 
+    def lower_recovery_point(self, partition: TopicPartition, offset: Offset) -> None:
+        """What was taken to be on the disk above `offset` may not be."""
+        point = self.recovery_points
+        if max(point.get(partition), point.saved.get(partition, 0)) > offset:
+            point.offsets[partition] = offset
+            point.save()
+
     def lower(self, partition: TopicPartition, offset: Offset) -> None:
         """Before a log is cut at `offset`: from now on nothing says, durably, that more of it was kept or committed."""
         for each in (self.high_watermarks, self.recovery_points):

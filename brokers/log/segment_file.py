@@ -5,12 +5,13 @@ recovery makes them anew from the log. Those of a sealed segment are read when a
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from struct import Struct
 
 from brokers.ids import Buffer, Buffers, Instant, Offset
 from brokers.log.indexes import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
 from brokers.log.segments import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
-from brokers.ports import FileRange, Files
+from brokers.ports import DiskError, FileRange, Files
 from brokers.records.batch import HEADER_SIZE, BatchHeader, parse_header
 
 _HOP_BYTES = 1 << 16  # headers of small batches are read in chunks of this,
@@ -142,9 +143,19 @@ class SegmentFile:
         self.save_indexes()
 
     def sync_indexes(self) -> None:
-        """For indexes that were made anew below the recovery point, where nobody else syncs them."""
-        self._files.sync(self.index_path)
-        self._files.sync(self.time_index_path)
+        """For indexes that were made anew below the recovery point, where nobody else syncs them.
+
+        Where the disk refuses they go: the next opening must not take them for ones that it has.
+        """
+        paths = (self.index_path, self.time_index_path)
+        try:
+            for path in paths:
+                self._files.sync(path)
+        except DiskError:
+            for path in paths:
+                with suppress(DiskError):
+                    self._files.remove(path)
+            raise
 
     def unload_indexes(self) -> None:
         """Drop the indexes of a sealed segment from memory."""

@@ -1,8 +1,9 @@
 """The disk side of all logs of a node: performs every storage effect against the `Files` port, now.
 
 One `Storage` per data directory. A failed write closes its log and is reported as `LogFailed`; the next `OpenLog`
-recovers from what the disk holds. Appends that must be synced are only written here: their partition appears in
-`unsynced`, and the host runs `begin_sync` → the work it returns, in any thread → `end_sync`, which reports `Written`.
+recovers from what the disk holds, and writes again what a failed sync left in memory only. Appends that must be synced
+are only written here: their partition appears in `unsynced`, and the host runs `begin_sync` → the work it returns, in
+any thread → `end_sync`, which reports `Written`.
 """
 
 from collections.abc import Callable
@@ -41,19 +42,21 @@ from brokers.events import (
     Written,
 )
 from brokers.ids import Instant, Offset, TopicPartition
+from brokers.log.doubts import Doubts
+from brokers.log.folders import aside_name, folder_name
 from brokers.log.log import Log
-from brokers.log.opening import aside_name, folder_name, open_log
+from brokers.log.opening import open_log
 from brokers.log.ranges import share
 from brokers.log.root import DELETED_SUFFIX, Root
-from brokers.log.segment_file import LoadedIndexes, SegmentFile
+from brokers.log.segment_file import LoadedIndexes
 from brokers.log.snapshots import encode_snapshot
 from brokers.log.states import load_state, save_state
 from brokers.log.stored_log import StoredLog
 from brokers.log.strays import remove_folder, remove_strays
-from brokers.log.syncing import SyncResult, SyncTarget, sync_files
+from brokers.log.syncing import SyncResult, Syncs
 from brokers.log.timestamps import Found, find_timestamp
 from brokers.log.truncation import cut_log
-from brokers.ports import DiskError, Files
+from brokers.ports import DiskError, Files, SyncError
 from brokers.records.batch import BatchError
 
 
@@ -64,14 +67,15 @@ class Storage:
         self._files = files
         self._interval = index_interval_bytes
         self._root = Root(files)
+        self._doubts = Doubts(files, self._root)
         self._loaded = LoadedIndexes()
         self._logs: dict[TopicPartition, StoredLog] = {}
         self._cores: dict[TopicPartition, Log] = {}  # read again only once the core has stopped
         # Below, batches of a log that a failed append took offline need no second look when it is opened again.
         self._checked: dict[TopicPartition, Offset] = {}
         self._offline: dict[TopicPartition, str] = {}  # why, of those that were not reopened
-        self.unsynced: dict[TopicPartition, SyncTarget] = {}
-        self._under_way: dict[TopicPartition, SyncTarget] = {}  # of open logs: begun, and not ended
+        self._syncs = Syncs(files)
+        self.unsynced = self._syncs.asked
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
             Append: self._append,
             ReadRange: self._read,
@@ -106,23 +110,30 @@ class Storage:
 
     def begin_sync(self, partition: TopicPartition) -> Callable[[], SyncResult]:
         """Take a partition from `unsynced` -> the syncing, which may run in another thread while appends go on."""
-        target = self._under_way[partition] = self.unsynced.pop(partition)
-        log = self._logs[partition]
-        return lambda: sync_files(self._files, log, target)
+        return self._syncs.begin(partition, self._logs[partition])
 
     def end_sync(self, partition: TopicPartition, result: SyncResult) -> list[Event]:
         """What came of it: `Written` for appends that waited, or `LogFailed`."""
         log = result.log
-        if self._logs.get(partition) is not log:
-            return []  # closed, or opened anew, meanwhile
-        self._under_way.pop(partition, None)
+        is_open = self._logs.get(partition) is log
+        if is_open:
+            self._syncs.ended(partition, log, well=not result.failures)
         for path, reason in result.failures.items():
             if self._files.exists(path):  # else it was trimmed meanwhile
-                return self._fail(partition, reason)
+                return self._on_sync_failed(partition, log, reason)
+        if not is_open:
+            return []  # closed, or opened anew, meanwhile
         was_promised = log.sync_promised > log.synced_offset
         log.synced_offset = max(log.synced_offset, result.next_offset)
         self._root.recovery_points.offsets[partition] = log.synced_offset
         return [Written(partition, log.synced_offset)] if was_promised else []
+
+    def _on_sync_failed(
+        self, partition: TopicPartition, log: StoredLog, reason: str
+    ) -> list[Event]:
+        """Even if the log was closed or opened anew meanwhile: nobody was told but this sync."""
+        self._doubts.raise_for(partition, log.synced_offset)
+        return self._fail(partition, DiskError(reason)) if partition in self._logs else []
 
     def sync(self, partition: TopicPartition) -> list[Event]:
         """Begin and end in one: for hosts without threads."""
@@ -133,9 +144,9 @@ class Storage:
 
         What the disk refuses now, or refused before, is left to the next start's recovery.
         """
+        for partition in list(self._logs):
+            self._close(CloseLog(partition, delete=False), 0)
         try:
-            for partition in list(self._logs):
-                self._close_cleanly(partition)
             if not self._offline:
                 self._root.mark_closed()
         except DiskError:
@@ -145,6 +156,10 @@ class Storage:
         partition = effect.partition
         self._drop(partition)
         try:
+            if self._doubts.settle(
+                partition
+            ):  # then all of it is looked at, whatever was known before
+                self._checked.pop(partition, None)
             log, stored, repairs = open_log(
                 self._files,
                 self._root,
@@ -156,11 +171,11 @@ class Storage:
                 now=now,
             )
         except DiskError as error:
-            return self._fail(partition, str(error))
+            return self._fail(partition, error)
         self._logs[partition], self._cores[partition] = stored, log
         self._offline.pop(partition, None)
         for segment in stored.segments[:-1]:
-            self._ask_for_sync(partition, stored, segment)
+            self._syncs.ask(partition, stored, segment)
         failures: list[Event] = []
         if effect.sync:
             failures = self._on_log(partition, partial(self._sync_recovered, partition))
@@ -168,8 +183,8 @@ class Storage:
 
     def _sync_recovered(self, partition: TopicPartition, log: StoredLog) -> None:
         """What was written and never synced is about to be served as committed."""
-        self._ask_for_sync(partition, log, log.active)
-        self._sync_now(partition)
+        self._syncs.ask(partition, log, log.active)
+        self._syncs.sync_now(partition, log)
         log.synced_offset = log.next_offset
         self._root.recovery_points.offsets[partition] = log.synced_offset
 
@@ -182,28 +197,12 @@ class Storage:
             log.append(effect.headers, effect.buffers)
         except DiskError as error:
             self._checked[partition] = log.next_offset
-            return self._fail(partition, str(error))
+            return self._fail(partition, error)
         if effect.sync or log.sync_promised > log.synced_offset:
             log.sync_promised = log.next_offset
-            self._ask_for_sync(partition, log, log.active)
+            self._syncs.ask(partition, log, log.active)
             return []
         return [Written(partition, log.next_offset)]
-
-    def _ask_for_sync(
-        self, partition: TopicPartition, log: StoredLog, segment: SegmentFile
-    ) -> None:
-        next_offset, is_active = log.end_of(segment), segment is log.active
-        # A sealed segment is trusted with its indexes once the recovery point is past it. They were finished when it
-        # was sealed, so where they are on the disk its last batch may have been there for long.
-        if next_offset < log.synced_offset or (is_active and next_offset == log.synced_offset):
-            return
-        target = self.unsynced.setdefault(partition, SyncTarget())
-        paths = [segment.path] if is_active else segment.paths
-        if log.unsynced_path:
-            target.paths[log.unsynced_path] = None
-            log.unsynced_path = ""
-        target.paths.update(dict.fromkeys(paths))
-        target.next_offset = next_offset
 
     def _roll(self, effect: Roll, now: Instant) -> list[Event]:
         events: list[Event] = []
@@ -216,7 +215,7 @@ class Storage:
                 self._root.lower(effect.partition, effect.base_offset)
                 log.synced_offset = min(log.synced_offset, effect.base_offset)
             log.roll(effect.base_offset, effect.producers)
-            self._ask_for_sync(effect.partition, log, sealed)
+            self._syncs.ask(effect.partition, log, sealed)
             if effect.base_offset > end:
                 events.extend(self._settle_gap(effect.partition, log))
 
@@ -225,30 +224,22 @@ class Storage:
 
     def _settle_gap(self, partition: TopicPartition, log: StoredLog) -> list[Event]:
         """Make a hole between two segments durable as one that is meant; recovery takes any other for a loss."""
-        self._sync_now(partition)
+        self._syncs.sync_now(partition, log)
         was_promised = log.sync_promised > log.synced_offset
         log.synced_offset = log.next_offset
         self._root.save_recovery_point(partition, log.synced_offset)
         return [Written(partition, log.synced_offset)] if was_promised else []
-
-    def _sync_now(self, partition: TopicPartition) -> None:
-        """Everything that is not on the disk for certain: nobody knows how a sync that is under way will end."""
-        begun = self._under_way.get(partition, SyncTarget()).paths
-        asked = self.unsynced.pop(partition, SyncTarget()).paths
-        trimmed = [path for path in begun if not self._files.exists(path)]
-        for path in dict.fromkeys((*begun, *asked)):
-            if path not in trimmed:
-                self._files.sync(path)
 
     def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
         return self._on_log(effect.partition, lambda log: log.save_epochs(effect.entries))
 
     def _trim(self, effect: TrimLog, now: Instant) -> list[Event]:
         def trim(log: StoredLog) -> None:
+            for path in list(log.unsynced_paths):  # whose the folder is, before what is said of it
+                self._files.sync(path)
+                log.synced((path,))
             self._root.save_log_start(effect.partition, effect.log_start_offset)
-            gone = log.trim(effect.log_start_offset)
-            if target := self.unsynced.get(effect.partition):
-                target.paths = {path: None for path in target.paths if path not in gone}
+            self._syncs.trimmed(effect.partition, log.trim(effect.log_start_offset))
 
         return self._on_log(effect.partition, trim)
 
@@ -271,7 +262,7 @@ class Storage:
         try:
             act(log)
         except DiskError as error:
-            return self._fail(partition, str(error))
+            return self._fail(partition, error)
         return []
 
     def _close(self, effect: CloseLog, now: Instant) -> list[Event]:
@@ -281,7 +272,7 @@ class Storage:
             elif effect.partition in self._logs:
                 self._close_cleanly(effect.partition)
         except DiskError as error:
-            return self._fail(effect.partition, str(error))
+            return self._fail(effect.partition, error)
         return []
 
     def _delete(self, partition: TopicPartition) -> None:
@@ -290,8 +281,9 @@ class Storage:
         self._drop(partition)
         self._offline.pop(partition, None)
         self._root.forget(partition)
+        self._doubts.forget(partition)
         if self._files.exists(directory):
-            aside = aside_name(partition, core.topic_id if core else b"", DELETED_SUFFIX)
+            aside = aside_name(partition, core.topic_id.hex() if core else "", DELETED_SUFFIX)
             remove_folder(self._files, directory, aside)
 
     def _remove_strays(self, effect: RemoveStrays, now: Instant) -> list[Event]:
@@ -300,7 +292,7 @@ class Storage:
 
     def _close_cleanly(self, partition: TopicPartition) -> None:
         log, core = self._logs[partition], self._cores[partition]
-        self._sync_now(partition)
+        self._syncs.sync_now(partition, log)
         log.close(encode_snapshot(core.producers))
         self._root.recovery_points.offsets[partition] = log.next_offset
         self._drop(partition)
@@ -352,7 +344,7 @@ class Storage:
             return (b"", offset, error.error), []
         except DiskError as error:
             failed = b"", offset, KafkaError.KAFKA_STORAGE_ERROR
-            return failed, self._fail(partition, str(error))
+            return failed, self._fail(partition, error)
         return (data, next_offset, KafkaError.NONE), []
 
     def _find_timestamp(self, effect: FindTimestamp, now: Instant) -> list[Event]:
@@ -365,7 +357,7 @@ class Storage:
         except BatchError:
             found = None  # damage on the way: nothing that could be told for certain
         except DiskError as error:
-            events = self._fail(effect.partition, str(error))
+            events = self._fail(effect.partition, error)
         where = found or Found(-1, -1, -1)
         return [TimestampFound(effect.ticket, effect.partition, *where), *events]
 
@@ -382,22 +374,23 @@ class Storage:
         except DiskError as error:
             for partition, log in self._logs.items():
                 if name.startswith(f"{log.directory}/"):
-                    return self._fail(partition, str(error))
+                    return self._fail(partition, error)
             raise
 
     def _keep_broker_epoch(self, effect: KeepBrokerEpoch, now: Instant) -> list[Event]:
         self._root.broker_epoch = effect.broker_epoch
         return []
 
-    def _fail(self, partition: TopicPartition, reason: str) -> list[Event]:
+    def _fail(self, partition: TopicPartition, error: DiskError) -> list[Event]:
         self._drop(partition)
-        self._offline[partition] = reason
+        if isinstance(error, SyncError):
+            self._doubts.raise_for(partition)
+        reason = self._offline[partition] = str(error)
         return [LogFailed(partition, reason)]
 
     def _drop(self, partition: TopicPartition) -> None:
         """Let go of a log without touching its files."""
         self._logs.pop(partition, None)
         self._cores.pop(partition, None)
-        self.unsynced.pop(partition, None)
-        self._under_way.pop(partition, None)
+        self._syncs.drop(partition)
         self._files.close(folder_name(partition))

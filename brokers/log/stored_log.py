@@ -4,7 +4,7 @@ Where a read ended is remembered, so that a sequential reader costs no lookup.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
 from brokers.errors import KafkaError
@@ -26,8 +26,8 @@ class StoredLog:
     """What the disk holds of one partition. The last segment is active; `next_offset` is one past the last batch.
 
     Below `synced_offset` everything is on the disk for certain; below `sync_promised` a write is to be reported only
-    once it is synced; `unsynced_path` is a small file to be synced with the next data, if any. `settled`: the folder is
-    as `close` leaves it.
+    once it is synced; `unsynced_paths` are small files to be synced with the next data. `settled`: the folder is as
+    `close` leaves it.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class StoredLog:
         self.next_offset = next_offset
         self.synced_offset = synced_offset
         self.sync_promised: Offset = 0
-        self.unsynced_path = ""
+        self.unsynced_paths: dict[str, None] = {}
         self._settled = settled
 
     @property
@@ -116,10 +116,10 @@ class StoredLog:
         is_empty = self.next_offset == self.segments[0].base_offset
         if is_empty and not self._files.exists(path):
             self._files.append(path, [format_epochs(entries)])
-            self.unsynced_path = path
+            self.unsynced_paths[path] = None
         else:
             self._files.replace(path, format_epochs(entries))
-            self.unsynced_path = ""
+            self.unsynced_paths.pop(path, None)
 
     def close(self, producers: bytes) -> None:
         """Bring everything to the disk, so that the next opening needs to check nothing."""
@@ -128,9 +128,13 @@ class StoredLog:
         self.active.seal()
         snapshot = f"{self.directory}/{file_name(self.next_offset, SNAPSHOT)}"
         self._files.replace(snapshot, producers)
-        for path in (*self.active.paths, self.unsynced_path):
-            if path:
-                self._files.sync(path)
+        for path in (*self.active.paths, *self.unsynced_paths):
+            self._files.sync(path)
+
+    def synced(self, paths: Iterable[str]) -> None:
+        """These files are on the disk."""
+        for path in paths:
+            self.unsynced_paths.pop(path, None)
 
     def end_of(self, segment: SegmentFile) -> Offset:
         """One past the last offset that a segment may hold."""

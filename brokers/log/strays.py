@@ -4,7 +4,7 @@ import re
 
 from brokers.ids import METADATA_PARTITION, TopicPartition
 from brokers.log.checkpoints import PARTITION_METADATA
-from brokers.log.opening import folder_name
+from brokers.log.folders import folder_name
 from brokers.log.root import DELETED_SUFFIX, Root
 from brokers.ports import DiskError, Files
 

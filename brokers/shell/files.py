@@ -1,7 +1,7 @@
 """The real disk behind the `Files` port: one data directory, plain system calls, a bounded cache of open files.
 
-Called from the node's loop, but for `sync`, which a worker thread may call while the loop appends to the same file:
-it opens the file for itself and shares nothing but a set of names.
+Called from the node's loop, but for `sync` and `touch`, which a worker thread may call while the loop appends to the
+same file: they open the file for themselves and share nothing but a set of names.
 """
 
 import os
@@ -13,12 +13,14 @@ from pathlib import Path
 from weakref import WeakSet
 
 from brokers.ids import Buffer, Buffers
+from brokers.ports import SyncError
 from brokers.shell.handles import DiskRange, Handle, read_at
 from brokers.shell.refusals import refusal, refusals
 
 OPEN_FILES_MAX = 2048
 _BUFFERS_MAX = 1024  # IOV_MAX of Linux
 _TEMPORARY_SUFFIX = ".tmp"
+_REWRITE_BYTES = 1 << 20
 
 
 class DiskFiles:
@@ -73,13 +75,32 @@ class DiskFiles:
             os.fsync(handle.descriptor)
 
     def sync(self, path: str) -> None:
-        with refusals(path):
+        try:
             _sync(self._path(path))
             directory = path
             while directory:
                 directory = os.path.dirname(directory)
                 if directory not in self._synced_names:
                     self._sync_names(directory)
+        except FileNotFoundError as error:
+            raise refusal(path, error) from error
+        except OSError as error:
+            raise SyncError(str(refusal(path, error))) from error
+
+    def touch(self, path: str) -> None:
+        with refusals(path):
+            os.close(os.open(self._path(path), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
+
+    def rewrite(self, path: str, position: int) -> None:
+        # A descriptor without O_APPEND, with which Linux would put every write at the end.
+        with refusals(path):
+            descriptor = os.open(self._path(path), os.O_RDWR | os.O_CLOEXEC)
+            try:
+                while data := read_at(descriptor, position, _REWRITE_BYTES):
+                    _write_at(descriptor, data, position)
+                    position += len(data)
+            finally:
+                os.close(descriptor)
 
     def replace(self, path: str, data: Buffer) -> None:
         with refusals(path):
@@ -192,6 +213,13 @@ def _write_all(handle: Handle, buffers: Buffers) -> None:
 def _write_plainly(descriptor: int, data: memoryview) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
+
+
+def _write_at(descriptor: int, data: bytes, position: int) -> None:
+    rest = memoryview(data)
+    while rest:
+        written = os.pwrite(descriptor, rest, position)
+        rest, position = rest[written:], position + written
 
 
 def _sync(path: str) -> None:

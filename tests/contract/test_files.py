@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brokers.ports import DiskError, Files
+from brokers.ports import DiskError, Files, SyncError
 from brokers.shell.files import DiskFiles
 from tests.sim.files import SimFiles
 
@@ -100,13 +100,14 @@ def test_what_was_read_stays_as_it_was_when_the_file_changes(files: Files) -> No
     assert bytes(data) == b"before"
 
 
-@pytest.mark.parametrize("operation", ["read", "size", "truncate", "sync", "rename"])
+@pytest.mark.parametrize("operation", ["read", "size", "truncate", "sync", "rewrite", "rename"])
 def test_a_missing_file_is_an_error_and_is_not_made(files: Files, operation: str) -> None:
     calls = {
         "read": lambda: files.read("missing", 0, 1),
         "size": lambda: files.size("missing"),
         "truncate": lambda: files.truncate("missing", 0),
         "sync": lambda: files.sync("missing"),
+        "rewrite": lambda: files.rewrite("missing", 0),
         "rename": lambda: files.rename("missing", "other"),
     }
     with pytest.raises(DiskError, match="missing"):
@@ -128,6 +129,25 @@ def test_a_truncated_file_is_appended_to_at_its_new_end(files: Files) -> None:
     assert files.size("log") == 4
     assert files.append("log", [b"x"]) == 5
     assert bytes(files.read("log", 0, 100)) == b"0123x"
+
+
+def test_a_touched_file_is_there_and_keeps_what_it_holds(files: Files) -> None:
+    files.touch("marker")
+    assert files.size("marker") == 0
+    files.append("marker", [b"x"])
+    files.touch("marker")
+    assert files.size("marker") == 1
+    with pytest.raises(DiskError):
+        files.touch("no such folder/marker")
+
+
+@pytest.mark.parametrize("position", [0, 1, 3 << 20, 4 << 20])
+def test_what_is_written_once_more_is_what_it_was(files: Files, position: int) -> None:
+    content = b"".join(number.to_bytes(4, "big") for number in range(1 << 20))
+    files.append("log", [content])
+    files.rewrite("log", position)
+    assert files.append("log", [b"!"]) == len(content) + 1
+    assert bytes(files.read("log", 0, 8 << 20)) == content + b"!"
 
 
 def test_a_replaced_file_is_wholly_new(files: Files) -> None:
@@ -224,6 +244,7 @@ operations = st.one_of(
     st.tuples(st.just("remove"), st.integers(0, 2), st.none()),
     st.tuples(st.just("rename"), st.integers(0, 2), st.integers(0, 2)),
     st.tuples(st.just("sync"), st.integers(0, 2), st.none()),
+    st.tuples(st.just("rewrite"), st.integers(0, 2), st.integers(0, 40)),
 )
 
 
@@ -254,6 +275,28 @@ def test_both_end_up_the_same_whatever_is_done(tmp_path_factory, steps) -> None:
 
 
 # --- faults, which only the simulated disk can be told to have ---
+
+
+@pytest.mark.parametrize("rewritten", [False, True])
+def test_what_a_failed_sync_dropped_can_be_read_until_the_power_goes_and_only_rewriting_saves_it(
+    rewritten: bool,
+) -> None:
+    files = SimFiles()
+    files.append("log", [b"a" * 10])
+    files.sync("log")
+    files.append("log", [b"b" * 10])
+    files.ailing = True
+    with pytest.raises(SyncError):
+        files.sync("log")
+    files.ailing = False
+    if rewritten:
+        files.rewrite("log", 10)
+    files.append("log", [b"c" * 10])
+    files.sync("log")
+    assert bytes(files.read("log", 0, 30)) == b"a" * 10 + b"b" * 10 + b"c" * 10
+    files.crash(random.Random(1))
+    middle = b"b" * 10 if rewritten else bytes(10)
+    assert bytes(files.read("log", 0, 30)) == b"a" * 10 + middle + b"c" * 10
 
 
 def test_a_crash_keeps_what_was_synced_and_a_prefix_at_most_of_the_rest() -> None:

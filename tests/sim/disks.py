@@ -8,7 +8,6 @@ from uuid import UUID
 
 from brokers.ids import Buffer, Buffers
 from brokers.metadata.commands import NO_ID
-from brokers.ports import DiskError
 from tests.sim.files import SimFiles
 
 Witness = Callable[[str, bytes], None]  # path, bytes appended
@@ -19,7 +18,7 @@ class Killed(BaseException):
 
 
 class Disk(SimFiles):
-    """`fuse` changes from now the process is killed; None: it lives. An `ailing` disk refuses every sync.
+    """`fuse` changes from now the process is killed; None: it lives.
 
     `directory` is what its `meta.properties` say: a node never takes one disk for another.
     """
@@ -28,7 +27,6 @@ class Disk(SimFiles):
         super().__init__()
         self.directory = directory
         self.fuse: int | None = None
-        self.ailing = False
         self._witness = witness
 
     def append(self, path: str, buffers: Buffers) -> int:
@@ -46,8 +44,6 @@ class Disk(SimFiles):
 
     def sync(self, path: str) -> None:
         self._burn()
-        if self.ailing:
-            raise DiskError(f"{path}: Input/output error")
         super().sync(path)
 
     def replace(self, path: str, data: Buffer) -> None:

@@ -1,5 +1,8 @@
 """A disk in memory behind the `Files` port, which forgets at a crash what was not synced, and can be full.
 
+A sync that the device refuses is Linux's: what was appended since the last one can still be read, counts as synced from
+then on, and is not on the disk unless it is written again.
+
 `crash` keeps of each file what was synced and, of what was appended since, a part: a prefix, whose last sectors may
 hold zeros or garbage instead (what a power cut leaves), or all of it as zeros. A file whose name was never synced may
 be gone altogether; whatever syncs a folder syncs all names in it, as on a real disk.
@@ -10,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from brokers.ids import Buffer, Buffers
-from brokers.ports import DiskError, Rng
+from brokers.ports import DiskError, Rng, SyncError
 
 SECTOR = 512
 
@@ -20,6 +23,7 @@ class _File:
     content: bytearray = field(default_factory=bytearray)
     synced: int = 0  # this many bytes survive a crash for certain
     named: bool = False  # the name does
+    dropped: list[range] = field(default_factory=list)  # what failed syncs left in memory only
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ class SimFiles:
         self._free: int | None = None  # bytes that the disk still takes; None: enough
         self._broken = ""  # part of the paths at which the device reports errors
         self.syncs = 0
+        self.ailing = False  # the device refuses every sync
 
     def full_after(self, size: int | None) -> None:
         """Let the disk be full after so many more bytes; None gives it room again."""
@@ -62,6 +67,7 @@ class SimFiles:
                 del self._files[path]
                 continue
             _tear(file, rng)
+            _drop(file)
             file.synced, file.named = len(file.content), True
         for path in list(self._directories):
             if path and not any(self._below(path)) and rng.random() < 0.5:
@@ -97,14 +103,27 @@ class SimFiles:
         file = self._file(path)
         del file.content[size:]
         file.content += bytes(size - len(file.content))
+        file.dropped = [range(each.start, min(each.stop, size)) for each in file.dropped]
         file.synced = size
 
     def sync(self, path: str) -> None:
-        self._check_device(path)
-        self.syncs += 1
         file = self._file(path)
+        if self.ailing or self._is_broken(path):
+            file.dropped.append(range(file.synced, len(file.content)))
+            raise SyncError(f"{path}: the device reports errors; check the disk")
+        self.syncs += 1
         file.synced = len(file.content)
         self._sync_names(path)
+
+    def touch(self, path: str) -> None:
+        self.append(path, [])
+
+    def rewrite(self, path: str, position: int) -> None:
+        self._check_device(path)
+        file = self._file(path)
+        again = [each for each in file.dropped if each.stop > position]
+        file.synced = min([file.synced, *(max(each.start, position) for each in again)])
+        file.dropped = [range(each.start, min(each.stop, position)) for each in file.dropped]
 
     def replace(self, path: str, data: Buffer) -> None:
         self._check_device(path)
@@ -179,8 +198,11 @@ class SimFiles:
         if directory not in self._directories:
             raise DiskError(f"{path}: No such file or directory")
 
+    def _is_broken(self, path: str) -> bool:
+        return bool(self._broken) and self._broken in path
+
     def _check_device(self, path: str) -> None:
-        if self._broken and self._broken in path:
+        if self._is_broken(path):
             raise DiskError(f"{path}: the device reports errors; check the disk")
 
     def _take(self, size: int) -> int:
@@ -208,3 +230,11 @@ def _tear(file: _File, rng: Rng) -> None:
     if garbled and rng.random() < 0.3:
         zeros = rng.random() < 0.5
         file.content[kept - garbled :] = bytes(garbled) if zeros else rng.randbytes(garbled)
+
+
+def _drop(file: _File) -> None:
+    for gone in file.dropped:
+        kept = min(gone.stop, len(file.content)) - gone.start
+        if kept > 0:
+            file.content[gone.start : gone.start + kept] = bytes(kept)
+    file.dropped.clear()

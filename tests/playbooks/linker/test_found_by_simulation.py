@@ -3,7 +3,6 @@
 import pytest
 
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
-from brokers.ports import DiskError
 from brokers.region import PartitionState
 from linker.admin import (
     AlterLinkConfigs,
@@ -19,32 +18,17 @@ from linker.errors import LinkRefusal
 from linker.events import AdminAsked
 from linker.mirror import MirrorState
 from tests.playbooks.linker import clients
-from tests.playbooks.linker.world import Host, World, caught_up, linked
+from tests.playbooks.linker.world import Host, Unlucky, World, caught_up, linked
 from tests.sim.files import SimFiles
-
-
-class Unlucky:
-    """A power cut that takes everything it may."""
-
-    def random(self) -> float:
-        return 0.0
-
-    def randbytes(self, n: int, /) -> bytes:
-        return bytes(n)
-
-    def randrange(self, start: int, stop: int, /) -> int:
-        return start
 
 
 class Ailing(SimFiles):
     """A disk that refuses syncs while it is told to, or once it has done so many."""
 
-    refuses = False
     refuses_after = -1
 
     def sync(self, path: str) -> None:
-        if self.refuses or self.refuses_after == 0:
-            raise DiskError(f"{path}: Input/output error")
+        self.ailing = self.ailing or self.refuses_after == 0
         self.refuses_after -= 1
         super().sync(path)
 
@@ -145,12 +129,12 @@ def test_a_failover_that_the_disk_interrupted_goes_on_after_a_reconnect(room: in
 def test_a_cut_whose_write_failed_and_survived_is_not_outrun_by_the_feed() -> None:
     """A failed sync does not say that the record is gone: it comes back when the metadata log is opened again."""
     world, disk = ailing()
-    disk.refuses = True
+    disk.ailing = True
     change(world.destination, "failover")
     world.run(300)
     clients.send(world.source, "orders", 0, b"c")
     world.run(300)
-    disk.refuses = False
+    disk.ailing = False
     world.run_until(lambda: state(world) is MirrorState.STOPPED)
     cut = world.destination.mirror("orders").record.cut
     assert cut is not None
@@ -191,7 +175,7 @@ def test_a_failover_is_finished_whichever_of_its_syncs_the_disk_refused(syncs: i
     disk.refuses_after = syncs
     change(world.destination, "failover")
     world.run(500)
-    disk.refuses_after = -1
+    disk.refuses_after, disk.ailing = -1, False
     world.run_until(lambda: state(world) is MirrorState.STOPPED)
     world.run(3_000)
     clients.send(world.destination, "orders", 0, b"of its own")
@@ -200,20 +184,20 @@ def test_a_failover_is_finished_whichever_of_its_syncs_the_disk_refused(syncs: i
 
 def test_a_pause_that_may_have_survived_its_disk_is_not_reported_as_refused() -> None:
     world, disk = ailing()
-    disk.refuses = True
+    disk.ailing = True
     refusal = asked(world.destination, "pause")
     assert refusal is not None
     assert "may or may not have been changed" in refusal.because
-    disk.refuses = False
+    disk.ailing = False
     world.run_until(lambda: state(world) is MirrorState.PAUSED)
 
 
 def test_while_a_pause_is_in_doubt_nobody_is_told_that_the_mirror_runs() -> None:
     world, disk = ailing()
-    disk.refuses = True
+    disk.ailing = True
     assert asked(world.destination, "pause") is not None
     assert asked(world.destination, "resume") is not None
-    disk.refuses = False
+    disk.ailing = False
     world.run_until(lambda: state(world) is MirrorState.PAUSED)
     assert asked(world.destination, "resume") is None
     assert state(world) is MirrorState.ACTIVE
@@ -221,12 +205,12 @@ def test_while_a_pause_is_in_doubt_nobody_is_told_that_the_mirror_runs() -> None
 
 def test_a_setting_of_a_link_that_may_have_survived_its_disk_is_not_reported_as_refused() -> None:
     world, disk = ailing()
-    disk.refuses = True
+    disk.ailing = True
     paused = AlterLinkConfigs(name="west-east", sets={"cluster.link.paused": "true"})
     refusal = world.destination.ask(paused)
     assert isinstance(refusal, LinkRefusal)
     assert "was not changed, or nobody knows yet" in refusal.because
-    disk.refuses = False
+    disk.ailing = False
     world.run_until(lambda: world.destination.mirror("orders").shown is MirrorState.LINK_PAUSED)
 
 

@@ -278,6 +278,19 @@ class World:
         self.cut()
 
 
+class Unlucky:
+    """A power cut that takes everything it may."""
+
+    def random(self) -> float:
+        return 0.0
+
+    def randbytes(self, n: int, /) -> bytes:
+        return bytes(n)
+
+    def randrange(self, start: int, stop: int, /) -> int:
+        return start
+
+
 def linked(world: World, topic: str = "orders", **configs: str) -> None:
     """A link from west to east with one mirror topic, as an operator makes them."""
     given = {"bootstrap.servers": "west:9092"}

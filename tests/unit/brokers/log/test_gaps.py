@@ -1,4 +1,7 @@
-"""A hole between two segments is durable at once, with all that lies before it, whoever is syncing that already."""
+"""A hole between two segments is durable at once, with all that lies before it, whoever is syncing that already.
+
+And the one way back: an empty log begins anew below its start.
+"""
 
 import random
 
@@ -64,3 +67,21 @@ def test_a_clean_shutdown_relies_on_no_sync_that_has_not_ended(seed: int) -> Non
     driver = Driver(files)
     assert driver.log.log_end_offset == end
     assert driver.read(0).next_offset == 3
+
+
+@pytest.mark.parametrize("survives", [True, False])
+def test_an_empty_log_begins_anew_below_its_start_and_trusts_nothing_there(survives: bool) -> None:
+    driver = Driver()
+    driver.append(batch_at(0, 30))
+    driver.perform(driver.log.trim(30))
+    driver.storage.close()
+    driver.start()
+    driver.perform(driver.log.step_back(28))
+    driver.append(batch_at(28, 8, leader_epoch=2))
+    assert driver.read(30).next_offset == 36
+    if not survives:
+        driver.files.damage(f"{TP}/00000000000000000028.log", 80, b"torn")
+    driver.start()
+    assert driver.log.log_start_offset == 30
+    assert driver.log.log_end_offset == (36 if survives else 30)
+    assert driver.log.epochs.entries == ((2, 30),)

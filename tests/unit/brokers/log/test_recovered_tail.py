@@ -7,22 +7,10 @@ import pytest
 from brokers.effects import OpenLog
 from brokers.events import LogFailed, LogOpened
 from brokers.log.storage import Storage
-from brokers.ports import DiskError
 from tests.sim.files import SimFiles
 from tests.unit.brokers.log.logs import NOW, TOPIC_ID, TP, Driver
 
 CRASHES = range(30)
-
-
-class Ailing(SimFiles):
-    """A disk that refuses syncs while it is told to."""
-
-    refuses = False
-
-    def sync(self, path: str) -> None:
-        if self.refuses:
-            raise DiskError(f"{path}: Input/output error")
-        super().sync(path)
 
 
 def killed(files: SimFiles, batches: int) -> None:
@@ -47,13 +35,13 @@ def test_a_recovered_tail_survives_the_next_power_cut(seed: int) -> None:
 
 
 def test_a_log_whose_recovered_tail_cannot_be_synced_does_not_open() -> None:
-    files = Ailing()
+    files = SimFiles()
     killed(files, batches=2)
-    files.refuses = True
+    files.ailing = True
     [failed] = reopened(files)
     assert isinstance(failed, LogFailed)
-    assert "Input/output error" in failed.reason
-    files.refuses = False
+    assert "the device reports errors" in failed.reason
+    files.ailing = False
     [opened] = reopened(files)
     assert isinstance(opened, LogOpened)
 

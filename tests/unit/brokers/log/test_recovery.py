@@ -5,7 +5,7 @@ import pytest
 from brokers.errors import KafkaError
 from brokers.log.config import LogConfig
 from brokers.log.snapshots import encode_snapshot
-from tests.unit.brokers.log.logs import NOW, TOPIC_ID, TP, Driver, batch_at
+from tests.unit.brokers.log.logs import NOW, TP, Driver, batch_at
 
 FIRST = "flights-0/00000000000000000000.log"
 
@@ -333,29 +333,6 @@ def test_the_high_watermark_checkpoint_is_kept_within_the_log() -> None:
         driver.files.replace("replication-offset-checkpoint", content)
         restart(driver)
         assert driver.log.high_watermark_checkpoint == expected
-
-
-def test_a_folder_of_an_earlier_topic_is_put_aside_and_not_touched() -> None:
-    driver = driver_with(3)
-    driver.storage.close()
-    driver.start()
-    driver.open(topic_id=b"\xee" * 16)
-    assert driver.log.log_end_offset == 0
-    aside = f"flights-0.{TOPIC_ID.hex()}-stray"
-    assert aside in driver.repairs[0]
-    assert "00000000000000000000.log" in driver.files.list(aside)
-    assert driver.append_next()
-
-
-@pytest.mark.parametrize("content", [b"", b"version: 1\ntopic_id: x", b"\0\0\0"])
-def test_damaged_partition_metadata_is_made_anew(content: bytes) -> None:
-    driver = driver_with(3)
-    driver.files.replace("flights-0/partition.metadata", content)
-    restart(driver)
-    assert driver.log.log_end_offset == 6
-    assert "partition.metadata: made anew" in driver.repairs[0]
-    restart(driver)
-    assert driver.repairs == ()
 
 
 def test_damage_found_while_reading_is_an_error_of_that_read_alone() -> None:

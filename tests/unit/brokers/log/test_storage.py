@@ -43,10 +43,12 @@ def test_a_synced_append_is_reported_only_after_the_sync() -> None:
     assert driver.read(0, bound=2).next_offset == 2
     syncs = driver.files.syncs
     assert driver.sync() == [Written(TP, 2)]
-    assert driver.files.syncs == syncs + 2  # the log, and once the leader epoch that it began with
+    assert (
+        driver.files.syncs == syncs + 3
+    )  # the log, and once whose it is and its first leader epoch
     driver.append(batch_at(2), sync=True)
     driver.sync()
-    assert driver.files.syncs == syncs + 3
+    assert driver.files.syncs == syncs + 4
     assert driver.storage.unsynced == {}
 
 
@@ -71,8 +73,8 @@ def test_a_sealed_segment_is_synced_without_a_report() -> None:
     driver = Driver(config=LogConfig(segment_bytes=100))
     driver.append(batch_at(0))
     driver.append(batch_at(1))
-    first_epoch = "flights-0/leader-epoch-checkpoint"
-    assert list(driver.storage.unsynced[TP].paths) == [first_epoch, *ALL_FIRST]
+    small = ["flights-0/partition.metadata", "flights-0/leader-epoch-checkpoint"]
+    assert list(driver.storage.unsynced[TP].paths) == [*small, *ALL_FIRST]
     assert driver.sync() == []
     driver.perform([SaveHighWatermarks({TP: 2})])
     assert (
@@ -391,21 +393,3 @@ def test_sealed_segments_keep_their_indexes_out_of_memory_beyond_a_number() -> N
         assert driver.read(offset, size_max=1).next_offset == offset + 1
         assert driver.find(NOW + offset) == (offset, NOW + offset)
     assert sum(segment._index is not None for segment in segments) <= 33
-
-
-@pytest.mark.parametrize("survives", [True, False])
-def test_an_empty_log_begins_anew_below_its_start_and_trusts_nothing_there(survives: bool) -> None:
-    driver = Driver()
-    driver.append(batch_at(0, 30))
-    driver.perform(driver.log.trim(30))
-    driver.storage.close()
-    driver.start()
-    driver.perform(driver.log.step_back(28))
-    driver.append(batch_at(28, 8, leader_epoch=2))
-    assert driver.read(30).next_offset == 36
-    if not survives:
-        driver.files.damage(f"{TP}/00000000000000000028.log", 80, b"torn")
-    driver.start()
-    assert driver.log.log_start_offset == 30
-    assert driver.log.log_end_offset == (36 if survives else 30)
-    assert driver.log.epochs.entries == ((2, 30),)

@@ -178,6 +178,7 @@ def killed_at(fuse: int, offset: int) -> tuple[Driver, bool]:
     driver = Driver(disk, SEGMENTS)
     fill(driver)
     driver.sync()
+    disk.sync(f"{TP}/{driver.files_in('.log')[-1]}")  # in its own time, as disks do
     driver.perform([SaveHighWatermarks({TP: 20})])
     disk.fuse = fuse
     finished = True

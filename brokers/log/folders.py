@@ -1,0 +1,87 @@
+"""A partition's folder in the data directory: its name, and whose it is.
+
+`partition.metadata` says to which topic a folder belongs. It is synced with the first data and not before, so that a
+topic of many partitions is made without waiting for the disk once for each: where it cannot be read after a power cut,
+no data that was ever synced lies beside it.
+"""
+
+from collections.abc import Sequence
+
+from brokers.ids import METADATA_PARTITION, TopicPartition
+from brokers.log.checkpoints import (
+    PARTITION_METADATA,
+    CheckpointError,
+    format_topic_id,
+    parse_topic_id,
+)
+from brokers.log.root import Root
+from brokers.log.segments import LOG
+from brokers.ports import Files
+
+STRAY_SUFFIX = "-stray"
+_NAME_MAX = 180  # leaves room for an id and a suffix in a file name of 255 bytes
+
+
+def folder_name(partition: TopicPartition) -> str:
+    """Kafka's name of a partition's folder."""
+    return str(partition)
+
+
+def aside_name(partition: TopicPartition, owner: str, suffix: str) -> str:
+    """Kafka's kind of name for a folder that is put aside: `topic-0.id-delete`, `topic-0.id-stray`."""
+    return f"{folder_name(partition)[:_NAME_MAX]}.{owner}{suffix}"
+
+
+def claim_folder(
+    files: Files, root: Root, partition: TopicPartition, topic_id: bytes
+) -> Sequence[str]:
+    """Make the folder if there is none -> repairs made.
+
+    One that is a deleted topic's of the same name is put aside, and so are data that cannot be told from those of one.
+    """
+    directory = folder_name(partition)
+    metadata = f"{directory}/{PARTITION_METADATA}"
+    owner, repairs = b"", []
+    try:
+        if files.exists(metadata):
+            owner = parse_topic_id(files.read(metadata, 0, files.size(metadata)))
+        if owner == topic_id:
+            return ()
+    except CheckpointError as error:
+        repairs.append(f"{metadata}: made anew: {error}")
+    if partition == METADATA_PARTITION:
+        files.remove(metadata)  # there has never been another of that name
+    elif files.exists(directory):
+        repairs += _clear(files, partition, owner)
+    if not files.exists(directory):
+        root.begin(partition)
+        files.make_directory(directory)
+    files.append(metadata, [format_topic_id(topic_id)])
+    return repairs
+
+
+def _clear(files: Files, partition: TopicPartition, owner: bytes) -> Sequence[str]:
+    """Put the folder aside, or remove it where it holds nothing and nobody knows whose it was."""
+    directory = folder_name(partition)
+    files.close(directory)
+    if not owner and not _holds_data(files, directory):
+        files.remove(directory)
+        return ()
+    aside = _free_name(files, partition, owner)
+    files.rename(directory, aside)
+    whose = "belongs to an earlier topic of that name" if owner else "nobody knows whose it is"
+    return (f"{directory}: {whose}, now {aside}",)
+
+
+def _holds_data(files: Files, directory: str) -> bool:
+    names = (name for name in files.list(directory) if name.endswith(LOG))
+    return any(files.size(f"{directory}/{name}") > 0 for name in names)
+
+
+def _free_name(files: Files, partition: TopicPartition, owner: bytes) -> str:
+    number = 0
+    while files.exists(
+        name := aside_name(partition, owner.hex() or f"unknown{number}", STRAY_SUFFIX)
+    ):
+        number += 1
+    return name
