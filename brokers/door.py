@@ -180,5 +180,13 @@ class View:
     def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]:
         return self._context.groups.all_offsets()
 
+    def groups_are_known(self) -> bool:
+        topic = self.image.topics_by_name.get(OFFSETS_TOPIC)
+        count = 0 if topic is None else len(topic.partitions)
+        names = (TopicPartition(OFFSETS_TOPIC, index) for index in range(count))
+        replicas = [self._context.partitions.get(name) for name in names]
+        offline = any(replica is not None and replica.log is None for replica in replicas)
+        return not offline and not self._context.groups.is_loading
+
     def group_is_active(self, group: str) -> bool:
         return self._context.groups.is_active(group)

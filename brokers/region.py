@@ -197,5 +197,8 @@ class RegionView(Protocol):
 
     def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]: ...
 
+    def groups_are_known(self) -> bool:
+        """Whether `group_offsets` has every group that lives here: no log of theirs is offline or being read."""
+
     def group_is_active(self, group: str) -> bool:
         """Whether the group has members here; a link never commits over them."""

@@ -10,12 +10,13 @@ from typing import Final, Protocol
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError
-from brokers.ids import Instant, Offset, OffsetAndMetadata, TopicPartition
+from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 from brokers.region import CommitOffsets, OffsetsPlaced
 from linker.config import LinkConfig
 from linker.desk import Desk, Effects
 from linker.errors import TaskError
 from linker.frames import GroupOffsets
+from linker.keeping import STAMP_NOW, clamp
 
 GATHER_MS: Final = (
     100  # commits of a busy group are made together; clamped ones are looked at again this often
@@ -24,7 +25,6 @@ GATHER_MS: Final = (
 
 # Without members a group's offsets here would expire (KIP-211) however alive it is at the source: renewed in time.
 RENEW_MS: Final = 24 * 3_600_000
-STAMP_NOW: Final = -1  # the region's own clock says when a commit was made here
 
 
 class Owner(Protocol):
@@ -186,8 +186,3 @@ class GroupFollower:
         if self.refused:
             return TaskError.INTERNAL_ERROR
         return TaskError.CONSUMER_GROUP_IN_USE_ERROR if self.in_use else TaskError.NO_ERROR
-
-
-def clamp(committed: Offset, log_start_offset: Offset, high_watermark: Offset) -> Offset:
-    """KIP-1279's formula: not past the mirror's data, not before it either."""
-    return max(log_start_offset, min(committed, high_watermark))

@@ -4,7 +4,8 @@
                      |                                                                                   |
                      '--(not in time)--> ACTIVE, with a state transition error                           v
     failover ----------------------------------------------------------------> feeds stop and drain, offsets settle
-    cut written (PENDING_STOPPED, generation + 1) --> no writer but producers, leader epochs above the log's --> STOPPED
+    cut written (PENDING_STOPPED, generation + 1) --> no group stands past the data --> no writer but producers, leader
+    epochs above the log's --> STOPPED
 
 From the instant the cut is written it stands: whatever interrupts what follows, it is taken up from there.
 """
@@ -22,6 +23,7 @@ from linker import topics
 from linker.desk import Desk, Effects
 from linker.errors import LinkRefusal, MirrorError
 from linker.groups import GroupFollower
+from linker.keeping import Keeping
 from linker.lag import SourceClock
 from linker.mirror import (
     TRANSITIONS,
@@ -267,6 +269,15 @@ class Stopping:
             return self._finish(now)  # an earlier attempt got so far
         cut = mirror.record.cut
         assert cut is not None
+        keeping = Keeping(self._desk, mirror.topic, cut, partial(self._on_groups_kept, cut))
+        return keeping.begin(now)
+
+    def _on_groups_kept(self, cut: Cut, because: str, now: Instant) -> Effects:
+        """Whoever moves here begins where its group stands."""
+        mirror = self._mirror
+        if because:
+            self._timer = self._desk.timers.set(now + RETRY_MS, self._hand_over)
+            return [Changed(f"mirror {mirror.topic}", "failover waits", because)]
         command = SetTopicWriter(
             topic=mirror.topic,
             expected_writer=self._owner.name,

@@ -249,14 +249,18 @@ class Coordinator:
 
     def list_groups(self, states: Sequence[str] = (), types: Sequence[str] = ()) -> Listing:
         """Filtered by names of states and types; no filter lets all through."""
-        is_loading = self._residence.is_loading
-        error = KafkaError.COORDINATOR_LOAD_IN_PROGRESS if is_loading else KafkaError.NONE
+        error = KafkaError.COORDINATOR_LOAD_IN_PROGRESS if self.is_loading else KafkaError.NONE
         return Listing(error, looking.listing(self._residence.groups.values(), states, types))
 
     def all_offsets(self) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
         """A snapshot of every committed offset, by group."""
         groups = self._residence.groups.values()
         return {group.id: dict(group.offsets) for group in groups if group.offsets}
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether the groups of some partition are still being read."""
+        return self._residence.is_loading
 
     def group_state(self, group_id: str) -> State:
         """Dead where there is no such group here."""

@@ -52,11 +52,8 @@ def _judge(
 
 
 def at_end(evidence: "Evidence") -> Iterator[str]:
-    """A member that moved began where the mirror's data ended, or before.
-
-    Without syncs a power cut may take the data and leave the offset.
-    """
-    cut = evidence.testimony.cut if evidence.durable else None
+    """A member that moved began where the mirror's data ended, or before."""
+    cut = evidence.testimony.cut
     for found in evidence.testimony.found:
         if cut is None or found.region != evidence.destination or found.own:
             continue

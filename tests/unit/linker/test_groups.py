@@ -27,6 +27,9 @@ class Region:
     def group_offsets(self) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
         return self.offsets
 
+    def groups_are_known(self) -> bool:
+        return True
+
     def group_is_active(self, group: str) -> bool:
         return False
 
