@@ -23,8 +23,8 @@ class DiskError(Exception):
 class SyncError(DiskError):
     """The device failed a sync. What was appended since the last one can still be read, and may never reach the disk.
 
-    Linux reports a failed write once and takes the pages for clean, so that the next sync succeeds without them: what is
-    to be relied on must be written again before.
+    Linux reports a failed write once and takes the pages for clean, so that the next sync succeeds without them: what
+    is to be relied on must be written again before.
     """
 
 
