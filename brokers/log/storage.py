@@ -120,7 +120,7 @@ class Storage:
             self._syncs.ended(partition, log, well=not result.failures)
         for path, reason in result.failures.items():
             if self._files.exists(path):  # else it was trimmed meanwhile
-                return self._on_sync_failed(partition, log, reason)
+                return self._sync_failed(partition, log, reason)
         if not is_open:
             return []  # closed, or opened anew, meanwhile
         was_promised = log.sync_promised > log.synced_offset
@@ -128,9 +128,7 @@ class Storage:
         self._root.recovery_points.offsets[partition] = log.synced_offset
         return [Written(partition, log.synced_offset)] if was_promised else []
 
-    def _on_sync_failed(
-        self, partition: TopicPartition, log: StoredLog, reason: str
-    ) -> list[Event]:
+    def _sync_failed(self, partition: TopicPartition, log: StoredLog, reason: str) -> list[Event]:
         """Even if the log was closed or opened anew meanwhile: nobody was told but this sync."""
         self._doubts.raise_for(partition, log.synced_offset)
         return self._fail(partition, DiskError(reason)) if partition in self._logs else []
@@ -156,10 +154,8 @@ class Storage:
         partition = effect.partition
         self._drop(partition)
         try:
-            if self._doubts.settle(
-                partition
-            ):  # then all of it is looked at, whatever was known before
-                self._checked.pop(partition, None)
+            if self._doubts.settle(partition):
+                self._checked.pop(partition, None)  # all of it is looked at
             log, stored, repairs = open_log(
                 self._files,
                 self._root,
@@ -209,9 +205,8 @@ class Storage:
 
         def roll(log: StoredLog) -> None:
             sealed, end = log.active, log.next_offset
-            if (
-                effect.base_offset < end
-            ):  # an empty log begins anew below: nothing there is on the disk yet
+            if effect.base_offset < end:
+                # An empty log begins anew below, where nothing is on the disk yet.
                 self._root.lower(effect.partition, effect.base_offset)
                 log.synced_offset = min(log.synced_offset, effect.base_offset)
             log.roll(effect.base_offset, effect.producers)
