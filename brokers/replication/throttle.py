@@ -22,25 +22,25 @@ class Bucket:
     """A second's worth of bytes, refilled as time goes by; what is spent at once may be more, and is waited for."""
 
     rate: int = INT64_MAX
-    _level: float = 0.0
+    _level: int = 0  # thousandths of a byte
     _at: Instant = 0
 
     def set_rate(self, rate: int, now: Instant) -> None:
         if rate != self.rate:
-            self.rate, self._level, self._at = rate, float(rate), now
+            self.rate, self._level, self._at = rate, 1000 * rate, now
 
     def spend(self, size: int, now: Instant) -> None:
         self._refill(now)
-        self._level -= size
+        self._level -= 1000 * size
 
     def wait_ms(self, now: Instant) -> int:
         """How long until something may be spent; 0 is now."""
         self._refill(now)
-        return 0 if self._level > 0 else int(-self._level * 1000 / self.rate) + 1
+        return 0 if self._level > 0 else -self._level // self.rate + 1
 
     def _refill(self, now: Instant) -> None:
         gone, self._at = max(0, now - self._at), max(now, self._at)
-        self._level = min(float(self.rate), self._level + gone * self.rate / 1000)
+        self._level = min(1000 * self.rate, self._level + gone * self.rate)
 
 
 @dataclass(slots=True)

@@ -113,10 +113,12 @@ class Node:
         effects: list[Effect] = []
         for name in topic.each():
             replica = self.partitions.get(name)
+            is_new = replica is None
             if replica is None:
                 replica = self.partitions[name] = self._replica(name, leader_epoch)
-                effects += replica.opened(_log(name, end), self.now)
             effects += self.replication.placed(replica, placed, None, self.now)
+            if is_new:
+                effects += replica.opened(_log(name, end), self.now)
         self.run(effects)
 
     def _replica(self, name: TopicPartition, leader_epoch: int) -> Replica:

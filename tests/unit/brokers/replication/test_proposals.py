@@ -1,0 +1,120 @@
+"""What partitions want of the controller goes in one request at a time, and is asked again where nobody answered."""
+
+from typing import Any
+
+from brokers.errors import KafkaError, Refusal
+from brokers.metadata.image import ImageDelta
+from brokers.wire.messages.replication import (
+    AlterPartitionResponse,
+    AlterPartitionResponsePartition,
+    AlterPartitionResponseTopic,
+)
+from tests.unit.brokers.replication.hosting import TOPIC_ID, Node
+
+ALL = {0: 0, 1: 0, 2: 0}
+
+
+def leading(isr: tuple[int, ...] = (1, 2)) -> Node:
+    node = Node(3)
+    node.place(1, isr=isr)
+    return node
+
+
+def asked(node: Node, number: int = -1) -> dict[int, list[int]]:
+    """Partition -> the set asked for, in a request to the controller."""
+    message: Any = node.controls[number][0]
+    return {
+        item.partition_index: [member.broker_id for member in item.new_isr_with_epochs]
+        for topic in message.topics
+        for item in topic.partitions
+    }
+
+
+def answer(node: Node, response: object) -> None:
+    node.run(node.controls[-1][1](response, node.now))
+
+
+def decided(
+    node: Node, error: int = 0, isr: tuple[int, ...] = (1, 2, 3), epoch: int = 2
+) -> AlterPartitionResponse:
+    items = [
+        AlterPartitionResponsePartition(
+            partition_index=index, error_code=error, isr=list(isr), partition_epoch=epoch
+        )
+        for index in asked(node)
+    ]
+    topic = AlterPartitionResponseTopic(topic_id=TOPIC_ID, partitions=items)
+    return AlterPartitionResponse(topics=[topic])
+
+
+def test_all_partitions_of_a_step_go_together() -> None:
+    node = leading()
+    node.fetch(ALL, broker=3)
+    assert asked(node) == {index: [1, 2, 3] for index in range(3)}
+    answer(node, decided(node))
+    assert [node.replica(index).leadership.progress.isr for index in range(3)] == [(1, 2, 3)] * 3
+    assert len(node.controls) == 1
+
+
+def test_what_comes_meanwhile_waits_for_the_answer() -> None:
+    node = leading()
+    node.fetch({0: 0}, broker=3)
+    node.fetch({1: 0}, broker=3)
+    assert len(node.controls) == 1
+    answer(node, decided(node))
+    assert asked(node) == {1: [1, 2, 3]}
+
+
+def test_without_an_answer_the_same_is_asked_again() -> None:
+    node = leading()
+    node.fetch({0: 0}, broker=3)
+    for lost in (
+        Refusal(KafkaError.REQUEST_TIMED_OUT, "nobody leads"),
+        AlterPartitionResponse(error_code=KafkaError.STALE_BROKER_EPOCH),
+    ):
+        before = len(node.controls)
+        answer(node, lost)
+        assert len(node.controls) == before
+        node.wait(50)
+        assert asked(node) == {0: [1, 2, 3]}
+
+
+def test_what_a_partition_does_not_want_any_more_is_not_asked_again() -> None:
+    node = leading()
+    node.fetch({0: 0, 1: 0}, broker=3)
+    node.place(1, isr=(1, 2, 3), partition_epoch=5)
+    answer(node, Refusal(KafkaError.REQUEST_TIMED_OUT, ""))
+    node.wait(1_000)
+    assert len(node.controls) == 1
+
+
+def test_one_that_was_ineligible_is_proposed_again_without_asking_for_anything() -> None:
+    node = leading()
+    node.fetch({0: 0}, broker=3)
+    answer(node, decided(node, KafkaError.INELIGIBLE_REPLICA))
+    assert len(node.controls) == 1
+    node.wait(100)
+    assert asked(node) == {0: [1, 2, 3]}
+    assert len(node.controls) == 2
+
+
+def test_one_that_the_image_lets_in_joins_though_its_partitions_are_quiet() -> None:
+    node = leading()
+    node.broker(3, fenced=True)
+    node.fetch(ALL, broker=3)
+    assert node.controls == []
+    node.broker(3)
+    node.run(node.replication.follow(ImageDelta(brokers_changed=(3,)), node.now))
+    assert asked(node) == {index: [1, 2, 3] for index in range(3)}
+
+
+def test_members_that_fall_behind_leave() -> None:
+    node = Node(1, lag_ms_max=1_000)
+    node.place(1)
+    node.replication.start(node.now)
+    node.append()
+    node.fetch({0: 1}, broker=2, wait_ms=0)
+    node.wait(900)
+    assert node.controls == []
+    node.wait(700)
+    assert asked(node) == {0: [1, 2]}
