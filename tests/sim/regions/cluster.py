@@ -96,6 +96,7 @@ def settings(number: BrokerId, weather: RegionWeather) -> BrokerConfig:
             "broker.session.timeout.ms": weather.session_ms,
             "broker.heartbeat.interval.ms": weather.session_ms // 5,
             "auto.create.topics.enable": False,
+            "min.insync.replicas": weather.min_insync,
             "offsets.topic.num.partitions": 2,
             "group.initial.rebalance.delay.ms": 100,
             "group.min.session.timeout.ms": 1_000,
@@ -103,16 +104,10 @@ def settings(number: BrokerId, weather: RegionWeather) -> BrokerConfig:
             "replica.high.watermark.checkpoint.interval.ms": 2_000,
             "log.index.interval.bytes": 200,
             "metadata.log.max.record.bytes.between.snapshots": 6_000,
-            **_replication(weather),
+            "replica.lag.time.max.ms": weather.lag_ms,
             **synced,
         }
     )
-
-
-def _replication(weather: RegionWeather) -> dict[str, Any]:
-    if "replica_lag_time_max_ms" not in BrokerConfig.model_fields:
-        return {}
-    return {"replica.lag.time.max.ms": weather.lag_ms}
 
 
 def _roles(number: BrokerId, shape: Shape) -> dict[str, str]:

@@ -7,12 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from brokers.events import Answered, Request
+from brokers.events import Answered
 from brokers.ids import TopicPartition
 from brokers.partition.replica import Replica
-from brokers.wire.messages.fetch import FetchRequest
 from brokers.wire.messages.quorum import VoteResponse
-from brokers.wire.messages.replication import AlterPartitionRequest
 from tests.sim.disks import Disk
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeDisk, MakeNode
@@ -97,27 +95,6 @@ class Cutting(Node):
                 self._perform(effect, self.now)
 
 
-class Trusting(Node):
-    """Takes a broker for the one that it was, whatever its epoch: it may have lost its log since (KIP-903, KIP-966)."""
-
-    def deliver(self, event: Any) -> None:
-        if isinstance(event, Request):
-            self._forget_epochs(event.message)
-        super().deliver(event)
-
-    def _forget_epochs(self, message: Any) -> None:
-        if isinstance(message, FetchRequest) and message.replica_state is not None:
-            message.replica_state.replica_epoch = -1
-        if isinstance(message, AlterPartitionRequest):
-            for topic in message.topics:
-                for asked in topic.partitions:
-                    for member in asked.new_isr_with_epochs:
-                        member.broker_epoch = -1
-
-
 SKIP_AN_FSYNC = Plant(_stormy(crashes=Crashes.POWER, sync_ms=1), make_disk=Forgetful)
 COUNT_OLD_VOTES = Plant(_stormy(block_mean_ms=2_000, block_ms=5_000), make_node=Lenient)
 CUT_TO_THE_HIGH_WATERMARK = Plant(_stormy(meddles=True), make_node=Cutting)
-IGNORE_THE_BROKER_EPOCH = Plant(
-    _stormy(crashes=Crashes.UNSYNCED, down_ms=100, crash_mean_ms=1_500), make_node=Trusting
-)

@@ -116,10 +116,12 @@ class Storm:
                 yield TopicPartition(name, index)
 
     def _in_sync(self, partition: TopicPartition) -> tuple[BrokerId, ...]:
+        """Or so lately that it may lead all the same."""
         topic = self._newest.topics_by_name.get(partition.topic)
         if topic is None or partition.partition >= len(topic.partitions):
             return ()
-        return tuple(topic.partitions[partition.partition].isr)
+        placed = topic.partitions[partition.partition]
+        return (*placed.isr, *placed.elr)
 
     def _is_needed(self, number: BrokerId) -> bool:
         """Another in-sync replica has lost something, and is still taken for one that has not."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,11 @@ from tests.sim.regions.runs import RegionRun
 from tests.sim.regions.weather import RegionWeather, Shape
 
 LONE = Shape(1, 1, combined=True)
+ONCE_FAILED = [
+    int(line.split()[0])
+    for line in Path(__file__).with_name("seeds.txt").read_text().splitlines()
+    if line and not line.startswith("#")
+]
 CHUNK = 10  # seeds a test, so that workers share them evenly and a failure names few
 
 Adjust = Callable[[RegionWeather], RegionWeather]
@@ -34,4 +40,22 @@ def alone(weather: RegionWeather) -> RegionWeather:
 @pytest.mark.parametrize("first", range(0, 20, CHUNK))
 def test_a_region_of_one_node_keeps_every_law(first: int) -> None:
     failed = run_all(range(first, first + CHUNK), alone)
+    assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("seed", ONCE_FAILED)
+def test_a_seed_that_once_failed_keeps_every_law(seed: int) -> None:
+    assert run_all([seed]) == []
+
+
+@pytest.mark.parametrize("first", range(0, 100, CHUNK))
+def test_regions_in_bad_weather_keep_every_law(first: int) -> None:
+    failed = run_all(range(first, first + CHUNK))
+    assert not failed, "\n".join(failed)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(10_000, 20_000, 500))
+def test_thousands_of_regions_keep_every_law(first: int) -> None:
+    failed = run_all(range(first, first + 500))
     assert not failed, "\n".join(failed)

@@ -92,6 +92,13 @@ def draw(rng: Random) -> RegionWeather:
     shape = rng.choices(SHAPES, (8, 3, 2, 2, 1, 3, 1))[0]
     crashes = rng.choices(list(Crashes), (4, 5, 5))[0]
     replication = min(rng.choice((3, 3, 3, 2, 1)), shape.brokers)
+    # With a minimum of one, the last in-sync replica leads whatever it has lost, as Kafka has it.
+    least = min(2, replication)
+    min_insync = least if crashes is Crashes.UNSYNCED else rng.choice((1, least))
+    full_disk_mean_ms = rng.choice((0, 0, 0, 8_000))
+    ailing_disk_mean_ms = rng.choice((0, 0, 0, 8_000))
+    if shape.brokers > 1:  # a leader whose disk refused its log does not step down yet
+        full_disk_mean_ms = ailing_disk_mean_ms = 0
     return RegionWeather(
         shape=shape,
         crashes=crashes,
@@ -107,8 +114,8 @@ def draw(rng: Random) -> RegionWeather:
         block_ms=rng.choice((1_000, 5_000, 15_000)),
         one_way=rng.choice((0.0, 0.4)),
         isolation=rng.choice((0.0, 0.5)),
-        full_disk_mean_ms=rng.choice((0, 0, 0, 8_000)),
-        ailing_disk_mean_ms=rng.choice((0, 0, 0, 8_000)),
+        full_disk_mean_ms=full_disk_mean_ms,
+        ailing_disk_mean_ms=ailing_disk_mean_ms,
         wipe_mean_ms=rng.choice((0, 0, 0, 8_000)),
         latency_ms=rng.choice((1, 10, 60)),
         spike_rate=rng.choice((0.0, 0.0, 0.01)),
@@ -118,7 +125,7 @@ def draw(rng: Random) -> RegionWeather:
         duration_ms=rng.choice((8_000, 15_000, 25_000)),
         partitions=rng.choice((1, 2, 3)),
         replication=replication,
-        min_insync=rng.choice((1, min(2, replication))),
+        min_insync=min_insync,
         segment_bytes=rng.choice((1_500, 1 << 20)),
         session_ms=rng.choice((3_000, 9_000)),
         lag_ms=rng.choice((1_500, 5_000)),
