@@ -14,7 +14,7 @@ from brokers.metadata.image import Image
 from brokers.metadata.records import MetadataLogError
 from brokers.quorum.control import control_messages
 from brokers.quorum.ids import METADATA_TOPIC_ID, SnapshotId, snapshot_id
-from brokers.quorum.state import STATE_NAME, QuorumState
+from brokers.quorum.state import STATE_NAME, VOTER_NAME, QuorumState
 from brokers.quorum.voters import VoterHistory, VoterSet
 from brokers.records.batch import BatchError, iter_headers
 
@@ -38,6 +38,7 @@ class Opening:
         """All that is in the log is on the disk once it is open: it is what this member says that it has."""
         return [
             LoadState(STATE_NAME),
+            LoadState(VOTER_NAME),
             LoadState(POINTER_NAME),
             OpenLog(METADATA_PARTITION, METADATA_TOPIC_ID.bytes, sync=True),
         ]
@@ -74,8 +75,13 @@ class Opening:
         return QuorumState() if data is None else QuorumState.decode(data)
 
     @property
+    def was_voter(self) -> bool:
+        """Once complete: this disk has been a voter's."""
+        return self._loaded[VOTER_NAME] is not None
+
+    @property
     def _is_loaded(self) -> bool:
-        wanted = {STATE_NAME, POINTER_NAME}
+        wanted = {STATE_NAME, VOTER_NAME, POINTER_NAME}
         if self.snapshot != NOTHING:
             wanted.add(self.snapshot.file_name)
         return self._log is not None and wanted <= self._loaded.keys()

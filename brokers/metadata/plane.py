@@ -241,6 +241,7 @@ class MetadataPlane:
             state=opening.quorum_state,
             voters=opening.voters,
             snapshot=opening.snapshot,
+            was_voter=opening.was_voter,
             last_ticket=self._raft_ticket,
         )
         return self._after(self._raft.start(now), now)

@@ -1,14 +1,15 @@
 """What a controller asks its leader for by itself (KIP-853).
 
 A voter that listens elsewhere than the voters' record says has it corrected. A controller whose id votes with another
-disk than its own has come back with a new one: it has the old one removed, and is added itself. Not while the old one
-is heard of: then two nodes have one id, and an operator must say which is right.
+disk than its own has come back with a new one: it has the old one removed. Not while the old one is heard of: then two
+nodes have one id, and an operator must say which is right. One that the settings name as a voter, with a disk that
+never was one, has itself added; a disk that was, and is no more, was removed on purpose.
 """
 
-from brokers.effects import Changed, Effect
+from brokers.effects import Changed, Effect, SaveState
 from brokers.errors import KafkaError
 from brokers.events import Answered
-from brokers.ids import Instant, Ticket
+from brokers.ids import Instant, LeaderEpoch, Ticket
 from brokers.quorum.member import Member
 from brokers.quorum.messages import (
     ADD_VOTER,
@@ -21,6 +22,7 @@ from brokers.quorum.messages import (
     only_partition,
 )
 from brokers.quorum.roles import Follower
+from brokers.quorum.state import VOTER_NAME
 from brokers.quorum.voters import KRAFT_VERSIONS, Voter
 from brokers.wire.message import Message
 from brokers.wire.messages.quorum import (
@@ -47,12 +49,13 @@ EVERY_MS = 1_000
 class Joining:
     """One question at a time. `settle` asks when there is something to ask."""
 
-    def __init__(self, member: Member) -> None:
+    def __init__(self, member: Member, *, was_voter: bool) -> None:
         self._member = member
         self._asked: Ticket | None = None
         self._next_at: Instant = 0
-        self._is_coming_back = False  # the disk before this one has been seen to vote
+        self._was_voter = was_voter
         self._was_alive = False
+        self._silent_since: tuple[LeaderEpoch, Instant] | None = None
 
     @property
     def deadline(self) -> Instant | None:
@@ -61,10 +64,14 @@ class Joining:
     def settle(self, now: Instant) -> list[Effect]:
         member = self._member
         voter = member.voters.latest.get(member.config.node_id)
-        if member.is_voter:
-            self._is_coming_back = False
-        elif voter is not None and member.config.may_vote:
-            self._is_coming_back = True
+        effects: list[Effect] = []
+        if member.is_voter and member.voters.kraft_version > 0 and not self._was_voter:
+            self._was_voter = True
+            effects = [SaveState(VOTER_NAME, b"")]
+        return effects + self._ask_for(voter, now)
+
+    def _ask_for(self, voter: Voter | None, now: Instant) -> list[Effect]:
+        member = self._member
         if self._asked is not None or now < self._next_at or not self._wants():
             return []
         if voter is None:
@@ -84,7 +91,8 @@ class Joining:
         if member.is_voter:
             assert voter is not None
             return member.voters.kraft_version > 0 and voter.endpoints != config.endpoints
-        return voter is not None or self._is_coming_back
+        is_meant = config.node_id in config.voters.ids and not self._was_voter
+        return voter is not None or is_meant
 
     def _ask(self, key: int, message: Message, now: Instant) -> list[Effect]:
         leader = self._member.leader
@@ -143,8 +151,9 @@ class Joining:
         if answer is None or answer.error_code or voter is None or member.is_voter:
             return []
         if self._is_heard(answer, voter):
+            self._silent_since = None
             return self._warn(voter)
-        if not isinstance(member.role, Follower):
+        if not self._is_silent_for_long(now) or not isinstance(member.role, Follower):
             return []
         key = voter.key
         request = RemoveRaftVoterRequest(
@@ -162,6 +171,13 @@ class Joining:
         }
         newest = max(times.values(), default=0)
         return times.get(voter.key, -1) > newest - 2 * self._member.config.fetch_timeout_ms
+
+    def _is_silent_for_long(self, now: Instant) -> bool:
+        """A leader that is new has not heard of anyone for long."""
+        leader_epoch = self._member.leader_epoch
+        if self._silent_since is None or self._silent_since[0] != leader_epoch:
+            self._silent_since = (leader_epoch, now)
+        return now - self._silent_since[1] >= 2 * self._member.config.fetch_timeout_ms
 
     def _warn(self, voter: Voter) -> list[Effect]:
         was_alive, self._was_alive = self._was_alive, True

@@ -66,6 +66,7 @@ class RaftNode:
         state: QuorumState,
         voters: VoterHistory,
         snapshot: SnapshotId,
+        was_voter: bool = False,
         last_ticket: Ticket | None = None,
     ) -> None:
         member = self._member = Member(
@@ -81,7 +82,7 @@ class RaftNode:
         self._serving = self.serving(member, self._leading)
         self._handing_out = HandingOut(member)
         self._changes = Changes(member, self._leading)
-        self._joining = Joining(member)
+        self._joining = Joining(member, was_voter=was_voter)
         voter_requests = VoterRequests(member, self._changes)
         self._answers: Mapping[int, Answer] = {
             FETCH: self._serving.on_request,
@@ -306,7 +307,7 @@ class RaftNode:
         """What others would hear waits for the states that were saved before it."""
         now_free: list[Effect] = []
         for effect in _with_last_state(effects):
-            if isinstance(effect, SaveState):
+            if isinstance(effect, SaveState) and effect.name == STATE_NAME:
                 self._saves_asked += 1
             elif self._saves_done < self._saves_asked and isinstance(effect, Reply | Ask):
                 self._held.append((self._saves_asked, effect))
@@ -328,12 +329,12 @@ class RaftNode:
         member, log = self._member, self._member.log
         assert self._installing is not None and log is not None
         snapshot, voters = self._installing
+        member.high_watermark = max(member.high_watermark, snapshot.end_offset)
         if log.log_end_offset > max(snapshot.end_offset, log.log_start_offset):
             member.log = None
             return [TruncateLog(log.partition, log.log_start_offset)]
         self._installing = None
         member.snapshot = max(member.snapshot, snapshot)
-        member.high_watermark = max(member.high_watermark, snapshot.end_offset)
         if voters is not None:
             member.voters.restore(voters)
         self._downloading.installed()

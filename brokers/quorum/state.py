@@ -11,6 +11,8 @@ from brokers.quorum.control import MetadataLogError
 from brokers.quorum.ids import NO_DIRECTORY, NOBODY, ReplicaKey
 
 STATE_NAME = f"{METADATA_PARTITION}/quorum-state"
+# There once this disk has been a voter's by the log: what was removed then was removed on purpose.
+VOTER_NAME = f"{METADATA_PARTITION}/was-voter"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from brokers.quorum.ids import METADATA_TOPIC_ID
 from tests.playbooks.metadata.host import NOW, Host, settings
 
 QUORUM = "__cluster_metadata-0/quorum-state"
+VOTER = "__cluster_metadata-0/was-voter"
 POINTER = "__cluster_metadata-0/latest-checkpoint"
 
 
@@ -44,10 +45,12 @@ def test_a_first_start_votes_leads_registers_and_is_ready() -> None:
     first = plane.on_started(NOW)
     assert first == [
         LoadState(QUORUM),
+        LoadState(VOTER),
         LoadState(POINTER),
         OpenLog(METADATA_PARTITION, METADATA_TOPIC_ID.bytes, sync=True),
     ]
     assert plane.on_event(StateLoaded(QUORUM, None), NOW) == []
+    assert plane.on_event(StateLoaded(VOTER, None), NOW) == []
     assert plane.on_event(StateLoaded(POINTER, None), NOW) == []
     (vote,) = plane.on_event(LogOpened(METADATA_PARTITION, disk.open()), NOW)
     assert isinstance(vote, SaveState) and vote.name == QUORUM

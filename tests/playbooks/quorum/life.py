@@ -24,7 +24,7 @@ from brokers.quorum.control import control_messages
 from brokers.quorum.ids import ReplicaKey, SnapshotId, snapshot_id
 from brokers.quorum.messages import API_VERSIONS
 from brokers.quorum.raft import RaftNode
-from brokers.quorum.state import STATE_NAME, QuorumState
+from brokers.quorum.state import STATE_NAME, VOTER_NAME, QuorumState
 from brokers.quorum.voters import Endpoint, Voter, VoterHistory, VoterSet
 from brokers.records.batch import HEADER_SIZE
 from brokers.records.builder import NewRecord, build_batch
@@ -87,6 +87,7 @@ class Life:
             state=QuorumState() if state is None else QuorumState.decode(state),
             voters=voters,
             snapshot=snapshot,
+            was_voter=VOTER_NAME in disk.states,
         )
 
     # --- events in ---
@@ -172,7 +173,7 @@ class Life:
     def _saved(self, effect: SaveState) -> list[Any]:
         assert effect.data is not None
         self.disk.states[effect.name] = bytes(effect.data)
-        return self.raft.on_saved(self.now)
+        return self.raft.on_saved(self.now) if effect.name == STATE_NAME else []
 
     def _arm(self) -> None:
         due = self.raft.deadline

@@ -42,6 +42,7 @@ class Network:
         self.lives: dict[int, Any] = {}  # node id -> the life that listens there, if one does
         self._flights: dict[int, _Flight] = {}
         self._last_ticket = 0
+        self.answers: dict[int, Any] = {}  # to who has no connection
         self._arrivals: dict[tuple[int, int, str], int] = {}  # per connection: order is kept
         self.now: Callable[[], int] = lambda: 0
         self.heard: Callable[[Any, Ask], None] = lambda asker, ask: None
@@ -79,6 +80,7 @@ class Network:
         flight = self._flights.get(reply.ticket)
         self.told(target, request, reply.message)
         if flight is None:
+            self.answers[reply.ticket] = reply.message
             return
         way = (target.id, flight.asker.id)
         if self._is_lost(way):

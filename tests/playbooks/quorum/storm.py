@@ -1,6 +1,7 @@
 """Bad weather from a seed: crashes, cuts, losses, slow disks, lost disks, changes of who votes; then it clears up."""
 
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from brokers.events import Request
@@ -20,8 +21,12 @@ class Operator:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.answers: dict[int, object] = {}
         self._last_ticket = -1
+
+    def answered(self, ticket: int, bound: int = 10_000) -> Any:
+        """The answer, once it has come."""
+        self.world.run_until(lambda: ticket in self.world.network.answers, bound)
+        return self.world.network.answers[ticket]
 
     def ask(self, key: int, message: object) -> int:
         """The ticket of the answer, if anyone leads; 0 if not."""
@@ -34,7 +39,7 @@ class Operator:
         leader.take_request(request)
         return ticket
 
-    def add(self, node_id: int) -> int:
+    def add(self, node_id: int, **more: Any) -> int:
         where = endpoint(node_id)
         message = AddRaftVoterRequest(
             cluster_id="region-one",
@@ -43,6 +48,8 @@ class Operator:
             voter_directory_id=self.world.disks[node_id].directory,
             listeners=[VoterListener(name=where.name, host=where.host, port=where.port)],
         )
+        for name, value in more.items():
+            setattr(message, name, value)
         return self.ask(ADD_VOTER, message)
 
     def remove(self, node_id: int, directory: UUID) -> int:

@@ -48,6 +48,7 @@ class World:
             Voter(node_id, endpoints=(endpoint(node_id),)) for node_id in range(1, voters + 1)
         )
         self.disks: dict[int, Disk] = {}
+        self.places: dict[int, Endpoint] = {}
         self.roles: dict[int, bool] = {}  # node id -> whether it may vote
         for node_id in range(1, voters + observers + 1):
             self.add_node(node_id, may_vote=node_id <= voters)
@@ -55,6 +56,7 @@ class World:
 
     def add_node(self, node_id: int, *, may_vote: bool) -> None:
         self.roles[node_id] = may_vote
+        self.places[node_id] = endpoint(node_id)
         self._skews[node_id] = (self.rng.randint(0, 10_000_000), self.rng.uniform(0.97, 1.03))
         self.disks[node_id] = self.new_disk()
         self.start(node_id)
@@ -109,7 +111,7 @@ class World:
             voters=self.first,
             directory=self.disks[node_id].directory,
             may_vote=self.roles[node_id],
-            endpoints=(endpoint(node_id),) if self.roles[node_id] else (),
+            endpoints=(self.places[node_id],) if self.roles[node_id] else (),
             **self._settings,  # type: ignore[arg-type]
         )
         life = Life(self, config, self.disks[node_id], self._make)

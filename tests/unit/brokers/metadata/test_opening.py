@@ -16,7 +16,7 @@ from brokers.metadata.opening import LOOK_TICKET, Opening
 from brokers.metadata.records import MetadataLogError
 from brokers.quorum.control import control_batch
 from brokers.quorum.ids import SnapshotId
-from brokers.quorum.state import STATE_NAME, QuorumState
+from brokers.quorum.state import STATE_NAME, VOTER_NAME, QuorumState
 from brokers.quorum.voters import Voter, VoterSet
 from brokers.wire.messages.metadata_records import NoOpRecord
 from tests.playbooks.metadata.host import Disk
@@ -31,7 +31,7 @@ def opening(*, wants_image: bool = True) -> Opening:
     return Opening(Image("region-one"), CONFIGURED, wants_image=wants_image)
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))))
+@pytest.mark.parametrize("order", list(permutations(range(4))))
 def test_answers_may_come_in_any_order(order: tuple[int, ...]) -> None:
     region, disk, opened = Region(), Disk(), opening()
     end = disk.start = region.image.next_offset
@@ -39,13 +39,14 @@ def test_answers_may_come_in_any_order(order: tuple[int, ...]) -> None:
     answers = (
         LogOpened(METADATA_PARTITION, disk.open()),
         StateLoaded(STATE_NAME, STATE.encode()),
+        StateLoaded(VOTER_NAME, b""),
         StateLoaded(POINTER_NAME, found.file_name.encode()),
     )
     asked = [effect for index in order for effect in opened.take(answers[index])]
     assert asked == [LoadState(found.file_name)] and not opened.is_complete
     data = snapshot.encode(region.image, 2, 5, voters=RECORDED)
     assert opened.take(StateLoaded(found.file_name, data)) == []
-    assert opened.is_complete and opened.snapshot == found
+    assert opened.is_complete and opened.snapshot == found and opened.was_voter
     assert vars(opened.image) == vars(region.image)
     assert opened.voters.latest == RECORDED and opened.voters.kraft_version == 1
     assert opened.log.log_start_offset == end and opened.quorum_state == STATE
@@ -53,7 +54,7 @@ def test_answers_may_come_in_any_order(order: tuple[int, ...]) -> None:
 
 def test_an_empty_disk_is_complete_too() -> None:
     opened = opening()
-    for name in (STATE_NAME, POINTER_NAME):
+    for name in (STATE_NAME, VOTER_NAME, POINTER_NAME):
         opened.take(StateLoaded(name, None))
         assert not opened.is_complete
     opened.take(LogOpened(METADATA_PARTITION, Disk().open()))
@@ -68,6 +69,7 @@ def with_log(*batches: bytearray) -> tuple[Opening, list]:
         effect
         for event in (
             StateLoaded(STATE_NAME, None),
+            StateLoaded(VOTER_NAME, None),
             StateLoaded(POINTER_NAME, None),
             LogOpened(METADATA_PARTITION, disk.open()),
         )
@@ -106,6 +108,7 @@ def test_a_log_that_does_not_continue_the_snapshot_is_refused() -> None:
     disk, opened = Disk(), opening()
     disk.start = 9
     opened.take(StateLoaded(STATE_NAME, None))
+    opened.take(StateLoaded(VOTER_NAME, None))
     opened.take(StateLoaded(POINTER_NAME, None))
     with pytest.raises(MetadataLogError, match="9 to 9, but offset 0 comes next"):
         opened.take(LogOpened(METADATA_PARTITION, disk.open()))
