@@ -60,7 +60,7 @@ def _response(context: Context, request: Request) -> ApiVersionsResponse:
                     name=feature.name, min_version=feature.lowest, max_version=feature.highest
                 )
             )
-    for name, level in sorted(context.image.features.items()):
+    for name, level in sorted(context.plane.finalized_features.items()):
         response.finalized_features.append(
             FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
         )

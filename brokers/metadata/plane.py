@@ -5,7 +5,7 @@ committed goes onto `image`, which everyone reads. Where this node leads the quo
 is committed, it is the active controller and decides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 from uuid import UUID
 
@@ -132,6 +132,12 @@ class MetadataPlane:
     @property
     def supported_features(self) -> Sequence[Feature]:
         return FEATURES
+
+    @property
+    def finalized_features(self) -> Mapping[str, int]:
+        """Levels in force. That of kraft.version is the quorum's own affair, and in no metadata record."""
+        kraft_version = 0 if self._raft is None else self._raft.voters.kraft_version
+        return self.image.features | ({"kraft.version": kraft_version} if kraft_version else {})
 
     @property
     def deadline(self) -> Instant | None:

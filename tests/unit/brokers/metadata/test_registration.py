@@ -39,7 +39,10 @@ def test_leader_epochs_rise_where_it_leads_and_nowhere_else() -> None:
 
 
 def test_what_can_only_be_off_is_not_registered() -> None:
-    assert supported_features() == [FeatureRange("metadata.version", 7, 30)]
+    assert supported_features() == [
+        FeatureRange("kraft.version", 0, 1),
+        FeatureRange("metadata.version", 7, 30),
+    ]
     assert {feature.name for feature in FEATURES} >= {"transaction.version", "group.version"}
 
 
