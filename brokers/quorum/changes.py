@@ -81,6 +81,13 @@ class Changes:
                 KafkaError.INVALID_REQUEST,
                 "it is the last voter; add another one first",
             )
+        if error is KafkaError.NONE and not self._leading.hears_majority(
+            voters.without(key.id), now
+        ):
+            because = (
+                "without it too few voters are heard of; bring back, or remove, those that are not"
+            )
+            error = KafkaError.REQUEST_TIMED_OUT
         if error is not KafkaError.NONE:
             return tell(error, because)
         change = self._begin(until, tell)

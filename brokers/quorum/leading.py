@@ -136,6 +136,17 @@ class Leading:
         assert leading is not None
         return self._member.resign(now, why) + self._announcing.end(leading)
 
+    def hears_majority(self, voters: VoterSet, now: Instant) -> bool:
+        """Whether these voters, if they were the ones, would keep a leader."""
+        leading, own = self._member.leading, self._member.config.key
+        assert leading is not None
+        long_ago = now - self._member.config.check_quorum_ms
+        heard = sum(
+            voter.is_known_as(own) or leading.progresses.of(voter).fetched_at > long_ago
+            for voter in voters
+        )
+        return heard >= voters.majority
+
     @property
     def _asks_needed(self) -> int:
         """How many voters must ask for this member to lead on."""

@@ -14,6 +14,11 @@ from brokers.wire.messages.quorum_voters import (
 from tests.playbooks.quorum.world import World, endpoint
 
 
+UNNOTICED_MS = (
+    4_000  # for so long a leader may count on a disk that is gone, and let another one go too
+)
+
+
 class Operator:
     """Asks whoever leads to change who votes; has no connection to wait on."""
 
@@ -66,7 +71,7 @@ class Storm:
         self.world = world
         self.operator = Operator(world)
         self._rng = world.rng
-        self._down_max = (len(world.first) - 1) // 2
+        self._wiped_at = -UNNOTICED_MS
         self._acts: list[tuple[float, Callable[[], None]]] = [
             (0.30, self._work),
             (0.08, self._crash),
@@ -166,6 +171,7 @@ class Storm:
         ):
             world.wipe(node_id)
             world.start(node_id)
+            self._wiped_at = world.time
 
     def _change_voters(self) -> None:
         """Between three voters and five."""
@@ -176,7 +182,7 @@ class Storm:
         outside = [each for each, may in self.world.roles.items() if may and each not in voters.ids]
         if outside and (len(voters) < 4 or self._rng.random() < 0.5):
             self.operator.add(self._rng.choice(outside))
-        elif len(voters) > 3:
+        elif len(voters) > 3 and self.world.time - self._wiped_at > UNNOTICED_MS:
             voter = self._rng.choice(list(voters))
             self.operator.remove(voter.id, voter.directory)
 

@@ -137,6 +137,21 @@ def test_the_last_voter_stays() -> None:
     assert answer.error_code == KafkaError.INVALID_REQUEST and "last voter" in answer.error_message
 
 
+def test_a_voter_without_whom_there_would_be_no_majority_stays() -> None:
+    world, operator = settled(voters=5)
+    gone = [each for each in range(1, 6) if each != world.leader.id][:2]
+    for node_id in gone:
+        world.crash(node_id)
+    world.run(3_500)
+    (left, _) = (each for each in range(1, 6) if each not in (*gone, world.leader.id))
+    answer = operator.answered(operator.remove(left, world.disks[left].directory))
+    assert answer.error_code == KafkaError.REQUEST_TIMED_OUT and "heard of" in answer.error_message
+    for node_id in (*gone, left):
+        answer = operator.answered(operator.remove(node_id, world.disks[node_id].directory))
+        assert answer.error_code == KafkaError.NONE
+    assert len(voters_of(world)) == 2
+
+
 def test_a_leader_that_removes_itself_leads_until_that_is_committed() -> None:
     world, operator = settled()
     before = world.leader.id
