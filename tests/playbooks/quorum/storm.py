@@ -13,7 +13,6 @@ from brokers.wire.messages.quorum_voters import (
 )
 from tests.playbooks.quorum.world import World, endpoint
 
-
 UNNOTICED_MS = (
     4_000  # for so long a leader may count on a disk that is gone, and let another one go too
 )
