@@ -30,9 +30,12 @@ class Others(Protocol):
 
 
 class Leadership:
-    """From the beginning of a leader epoch to its end. `end` is the log's end before the next append."""
+    """From the beginning of a leader epoch to its end.
 
-    __slots__ = ("_others", "_replica", "end", "progress")
+    `end` is the log's end before the next append. Below `given_out` others may have what is here.
+    """
+
+    __slots__ = ("_others", "_replica", "end", "given_out", "progress")
 
     def __init__(
         self, replica: "Replica", others: Others, placed: PartitionImage, now: Instant
@@ -40,6 +43,7 @@ class Leadership:
         self._replica = replica
         self._others = others
         self.end: Offset = 0 if replica.log is None else replica.log.log_end_offset
+        self.given_out: Offset = 0
         self.progress = Progress(
             others.node_id,
             placed.leader_epoch,
@@ -66,6 +70,10 @@ class Leadership:
         """The log is there: the leadership begins at its end."""
         self.end = self.progress.epoch_start = log_end_offset
         self._replica.waiting.moved()
+
+    def gave_out(self, next_offset: Offset) -> None:
+        """A follower is being sent everything below `next_offset`, whether this node's disk has it for certain or not."""
+        self.given_out = max(self.given_out, next_offset)
 
     def appended(self) -> None:
         """The log's end moved: followers hear of it before it is committed, for that is how it gets to be."""

@@ -145,8 +145,8 @@ class Replica:
 
     def opened(self, log: Log, now: Instant) -> list[Effect]:
         """The log is there: everything in it was written, so where it is the only one all of it is committed."""
-        if self.leadership is not None and log.log_end_offset < self.leadership.end:
-            return self._hold_back(log, self.leadership.end)
+        if self.leadership is not None and log.log_end_offset < self.leadership.given_out:
+            return self._hold_back(log, self.leadership.given_out)
         self.log, self.offline, self._unsettled_bytes = log, "", 0
         known = max(self.high_watermark, log.high_watermark_checkpoint, log.log_start_offset)
         self.high_watermark = min(known, log.log_end_offset)
@@ -162,8 +162,8 @@ class Replica:
         return effects + self.waiting.advance(self.high_watermark, 0, now)
 
     def _hold_back(self, log: Log, end: Offset) -> list[Effect]:
-        """The disk lost what followers may have fetched: other records at those offsets, under the same leader epoch,
-        could never be told from them. The next leadership goes by what is left.
+        """The disk lost what followers were sent: other records at those offsets, under the same leader epoch, could
+        never be told from them. The next leadership goes by what is left.
         """
         self._held_back = log
         self.offline = f"ends at {log.log_end_offset}, after {end} was given out: another must lead"

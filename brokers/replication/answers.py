@@ -113,6 +113,8 @@ class PendingAnswer:
             elif size := len(found.data):
                 item.records = found.data
                 self._spend(replica, size, now)
+                if replica.leadership is not None:
+                    replica.leadership.gave_out(found.next_offset)
         return self._decide(now)
 
     def _is_throttled(self, replica: Replica, now: Instant) -> bool:

@@ -218,6 +218,8 @@ def test_a_cut_lowers_the_high_watermark_with_the_end_only() -> None:
 def test_a_leader_whose_disk_lost_what_it_gave_out_leads_no_more_in_that_epoch() -> None:
     replica, _ = holding(placed(), end=4)
     append(replica, 1, [], count=3)
+    assert replica.leadership is not None
+    replica.leadership.gave_out(7)
     replica.failed("the disk is full", NOW)
     replica.opened(log(5), NOW)
     assert replica.log is None and "another must lead" in replica.offline
@@ -228,8 +230,10 @@ def test_a_leader_whose_disk_lost_what_it_gave_out_leads_no_more_in_that_epoch()
 def test_a_leader_whose_disk_kept_everything_leads_on() -> None:
     replica, _ = holding(placed(), end=4)
     append(replica, 1, [], count=3)
+    assert replica.leadership is not None
+    replica.leadership.gave_out(5)
     replica.failed("the disk is full", NOW)
-    replica.opened(log(7), NOW)
+    replica.opened(log(5), NOW)
     assert replica.log is not None and replica.offline == ""
 
 
