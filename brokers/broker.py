@@ -38,7 +38,8 @@ from brokers.ids import METADATA_PARTITION, OFFSETS_TOPIC, Instant
 from brokers.lifecycle import Lifecycle
 from brokers.log.checkpoints import NO_BROKER_EPOCH
 from brokers.metadata.commands import NO_ID
-from brokers.metadata.plane import MetadataPlane, PlaneEvent
+from brokers.metadata.outcomes import PlaneEvent
+from brokers.metadata.plane import MetadataPlane
 from brokers.ports import Rng
 from brokers.probes import Probes
 from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced, Ready, RegionEvent

@@ -9,9 +9,10 @@ from brokers.events import Answered
 from brokers.group_log import GroupLog
 from brokers.ids import OFFSETS_TOPIC, Instant
 from brokers.lifecycle import Lifecycle
+from brokers.metadata.deciding import Decided
 from brokers.metadata.image import ImageDelta
-from brokers.metadata.plane import Decided, PlaneEffect, PlaneReady
-from brokers.metadata.plane import ImageChanged as PlaneImageChanged
+from brokers.metadata.outcomes import ImageChanged as PlaneImageChanged
+from brokers.metadata.outcomes import PlaneEffect, PlaneReady
 from brokers.region import ImageChanged
 
 

@@ -13,6 +13,7 @@ from brokers.endpoints import DATA_LISTENER
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
 from brokers.membership.life import Beat, Life, LifeEffect, Register, Unfenced
+from brokers.metadata.registration import FEATURES
 from brokers.region import Ready
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
@@ -154,7 +155,7 @@ class Enrolment:
                     min_supported_version=feature.lowest,
                     max_supported_version=feature.highest,
                 )
-                for feature in self._context.plane.supported_features
+                for feature in FEATURES
                 if feature.highest
             ],
             rack=config.broker_rack,

@@ -11,6 +11,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.ids import Instant
+from brokers.metadata.registration import FEATURES
 from brokers.wire.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -53,7 +54,7 @@ def _response(context: Context, request: Request) -> ApiVersionsResponse:
     response = ApiVersionsResponse(finalized_features_epoch=context.plane.committed_offset)
     for key, (lowest, highest) in advertised(request.listener).items():
         response.api_keys.append(ApiVersion(api_key=key, min_version=lowest, max_version=highest))
-    for feature in context.plane.supported_features:
+    for feature in FEATURES:
         if feature.lowest > 0 or version >= ZERO_FEATURES_FROM:
             response.supported_features.append(
                 SupportedFeatureKey(

@@ -21,7 +21,8 @@ from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket, TopicPartition
 from brokers.membership.channel import PATIENCE_MS, ControllerChannel
 from brokers.metadata.commands import Command
 from brokers.metadata.image import Image, ImageDelta
-from brokers.metadata.plane import MetadataPlane, PlaneEffect
+from brokers.metadata.outcomes import PlaneEffect
+from brokers.metadata.plane import MetadataPlane
 from brokers.partition.replica import Replica
 from brokers.replication.replication import Replication
 from brokers.replication.settings import settings_of

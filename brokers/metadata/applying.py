@@ -62,3 +62,8 @@ class Applying:
     def give_up(self) -> None:
         """The read under way is of no use any more."""
         self._bound = None
+
+
+def unreadable(read: RangeRead) -> str:
+    """What is told of a metadata log that the disk does not give back."""
+    return f"the metadata log cannot be read: {read.error.name}"

@@ -6,11 +6,10 @@ is committed, it is the active controller and decides.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 from uuid import UUID
 
 from brokers.config import BrokerConfig
-from brokers.effects import Ask, Changed, Effect, Hangup, Reply
+from brokers.effects import Ask, Changed, Hangup, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import (
     Answered,
@@ -24,45 +23,27 @@ from brokers.events import (
 )
 from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset, Peer, Ticket
 from brokers.metadata import snapshot
-from brokers.metadata.applying import Applying
+from brokers.metadata.applying import Applying, unreadable
 from brokers.metadata.batches import data_batch
-from brokers.metadata.broker_commands import RegisterBroker
 from brokers.metadata.checkpoints import Checkpoints, Kept
 from brokers.metadata.commands import NO_ID, Command
 from brokers.metadata.controller import Controller
-from brokers.metadata.deciding import Decided as Decided
-from brokers.metadata.deciding import Deciding
+from brokers.metadata.deciding import Decided, Deciding
 from brokers.metadata.difference import difference
 from brokers.metadata.image import Image, ImageDelta
 from brokers.metadata.opening import LOOK_TICKET, Opening
+from brokers.metadata.outcomes import ImageChanged, PlaneEffect, PlaneEvent, PlaneReady
 from brokers.metadata.producer_ids import ProducerIds
 from brokers.metadata.quorum_settings import first_voters, quorum_config
-from brokers.metadata.registration import FEATURES, Feature
+from brokers.metadata.registration import lone_registration
 from brokers.ports import Rng
 from brokers.quorum.ids import SnapshotId
 from brokers.quorum.raft import RaftNode
 from brokers.quorum.state import STATE_NAME
 from brokers.timers import earliest
-from brokers.values import value
 from brokers.wire.message import Message
 
 RETRY_MS = 1_000  # how often a disk that refused is tried again
-
-
-@value
-class ImageChanged:
-    """`plane.image` has become another. The first one lists everything there is."""
-
-    delta: ImageDelta
-
-
-@value
-class PlaneReady:
-    """The image has all that is committed, as far as anyone has told: from now on it is worth going by."""
-
-
-PlaneEffect: TypeAlias = "Effect | Decided | ImageChanged | PlaneReady"
-PlaneEvent: TypeAlias = LogOpened | LogFailed | Written | RangeRead | StateSaved | StateLoaded
 
 
 class MetadataPlane:
@@ -128,10 +109,6 @@ class MetadataPlane:
         """Nodes whose disks decide what is committed."""
         known = self._quorum.voters if self._raft is None else self._raft.voters.latest
         return known.ids
-
-    @property
-    def supported_features(self) -> Sequence[Feature]:
-        return FEATURES
 
     @property
     def finalized_features(self) -> Mapping[str, int]:
@@ -227,7 +204,7 @@ class MetadataPlane:
             case RangeRead() if event.ticket != LOOK_TICKET:
                 return []
             case RangeRead() if event.error:
-                return self._on_failed(_unreadable(event), now)
+                return self._on_failed(unreadable(event), now)
             case LogOpened() | StateLoaded() | RangeRead():
                 effects += opening.take(event)
             case _:
@@ -274,7 +251,7 @@ class MetadataPlane:
 
     def _on_read(self, read: RangeRead, now: Instant) -> list[PlaneEffect]:
         if read.error:
-            return self._on_failed(_unreadable(read), now)
+            return self._on_failed(unreadable(read), now)
         effects = [effect for delta in self._applying.take(read) for effect in self._told(delta)]
         return self._after(effects, now)
 
@@ -353,14 +330,10 @@ class MetadataPlane:
             was_offline, self._was_offline = self._was_offline, False
             why = "the disk takes writes again"
             return [Changed("metadata log", "online", why)] if was_offline else []
-        if self._is_alone and not self._is_registered:
+        if self._is_alone and not (self._is_registering and self.deciding.is_settled):
             return []
         self._has_served, self._is_registering = True, False
         return [ImageChanged(self.image.everything()), PlaneReady()]
-
-    @property
-    def _is_registered(self) -> bool:
-        return self._is_registering and self.deciding.is_settled
 
     def _told(self, delta: ImageDelta) -> list[PlaneEffect]:
         """Changes are told from the first whole image on."""
@@ -371,15 +344,7 @@ class MetadataPlane:
     def _register(self, now: Instant) -> list[PlaneEffect]:
         """A lone node has no controller to register with but itself."""
         self._is_registering = True
-        host, port = self._config.advertised_address
-        command = RegisterBroker(
-            broker_id=self._config.node_id,
-            incarnation=self._incarnation,
-            directory=self._directory,
-            host=host,
-            port=port,
-            rack=self._config.broker_rack,
-        )
+        command = lone_registration(self._config, self._incarnation, self._directory)
         return self._decide(command, None, now)
 
     def _decide(self, command: Command, token: Ticket | None, now: Instant) -> list[PlaneEffect]:
@@ -433,7 +398,3 @@ class MetadataPlane:
         self._applying.give_up()
         self._checkpoints.given_up()
         return effects + self._end_deciding(Refusal(KafkaError.KAFKA_STORAGE_ERROR, reason))
-
-
-def _unreadable(read: RangeRead) -> str:
-    return f"the metadata log cannot be read: {read.error.name}"

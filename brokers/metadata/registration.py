@@ -38,6 +38,19 @@ FEATURES = (
 )
 
 
+def lone_registration(config: BrokerConfig, incarnation: UUID, directory: UUID) -> RegisterBroker:
+    """That of a node which has no controller but itself."""
+    host, port = config.advertised_address
+    return RegisterBroker(
+        broker_id=config.node_id,
+        incarnation=incarnation,
+        directory=directory,
+        host=host,
+        port=port,
+        rack=config.broker_rack,
+    )
+
+
 def register_broker(
     config: BrokerConfig,
     image: Image,

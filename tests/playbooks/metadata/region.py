@@ -19,7 +19,8 @@ from brokers.events import (
 )
 from brokers.ids import METADATA_PARTITION
 from brokers.metadata.deciding import Decided
-from brokers.metadata.plane import ImageChanged, MetadataPlane
+from brokers.metadata.outcomes import ImageChanged
+from brokers.metadata.plane import MetadataPlane
 from brokers.records.batch import iter_headers
 from tests.playbooks.metadata.host import NOW, STORAGE, Disk, contents
 

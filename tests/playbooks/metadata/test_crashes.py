@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.metadata.plane import Decided, PlaneReady
+from brokers.metadata.deciding import Decided
+from brokers.metadata.outcomes import PlaneReady
 from tests.playbooks.metadata.asks import commands
 from tests.playbooks.metadata.host import Host, contents, leader_epochs, settings
 

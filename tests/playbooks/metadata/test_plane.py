@@ -16,12 +16,9 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
 from brokers.ids import METADATA_PARTITION
 from brokers.metadata.commands import CreateTopics, DeleteTopics, NewTopic
-from brokers.metadata.plane import (
-    RETRY_MS,
-    Decided,
-    ImageChanged,
-    PlaneReady,
-)
+from brokers.metadata.deciding import Decided
+from brokers.metadata.outcomes import ImageChanged, PlaneReady
+from brokers.metadata.plane import RETRY_MS
 from brokers.metadata.records import MetadataLogError
 from brokers.quorum.ids import METADATA_TOPIC_ID
 from tests.playbooks.metadata.host import NOW, Host, settings

@@ -15,8 +15,8 @@ from brokers.groups.coordinator import Coordinator
 from brokers.ids import Peer
 from brokers.metadata.commands import NO_ID
 from brokers.metadata.image import BrokerImage, Endpoint, Image
-from brokers.metadata.plane import MetadataPlane, PlaneEffect
-from brokers.metadata.registration import FEATURES
+from brokers.metadata.outcomes import PlaneEffect
+from brokers.metadata.plane import MetadataPlane
 from brokers.region import Ready
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatResponse,
@@ -40,8 +40,6 @@ SETTINGS = {
 
 class Plane:
     """Stands for the metadata plane of a node that follows the quorum; a test moves it on."""
-
-    supported_features = FEATURES
 
     def __init__(self) -> None:
         self.image = Image("region-one")

@@ -14,7 +14,8 @@ from brokers.log.log import Log
 from brokers.log.segments import Segment
 from brokers.metadata.commands import Command
 from brokers.metadata.configs import log_config
-from brokers.metadata.plane import Decided, PlaneEffect
+from brokers.metadata.deciding import Decided
+from brokers.metadata.outcomes import PlaneEffect
 from brokers.partition.replica import Replica
 from brokers.wire import codec
 from brokers.wire.message import Message
