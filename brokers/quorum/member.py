@@ -100,9 +100,11 @@ class Member:
 
     def is_first_in(self, leader_epoch: LeaderEpoch, leader_id: BrokerId) -> bool:
         """Whether `leader_id` may lead an epoch, for all this member knows."""
+        if leader_id == self.config.node_id:
+            return False  # it would know
         if leader_epoch != self.leader_epoch:
             return leader_epoch > self.leader_epoch
-        return self.state.leader_id in (NOBODY, leader_id) and leader_id != self.config.node_id
+        return self.state.leader_id in (NOBODY, leader_id)
 
     def peer(self, member_id: BrokerId) -> Peer | None:
         """Where a member listens: as the voters' record says, or as it said itself."""

@@ -14,7 +14,7 @@ from brokers.quorum.config import QuorumConfig
 from brokers.quorum.ids import METADATA_TOPIC_ID, SnapshotId
 from brokers.quorum.messages import BEGIN_EPOCH, FETCH, VOTE, only_partition
 from brokers.quorum.raft import RaftNode
-from brokers.quorum.state import QuorumState
+from brokers.quorum.state import STATE_NAME, QuorumState
 from brokers.quorum.voters import Endpoint, Voter, VoterHistory, VoterSet
 from brokers.wire.messages.fetch import (
     FetchPartition,
@@ -82,6 +82,7 @@ class Member:
         )
         self.now = NOW
         self.effects: list[Any] = []
+        self._saved = 0
         self.log = of or log()
         self.raft = RaftNode(
             config,
@@ -102,7 +103,15 @@ class Member:
 
     def save(self) -> list[Any]:
         """The quorum state that it asked to save is durable."""
+        self._saved += 1
         return self.take(self.raft.on_saved(self.now))
+
+    def save_all(self) -> None:
+        """Every quorum state that it ever asked to save."""
+        while self._saved < sum(
+            isinstance(each, SaveState) and each.name == STATE_NAME for each in self.effects
+        ):
+            self.save()
 
     def sync(self) -> list[Any]:
         """Everything that it appended is on the disk."""

@@ -1,0 +1,303 @@
+"""Whatever anyone sends, in whatever role a member is: it is answered, and the member goes on."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brokers.effects import Reply
+from brokers.ids import METADATA_PARTITION
+from brokers.quorum.control import MetadataLogError
+from brokers.quorum.ids import METADATA_TOPIC_ID
+from brokers.quorum.messages import (
+    ADD_VOTER,
+    BEGIN_EPOCH,
+    DESCRIBE,
+    END_EPOCH,
+    FETCH,
+    FETCH_SNAPSHOT,
+    REMOVE_VOTER,
+    UPDATE_VOTER,
+    VOTE,
+)
+from brokers.wire.messages import fetch, quorum, quorum_snapshots, quorum_voters
+from tests.unit.brokers.quorum.quorums import Member, directory, log
+
+numbers = st.sampled_from([-(2**31), -1, 0, 1, 2, 3, 5, 9, 10, 11, 2**31 - 1])
+ids = st.sampled_from([-1, 1, 2, 3, 9])
+directories = st.sampled_from([UUID(int=0), directory(1), directory(2), UUID(int=5)])
+topics = st.sampled_from([METADATA_PARTITION.topic, "t"])
+clusters = st.sampled_from([None, "region-one", "another"])
+
+
+def many(strategy: Any) -> Any:
+    """Mostly the one that there should be."""
+    return st.one_of(strategy.map(lambda one: [one]), st.lists(strategy, max_size=2))
+
+
+votes = st.builds(
+    quorum.VoteRequest,
+    cluster_id=clusters,
+    voter_id=ids,
+    topics=many(
+        st.builds(
+            quorum.VoteRequestTopic,
+            topic_name=topics,
+            partitions=many(
+                st.builds(
+                    quorum.VoteRequestPartition,
+                    partition_index=st.sampled_from([0, 0, 1]),
+                    replica_epoch=numbers,
+                    replica_id=ids,
+                    replica_directory_id=directories,
+                    voter_directory_id=directories,
+                    last_offset_epoch=numbers,
+                    last_offset=numbers,
+                    pre_vote=st.booleans(),
+                )
+            ),
+        )
+    ),
+)
+listeners = st.lists(
+    st.builds(
+        quorum.LeaderEndpoint, name=st.just("X"), host=st.just("h"), port=st.sampled_from([0, 9])
+    ),
+    max_size=2,
+)
+begins = st.builds(
+    quorum.BeginQuorumEpochRequest,
+    cluster_id=clusters,
+    voter_id=ids,
+    leader_endpoints=listeners,
+    topics=many(
+        st.builds(
+            quorum.BeginQuorumEpochRequestTopic,
+            topic_name=topics,
+            partitions=many(
+                st.builds(
+                    quorum.BeginQuorumEpochRequestPartition,
+                    voter_directory_id=directories,
+                    leader_id=ids,
+                    leader_epoch=numbers,
+                )
+            ),
+        )
+    ),
+)
+ends = st.builds(
+    quorum.EndQuorumEpochRequest,
+    cluster_id=clusters,
+    topics=many(
+        st.builds(
+            quorum.EndQuorumEpochRequestTopic,
+            topic_name=topics,
+            partitions=many(
+                st.builds(
+                    quorum.EndQuorumEpochRequestPartition,
+                    leader_id=ids,
+                    leader_epoch=numbers,
+                    preferred_successors=st.lists(ids, max_size=3),
+                )
+            ),
+        )
+    ),
+)
+fetches = st.builds(
+    fetch.FetchRequest,
+    cluster_id=clusters,
+    replica_state=st.none() | st.builds(fetch.ReplicaState, replica_id=ids),
+    max_wait_ms=numbers,
+    max_bytes=numbers,
+    session_epoch=st.sampled_from([-1, -1, 0, 3]),
+    topics=many(
+        st.builds(
+            fetch.FetchTopic,
+            topic_id=st.sampled_from([METADATA_TOPIC_ID, UUID(int=7)]),
+            partitions=many(
+                st.builds(
+                    fetch.FetchPartition,
+                    partition=st.sampled_from([0, 0, 1]),
+                    current_leader_epoch=numbers,
+                    fetch_offset=numbers,
+                    last_fetched_epoch=numbers,
+                    partition_max_bytes=numbers,
+                    replica_directory_id=directories,
+                    high_watermark=numbers,
+                )
+            ),
+        )
+    ),
+)
+snapshots = st.builds(
+    quorum_snapshots.FetchSnapshotRequest,
+    cluster_id=clusters,
+    replica_id=ids,
+    max_bytes=numbers,
+    topics=many(
+        st.builds(
+            quorum_snapshots.FetchSnapshotRequestTopic,
+            name=topics,
+            partitions=many(
+                st.builds(
+                    quorum_snapshots.FetchSnapshotRequestPartition,
+                    current_leader_epoch=numbers,
+                    snapshot_id=st.builds(
+                        quorum_snapshots.SnapshotId, end_offset=numbers, epoch=numbers
+                    ),
+                    position=numbers,
+                )
+            ),
+        )
+    ),
+)
+places = st.lists(
+    st.builds(quorum_voters.VoterListener, name=st.just("X"), host=st.just("h"), port=st.just(1)),
+    max_size=2,
+)
+adds = st.builds(
+    quorum_voters.AddRaftVoterRequest,
+    cluster_id=clusters,
+    timeout_ms=numbers,
+    voter_id=ids,
+    voter_directory_id=directories,
+    listeners=places,
+    ack_when_committed=st.booleans(),
+)
+removals = st.builds(
+    quorum_voters.RemoveRaftVoterRequest,
+    cluster_id=clusters,
+    voter_id=ids,
+    voter_directory_id=directories,
+)
+updates = st.builds(
+    quorum_voters.UpdateRaftVoterRequest,
+    cluster_id=clusters,
+    current_leader_epoch=numbers,
+    voter_id=ids,
+    voter_directory_id=directories,
+    listeners=places,
+    kraft_version_feature=st.builds(
+        quorum_voters.KRaftVersionFeature,
+        min_supported_version=st.integers(-1, 2),
+        max_supported_version=st.integers(-1, 2),
+    ),
+)
+descriptions = st.builds(
+    quorum.DescribeQuorumRequest,
+    topics=many(
+        st.builds(
+            quorum.DescribeQuorumRequestTopic,
+            topic_name=topics,
+            partitions=many(
+                st.builds(quorum.DescribeQuorumRequestPartition, partition_index=numbers)
+            ),
+        )
+    ),
+)
+requests = st.one_of(
+    st.tuples(st.just(VOTE), votes),
+    st.tuples(st.just(BEGIN_EPOCH), begins),
+    st.tuples(st.just(END_EPOCH), ends),
+    st.tuples(st.just(FETCH), fetches),
+    st.tuples(st.just(FETCH_SNAPSHOT), snapshots),
+    st.tuples(st.just(ADD_VOTER), adds),
+    st.tuples(st.just(REMOVE_VOTER), removals),
+    st.tuples(st.just(UPDATE_VOTER), updates),
+    st.tuples(st.just(DESCRIBE), descriptions),
+)
+
+
+def leader() -> Member:
+    member = Member(of=log((1, 0), (2, 5), end=10)).elect()
+    member.sync()
+    member.fetch(11, 3)
+    return member
+
+
+def follower() -> Member:
+    member = Member(of=log((1, 0), (2, 5), end=10))
+    member.hear_begin(3)
+    member.save()
+    return member
+
+
+MEMBERS = {
+    "lone": lambda: Member(voters=1),
+    "unattached": lambda: Member(of=log((1, 0), end=10)),
+    "leader": leader,
+    "follower": follower,
+    "observer": lambda: Member(node_id=9, may_vote=False),
+}
+
+
+@pytest.mark.parametrize("role", MEMBERS)
+@given(asked=st.lists(requests, min_size=1, max_size=4))
+@settings(max_examples=150)
+def test_every_request_is_answered_in_its_time(role: str, asked: list[tuple[int, object]]) -> None:
+    member = MEMBERS[role]()
+    before = sum(isinstance(each, Reply) for each in member.effects)
+    epoch = member.raft.leader_epoch
+    for key, message in asked:
+        member.request(key, message)
+        assert member.raft.leader_epoch >= epoch
+        led_by = member.raft.leader
+        assert led_by is None or led_by.node_id != 1 or member.raft.leading_epoch is not None
+        epoch = member.raft.leader_epoch
+    for _ in range(20):
+        member.save_all()
+        member.wait(40_000)
+    replies = [each.ticket for each in member.effects if isinstance(each, Reply)][before:]
+    reads = sum(type(each).__name__ in ("ReadRange", "LoadState") for each in member.effects)
+    assert len(set(replies)) == len(replies), "nobody is answered twice"
+    assert len(replies) + reads >= len(asked)
+
+
+responses = st.one_of(
+    st.none(),
+    st.builds(
+        fetch.FetchResponse,
+        error_code=st.sampled_from([0, 0, 104]),
+        responses=many(
+            st.builds(
+                fetch.FetchableTopicResponse,
+                topic_id=st.just(METADATA_TOPIC_ID),
+                partitions=many(
+                    st.builds(
+                        fetch.PartitionData,
+                        error_code=st.sampled_from([0, 0, 0, 6, 74, 75, 999]),
+                        high_watermark=numbers,
+                        diverging_epoch=st.none()
+                        | st.builds(fetch.EpochEndOffset, epoch=numbers, end_offset=numbers),
+                        current_leader=st.none()
+                        | st.builds(fetch.LeaderIdAndEpoch, leader_id=ids, leader_epoch=numbers),
+                        snapshot_id=st.none()
+                        | st.builds(fetch.SnapshotId, end_offset=numbers, epoch=numbers),
+                        records=st.sampled_from([None, b"", b"x" * 80]),
+                    )
+                ),
+            )
+        ),
+    ),
+)
+
+
+@given(st.lists(responses, min_size=1, max_size=5))
+@settings(max_examples=400)
+def test_a_leader_that_talks_nonsense_is_not_followed_into_it(answers: list[object]) -> None:
+    """It may be that the node must stop: it says so, and has cut nothing that is committed."""
+    member = follower()
+    for answer in answers:
+        committed = member.raft.high_watermark
+        asks = member.asked(FETCH)
+        try:
+            member.answer(asks[-1], answer)
+            member.save_all()
+            member.wait(20)
+        except MetadataLogError:
+            return
+        if member.raft.log is None:
+            member.take(member.raft.on_opened(log((1, 0), end=3), member.now))
+        assert member.raft.high_watermark >= committed
