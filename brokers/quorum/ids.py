@@ -7,6 +7,8 @@ from brokers.ids import METADATA_PARTITION, BrokerId, LeaderEpoch, Offset
 
 NO_DIRECTORY = UUID(int=0)  # a member whose directory is not known
 NOBODY: BrokerId = -1
+# Nobody gets there by elections; who claims a later one is wrong, and would leave no epoch to elect the next leader in.
+LEADER_EPOCH_MAX: LeaderEpoch = 2**31 - 1 - (1 << 20)
 METADATA_TOPIC_ID = UUID(int=1)  # Kafka's
 
 

@@ -12,7 +12,7 @@ from brokers.log.log import Log
 from brokers.ports import Rng
 from brokers.quorum.ballot import Ballot
 from brokers.quorum.config import QuorumConfig
-from brokers.quorum.ids import NOBODY, ReplicaKey, SnapshotId
+from brokers.quorum.ids import LEADER_EPOCH_MAX, NOBODY, ReplicaKey, SnapshotId
 from brokers.quorum.roles import (
     Candidate,
     Follower,
@@ -100,8 +100,8 @@ class Member:
 
     def is_first_in(self, leader_epoch: LeaderEpoch, leader_id: BrokerId) -> bool:
         """Whether `leader_id` may lead an epoch, for all this member knows."""
-        if leader_id == self.config.node_id:
-            return False  # it would know
+        if leader_id == self.config.node_id or leader_epoch > LEADER_EPOCH_MAX:
+            return False  # it would know; nobody can
         if leader_epoch != self.leader_epoch:
             return leader_epoch > self.leader_epoch
         return self.state.leader_id in (NOBODY, leader_id)
@@ -213,7 +213,7 @@ class Member:
         if peer is not None and self.is_first_in(leader_epoch, leader_id):
             if leader_epoch > self.leader_epoch or is_lost:
                 return self.follow(peer, leader_epoch, now)
-        elif leader_epoch > self.leader_epoch:
+        elif self.leader_epoch < leader_epoch <= LEADER_EPOCH_MAX:
             return self.unattach(leader_epoch, now + self.election_timeout())
         return []
 

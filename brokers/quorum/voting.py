@@ -10,7 +10,7 @@ from brokers.errors import KafkaError
 from brokers.events import Answered, Request
 from brokers.ids import BrokerId, Instant, Ticket
 from brokers.quorum.ballot import Ballot
-from brokers.quorum.ids import ReplicaKey
+from brokers.quorum.ids import LEADER_EPOCH_MAX, ReplicaKey
 from brokers.quorum.member import Member
 from brokers.quorum.messages import (
     PARTITION,
@@ -148,7 +148,8 @@ class Voting:
             else None
         )
         if answer is None:
-            self._again[voter_id] = now + self._member.config.retry_backoff_ms
+            if self.is_counted(ballot):
+                self._again[voter_id] = now + self._member.config.retry_backoff_ms
             return []
         assert isinstance(message, VoteResponse)
         for peer in told_peers(message):
@@ -222,6 +223,7 @@ class Voting:
     def _is_sound(self, asked: VoteRequestPartition) -> bool:
         return (
             asked.replica_id not in (self._member.config.node_id, -1)
+            and asked.replica_epoch <= LEADER_EPOCH_MAX
             and min(asked.replica_epoch, asked.last_offset, asked.last_offset_epoch) >= 0
         )
 
