@@ -72,7 +72,7 @@ class Leadership:
         self._replica.waiting.moved()
 
     def gave_out(self, next_offset: Offset) -> None:
-        """A follower is being sent everything below `next_offset`, whether this node's disk has it for certain or not."""
+        """A follower is being sent everything below `next_offset`, be it on this node's disk for certain or not."""
         self.given_out = max(self.given_out, next_offset)
 
     def appended(self) -> None:
