@@ -23,7 +23,7 @@ LOOK_TICKET: Ticket = -1  # there is at most one such read, and nobody else read
 
 
 class Opening:
-    """Collects. A node that opens its log anew has an image already, and takes only the rest of a snapshot."""
+    """Collects. A node that opens its log anew has an image already, and replaces it only by a newer one."""
 
     def __init__(self, image: Image, voters: VoterSet, *, wants_image: bool) -> None:
         self.image = image
@@ -98,7 +98,7 @@ class Opening:
     def _restore(self, name: str, data: Buffer | None) -> None:
         if data is None:
             raise MetadataLogError(f"snapshot {name} is missing")
-        if self._wants_image:
+        if self._wants_image or self.snapshot.end_offset > self.image.next_offset:
             self.image = snapshot.decode(data, self.image.cluster_id, self.snapshot.end_offset)
         self.voters.restore(snapshot.voters_in(data))
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from brokers.config import BrokerConfig
-from brokers.effects import Ask, Changed, Hangup, Reply
+from brokers.effects import Changed, Hangup
 from brokers.errors import KafkaError, Refusal
 from brokers.events import (
     Answered,
@@ -22,28 +22,26 @@ from brokers.events import (
     Written,
 )
 from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset, Peer, Ticket
-from brokers.metadata import snapshot
 from brokers.metadata.applying import Applying, unreadable
 from brokers.metadata.batches import data_batch
-from brokers.metadata.checkpoints import Checkpoints, Kept
+from brokers.metadata.checkpoints import Checkpoints
 from brokers.metadata.commands import NO_ID, Command
 from brokers.metadata.controller import Controller
 from brokers.metadata.deciding import Decided, Deciding
 from brokers.metadata.difference import difference
 from brokers.metadata.image import Image, ImageDelta
-from brokers.metadata.opening import LOOK_TICKET, Opening
+from brokers.metadata.opening import Opening
 from brokers.metadata.outcomes import ImageChanged, PlaneEffect, PlaneEvent, PlaneReady
 from brokers.metadata.producer_ids import ProducerIds
-from brokers.metadata.quorum_settings import first_voters, quorum_config
+from brokers.metadata.quorum_settings import quorum_config
 from brokers.metadata.registration import lone_registration
+from brokers.metadata.seat import Seat
+from brokers.metadata.snapshotting import Snapshotting, unpacked
 from brokers.ports import Rng
-from brokers.quorum.ids import SnapshotId
 from brokers.quorum.raft import RaftNode
 from brokers.quorum.state import STATE_NAME
 from brokers.timers import earliest
 from brokers.wire.message import Message
-
-RETRY_MS = 1_000  # how often a disk that refused is tried again
 
 
 class MetadataPlane:
@@ -54,18 +52,13 @@ class MetadataPlane:
     ) -> None:
         self.producer_ids = ProducerIds()
         self._config = config
-        self._rng = rng
         self._directory = directory
         self._incarnation = UUID(bytes=rng.randbytes(16), version=4)
-        self._quorum = quorum_config(config, cluster_id, directory)
+        self._seat = Seat(quorum_config(config, cluster_id, directory), rng)
         self._checkpoints = Checkpoints(config.metadata_log_max_record_bytes_between_snapshots)
+        self._snapshotting = Snapshotting(self._checkpoints)
         self._applying = Applying(Image(cluster_id), self._checkpoints.appended)
         self.deciding = Deciding(Controller(config, rng))
-        self._opening: Opening | None = None
-        self._raft: RaftNode | None = None  # from the opening of the log until the disk refuses
-        self._raft_ticket: Ticket | None = None  # the last one of the raft before
-        self._why_offline = "the node is starting"
-        self._retry_at: Instant | None = None
         self._is_registering = False
         self._has_served = False
         self._was_offline = False
@@ -107,8 +100,7 @@ class MetadataPlane:
     @property
     def voters(self) -> Sequence[BrokerId]:
         """Nodes whose disks decide what is committed."""
-        known = self._quorum.voters if self._raft is None else self._raft.voters.latest
-        return known.ids
+        return self._seat.voters
 
     @property
     def finalized_features(self) -> Mapping[str, int]:
@@ -119,12 +111,17 @@ class MetadataPlane:
     @property
     def deadline(self) -> Instant | None:
         raft_due = None if self._raft is None else self._raft.deadline
-        return earliest(self._retry_at, raft_due, self.deciding.deadline)
+        return earliest(self._seat.retry_at, raft_due, self.deciding.deadline)
 
     @property
     def has_left(self) -> bool:
         """After `leave`: the others can do without this node, or cannot be told."""
         return self._raft is None or self._raft.has_handed_over
+
+    @property
+    def _raft(self) -> RaftNode | None:
+        """None while the log is not open."""
+        return self._seat.raft
 
     @property
     def _is_alone(self) -> bool:
@@ -137,8 +134,7 @@ class MetadataPlane:
         return self._load()
 
     def on_time(self, now: Instant) -> list[PlaneEffect]:
-        if self._retry_at is not None and self._retry_at <= now:
-            self._retry_at = None
+        if self._seat.retry_at is not None and self._seat.retry_at <= now:
             return self._load()
         if self._raft is None:
             return []
@@ -148,7 +144,7 @@ class MetadataPlane:
     def on_request(self, request: Request, now: Instant) -> list[PlaneEffect]:
         """One of the quorum's own requests; answered when its time has come."""
         if self._raft is None:
-            return [Hangup(request.ticket, f"the metadata log is offline: {self._why_offline}")]
+            return [Hangup(request.ticket, f"the metadata log is offline: {self._seat.why_empty}")]
         return self._after(self._raft.on_request(request, now), now)
 
     def on_answer(self, answered: Answered, now: Instant) -> list[PlaneEffect]:
@@ -159,8 +155,8 @@ class MetadataPlane:
         """Raises `MetadataLogError` where the disk holds what cannot be read: the node must not go on."""
         if isinstance(event, LogFailed):
             return self._on_failed(event.reason, now)
-        if self._opening is not None:
-            return self._on_loaded(self._opening, event, now)
+        if self._seat.opening is not None:
+            return self._on_loaded(self._seat.opening, event, now)
         return [] if self._raft is None else self._on_disk(self._raft, event, now)
 
     def propose(self, command: Command, token: Ticket, now: Instant) -> list[PlaneEffect]:
@@ -168,22 +164,15 @@ class MetadataPlane:
         if self.deciding.is_active and not self._is_registering:
             return self._decide(command, token, now)
         if self._is_alone:
-            refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, self._why_offline)
+            refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, self._seat.why_empty)
         else:
             refusal = Refusal(KafkaError.NOT_CONTROLLER, "this node is not the active controller")
         return [Decided(token, refusal)]
 
     def checkpoint(self, now: Instant) -> list[PlaneEffect]:
         """Write a snapshot now; the log is trimmed when it is durable."""
-        log = None if self._raft is None else self._raft.log
-        image = self.image
-        if self._raft is None or log is None or self._raft.arrived is not None:
-            return []
-        if image.next_offset <= log.log_start_offset or image.next_offset > log.log_end_offset:
-            return []
-        taken = SnapshotId(image.next_offset, log.epochs.epoch_at(self.committed_offset))
-        voters = self._raft.voters.as_of(image.next_offset)
-        return [*self._checkpoints.begin(image, taken, voters, now)]
+        raft = self._raft
+        return [] if raft is None else [*self._snapshotting.write(raft, self.image, now)]
 
     def leave(self, now: Instant) -> list[PlaneEffect]:
         """An orderly stop: another takes the lead, if there is one. Goes on until `has_left`."""
@@ -192,42 +181,25 @@ class MetadataPlane:
     # --- start ---
 
     def _load(self) -> list[PlaneEffect]:
-        self._raft = None
-        self._opening = Opening(
-            self.image, first_voters(self._config), wants_image=not self._has_served
-        )
-        return [*self._opening.begin()]
+        return [*self._seat.open(self.image, wants_image=not self._has_served)]
 
     def _on_loaded(self, opening: Opening, event: PlaneEvent, now: Instant) -> list[PlaneEffect]:
-        effects: list[PlaneEffect] = []
-        match event:
-            case RangeRead() if event.ticket != LOOK_TICKET:
-                return []
-            case RangeRead() if event.error:
-                return self._on_failed(unreadable(event), now)
-            case LogOpened() | StateLoaded() | RangeRead():
-                effects += opening.take(event)
-            case _:
-                return []
-        if isinstance(event, LogOpened):
-            effects += [Changed("metadata log", "repaired", line) for line in event.repairs]
+        if isinstance(event, RangeRead) and event.error:
+            return self._on_failed(unreadable(event), now)
+        if not isinstance(event, LogOpened | StateLoaded | RangeRead):
+            return []
+        effects: list[PlaneEffect] = [*self._seat.take(event)]
         return effects + self._join(opening, now) if opening.is_complete else effects
 
     def _join(self, opening: Opening, now: Instant) -> list[PlaneEffect]:
-        """All that the disk holds is known: become a member of the quorum."""
-        self._opening, self._applying.image = None, opening.image
+        """Become a member of the quorum, with the image that the disk holds where there is none that is newer."""
         self._checkpoints.found(opening.snapshot)
-        self._raft = RaftNode(
-            self._quorum,
-            self._rng,
-            log=opening.log,
-            state=opening.quorum_state,
-            voters=opening.voters,
-            snapshot=opening.snapshot,
-            was_voter=opening.was_voter,
-            last_ticket=self._raft_ticket,
-        )
-        return self._after(self._raft.start(now), now)
+        effects = self._replace_image(opening.image)
+        return effects + self._after(self._seat.sit(opening).start(now), now)
+
+    def _replace_image(self, image: Image) -> list[PlaneEffect]:
+        before, self._applying.image = self.image, image
+        return self._told(difference(before, image)) if self._has_served else []
 
     # --- the disk ---
 
@@ -256,25 +228,13 @@ class MetadataPlane:
         return self._after(effects, now)
 
     def _on_saved(self, raft: RaftNode, name: str, now: Instant) -> list[PlaneEffect]:
-        saved, kept = self._checkpoints.saved(name)
-        if kept is None:
-            return [*saved]
-        if kept.data is not None:
-            return [*self._install(raft, kept, kept.data, now), *saved]
-        raft.snapshot_taken(kept.id)
-        # Who is a little behind finds what is missing in the log; where nobody else is, nobody is behind.
-        trimmed = raft.trim((kept.id if self._is_alone else kept.before).end_offset)
-        return self._after([*trimmed, *saved], now)
-
-    def _install(
-        self, raft: RaftNode, kept: Kept, data: "bytes | bytearray | memoryview", now: Instant
-    ) -> list[PlaneEffect]:
-        """The leader's snapshot takes the place of image and log."""
-        before = self.image
+        effects, arrived = self._snapshotting.saved(raft, name, is_alone=self._is_alone)
+        if arrived is None:
+            return self._after(effects, now)
         self._applying.give_up()
-        self._applying.image = snapshot.decode(data, before.cluster_id, kept.id.end_offset)
-        effects = self._told(difference(before, self.image))
-        return effects + self._after(raft.install(kept.id, snapshot.voters_in(data), now), now)
+        image, voters = unpacked(arrived, self.image.cluster_id)
+        replaced = self._replace_image(image)
+        return [*replaced, *self._after(raft.install(arrived.id, voters, now), now), *effects]
 
     # --- after everything ---
 
@@ -286,12 +246,8 @@ class MetadataPlane:
         if self.deciding.is_active and raft.leading_epoch != self.deciding.leader_epoch:
             because = "another node may have become the active controller: the outcome is unknown"
             told += self._end_deciding(Refusal(KafkaError.NOT_CONTROLLER, because))
-        if raft.arrived is not None and not self._checkpoints.is_saving:
-            told += self._checkpoints.keep(*raft.arrived)
         told += self._apply(raft, now)
-        if self._checkpoints.is_due:
-            told += self.checkpoint(now)
-        return told
+        return [*told, *self._snapshotting.go_on(raft, self.image, now)]
 
     def _apply(self, raft: RaftNode, now: Instant) -> list[PlaneEffect]:
         """What is committed goes onto the image: read from the log, but for what was appended in this epoch here."""
@@ -385,15 +341,9 @@ class MetadataPlane:
 
     def _on_failed(self, reason: str, now: Instant) -> list[PlaneEffect]:
         """Others take over what this node led; the image stays readable. The disk is tried again."""
-        if self._raft is None and self._opening is None:
+        if self._raft is None and self._seat.opening is None:
             return []
-        effects: list[PlaneEffect] = [Changed("metadata log", "offline", reason)]
-        if self._raft is not None:
-            parting = self._raft.leave(now)
-            effects += [each for each in parting if isinstance(each, Ask | Reply | Hangup)]
-            self._raft_ticket = self._raft.last_ticket
-        self._raft = self._opening = None
-        self._why_offline, self._retry_at = reason, now + RETRY_MS
+        effects: list[PlaneEffect] = [*self._seat.lose(reason, now)]
         self._is_registering, self._was_offline = False, True
         self._applying.give_up()
         self._checkpoints.given_up()

@@ -18,8 +18,8 @@ from brokers.ids import METADATA_PARTITION
 from brokers.metadata.commands import CreateTopics, DeleteTopics, NewTopic
 from brokers.metadata.deciding import Decided
 from brokers.metadata.outcomes import ImageChanged, PlaneReady
-from brokers.metadata.plane import RETRY_MS
 from brokers.metadata.records import MetadataLogError
+from brokers.metadata.seat import RETRY_MS
 from brokers.quorum.ids import METADATA_TOPIC_ID
 from tests.playbooks.metadata.host import NOW, Host, settings
 

@@ -96,12 +96,17 @@ def test_a_log_that_reads_as_empty_is_refused() -> None:
         opened.take(RangeRead(LOOK_TICKET, METADATA_PARTITION, b"", 0))
 
 
-def test_a_node_with_an_image_takes_only_the_voters_of_a_snapshot() -> None:
-    region, opened = Region(), opening(wants_image=False)
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_a_node_with_an_image_takes_only_a_newer_one(ahead: int) -> None:
+    """Its disk may have refused just when a snapshot from the leader was to take the image's place."""
+    region = Region()
     found = SnapshotId(region.image.next_offset, 2)
+    image = Image("region-one")
+    image.next_offset = found.end_offset - ahead
+    opened = Opening(image, CONFIGURED, wants_image=False)
     assert opened.take(StateLoaded(POINTER_NAME, found.file_name.encode()))
     opened.take(StateLoaded(found.file_name, snapshot.encode(region.image, 2, 5, voters=RECORDED)))
-    assert opened.image.next_offset == 0 and opened.voters.latest == RECORDED
+    assert (opened.image is image) is (ahead == 0) and opened.voters.latest == RECORDED
 
 
 def test_a_log_that_does_not_continue_the_snapshot_is_refused() -> None:
