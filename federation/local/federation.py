@@ -22,7 +22,7 @@ from federation.local.layout import (
     load,
     save,
 )
-from federation.local.settings import Place, settle
+from federation.local.settings import Place, settle, settled_ports
 
 DEFAULT_REGIONS = ("west", "east")
 PATIENCE_S = 30.0
@@ -154,7 +154,7 @@ def _region(
         Place(number, folder / f"node-{number}.toml", folder / f"node-{number}")
         for number in range(1, count + 1)
     ]
-    chosen = settle(places, racks)
+    chosen = settle(places, racks, settled_ports(directory))
     made = tuple(
         Node(id=place.node_id, pid=None, kafka=where.kafka, data=str(place.data),
              log=str(place.settings.with_suffix(".log")), metrics=where.metrics)

@@ -3,10 +3,11 @@
 import base64
 import json
 import random
+import re
 import socket
 import tomllib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,16 +40,18 @@ class Place:
     data: Path
 
 
-def settle(places: Sequence[Place], racks: Sequence[str] = ()) -> list[Addresses]:
+def settle(
+    places: Sequence[Place], racks: Sequence[str] = (), taken: Collection[int] = ()
+) -> list[Addresses]:
     """Addresses of a region's nodes, all of them in order; those without a file get one, and keep what it says.
 
-    The first one, three or five decide together and serve too; the others just serve. Racks are given in turn. Raises
-    LocalError where an edited file no longer says what is needed.
+    The first one, three or five decide together and serve too; the others just serve. Racks are given in turn. No port
+    of `taken` is chosen. Raises LocalError where an edited file no longer says what is needed.
     """
     found = {place.node_id: _read(place.settings) for place in places if place.settings.exists()}
     if len(places) > 1:
         _check_may_grow(found)
-    chosen = _choose(places, found)
+    chosen = _choose(places, found, taken)
     cluster_id = next((each.cluster_id for each in found.values()), None) or _random_id()
     for index, place in enumerate(places):
         if place.node_id not in found:
@@ -56,6 +59,13 @@ def settle(places: Sequence[Place], racks: Sequence[str] = ()) -> list[Addresses
             text = _toml(place, chosen, cluster_id, rack)
             place.settings.write_text(text, encoding="utf-8")
     return [chosen[place.node_id] for place in places]
+
+
+def settled_ports(directory: Path) -> set[int]:
+    """Every port that the nodes of a federation were given: nothing need listen there yet, or just now."""
+    files = directory.glob("*/node-*.toml")
+    texts = (file.read_text(encoding="utf-8", errors="replace") for file in files)
+    return {int(port) for text in texts for port in re.findall(r":(\d{1,5})\b", text)}
 
 
 def controllers(nodes: int) -> int:
@@ -104,14 +114,16 @@ def _check_may_grow(found: Mapping[int, _Known]) -> None:
         )
 
 
-def _choose(places: Sequence[Place], found: Mapping[int, _Known]) -> dict[int, Addresses]:
+def _choose(
+    places: Sequence[Place], found: Mapping[int, _Known], taken: Collection[int]
+) -> dict[int, Addresses]:
     """Addresses of all nodes; who decides was settled when the first of them were."""
     count = controllers(len(places)) if len(places) > 1 else 0
     if any(known.addresses.controller for known in found.values()):
         count = 0
     chosen = {node_id: known.addresses for node_id, known in found.items()}
     missing = [place for place in places if place.node_id not in found]
-    ports = [f"127.0.0.1:{port}" for port in _free_ports(4 * len(missing))]
+    ports = [f"127.0.0.1:{port}" for port in _free_ports(4 * len(missing), taken)]
     for index, place in enumerate(missing):
         kafka, admin, controller, metrics = ports[4 * index : 4 * index + 4]
         decides = place in places[:count]
@@ -166,13 +178,13 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _free_ports(count: int) -> list[int]:
-    """Ports on which nothing listens. Drawn at random, so that federations started at once seldom meet."""
+def _free_ports(count: int, taken: Collection[int]) -> list[int]:
+    """Ports on which nothing listens, none of them taken. Drawn at random, so that federations started at once seldom meet."""
     ports: list[int] = []
     if not count:
         return ports
     for port in random.sample(PORTS, k=1_000):
-        if _is_free(port):
+        if port not in taken and _is_free(port):
             ports.append(port)
         if len(ports) == count:
             return ports

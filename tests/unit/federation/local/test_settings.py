@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from brokers.config import BrokerConfig, parse
 from federation.local.layout import LocalError
-from federation.local.settings import PORTS, Addresses, Place, settle
+from federation.local.settings import PORTS, Addresses, Place, settle, settled_ports
 
 # A path may hold anything but NUL and what no file system takes.
 folders = st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1)
@@ -58,6 +58,22 @@ def test_addresses_are_ipv4_and_differ(tmp_path: Path) -> None:
         host, _, port = address.rpartition(":")
         assert host == "127.0.0.1"
         assert int(port) in PORTS
+
+
+def test_no_node_gets_a_port_of_another_region_that_is_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("west", "east"):
+        (tmp_path / name).mkdir()
+    (west,) = settle(places(tmp_path / "west"))
+    taken = settled_ports(tmp_path)
+    assert {int(where.rpartition(":")[2]) for where in (west.kafka, west.admin)} < taken
+    few = sorted(taken)[0]
+    monkeypatch.setattr("federation.local.settings.PORTS", range(few, few + 1000))
+    for _ in range(20):
+        (east,) = settle(places(tmp_path / "east"), taken=taken)
+        assert not taken & {int(each.rpartition(":")[2]) for each in (east.kafka, east.admin)}
+        (tmp_path / "east" / "node-1.toml").unlink()
 
 
 def test_a_lone_node_is_told_nothing_of_others(tmp_path: Path) -> None:
