@@ -7,12 +7,20 @@ from brokers.api.context import Context
 from brokers.effects import Effect, ReadRange
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, RangeRead
-from brokers.ids import OFFSETS_TOPIC, Instant, OffsetAndMetadata, Ticket, TopicPartition
+from brokers.ids import (
+    OFFSETS_TOPIC,
+    BrokerId,
+    Instant,
+    OffsetAndMetadata,
+    Ticket,
+    TopicPartition,
+)
 from brokers.metadata.commands import CreateTopics
 from brokers.metadata.image import Image
 from brokers.metadata.topics import internal_topic
 from brokers.partition import mirror
 from brokers.partition.replica import Replica
+from brokers.partition.standing import Standing, standings
 from brokers.region import (
     CommitOffsets,
     CommittedRead,
@@ -176,6 +184,17 @@ class View:
             segment_bases=tuple(segment.base_offset for segment in log.segments) if log else (),
             online=log is not None,
         )
+
+    def standings(self, partition: TopicPartition, now: Instant) -> tuple[Standing, ...] | None:
+        replica, placed = self._context.partitions.get(partition), self.image.partition(partition)
+        if replica is None or placed is None or placed.leader != self._context.config.node_id:
+            return None
+        lag_ms_max = self._context.replication.lag_ms_max
+        return standings(replica, placed, self._is_active, lag_ms_max, now)
+
+    def _is_active(self, broker_id: BrokerId) -> bool:
+        broker = self.image.brokers.get(broker_id)
+        return broker is not None and broker.is_active
 
     def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]:
         return self._context.groups.all_offsets()

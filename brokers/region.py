@@ -9,9 +9,18 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import Buffer, LeaderEpoch, Offset, OffsetAndMetadata, Ticket, TopicPartition
+from brokers.ids import (
+    Buffer,
+    Instant,
+    LeaderEpoch,
+    Offset,
+    OffsetAndMetadata,
+    Ticket,
+    TopicPartition,
+)
 from brokers.metadata.commands import Command
 from brokers.metadata.image import Image, ImageDelta
+from brokers.partition.standing import Standing as Standing
 from brokers.values import value
 
 # --- events: asked of the broker ---
@@ -194,6 +203,9 @@ class RegionView(Protocol):
 
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         """None where this node holds no replica of the partition."""
+
+    def standings(self, partition: TopicPartition, now: Instant) -> tuple[Standing, ...] | None:
+        """Every replica of a partition as its leader sees it; None where this node does not lead it."""
 
     def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]: ...
 

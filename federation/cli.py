@@ -16,6 +16,7 @@ COMMANDS = {
         "federation.commands.region_view:region",
         "What a region is made of, and what is wrong with it.",
     ),
+    "replica": ("federation.commands.replica:replica", "Where every replica stands."),
     "link": ("federation.commands.link:link", "Cluster links: create, list, describe, delete."),
     "mirror": (
         "federation.commands.mirror:mirror",

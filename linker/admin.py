@@ -1,10 +1,14 @@
-"""What an operator may ask of the links of one region, and what is answered: `proto/linker/wire/v1/admin.proto`."""
+"""What an operator may ask of one region's links, mirrors and replicas, and what is answered.
+
+On the wire: `proto/linker/wire/v1/admin.proto`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from brokers.ids import Instant, Offset
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.region import Standing
 from linker.errors import LinkRefusal
 from linker.holes import Hole
 from linker.mirror import MirrorRecord, MirrorState
@@ -98,9 +102,16 @@ class ChangeMirrors:
     timeout_ms: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class DescribeReplicas:
+    """-> `Replicas`, of the partitions that this node leads. No topic means all."""
+
+    topics: tuple[str, ...] = ()
+
+
 Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
-    | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors
+    | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | DescribeReplicas
 )  # fmt: skip
 
 # --- answers ---
@@ -186,4 +197,13 @@ class Topics:
     topics: tuple[TopicResult, ...]
 
 
-Answer: TypeAlias = LinkDescription | Links | Configs | MirrorDescription | Mirrors | Topics
+@dataclass(frozen=True, slots=True)
+class Replicas:
+    """Each with the partition that it is one of."""
+
+    replicas: tuple[tuple[TopicPartition, Standing], ...]
+
+
+Answer: TypeAlias = (
+    LinkDescription | Links | Configs | MirrorDescription | Mirrors | Topics | Replicas
+)

@@ -11,6 +11,7 @@ from linker.admin import (
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
+    DescribeReplicas,
     ListLinks,
     ListMirrors,
 )
@@ -19,12 +20,14 @@ from linker.errors import LinkRefusal
 from linker.link_administration import LinkAdministration
 from linker.mirror_administration import MirrorAdministration
 from linker.registry import Registry, Respond
+from linker.replicas import replicas
 
 
 class Administration:
     """One per region."""
 
     def __init__(self, desk: Desk, registry: Registry) -> None:
+        self._view = desk.view
         self._links = LinkAdministration(desk, registry)
         self._mirrors = MirrorAdministration(desk, registry)
 
@@ -57,3 +60,6 @@ class Administration:
                 return respond(self._mirrors.listing(command, now), now)
             case DescribeMirror(topic):
                 return respond(self._mirrors.describe(topic, now), now)
+            case DescribeReplicas(topics):
+                names = topics or tuple(self._view.image.topics_by_name)
+                return respond(replicas(self._view, names, now), now)

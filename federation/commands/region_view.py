@@ -79,7 +79,8 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _picture(bootstrap: str, topics: Sequence[str] = ()) -> Picture:
+def ask_picture(bootstrap: str, topics: Sequence[str] = ()) -> Picture:
+    """The region at these addresses; ends the command where none of them answers."""
     try:
         with Client(bootstrap) as client:
             return picture(client, topics)
@@ -96,7 +97,7 @@ def _picture(bootstrap: str, topics: Sequence[str] = ()) -> Picture:
 @click.option("--check", is_flag=True, help="Exit 3 if a broker is fenced or a partition not well.")
 def describe(bootstrap: str, check: bool, as_json: bool) -> None:
     """Cluster id, controllers, brokers, and how many partitions are not as they should be."""
-    found = _picture(bootstrap)
+    found = ask_picture(bootstrap)
     answer(_described(found), as_json, lambda: _show_region(found))
     if check and not found.is_well:
         end(NOT_WELL_EXIT)
@@ -106,7 +107,7 @@ def describe(bootstrap: str, check: bool, as_json: bool) -> None:
 @bootstrap_options
 def brokers(bootstrap: str, as_json: bool) -> None:
     """The brokers: where they are, whether they are fenced, how much they lead and hold."""
-    found = _picture(bootstrap)
+    found = ask_picture(bootstrap)
     answer(
         {"brokers": [_broker(found, each) for each in found.brokers]},
         as_json,
@@ -122,7 +123,7 @@ def topics(bootstrap: str, wanted: tuple[str, ...], no_internal: bool, as_json: 
     """The topics, or only those that have a partition which is not as it should be."""
     found = [
         topic
-        for topic in _picture(bootstrap).topics
+        for topic in ask_picture(bootstrap).topics
         if not (no_internal and topic.is_internal) and matching(topic.partitions, wanted)
     ]
     answer({"topics": [_topic(each) for each in found]}, as_json, lambda: _show_topics(found))
@@ -136,7 +137,7 @@ def partitions(
     bootstrap: str, names: tuple[str, ...], wanted: tuple[str, ...], as_json: bool
 ) -> None:
     """The partitions of all topics or of the named ones: leader, replicas, which are in sync."""
-    found = matching(_picture(bootstrap, names).partitions, wanted)
+    found = matching(ask_picture(bootstrap, names).partitions, wanted)
     answer(
         {"partitions": [_partition(each) for each in found]},
         as_json,

@@ -67,7 +67,7 @@ async def _ask(address: str) -> str:
     if not endpoint:
         because = f"the brokers behind {address} serve no links: they have no {SETTING}"
         raise DiscoveryError(LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR, because)
-    return _reachable(endpoint, host)
+    return reachable(endpoint, host)
 
 
 async def _admin_listener(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
@@ -109,7 +109,7 @@ async def _exchange(
     return decode_response(key, version, frame, position)
 
 
-def _reachable(endpoint: str, host: str) -> str:
+def reachable(endpoint: str, host: str) -> str:
     """An endpoint that listens on every address is reached where its region was."""
     name, _, port = endpoint.rpartition(":")
     if name.strip("[]") in _ANY_HOST:

@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
+from brokers.ids import TopicPartition
+from brokers.region import Standing
 from linker.admin import (
     AlterLinkConfigs,
     Answer,
@@ -17,6 +19,7 @@ from linker.admin import (
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
+    DescribeReplicas,
     LinkDescription,
     Links,
     ListLinks,
@@ -24,6 +27,7 @@ from linker.admin import (
     MirrorDescription,
     Mirrors,
     PartitionLag,
+    Replicas,
     TopicResult,
     Topics,
 )
@@ -130,6 +134,11 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
     "ResumeMirrors": (pb.MirrorsRequest, _change("resume"), pb.TopicsReply),
     "PromoteMirrors": (pb.PromoteMirrorsRequest, _change("promote"), pb.TopicsReply),
     "FailoverMirrors": (pb.MirrorsRequest, _change("failover"), pb.TopicsReply),
+    "DescribeReplicas": (
+        pb.DescribeReplicasRequest,
+        lambda m: DescribeReplicas(tuple(m.topics)),
+        pb.ReplicasReply,
+    ),
 }
 
 
@@ -241,6 +250,24 @@ def _topic(result: TopicResult) -> pb.TopicResult:
     )
 
 
+def _replica(partition: TopicPartition, standing: Standing) -> pb.ReplicaStatus:
+    return pb.ReplicaStatus(
+        topic=partition.topic,
+        partition=partition.partition,
+        replica=standing.broker,
+        is_leader=standing.is_leader,
+        is_observer=standing.is_observer,
+        is_isr_eligible=standing.is_eligible,
+        is_in_isr=standing.is_in_sync,
+        is_caught_up=standing.is_caught_up,
+        last_caught_up_lag_ms=standing.caught_up_ms,
+        last_fetch_lag_ms=standing.fetched_ms,
+        log_start_offset=standing.log_start_offset,
+        log_end_offset=standing.log_end_offset,
+        lag=standing.lag,
+    )
+
+
 _REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     LinkDescription: lambda answer: pb.LinkReply(link=_link(answer)),
     Links: lambda answer: pb.LinksReply(links=[_link(link) for link in answer.links]),
@@ -248,4 +275,5 @@ _REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     MirrorDescription: lambda answer: pb.MirrorReply(mirror=_mirror(answer)),
     Mirrors: lambda answer: pb.MirrorsReply(mirrors=[_mirror(one) for one in answer.mirrors]),
     Topics: lambda answer: pb.TopicsReply(topics=[_topic(one) for one in answer.topics]),
+    Replicas: lambda answer: pb.ReplicasReply(replicas=[_replica(*one) for one in answer.replicas]),
 }

@@ -353,3 +353,47 @@ class TopicsReply(_message.Message):
     error: Error
     topics: _containers.RepeatedCompositeFieldContainer[TopicResult]
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., topics: _Optional[_Iterable[_Union[TopicResult, _Mapping]]] = ...) -> None: ...
+
+class DescribeReplicasRequest(_message.Message):
+    __slots__ = ("topics",)
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    topics: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, topics: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ReplicaStatus(_message.Message):
+    __slots__ = ("topic", "partition", "replica", "is_leader", "is_observer", "is_isr_eligible", "is_in_isr", "is_caught_up", "last_caught_up_lag_ms", "last_fetch_lag_ms", "log_start_offset", "log_end_offset", "lag")
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    REPLICA_FIELD_NUMBER: _ClassVar[int]
+    IS_LEADER_FIELD_NUMBER: _ClassVar[int]
+    IS_OBSERVER_FIELD_NUMBER: _ClassVar[int]
+    IS_ISR_ELIGIBLE_FIELD_NUMBER: _ClassVar[int]
+    IS_IN_ISR_FIELD_NUMBER: _ClassVar[int]
+    IS_CAUGHT_UP_FIELD_NUMBER: _ClassVar[int]
+    LAST_CAUGHT_UP_LAG_MS_FIELD_NUMBER: _ClassVar[int]
+    LAST_FETCH_LAG_MS_FIELD_NUMBER: _ClassVar[int]
+    LOG_START_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    LOG_END_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    LAG_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    partition: int
+    replica: int
+    is_leader: bool
+    is_observer: bool
+    is_isr_eligible: bool
+    is_in_isr: bool
+    is_caught_up: bool
+    last_caught_up_lag_ms: int
+    last_fetch_lag_ms: int
+    log_start_offset: int
+    log_end_offset: int
+    lag: int
+    def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., replica: _Optional[int] = ..., is_leader: _Optional[bool] = ..., is_observer: _Optional[bool] = ..., is_isr_eligible: _Optional[bool] = ..., is_in_isr: _Optional[bool] = ..., is_caught_up: _Optional[bool] = ..., last_caught_up_lag_ms: _Optional[int] = ..., last_fetch_lag_ms: _Optional[int] = ..., log_start_offset: _Optional[int] = ..., log_end_offset: _Optional[int] = ..., lag: _Optional[int] = ...) -> None: ...
+
+class ReplicasReply(_message.Message):
+    __slots__ = ("error", "replicas")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    REPLICAS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    replicas: _containers.RepeatedCompositeFieldContainer[ReplicaStatus]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., replicas: _Optional[_Iterable[_Union[ReplicaStatus, _Mapping]]] = ...) -> None: ...

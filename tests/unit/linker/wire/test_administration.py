@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from brokers.ids import TopicPartition
+from brokers.region import Standing
 from linker.admin import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -16,6 +17,7 @@ from linker.admin import (
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
+    DescribeReplicas,
     LinkDescription,
     Links,
     ListLinks,
@@ -23,6 +25,7 @@ from linker.admin import (
     MirrorDescription,
     Mirrors,
     PartitionLag,
+    Replicas,
     Task,
     TopicResult,
     Topics,
@@ -94,6 +97,11 @@ REQUESTS: list[tuple[str, Any, Any]] = [
         "PromoteMirrors",
         pb.PromoteMirrorsRequest(link_name="l", timeout_ms=9),
         ChangeMirrors(verb="promote", link="l", timeout_ms=9),
+    ),
+    (
+        "DescribeReplicas",
+        pb.DescribeReplicasRequest(topics=["t", "u"]),
+        DescribeReplicas(("t", "u")),
     ),
 ]
 
@@ -187,3 +195,13 @@ def test_answers_carry_everything() -> None:
         reply("PauseMirrors", Topics((TopicResult("t", "PAUSED"), refused)))
     ).topics
     assert [topic.HasField("error") for topic in topics] == [False, True]
+    standing = Standing(
+        broker=2, is_observer=True, is_eligible=True, is_in_sync=True, is_caught_up=True,
+        caught_up_ms=3, fetched_ms=4, log_start_offset=5, log_end_offset=6, lag=7,
+    )  # fmt: skip
+    answer = Replicas(((TopicPartition("t", 1), standing),))
+    (replica,) = pb.ReplicasReply.FromString(reply("DescribeReplicas", answer)).replicas
+    assert replica == pb.ReplicaStatus(
+        topic="t", partition=1, replica=2, is_observer=True, is_isr_eligible=True, is_in_isr=True, is_caught_up=True,
+        last_caught_up_lag_ms=3, last_fetch_lag_ms=4, log_start_offset=5, log_end_offset=6, lag=7,
+    )  # fmt: skip
