@@ -64,7 +64,8 @@ def register_broker(
     _check(image, command)
     if command.starts_fenced and was is not None and was.incarnation == command.incarnation:
         return _repeated(was, command)
-    if was is not None and has_session and not was.in_controlled_shutdown:
+    is_busy = has_session and was is not None and not was.in_controlled_shutdown
+    if was is not None and is_busy and not _is_next_life(was, command):
         because = (
             f"broker {was.id} is at work at {was.host}:{was.port}, registered as {was.incarnation}"
         )
@@ -122,6 +123,16 @@ def _check_features(image: Image, command: RegisterBroker) -> None:
         if level and (known is None or not known.lowest <= level <= known.highest):
             because = f"the region is at {name} {level}, which the node does not support"
             raise Refusal(KafkaError.UNSUPPORTED_VERSION, because)
+
+
+def _is_next_life(was: BrokerImage, command: RegisterBroker) -> bool:
+    """A node locks its directories for as long as it lives: who has them now, at its address, has outlived it.
+
+    Kafka would wait for the session's end. A copy of the disk on another machine has the same directory ids, so these
+    alone prove nothing.
+    """
+    is_there = (was.host, was.port) == (command.host, command.port)
+    return is_there and not set(was.log_dirs).isdisjoint({*_log_dirs(command)} - {NO_ID})
 
 
 def _repeated(was: BrokerImage, command: RegisterBroker) -> Decision:

@@ -6,7 +6,8 @@ from uuid import UUID
 import pytest
 
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands import CreateMirrorTopic, CreateTopics, NewTopic
+from brokers.metadata.broker_commands import BrokerHeartbeat, RegisterBroker
+from brokers.metadata.commands import NO_ID, CreateMirrorTopic, CreateTopics, NewTopic
 from brokers.metadata.image import NO_LEADER, Endpoint, FeatureRange
 from brokers.metadata.registration import FEATURES, supported_features
 from tests.unit.brokers.metadata.images import Region
@@ -60,19 +61,50 @@ def test_a_broker_says_where_it_is_and_what_it_has() -> None:
 def test_an_id_is_taken_while_its_broker_is_heard_of() -> None:
     region = Region(brokers=2)
     region.beat(2)
-    refused = refusal(region, 2)
+    refused = refusal(region, 2, directory=UUID(int=5))
     assert refused.error is KafkaError.DUPLICATE_BROKER_REGISTRATION
     assert "127.0.0.1:9093" in refused.because
     region.now = 9_001
-    assert region.do(region.registration(2, starts_fenced=True)), "its session has ended"
+    assert region.do(other_disk(region, 6)), "its session has ended"
     region.beat(2)
     region.fence(2)
-    assert region.do(region.registration(2, starts_fenced=True)), "it was told to be gone"
+    assert region.do(other_disk(region, 7)), "it was told to be gone"
     region.beat(2)
     region.topic("t", (2, 1))
     region.beat(2, want_shut_down=True)
-    assert region.do(region.registration(2, starts_fenced=True)), "it was about to leave"
+    assert region.do(other_disk(region, 8)), "it was about to leave"
     assert not region.image.brokers[2].in_controlled_shutdown
+
+
+def other_disk(region: Region, disk: int) -> RegisterBroker:
+    return region.registration(2, directory=UUID(int=disk), starts_fenced=True)
+
+
+def test_who_has_the_same_directories_at_the_same_place_need_not_wait() -> None:
+    """They were locked by the life before, so that one is over."""
+    region = Region(brokers=2)
+    region.topic("t", (2, 1))
+    region.beat(2)
+    was = region.image.brokers[2]
+    assert region.do(region.registration(2, starts_fenced=True)) > was.broker_epoch
+    now = region.image.brokers[2]
+    assert now.fenced and (now.log_dirs, now.incarnation != was.incarnation) == (was.log_dirs, True)
+    assert region.partition("t").leader == 1
+    with pytest.raises(Refusal) as refused:
+        region.do(BrokerHeartbeat(broker_id=2, broker_epoch=was.broker_epoch, metadata_offset=99))
+    assert refused.value.error is KafkaError.STALE_BROKER_EPOCH
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"port": 9999}, {"host": "127.0.0.9"}, {"directory": NO_ID}, {"directory": UUID(int=5)}],
+)
+def test_a_copy_of_the_disk_elsewhere_and_an_unnamed_disk_prove_nothing(
+    more: dict[str, Any],
+) -> None:
+    region = Region(brokers=2)
+    region.beat(2)
+    assert refusal(region, 2, **more).error is KafkaError.DUPLICATE_BROKER_REGISTRATION
 
 
 def test_the_answer_to_the_first_try_is_repeated() -> None:
