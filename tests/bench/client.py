@@ -43,8 +43,12 @@ def run(program: str, verb: str, bootstrap: str, topic: str, *words: object) -> 
     return said
 
 
+def fresh_name() -> str:
+    return f"bench-{next(_serial)}"
+
+
 def fresh_topic(bootstrap: str, partitions: int, replicas: int = 1) -> str:
-    topic = f"bench-{next(_serial)}"
+    topic = fresh_name()
     topics.create(bootstrap, topic, partitions, replicas)
     return topic
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from tests.bench import answers, frames
+from tests.bench import answers, frames, topics
 from tests.bench.connection import Connection
 
 PATIENCE_S = 120
@@ -18,6 +18,15 @@ def all_know_all(addresses: Sequence[str]) -> None:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{address} doesn't know all {len(addresses)} nodes")
             time.sleep(0.01)
+
+
+def all_lead(addresses: Sequence[str], topic: str) -> None:
+    """Returns once every node names the leader of a topic's one partition."""
+    deadline = time.monotonic() + PATIENCE_S
+    for address in addresses:
+        while not topics.leaders(address, topic).addresses:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{address} knows no leader of {topic}")
 
 
 def _knows(address: str, wanted: int) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 
-from tests.bench import crossing, region, work
+from tests.bench import crossing, region, scale, work
 from tests.bench.client import SMALL, Figures
 from tests.bench.clusters import Cluster
 from tests.bench.systems import System
@@ -159,4 +159,5 @@ REGION_MEASURES = {
         partial(region.gaps, how=signal.SIGTERM),
         (Target("p50_s", Kind.AT_MOST, 1 / 3), Target("max_s", Kind.AT_MOST, 1 / 3)),
     ),
+    "scale": RegionMeasure("three nodes with 10,000 partitions x 3, and since 100", scale.scale),
 }

@@ -16,17 +16,24 @@ PATIENCE_S = 30
 
 def create(address: str, topic: str, partitions: int, replicas: int = 1) -> None:
     """Creates `topic` and returns once every partition has a leader that answers and all its replicas in sync."""
-    with Connection(address) as connection:
-        answer = connection.ask(frames.create_topic(topic, partitions, replicas))
-        answers.topic_changed(answer, f"create {topic}", answers.TOPIC_ALREADY_EXISTS)
+    request(address, topic, partitions, replicas)
     await_complete(address, topic, partitions, replicas)
 
 
-def await_complete(address: str, topic: str, partitions: int, replicas: int) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+def request(address: str, topic: str, partitions: int, replicas: int = 1) -> None:
+    """Creates `topic`; its partitions may still be on their way."""
+    with Connection(address) as connection:
+        answer = connection.ask(frames.create_topic(topic, partitions, replicas))
+        answers.topic_changed(answer, f"create {topic}", answers.TOPIC_ALREADY_EXISTS)
+
+
+def await_complete(
+    address: str, topic: str, partitions: int, replicas: int, *, patience_s: float = PATIENCE_S
+) -> None:
+    deadline = time.monotonic() + patience_s
     while not _complete(address, topic, partitions, replicas):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{topic} is not complete after {PATIENCE_S} s")
+            raise TimeoutError(f"{topic} is not complete after {patience_s} s")
         time.sleep(0.01)
 
 

@@ -23,6 +23,7 @@ class Size:
     linked_s: float
     idle_s: float
     gaps: int
+    partitions: int
 
 
 FULL = Size(
@@ -33,6 +34,7 @@ FULL = Size(
     linked_s=20,
     idle_s=10,
     gaps=10,
+    partitions=10_000,
 )
 QUICK = Size(
     large_batches=300,
@@ -42,6 +44,7 @@ QUICK = Size(
     linked_s=5,
     idle_s=3,
     gaps=2,
+    partitions=1000,
 )
 
 
