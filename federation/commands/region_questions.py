@@ -35,7 +35,7 @@ MIN_ISR: Final = "min.insync.replicas"
 PLACEMENT: Final = "confluent.placement.constraints"
 TOPICS_AT_ONCE: Final = 1_000
 PARTITIONS_AT_ONCE: Final = 2_000  # Kafka gives no more in one answer
-_TOPIC: Final = 2  # Kafka's resource type
+_TOPIC, _BROKER = 2, 4  # Kafka's resource types
 
 
 def picture(client: Client, topics: Sequence[str] = ()) -> Picture:
@@ -144,22 +144,37 @@ def _partition(topic: str, told: Any) -> Partition:
 
 def _with_settings(client: Client, topics: list[Topic]) -> Iterator[Topic]:
     """Their partitions know how many replicas must be in sync, and how many observe."""
-    for start in range(0, len(topics), TOPICS_AT_ONCE):
-        some = topics[start : start + TOPICS_AT_ONCE]
+    settings = topic_settings(client, [topic.name for topic in topics], [MIN_ISR, PLACEMENT])
+    yield from (_told(topic, settings.get(topic.name, {})) for topic in topics)
+
+
+def topic_settings(
+    client: Client, names: Sequence[str], keys: Sequence[str]
+) -> dict[str, dict[str, str | None]]:
+    """Topic -> those of these settings that the broker tells."""
+    found: dict[str, dict[str, str | None]] = {}
+    for start in range(0, len(names), TOPICS_AT_ONCE):
         resources = [
             DescribeConfigsResource(
-                resource_type=_TOPIC,
-                resource_name=topic.name,
-                configuration_keys=[MIN_ISR, PLACEMENT],
+                resource_type=_TOPIC, resource_name=name, configuration_keys=list(keys)
             )
-            for topic in some
+            for name in names[start : start + TOPICS_AT_ONCE]
         ]
         answer = client.ask(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=resources))
-        settings = {
-            result.resource_name: {config.name: config.value for config in result.configs}
-            for result in answer.results
-        }
-        yield from (_told(topic, settings.get(topic.name, {})) for topic in some)
+        for result in answer.results:
+            found[result.resource_name] = {each.name: each.value for each in result.configs}
+    return found
+
+
+def broker_setting(address: str, broker: int, key: str) -> str | None:
+    """A broker's own setting, asked of it at this Kafka address: no other would tell. Raises NoAnswer."""
+    asked = DescribeConfigsResource(
+        resource_type=_BROKER, resource_name=str(broker), configuration_keys=[key]
+    )
+    with Client(address) as client:
+        answer = client.ask(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
+    values = [config.value for result in answer.results for config in result.configs]
+    return values[0] if values else None
 
 
 def _told(topic: Topic, settings: dict[str, str | None]) -> Topic:

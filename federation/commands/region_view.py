@@ -1,17 +1,15 @@
 """`causeway region`: what a region is made of, and what of it is not as it should be."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
-from functools import wraps
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Table
 
-from federation.commands.answers import Failure, answer, end, json_option, screen
-from federation.commands.region import UNREACHABLE_EXIT, local_region
-from federation.commands.region_client import Client, NoAnswer
+from federation.commands.answers import answer, end, screen
+from federation.commands.reassign import reassign
+from federation.commands.region_asking import NOT_WELL_EXIT, ask_picture, bootstrap_options
 from federation.commands.region_picture import (
     FILTERS,
     NOBODY,
@@ -22,9 +20,6 @@ from federation.commands.region_picture import (
     matching,
     tally,
 )
-from federation.commands.region_questions import picture
-
-NOT_WELL_EXIT = 3  # as `causeway local status` says it
 
 
 @click.group()
@@ -32,42 +27,11 @@ def region() -> None:
     """What a region is made of: brokers, topics, partitions, and what of them is not as it should be.
 
     Asks in Kafka's protocol, so any region will do, Apache Kafka's too. Exit codes: 0 it is so, 1 refused, 2 asked
-    wrongly, 3 not well (where --check is given), 4 the region does not answer.
+    wrongly, 3 not well (where --check is given) or not complete, 4 the region does not answer.
     """
 
 
-def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that name a region, and `--json`; the command gets its address as `bootstrap`."""
-
-    @json_option
-    @click.option(
-        "--bootstrap-server",
-        "--bootstrap",
-        metavar="HOST:PORT[,...]",
-        help="Kafka addresses of the region; the first that answers is asked.",
-    )
-    @click.option(
-        "--dir",
-        "directory",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="A local federation's directory, with --region.",
-    )
-    @click.option("--region", "region_name", help="A region of the local federation in --dir.")
-    @wraps(command)
-    def with_bootstrap(
-        bootstrap_server: str | None,
-        directory: Path | None,
-        region_name: str | None,
-        **arguments: Any,
-    ) -> Any:
-        if (bootstrap_server is None) == (directory is None or region_name is None):
-            raise click.UsageError("Give --bootstrap-server, or --dir and --region.")
-        if bootstrap_server is None:
-            assert directory is not None and region_name is not None
-            bootstrap_server = local_region(directory, region_name).bootstrap
-        return command(bootstrap_server, **arguments)
-
-    return with_bootstrap
+region.add_command(reassign)
 
 
 def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -77,19 +41,6 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
             command
         )
     return command
-
-
-def ask_picture(bootstrap: str, topics: Sequence[str] = ()) -> Picture:
-    """The region at these addresses; ends the command where none of them answers."""
-    try:
-        with Client(bootstrap) as client:
-            return picture(client, topics)
-    except NoAnswer as error:
-        raise Failure(
-            f"the region does not answer: {error}",
-            hint="check that it runs and that the address is right",
-            exit_code=UNREACHABLE_EXIT,
-        ) from error
 
 
 @region.command()

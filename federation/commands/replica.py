@@ -10,8 +10,8 @@ from rich.table import Table
 
 from federation.commands.answers import Failure, answer, end, screen
 from federation.commands.region import UNREACHABLE_EXIT
+from federation.commands.region_asking import ask_picture, bootstrap_options
 from federation.commands.region_picture import Partition
-from federation.commands.region_view import ask_picture, bootstrap_options
 from federation.commands.replica_questions import Row, Silent, rows
 
 COLUMNS: Final = (

@@ -5,17 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
-from federation.commands.region_client import Client, NoAnswer
+from federation.commands.region_client import NoAnswer
 from federation.commands.region_picture import NOBODY, Broker, Partition
-from federation.commands.region_questions import DESCRIBE_CONFIGS
+from federation.commands.region_questions import broker_setting
 from linker.shell.administrator import Administrator, Unreachable
 from linker.shell.discovery import SETTING, reachable
 from linker.wire.v1 import admin_pb2 as pb
 
 PATIENCE_S: Final = 10.0
 AT_ONCE: Final = 8
-_BROKER: Final = 4  # Kafka's resource type
 _UNKNOWN: Final = -1
 
 Key: TypeAlias = tuple[str, int, int]  # topic, partition, broker
@@ -130,13 +128,6 @@ def _ask(address: str | None, broker: int, topics: Iterable[str]) -> list[Any] |
 
 
 def _administration(address: str, broker: int) -> str | None:
-    """Where the broker at this Kafka address is administered; a broker tells of its own settings only."""
-    asked = DescribeConfigsResource(
-        resource_type=_BROKER, resource_name=str(broker), configuration_keys=[SETTING]
-    )
-    with Client(address) as client:
-        answer = client.ask(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
-    values = [config.value for result in answer.results for config in result.configs]
-    if not values or not values[0]:
-        return None
-    return reachable(values[0], address.rpartition(":")[0].strip("[]"))
+    """Where the broker at this Kafka address is administered."""
+    endpoint = broker_setting(address, broker, SETTING)
+    return reachable(endpoint, address.rpartition(":")[0].strip("[]")) if endpoint else None

@@ -1,0 +1,219 @@
+"""What a reassignment asks of a region, in Kafka's protocol: who is on the move, go there, go slowly."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import BrokerId, TopicPartition
+from brokers.metadata.commands import NO_ID, ConfigOperation
+from brokers.metadata.image import BrokerImage, Endpoint, Image
+from brokers.metadata.placement import place
+from brokers.replica_placement import PlacementError, parse
+from brokers.wire.messages.configs import (
+    IncrementalAlterableConfig,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResource,
+)
+from brokers.wire.messages.replication import (
+    AlterPartitionReassignmentsRequest,
+    ListPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from federation.commands.answers import Failure
+from federation.commands.reassign_plan import (
+    FOLLOWER_REPLICAS,
+    LEADER_REPLICAS,
+    RATES,
+    Ongoing,
+    Targets,
+)
+from federation.commands.region_client import Client, NoAnswer
+from federation.commands.region_picture import Broker, Picture, Topic
+from federation.commands.region_questions import PLACEMENT, broker_setting, topic_settings
+
+INCREMENTAL_ALTER_CONFIGS: Final = 44
+ALTER_REASSIGNMENTS: Final = 45
+LIST_REASSIGNMENTS: Final = 46
+_TOPIC, _BROKER = 2, 4  # Kafka's resource types
+_HOST_LABEL: Final = "broker.host"
+_OLD_HINT: Final = "upgrade the brokers; reassignments need Kafka 2.4 or newer"
+
+
+# --- what is on the move ---
+
+
+def ongoing(client: Client) -> dict[TopicPartition, Ongoing]:
+    """Every partition of the region whose replicas are on the move."""
+    if not client.serves(LIST_REASSIGNMENTS):
+        raise Failure("the region's brokers know no reassignments", hint=_OLD_HINT)
+    answer = client.ask(LIST_REASSIGNMENTS, ListPartitionReassignmentsRequest())
+    if answer.error_code:
+        _refused("the region does not tell what is on the move", answer)
+    return {
+        TopicPartition(topic.name, each.partition_index): Ongoing(
+            tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
+        )
+        for topic in answer.topics
+        for each in topic.partitions
+    }
+
+
+def alter(
+    client: Client,
+    targets: Mapping[TopicPartition, tuple[int, ...] | None],
+    *,
+    may_change_factor: bool = True,
+) -> dict[TopicPartition, str]:
+    """Begin these moves, None stops one -> why not, for those that the region refused."""
+    topics: dict[str, ReassignableTopic] = {}
+    for name, replicas in targets.items():
+        topic = topics.setdefault(name.topic, ReassignableTopic(name=name.topic))
+        wanted = None if replicas is None else list(replicas)
+        topic.partitions.append(
+            ReassignablePartition(partition_index=name.partition, replicas=wanted)
+        )
+    answer = client.ask(
+        ALTER_REASSIGNMENTS,
+        AlterPartitionReassignmentsRequest(
+            topics=list(topics.values()), allow_replication_factor_change=may_change_factor
+        ),
+    )
+    if answer.error_code:
+        _refused("the region refuses the reassignment", answer)
+    return {
+        TopicPartition(topic.name, each.partition_index): _because(each)
+        for topic in answer.responses
+        for each in topic.partitions
+        if each.error_code
+    }
+
+
+def _refused(what: str, answer: Any) -> None:
+    raise Failure(f"{what}: {_because(answer)}", hint="look at the broker's log")
+
+
+def _because(answer: Any) -> str:
+    name = KafkaError(answer.error_code).name
+    return f"{answer.error_message} ({name})" if answer.error_message else name
+
+
+# --- throttles ---
+
+
+def set_rate(client: Client, brokers: Iterable[Broker], rate: int) -> None:
+    """Bytes a second, for what each of them sends and fetches of throttled replicas."""
+    settings = [_set(name, str(rate)) for name in RATES]
+    _alter_brokers(client, brokers, settings)
+
+
+def set_replicas(client: Client, topics: Mapping[str, Mapping[str, str]]) -> None:
+    """Whose copying counts."""
+    resources = [
+        _resource(_TOPIC, topic, [_set(name, value) for name, value in settings.items()])
+        for topic, settings in topics.items()
+    ]
+    _alter_configs(client, resources)
+
+
+def clear_throttles(client: Client, brokers: Iterable[Broker], topics: Iterable[str]) -> None:
+    """Whatever was throttled for reassignments is so no longer."""
+    _alter_brokers(client, brokers, [_unset(name) for name in RATES])
+    names = [_unset(name) for name in (LEADER_REPLICAS, FOLLOWER_REPLICAS)]
+    _alter_configs(client, [_resource(_TOPIC, topic, names) for topic in topics])
+
+
+def _alter_brokers(
+    client: Client, brokers: Iterable[Broker], settings: list[IncrementalAlterableConfig]
+) -> None:
+    """Apache Kafka's brokers take settings of their own only; ours take those of one that is down, too."""
+    for broker in brokers:
+        resources = [_resource(_BROKER, str(broker.id), settings)]
+        try:
+            with Client(f"{broker.host}:{broker.port}") as own:
+                _alter_configs(own, resources)
+        except NoAnswer:
+            _alter_configs(client, resources)
+
+
+def _alter_configs(client: Client, resources: list[IncrementalAlterConfigsResource]) -> None:
+    request = IncrementalAlterConfigsRequest(resources=resources)
+    for response in client.ask(INCREMENTAL_ALTER_CONFIGS, request).responses:
+        if response.error_code:
+            kind = "broker" if response.resource_type == _BROKER else "topic"
+            _refused(f"throttles of {kind} {response.resource_name} cannot be changed", response)
+
+
+def _resource(
+    kind: int, name: str, settings: list[IncrementalAlterableConfig]
+) -> IncrementalAlterConfigsResource:
+    return IncrementalAlterConfigsResource(resource_type=kind, resource_name=name, configs=settings)
+
+
+def _set(name: str, value: str) -> IncrementalAlterableConfig:
+    return IncrementalAlterableConfig(name=name, config_operation=ConfigOperation.SET, value=value)
+
+
+def _unset(name: str) -> IncrementalAlterableConfig:
+    return IncrementalAlterableConfig(
+        name=name, config_operation=ConfigOperation.DELETE, value=None
+    )
+
+
+# --- a proposal ---
+
+
+def propose(
+    client: Client, found: Picture, brokers: Sequence[BrokerId], *, minds_racks: bool
+) -> Targets:
+    """New replicas on these brokers for every topic of the picture, as many as it has, by its placement if it has one.
+
+    Spread over racks, and within them over hosts, where the brokers tell theirs.
+    """
+    known = {broker.id: broker for broker in found.brokers}
+    image = Image(found.cluster_id)
+    for broker in brokers:
+        image.brokers[broker] = _as_image(known[broker], minds_racks=minds_racks)
+    placements = topic_settings(client, [topic.name for topic in found.topics], [PLACEMENT])
+    targets: dict[TopicPartition, tuple[int, ...]] = {}
+    for topic in found.topics:
+        placement = placements.get(topic.name, {}).get(PLACEMENT) or ""
+        targets |= _of_topic(image, topic, placement, len(targets))
+    return targets
+
+
+def _of_topic(image: Image, topic: Topic, placement: str, first_partition: int) -> Targets:
+    try:
+        assignments = place(
+            image,
+            first_partition=first_partition,
+            count=len(topic.partitions),
+            wanted=parse(placement) or len(topic.partitions[0].replicas),
+        )
+    except (Refusal, PlacementError) as error:
+        raise Failure(
+            f"{topic.name}: {error}", hint="name more brokers in --broker-list"
+        ) from error
+    return {
+        TopicPartition(topic.name, each.partition): assignment.replicas
+        for each, assignment in zip(topic.partitions, assignments, strict=True)
+    }
+
+
+def _as_image(broker: Broker, *, minds_racks: bool) -> BrokerImage:
+    return BrokerImage(
+        id=broker.id,
+        broker_epoch=0,
+        incarnation=NO_ID,
+        endpoints=(Endpoint("PLAINTEXT", broker.host, broker.port),),
+        rack=broker.rack if minds_racks else None,
+        host_label=_host_label(broker),
+        fenced=bool(broker.fenced),
+    )
+
+
+def _host_label(broker: Broker) -> str | None:
+    try:
+        return broker_setting(f"{broker.host}:{broker.port}", broker.id, _HOST_LABEL)
+    except NoAnswer:
+        return None

@@ -1,0 +1,71 @@
+"""A region named by a Kafka address or as one of a local federation, asked in Kafka's protocol: any region will do."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from federation.commands.answers import Failure, json_option
+from federation.commands.region import UNREACHABLE_EXIT, local_region
+from federation.commands.region_client import Client, NoAnswer
+from federation.commands.region_picture import Picture
+from federation.commands.region_questions import picture
+
+NOT_WELL_EXIT: Final = 3  # as `causeway local status` says it
+
+
+def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that name a region, and `--json`; the command gets its address as `bootstrap`."""
+
+    @json_option
+    @click.option(
+        "--bootstrap-server",
+        "--bootstrap",
+        metavar="HOST:PORT[,...]",
+        help="Kafka addresses of the region; the first that answers is asked.",
+    )
+    @click.option(
+        "--dir",
+        "directory",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="A local federation's directory, with --region.",
+    )
+    @click.option("--region", "region_name", help="A region of the local federation in --dir.")
+    @wraps(command)
+    def with_bootstrap(
+        bootstrap_server: str | None,
+        directory: Path | None,
+        region_name: str | None,
+        **arguments: Any,
+    ) -> Any:
+        if (bootstrap_server is None) == (directory is None or region_name is None):
+            raise click.UsageError("Give --bootstrap-server, or --dir and --region.")
+        if bootstrap_server is None:
+            assert directory is not None and region_name is not None
+            bootstrap_server = local_region(directory, region_name).bootstrap
+        return command(bootstrap_server, **arguments)
+
+    return with_bootstrap
+
+
+@contextmanager
+def answering(bootstrap: str) -> Iterator[Client]:
+    """A broker at one of these addresses; ends the command where none answers, or this one stops."""
+    try:
+        with Client(bootstrap) as client:
+            yield client
+    except NoAnswer as error:
+        raise Failure(
+            f"the region does not answer: {error}",
+            hint="check that it runs and that the address is right",
+            exit_code=UNREACHABLE_EXIT,
+        ) from error
+
+
+def ask_picture(bootstrap: str, topics: Sequence[str] = ()) -> Picture:
+    """The region at these addresses."""
+    with answering(bootstrap) as client:
+        return picture(client, topics)
