@@ -1,12 +1,14 @@
-"""One client of the Kafka listener: bytes become requests, replies become bytes, one request at a time.
+"""One client of the Kafka listener: bytes become requests, replies become bytes.
 
-Replies leave a connection in request order, as clients expect, because the next request is looked at only when the
-one before has been answered and its bytes are on their way. An announced length allocates nothing: a connection's
-buffer grows with the bytes that arrive.
+Replies leave a connection in request order, as clients expect. The next request is looked at only when the one before
+has been answered and its bytes are on their way; but Produce requests that stand in a row are taken up together, so
+that one round to the followers acknowledges all of them. An announced length allocates nothing: a connection's buffer
+grows with the bytes that arrive.
 """
 
 import asyncio
 import logging
+from collections import deque
 from typing import TYPE_CHECKING
 
 from brokers.api import api_versions, versions
@@ -30,16 +32,37 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+PRODUCE = 0
+_PRODUCE_KEY = PRODUCE.to_bytes(2, "big")  # a request begins with its key
+# What one connection's unanswered Produce requests may hold; beyond it the next one waits unread.
+HELD_REQUESTS_MAX = 256
+HELD_BYTES_MAX = 4 << 20
+
+
+class _Asked:
+    """A request that is not answered on the wire; `answer` is `_NONE_YET` while it is not known either."""
+
+    __slots__ = ("answer", "header", "ticket")
+
+    def __init__(self, ticket: Ticket, header: RequestHeader) -> None:
+        self.ticket = ticket
+        self.header = header
+        self.answer: object = _NONE_YET
+
+
+_NONE_YET: object = object()
+
 
 class Connection(asyncio.BufferedProtocol):
-    """One client. `_busy` is the ticket of the request that is being answered."""
+    """One client. `_asked` are the requests that are being answered, `_next` one that waits until they are."""
 
     def __init__(self, server: "Server", listener: Listener = Listener.DATA) -> None:
         self._server = server
         self._listener = listener
         self._inbox = Inbox(server.frame_bytes_max)
         self._transport: asyncio.Transport
-        self._busy: tuple[Ticket, RequestHeader] | None = None
+        self._asked: deque[_Asked] = deque()
+        self._next: memoryview | None = None
         self._last_ticket: Ticket | None = None
         self._outbox: Outbox
         self._reading = True
@@ -78,11 +101,13 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._closed = True
         self._outbox.close()
+        tickets = tuple(asked.ticket for asked in self._asked)
         # Of a node, its end is news though it waits for nothing: the node may be gone.
-        told = self._busy is not None or not self.is_client
-        self._server.forget(self, self._last_ticket if told else None)
+        if not tickets and not self.is_client and self._last_ticket is not None:
+            tickets = (self._last_ticket,)
+        self._server.forget(self, tickets)
 
-    # --- one request at a time ---
+    # --- requests ---
 
     def _advance(self) -> None:
         """Answer what is complete; a reply that comes while we are in here leaves the next request to us."""
@@ -92,7 +117,7 @@ class Connection(asyncio.BufferedProtocol):
         self.used_at = self._server.time()
         outbox, feed = self._outbox, self._server.feed
         try:
-            while self._busy is None and outbox.ready and not self._closed:
+            while self._may_ask and not self._closed:
                 request = self._next_request()
                 if request is None:
                     break
@@ -103,10 +128,34 @@ class Connection(asyncio.BufferedProtocol):
             outbox.flush()
         self._throttle_reading()
 
+    @property
+    def _may_ask(self) -> bool:
+        """Whether the next request may be taken up, as far as is known before it is looked at."""
+        if not self._outbox.ready:
+            return False
+        asked = self._asked
+        if not asked:
+            return True
+        return (
+            self._next is None
+            and asked[-1].header.api_key == PRODUCE
+            and len(asked) < HELD_REQUESTS_MAX
+            and self._inbox.held_bytes < HELD_BYTES_MAX
+        )
+
+    def _next_frame(self) -> memoryview | None:
+        """The next whole one whose turn it is."""
+        frame, self._next = self._next, None
+        if frame is None:
+            frame = self._inbox.frame()
+        if frame is not None and self._asked and frame[:2] != _PRODUCE_KEY:
+            self._next, frame = frame, None
+        return frame
+
     def _next_request(self) -> Request | None:
         """The next one that can be parsed; what can't be ends the connection, as Kafka does."""
         try:
-            while (frame := self._inbox.frame()) is not None:
+            while (frame := self._next_frame()) is not None:
                 request = self._parse(frame)
                 if request is not None:
                     return request
@@ -126,7 +175,7 @@ class Connection(asyncio.BufferedProtocol):
             return None
         message = decode_request(key, version, frame, position)
         ticket = self._last_ticket = self._server.new_ticket(self)
-        self._busy = (ticket, header)
+        self._asked.append(_Asked(ticket, header))
         return Request(ticket, key, version, client_id, self._host, message, self._listener)
 
     def _answer_unsupported(self, error: UnsupportedVersion) -> None:
@@ -137,19 +186,25 @@ class Connection(asyncio.BufferedProtocol):
         self._inbox.done()
         self._outbox.put(chunks, more_follows=self._parsing)
 
-    def reply(self, message: object | None) -> None:
-        assert self._busy is not None
-        header = self._busy[1]
-        self._busy = None
-        self._inbox.done()
-        if self._closed:
-            return
-        if message is not None:
-            self._send(header, message)
+    def reply(self, ticket: Ticket, message: object | None) -> None:
+        """The answer to one of the requests: it leaves when all before it have left."""
+        asked = self._asked
+        for each in asked:
+            if each.ticket == ticket:
+                each.answer = message
+                break
+        while asked and asked[0].answer is not _NONE_YET:
+            self._answer(asked.popleft())
         if not self._parsing:
             self._advance()
 
-    def _send(self, header: RequestHeader, message: object) -> None:
+    def _answer(self, asked: _Asked) -> None:
+        self._inbox.done()
+        if asked.answer is not None and not self._closed:
+            more_follows = bool(self._asked) and self._asked[0].answer is not _NONE_YET
+            self._send(asked.header, asked.answer, more_follows=more_follows)
+
+    def _send(self, header: RequestHeader, message: object, *, more_follows: bool) -> None:
         """What has no place in the asked version is our mistake, and costs one client its connection."""
         assert isinstance(message, Message)
         key, version, correlation_id, _ = header
@@ -159,7 +214,8 @@ class Connection(asyncio.BufferedProtocol):
             logger.exception("the answer to API %d version %d can't be written", key, version)
             self.hang_up("an answer that can't be written")
             return
-        self._outbox.put(chunks, more_follows=self._parsing and self._inbox.holds_more)
+        more_follows = more_follows or (self._parsing and self._inbox.holds_more)
+        self._outbox.put(chunks, more_follows=more_follows)
 
     def hang_up(self, reason: str) -> None:
         logger.warning("closing the connection from %s: %s", self._host, reason)
@@ -168,9 +224,8 @@ class Connection(asyncio.BufferedProtocol):
         self._closed = True
 
     def _throttle_reading(self) -> None:
-        """Stop reading what there is no room for until the request in hand is answered, and the answer gone."""
-        held = self._busy is not None or not self._outbox.ready
-        wanted = not self._closed and self._inbox.has_room(held=held)
+        """Stop reading what there is no room for until a request in hand is answered, and the answer gone."""
+        wanted = not self._closed and (not self._inbox.is_full or self._may_ask)
         if wanted == self._reading or self._closed:
             return
         self._reading = wanted
@@ -185,7 +240,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def idle_since(self) -> float | None:
         """When the last request came, or something of a long answer went; None while one is being answered."""
-        return None if self._busy else max(self.used_at, self._outbox.used_at)
+        return None if self._asked else max(self.used_at, self._outbox.used_at)
 
     def shrink(self) -> None:
         self._inbox.shrink()

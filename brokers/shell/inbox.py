@@ -1,9 +1,11 @@
 """A connection's receive buffer: bytes come in, whole frames come out as views, nothing is copied on.
 
 The buffer grows only when it is full of bytes that have arrived, so a length that is announced and never sent costs
-nothing. While a frame is being answered its bytes stay where they are.
+nothing. While frames are being answered their bytes stay where they are: what arrives goes behind them, or, once the
+buffer is full, into another one.
 """
 
+from collections import deque
 from struct import Struct
 
 from brokers.wire.primitives import WireError
@@ -17,29 +19,46 @@ _LENGTH = Struct(">i")
 _PREFIX = 4
 
 
+class _Behind:
+    """A full buffer that holds frames in hand."""
+
+    __slots__ = ("buffer", "frames")
+
+    def __init__(self, buffer: memoryview, frames: int) -> None:
+        self.buffer = buffer
+        self.frames = frames
+
+
 class Inbox:
-    """`room` to write into, `received` n bytes, `frame` while there is a whole one, `done` with it."""
+    """`room` to write into, `received` n bytes, `frame` while there is a whole one, `done` with the oldest of them."""
 
     def __init__(self, frame_bytes_max: int) -> None:
         self._needed_max = _PREFIX + frame_bytes_max
         self._buffer = memoryview(bytearray(SIZE_START))
         self._start = 0  # of the first frame
         self._end = 0  # of what has arrived
-        self._taken = 0  # length of the frame in hand, prefix included
+        self._taken = 0  # of the frames in hand that lie in this buffer, prefixes included
+        self._lengths: deque[int] = deque()  # of all frames in hand, the oldest first
+        self._behind: deque[_Behind] = deque()
+        self._spare: memoryview | None = None
+        self.held_bytes = 0
 
     @property
     def holds_more(self) -> bool:
         """Whether bytes of a further frame have arrived."""
         return self._start + self._taken < self._end
 
-    def has_room(self, *, held: bool) -> bool:
-        """Whether more can be read; while a frame is `held` nothing may be moved to make room."""
-        return not held or self._end < len(self._buffer)
+    @property
+    def is_full(self) -> bool:
+        """Whether reading on takes more memory."""
+        return self._end == len(self._buffer)
 
     def room(self) -> memoryview:
-        """Where the next bytes go; never empty unless a frame is held and the buffer is full."""
+        """Where the next bytes go; never empty."""
         if self._taken:
-            return self._buffer[self._end :]
+            if self._end < len(self._buffer):
+                return self._buffer[self._end :]
+            self._leave_behind()
         needed = self._needed()
         size = len(self._buffer)
         is_crowded = self._end == size < READ_AHEAD
@@ -60,7 +79,7 @@ class Inbox:
 
     def frame(self) -> memoryview | None:
         """The next whole frame without its length prefix; WireError for an illegal length."""
-        start, end = self._start, self._end
+        start, end = self._start + self._taken, self._end
         if end - start < _PREFIX:
             return None
         needed = _PREFIX + _LENGTH.unpack_from(self._buffer, start)[0]
@@ -68,19 +87,35 @@ class Inbox:
             raise self._illegal(needed - _PREFIX)
         if end - start < needed:
             return None
-        self._taken = needed
+        self._taken += needed
+        self._lengths.append(needed)
+        self.held_bytes += needed
         return self._buffer[start + _PREFIX : start + needed]
 
     def done(self) -> None:
-        """The frame in hand has been answered; its bytes may be overwritten."""
-        self._start += self._taken
-        self._taken = 0
+        """The oldest frame in hand has been answered; its bytes may be overwritten."""
+        length = self._lengths.popleft()
+        self.held_bytes -= length
+        if self._behind:
+            self._done_behind()
+            return
+        self._start += length
+        self._taken -= length
         if self._start == self._end:
             self._start = self._end = 0
 
+    def _done_behind(self) -> None:
+        oldest = self._behind[0]
+        oldest.frames -= 1
+        if not oldest.frames:
+            self._spare = self._behind.popleft().buffer
+
     def shrink(self) -> None:
         """Let go of a big buffer that holds nothing."""
-        if self._start == self._end and not self._taken and len(self._buffer) > SIZE_KEPT:
+        if self._lengths:
+            return
+        self._spare = None
+        if self._start == self._end and len(self._buffer) > SIZE_KEPT:
             self._buffer = memoryview(bytearray(SIZE_START))
             self._start = self._end = 0
 
@@ -101,6 +136,21 @@ class Inbox:
         size = self._end - self._start
         self._buffer[:size] = self._buffer[self._start : self._end]
         self._start, self._end = 0, size
+
+    def _leave_behind(self) -> None:
+        """Go on in another buffer, with what follows the frames in hand; a small one is followed by one of twice its
+        size.
+        """
+        rest = self._buffer[self._start + self._taken : self._end]
+        size = max(len(self._buffer), min(2 * len(self._buffer), READ_AHEAD))
+        fresh, self._spare = self._spare, None
+        if fresh is None or len(fresh) < size:
+            fresh = memoryview(bytearray(size))
+        fresh[: len(rest)] = rest
+        here = len(self._lengths) - sum(each.frames for each in self._behind)
+        self._behind.append(_Behind(self._buffer, here))
+        self._buffer = fresh
+        self._start, self._end, self._taken = 0, len(rest), 0
 
     def _grow(self, needed: int) -> None:
         """Twice the size, or the frame's where that is less: what is allocated has at least half arrived."""

@@ -62,13 +62,12 @@ class Server:
         self._connections[connection] = None
         return True
 
-    def forget(self, connection: Connection, ticket: Ticket | None) -> None:
+    def forget(self, connection: Connection, tickets: tuple[Ticket, ...]) -> None:
+        """It is gone, and with it who waited for the answers to these."""
         self._connections.pop(connection, None)
-        if ticket is None:
-            return
-        waited = self._tickets.pop(ticket, None) is not None
-        if waited or not connection.is_client:
-            self.feed(Disconnected((ticket,)))
+        waited = [ticket for ticket in tickets if self._tickets.pop(ticket, None) is not None]
+        if waited or (tickets and not connection.is_client):
+            self.feed(Disconnected(tickets))
 
     def new_ticket(self, connection: Connection) -> Ticket:
         ticket = self._last_ticket = self._last_ticket + 1
@@ -79,7 +78,7 @@ class Server:
         """The answer to a request; of one whose client is gone, nothing is sent."""
         connection = self._tickets.pop(ticket, None)
         if connection is not None:
-            connection.reply(message)
+            connection.reply(ticket, message)
 
     def hang_up(self, ticket: Ticket, reason: str) -> None:
         connection = self._tickets.pop(ticket, None)

@@ -1,4 +1,5 @@
-"""A node's Kafka listeners: connections with one request in hand at a time, as `brokers/shell/server.py` has them.
+"""A node's Kafka listeners: connections that take up one request at a time, or Produce requests in a row, as those of
+`brokers/shell/connection.py` do.
 
 Requests cross as bytes of the real wire format. A request's buffer is overwritten once it is answered: whoever kept a
 slice of it reads rubbish.
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from brokers.api import versions
+from brokers.api.produce import KEY as PRODUCE
 from brokers.events import Disconnected, Request
 from brokers.events import Listener as Kind
 from brokers.ids import Ticket
@@ -25,6 +27,16 @@ SERVER = 1  # the end of each pipe that is the node's
 Received = Callable[[bytes], None]
 
 
+class _Asked:
+    """A request in hand; `answer` is the bytes for the client, empty where it wants none, None while nobody knows."""
+
+    def __init__(self, ticket: Ticket, header: RequestHeader, frame: bytearray) -> None:
+        self.ticket = ticket
+        self.header = header
+        self.frame = frame
+        self.answer: bytes | None = None
+
+
 class Connection:
     """The server's end of one connection of a client, or of another node."""
 
@@ -34,7 +46,7 @@ class Connection:
         self._kind = kind
         self._received = received  # the client's end
         self._waiting: deque[bytearray] = deque()
-        self._busy: tuple[Ticket, RequestHeader, bytearray] | None = None
+        self._asked: deque[_Asked] = deque()
         pipe.lost[SERVER] = self._on_lost
 
     def on_frame(self, frame: bytearray) -> None:
@@ -42,39 +54,52 @@ class Connection:
         self._advance()
 
     def _advance(self) -> None:
-        if self._busy is not None or not self._waiting or not self._pipe.open:
-            return
-        frame = self._waiting.popleft()
-        header, position = parse_request_header(memoryview(frame))
-        assert versions.is_served(header.api_key, header.api_version, self._kind), header
-        message = decode_request(header.api_key, header.api_version, memoryview(frame), position)
-        ticket = self._node.listener.admit(self)
-        self._busy = (ticket, header, frame)
-        self._node.deliver(Request(ticket, *_identity(header), "client", message, self._kind))
+        while self._waiting and self._pipe.open:
+            header, position = parse_request_header(memoryview(self._waiting[0]))
+            asked = self._asked
+            if asked and not asked[-1].header.api_key == header.api_key == PRODUCE:
+                return
+            frame = self._waiting.popleft()
+            assert versions.is_served(header.api_key, header.api_version, self._kind), header
+            version = header.api_version
+            message = decode_request(header.api_key, version, memoryview(frame), position)
+            ticket = self._node.listener.admit(self)
+            asked.append(_Asked(ticket, header, frame))
+            request = Request(ticket, *_identity(header), "client", message, self._kind)
+            self._node.deliver(request)
 
-    def reply(self, message: Message | None) -> None:
-        assert self._busy is not None
-        _, header, frame = self._busy
-        self._busy = None
-        if message is not None:
-            chunks = encode_response_frame(
-                header.api_key, header.api_version, header.correlation_id, message
-            )
-            data = b"".join(bytes(chunk) for chunk in chunks)[LENGTH_BYTES:]
-            self._pipe.send(SERVER, lambda: self._received(data), len(data))
-        frame[:] = b"\xaa" * len(frame)
+    def reply(self, ticket: Ticket, message: Message | None) -> None:
+        (asked,) = (each for each in self._asked if each.ticket == ticket)
+        asked.answer = b"" if message is None else _encoded(asked.header, message)
+        while self._asked and self._asked[0].answer is not None:
+            self._send(self._asked.popleft())
         self._advance()
+
+    def _send(self, asked: _Asked) -> None:
+        data = asked.answer
+        if data:
+            self._pipe.send(SERVER, lambda: self._received(data), len(data))
+        asked.frame[:] = b"\xaa" * len(asked.frame)
 
     def hang_up(self) -> None:
         self._pipe.close(SERVER)
-        self._busy = None
+        self._asked.clear()
 
     def _on_lost(self, _: str) -> None:
         self._waiting.clear()
-        if self._busy is not None:
-            self._node.listener.forget(self._busy[0])
-            self._node.deliver(Disconnected((self._busy[0],)))
-            self._busy = None
+        tickets = tuple(asked.ticket for asked in self._asked)
+        self._asked.clear()
+        for ticket in tickets:
+            self._node.listener.forget(ticket)
+        if tickets:
+            self._node.deliver(Disconnected(tickets))
+
+
+def _encoded(header: RequestHeader, message: Message) -> bytes:
+    chunks = encode_response_frame(
+        header.api_key, header.api_version, header.correlation_id, message
+    )
+    return b"".join(bytes(chunk) for chunk in chunks)[LENGTH_BYTES:]
 
 
 def _identity(header: RequestHeader) -> tuple[int, int, str | None]:
@@ -109,7 +134,7 @@ class Listener:
         connection = self._tickets.pop(ticket, None)
         if connection is not None:
             assert message is None or isinstance(message, Message)
-            connection.reply(message)
+            connection.reply(ticket, message)
 
     def hang_up(self, ticket: Ticket, _: str) -> None:
         connection = self._tickets.pop(ticket, None)

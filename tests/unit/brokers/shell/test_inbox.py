@@ -2,6 +2,7 @@
 
 import random
 import struct
+from collections import deque
 
 import pytest
 from hypothesis import given
@@ -56,11 +57,47 @@ def test_a_frame_in_hand_stays_where_it_is_while_more_arrives(sizes: list[int]) 
     while len(seen) < len(bodies):
         while (frame := inbox.frame()) is None:
             sent += deliver(inbox, stream[sent:])
-        while inbox.has_room(held=True) and sent < len(stream):
+        while not inbox.is_full and sent < len(stream):
             sent += deliver(inbox, stream[sent:])
         seen.append(bytes(frame))
         inbox.done()
     assert seen == bodies
+
+
+@given(
+    sizes=st.lists(st.integers(0, 3 * READ_AHEAD), min_size=1, max_size=12),
+    chunk=st.integers(1, 3 * READ_AHEAD),
+    seed=st.integers(0, 1 << 30),
+)
+def test_frames_in_hand_stay_unchanged_while_others_come_and_the_oldest_go(
+    sizes: list[int], chunk: int, seed: int
+) -> None:
+    rng = random.Random(seed)
+    bodies = [rng.randbytes(size) for size in sizes]
+    stream, sent = b"".join(map(framed, bodies)), 0
+    inbox, held, seen = Inbox(FRAME_MAX), deque[memoryview](), 0
+    while seen < len(bodies):
+        if sent < len(stream):
+            size = deliver(inbox, stream[sent : sent + chunk])
+            assert size > 0
+            sent += size
+        while (frame := inbox.frame()) is not None:
+            held.append(frame)
+        assert inbox.held_bytes == sum(len(frame) + 4 for frame in held)
+        for _ in range(rng.randint(0 if sent < len(stream) else len(held), len(held))):
+            assert bytes(held.popleft()) == bodies[seen]
+            inbox.done()
+            seen += 1
+
+
+def test_memory_for_frames_in_hand_is_as_much_as_they_fill() -> None:
+    inbox, body = Inbox(FRAME_MAX), bytes(15_000)
+    for _ in range(200):
+        stream, sent = framed(body), 0
+        while sent < len(stream):
+            sent += deliver(inbox, stream[sent:])
+        assert inbox.frame() is not None
+    assert len(inbox.room()) <= READ_AHEAD
 
 
 def test_an_announced_length_allocates_nothing() -> None:

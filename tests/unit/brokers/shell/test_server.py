@@ -5,7 +5,7 @@ from typing import Any
 
 from brokers.config import BrokerConfig
 from brokers.events import Disconnected, Request
-from brokers.shell.connection import Connection
+from brokers.shell.connection import HELD_REQUESTS_MAX, PRODUCE, Connection
 from brokers.shell.outbox import CORKED_BYTES_MAX
 from brokers.shell.server import Server
 from brokers.wire.frames import API_VERSIONS, RequestHeader, encode_request_frame
@@ -15,6 +15,7 @@ from brokers.wire.messages.api_versions import (
     ApiVersionsRequest,
     ApiVersionsResponse,
 )
+from brokers.wire.messages.produce import ProduceRequest, ProduceResponse
 
 
 class Wire(asyncio.Transport):
@@ -24,6 +25,13 @@ class Wire(asyncio.Transport):
         super().__init__()
         self.written: list[bytes] = []
         self.closed = False
+        self.is_paused = False
+
+    def pause_reading(self) -> None:
+        self.is_paused = True
+
+    def resume_reading(self) -> None:
+        self.is_paused = False
 
     def write(self, data: Any) -> None:
         self.written.append(bytes(data))
@@ -43,28 +51,38 @@ class Listening:
 
     def __init__(self, answer: Message | None) -> None:
         self.asked: list[Request] = []
+        self.gone: list[tuple[int, ...]] = []
         self.wire = Wire()
         config = BrokerConfig.model_validate({"node.id": 1, "log.dirs": "data"})
         self._answer = answer
+        self._unread = b""
         self._server = Server(config, self._feed, lambda: 0.0)
         self._connection = Connection(self._server)
         self._connection.connection_made(self.wire)
 
     def _feed(self, event: Request | Disconnected) -> None:
-        assert isinstance(event, Request)
+        if isinstance(event, Disconnected):
+            self.gone.append(event.tickets)
+            return
         self.asked.append(event)
         if self._answer is not None:
             self._server.reply(event.ticket, self._answer)
 
-    def later(self, answer: Message) -> None:
-        """The answer to the request that waits."""
-        self._server.reply(self.asked[-1].ticket, answer)
+    def later(self, answer: Message | None, asked: Request | None = None) -> None:
+        """The answer to a request that waits, or to the last one."""
+        self._server.reply((asked or self.asked[-1]).ticket, answer)
+
+    def lose(self) -> None:
+        self._connection.connection_lost(None)
 
     def arrive(self, data: bytes) -> None:
-        """All of it in one turn of the loop."""
-        room = self._connection.get_buffer(-1)
-        room[: len(data)] = data
-        self._connection.buffer_updated(len(data))
+        """In one turn of the loop, as far as the connection reads; the rest with the next."""
+        self._unread += data
+        while self._unread and not self.wire.is_paused:
+            room = self._connection.get_buffer(-1)
+            size = min(len(room), len(self._unread))
+            room[:size], self._unread = self._unread[:size], self._unread[size:]
+            self._connection.buffer_updated(size)
 
 
 def question(correlation_id: int) -> bytes:
@@ -105,6 +123,74 @@ def test_an_answer_that_comes_later_brings_those_of_what_stood_behind_it() -> No
     assert [correlations(each) for each in listening.wire.written] == [[1]]
     listening.later(ApiVersionsResponse())
     assert [correlations(each) for each in listening.wire.written] == [[1], [2]]
+
+
+def produce(correlation_id: int, acks: int = -1) -> bytes:
+    header = RequestHeader(PRODUCE, 9, correlation_id, "test")
+    return b"".join(encode_request_frame(header, ProduceRequest(acks=acks, timeout_ms=1)))
+
+
+def test_produce_requests_in_a_row_are_taken_up_together_and_answered_in_order() -> None:
+    listening = Listening(None)
+    listening.arrive(produce(1) + produce(2) + produce(3))
+    first, second, third = listening.asked
+    listening.later(ProduceResponse(), first)
+    listening.later(ProduceResponse(), third)
+    assert [correlations(each) for each in listening.wire.written] == [[1]]
+    listening.later(ProduceResponse(), second)
+    assert [correlations(each) for each in listening.wire.written] == [[1], [2, 3]]
+
+
+def test_another_request_waits_for_the_answers_to_produce_requests_before_it() -> None:
+    listening = Listening(None)
+    listening.arrive(produce(1) + question(2) + produce(3))
+    assert [asked.api_key for asked in listening.asked] == [PRODUCE]
+    listening.later(ProduceResponse())
+    assert [asked.api_key for asked in listening.asked] == [PRODUCE, API_VERSIONS]
+    listening.later(ApiVersionsResponse())
+    assert [asked.api_key for asked in listening.asked] == [PRODUCE, API_VERSIONS, PRODUCE]
+    listening.later(ProduceResponse())
+    assert [correlations(each) for each in listening.wire.written] == [[1], [2], [3]]
+
+
+def test_one_that_wants_no_answer_holds_up_nobody() -> None:
+    listening = Listening(None)
+    listening.arrive(produce(1) + produce(2, acks=0) + produce(3))
+    for asked in listening.asked[::-1]:
+        message = asked.message
+        assert isinstance(message, ProduceRequest)
+        listening.later(ProduceResponse() if message.acks else None, asked)
+    assert [correlations(each) for each in listening.wire.written] == [[1, 3]]
+
+
+def test_unanswered_requests_are_bounded_and_reading_goes_on_with_the_answers() -> None:
+    listening = Listening(None)
+    sent = 0
+    while not listening.wire.is_paused:
+        listening.arrive(produce(sent))
+        sent += 1
+    assert len(listening.asked) == HELD_REQUESTS_MAX
+    for asked in listening.asked:  # grows on the way
+        listening.later(ProduceResponse(), asked)
+        listening.arrive(b"")
+    assert not listening.wire.is_paused
+    assert correlations(b"".join(listening.wire.written)) == list(range(sent))
+
+
+def test_an_empty_request_behind_a_waiting_one_ends_the_connection_in_its_turn() -> None:
+    listening = Listening(None)
+    listening.arrive(produce(1) + bytes(4))
+    assert not listening.wire.closed
+    listening.later(ProduceResponse())
+    assert [correlations(each) for each in listening.wire.written] == [[1]]
+    assert listening.wire.closed
+
+
+def test_whoever_waits_when_a_connection_ends_is_named() -> None:
+    listening = Listening(None)
+    listening.arrive(produce(1) + produce(2))
+    listening.lose()
+    assert listening.gone == [tuple(asked.ticket for asked in listening.asked)]
 
 
 def test_what_was_answered_leaves_before_a_broken_request_ends_the_connection() -> None:
