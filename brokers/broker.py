@@ -41,6 +41,7 @@ from brokers.metadata.commands import NO_ID
 from brokers.metadata.outcomes import PlaneEvent
 from brokers.metadata.plane import MetadataPlane
 from brokers.ports import Rng
+from brokers.presence import Presence
 from brokers.probes import Probes
 from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced, Ready, RegionEvent
 from brokers.timers import earliest
@@ -83,12 +84,14 @@ class Broker:
         self._through_door = self._door.step
         self._ready = False
         self._enrolment: Enrolment | None = None
+        self._presence: Presence | None = None
         self._probes = Probes(self._context)
         self._context.heard = self._probes.heard
         self._decisions.moved = self._on_moved
         if not config.is_alone:
             incarnation = UUID(bytes=rng.randbytes(16), version=4)
             self._lifecycle.is_registered = lambda: self._is_registered(incarnation)
+            self._presence = Presence(self._context, incarnation)
             self._enrolment = Enrolment(
                 self._context,
                 lambda: not (self._lifecycle.opening or self._group_log.loading),
@@ -217,9 +220,10 @@ class Broker:
 
     def _on_moved(self, now: Instant) -> list[Effect]:
         """The image may have grown, or another controller be known."""
-        if self._enrolment is None:
+        if self._enrolment is None or self._presence is None:
             return []
-        return self._enrolment.progressed(now) + self._probes.moved(now)
+        effects = self._enrolment.progressed(now) + self._presence.progressed(now)
+        return effects + self._probes.moved(now)
 
     def _on_time(self, event: TimeReached, now: Instant) -> list[Effect]:
         effects: list[Effect] = []

@@ -16,6 +16,7 @@ from brokers.api import (
     api_versions,
     broker_heartbeat,
     broker_registration,
+    controller_registration,
     create_partitions,
     create_topics,
     delete_groups,
@@ -48,6 +49,7 @@ from brokers.api import (
     quorum_requests,
     sync_group,
     unregister_broker,
+    update_features,
 )
 from brokers.api.context import Context, Then
 from brokers.effects import Effect
@@ -93,6 +95,7 @@ _DATA: tuple[Api, ...] = (
     describe_cluster,
     describe_producers,
     unregister_broker,
+    update_features,
     describe_topic_partitions,
     *quorum_requests.FOR_CLIENTS,
 )
@@ -114,6 +117,8 @@ _CONTROLLER: tuple[Api, ...] = (
     broker_registration,
     broker_heartbeat,
     unregister_broker,
+    update_features,
+    controller_registration,
     allocate_producer_ids,
     *quorum_requests.FOR_NODES,
 )
@@ -128,7 +133,13 @@ _CONTROLLER_HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for modu
 # What a node asks of the active controller it asks of itself in the same words, without a connection.
 CONTROLLER_SERVICES: Mapping[int, Serve] = {
     module.KEY: module.serve
-    for module in (alter_partition, broker_registration, broker_heartbeat, allocate_producer_ids)
+    for module in (
+        alter_partition,
+        broker_registration,
+        broker_heartbeat,
+        controller_registration,
+        allocate_producer_ids,
+    )
 }
 _DATA_VERSIONS = _advertised(_DATA)
 _CONTROLLER_VERSIONS = _advertised(_CONTROLLER)

@@ -33,7 +33,7 @@ CONTROL_CHANNEL = "controller"
 COMMAND_CHANNEL = "commands"  # a large one takes its time, and heartbeats must not wait for it
 ENVELOPE = 58
 # API key -> version, of what goes to the controller: the highest there is, since all nodes are of one release or two.
-VERSIONS: Mapping[int, int] = {56: 3, ENVELOPE: 0, 62: 4, 63: 2, 67: 0, 73: 0}
+VERSIONS: Mapping[int, int] = {56: 3, ENVELOPE: 0, 62: 4, 63: 2, 67: 0, 70: 0, 73: 0}
 REQUEST_MS = 2_000  # how long one controller may take; a stalled one is given up for the next
 PATIENCE_MS = 30_000  # how long there may be none
 TICK_MS = 50  # between attempts

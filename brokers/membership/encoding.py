@@ -41,6 +41,8 @@ RESULTS: Mapping[type, Any] = {
     commands.BrokerHeartbeat: HeartbeatOutcome,
     commands.FenceBroker: types.NoneType,
     commands.UnregisterBroker: types.NoneType,
+    commands.RegisterController: types.NoneType,
+    commands.UpdateFeatures: types.NoneType,
     commands.AlterPartition: tuple[InSyncOutcome, ...],
     commands.ElectLeaders: tuple[PartitionOutcome, ...],
     commands.BalanceLeaders: int,

@@ -1,4 +1,4 @@
-"""What one may ask of the controller about brokers."""
+"""What one may ask of the controller about brokers, controllers and what they support."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -65,3 +65,31 @@ class UnregisterBroker:
     """A broker that will not come back -> None, or `Refusal`."""
 
     broker_id: BrokerId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterController:
+    """A controller says where it is -> None. `endpoints` are (listener, host, port), `features` (name, lowest,
+    highest level)."""
+
+    controller_id: BrokerId
+    incarnation: UUID
+    endpoints: tuple[tuple[str, str, int], ...]
+    features: tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureUpdate:
+    """`upgrade_type` by Kafka's codes: 1 only up, 2 down if nothing is lost, 3 down."""
+
+    name: str
+    level: int
+    upgrade_type: int
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateFeatures:
+    """All of these levels -> None, or `Refusal` INVALID_UPDATE_VERSION and none of them."""
+
+    items: tuple[FeatureUpdate, ...]
+    validate_only: bool = False

@@ -17,7 +17,9 @@ from brokers.metadata.broker_commands import (
     BrokerHeartbeat,
     FenceBroker,
     RegisterBroker,
+    RegisterController,
     UnregisterBroker,
+    UpdateFeatures,
 )
 from brokers.metadata.replica_commands import (
     AlterPartition,
@@ -28,7 +30,7 @@ from brokers.metadata.replica_commands import (
 
 __all__ = [
     "AlterPartition", "AlterReassignments", "BalanceLeaders", "BrokerHeartbeat", "ElectLeaders",
-    "FenceBroker", "RegisterBroker", "UnregisterBroker",
+    "FenceBroker", "RegisterBroker", "RegisterController", "UnregisterBroker", "UpdateFeatures",
 ]  # fmt: skip
 
 NO_ID = UUID(int=0)
@@ -234,6 +236,6 @@ class PutDocuments:
 Command: TypeAlias = (
     CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter
     | RaiseLeaderEpochs | AlterConfigs | AllocateProducerIds | PutDocuments
-    | RegisterBroker | BrokerHeartbeat | FenceBroker | UnregisterBroker
+    | RegisterBroker | BrokerHeartbeat | FenceBroker | UnregisterBroker | RegisterController | UpdateFeatures
     | AlterPartition | ElectLeaders | BalanceLeaders | AlterReassignments
 )  # fmt: skip

@@ -11,7 +11,9 @@ from brokers.metadata.broker_commands import (
     FenceBroker,
     HeartbeatOutcome,
     RegisterBroker,
+    RegisterController,
     UnregisterBroker,
+    UpdateFeatures,
 )
 from brokers.metadata.commands import (
     AllocateProducerIds,
@@ -26,9 +28,11 @@ from brokers.metadata.commands import (
     SetTopicWriter,
 )
 from brokers.metadata.config_changes import alter_configs
+from brokers.metadata.controllers import register_controller
 from brokers.metadata.decision import Decision
 from brokers.metadata.deletion import delete_topics
 from brokers.metadata.documents import put_documents
+from brokers.metadata.features import update_features
 from brokers.metadata.heartbeats import Heartbeats
 from brokers.metadata.image import Image
 from brokers.metadata.in_sync import alter_partition
@@ -99,6 +103,10 @@ class Controller:
                 return create_mirror_topic(self._rules, image, command)
             case SetTopicWriter():
                 return set_topic_writer(image, command)
+            case RegisterController():
+                return register_controller(image, command)
+            case UpdateFeatures():
+                return update_features(image, command)
             case RaiseLeaderEpochs():
                 return raise_leader_epochs(image, command)
             case AlterConfigs():

@@ -144,6 +144,16 @@ class BrokerImage:
 
 
 @dataclass(frozen=True, slots=True)
+class ControllerImage:
+    """A controller that has said where it is (KIP-919). It need not be a voter."""
+
+    id: BrokerId
+    incarnation: UUID
+    endpoints: tuple[Endpoint, ...]
+    features: tuple[FeatureRange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """Something that upper layers keep in the metadata log; its `version` is the offset that wrote it."""
 
@@ -182,6 +192,7 @@ class Image:
         self.topic_names_by_metric: dict[str, str] = {}
         self.configs: dict[Resource, Mapping[str, str]] = {}
         self.brokers: dict[BrokerId, BrokerImage] = {}
+        self.controllers: dict[BrokerId, ControllerImage] = {}
         self.features: dict[str, int] = {}
         self.documents: dict[tuple[str, str], Document] = {}
         self.next_producer_id: ProducerId = first_producer_id(cluster_id)
@@ -195,6 +206,7 @@ class Image:
         other.topic_names_by_metric = dict(self.topic_names_by_metric)
         other.configs = dict(self.configs)
         other.brokers = dict(self.brokers)
+        other.controllers = dict(self.controllers)
         other.features = dict(self.features)
         other.documents = dict(self.documents)
         other.next_producer_id = self.next_producer_id

@@ -14,7 +14,7 @@ def quorum_config(config: BrokerConfig, cluster_id: str, directory: UUID) -> Quo
         voters=first_voters(config),
         directory=directory,
         may_vote=config.is_controller,
-        endpoints=_own_endpoints(config),
+        endpoints=own_endpoints(config),
         election_timeout_ms=config.controller_quorum_election_timeout_ms,
         election_backoff_max_ms=config.controller_quorum_election_backoff_max_ms,
         fetch_timeout_ms=config.controller_quorum_fetch_timeout_ms,
@@ -32,8 +32,8 @@ def first_voters(config: BrokerConfig) -> VoterSet:
     )
 
 
-def _own_endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
-    """Where others reach this controller: as the voters' setting says, or where it listens."""
+def own_endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
+    """Where others reach this controller: as the voters' setting says, or where it listens; empty where nobody does."""
     name, listens_at = config.controller_listener, config.controller_address
     if name is None or listens_at is None:
         return ()

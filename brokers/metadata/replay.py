@@ -10,6 +10,7 @@ from uuid import UUID
 from brokers.ids import Offset, TopicPartition
 from brokers.metadata.broker_records import broker_changed_by, broker_of
 from brokers.metadata.commands import Resource, ResourceType
+from brokers.metadata.controllers import controller_of
 from brokers.metadata.image import (
     BrokerImage,
     Document,
@@ -69,6 +70,10 @@ class _Change:
                 self._fence(record)
             case wire.BrokerRegistrationChangeRecord():
                 self._broker_change(record)
+            case wire.RegisterControllerRecord():
+                self._image.controllers[record.controller_id] = controller_of(record)
+            case wire.UnregisterControllerRecord():
+                self._image.controllers.pop(record.controller_id, None)
             case wire.FeatureLevelRecord():
                 self._image.features[record.name] = record.feature_level
             case wire.ProducerIdsRecord():

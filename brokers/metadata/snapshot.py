@@ -10,6 +10,7 @@ from itertools import islice
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset
 from brokers.metadata.batches import data_batch, read_batches
 from brokers.metadata.broker_records import registration_record
+from brokers.metadata.controllers import controller_record
 from brokers.metadata.image import Image, TopicImage
 from brokers.metadata.partition_records import partition_record
 from brokers.metadata.records import MetadataLogError
@@ -85,6 +86,8 @@ def records_of(image: Image) -> Iterator[Message]:
         yield FeatureLevelRecord(name=feature, feature_level=level)
     for _, broker in sorted(image.brokers.items()):
         yield registration_record(broker)
+    for _, controller in sorted(image.controllers.items()):
+        yield controller_record(controller)
     for topic in image.topics_by_name.values():
         yield from _topic(topic)
     for (kind, owner), settings in image.configs.items():
