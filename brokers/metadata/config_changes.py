@@ -88,7 +88,7 @@ def _change(
     was = dict(image.config(item.resource))
     wanted = {} if item.replace else dict(was)
     for name, (operation, value) in item.changes.items():
-        key = _key(item.resource, name)
+        key = _key(config, item.resource, name, operation)
         base = wanted.get(name, _inherited(config, image, item.resource, key))
         new = _applied(key, name, operation, value, base)
         if new is None:
@@ -105,9 +105,17 @@ def _record(resource: Resource, name: str, value: str | None) -> ConfigRecord:
     return ConfigRecord(resource_type=kind, resource_name=owner, name=name, value=value)
 
 
-def _key(resource: Resource, name: str) -> ConfigKey | None:
-    """None for keys that are not known; only removing them is possible."""
+def _key(
+    config: BrokerConfig, resource: Resource, name: str, operation: ConfigOperation
+) -> ConfigKey | None:
+    """None for keys that are not known; only removing them is possible.
+
+    Tools remove what they might have set in a broker of Kafka's, whether they have or not.
+    """
     if resource[0] == ResourceType.BROKER:
+        is_known = any(name == known for known, _, _ in config.by_kafka_name())
+        if operation is ConfigOperation.DELETE and not is_known:
+            return DYNAMIC_BROKER_KEYS.get(name)
         if name not in DYNAMIC_BROKER_KEYS:
             because = f"{name} cannot be changed while the broker runs: set it in the node's file"
             raise Refusal(KafkaError.INVALID_REQUEST, because)

@@ -177,3 +177,14 @@ def test_a_mirrors_settings_cannot_be_dropped_either() -> None:
     ):
         assert alter(region, change)[0].error is KafkaError.POLICY_VIOLATION
     assert region.image.config((2, "m")) == {"retention.ms": "1"}
+
+
+def test_what_a_broker_does_not_know_may_be_removed_but_not_what_its_file_sets() -> None:
+    """Kafka's tools remove every throttle that there might be."""
+    region = region_with_t()
+    unknown = ConfigChange((4, "1"), {"replica.some.io.max.bytes.per.second": (DELETE, None)})
+    assert alter(region, unknown)[0].error is KafkaError.NONE
+    assert region.image.config((4, "1")) == {}
+    for change in ({"log.dirs": (DELETE, None)}, {"replica.some.rate": (SET, "1")}):
+        (outcome,) = alter(region, ConfigChange((4, "1"), change))
+        assert outcome.error is KafkaError.INVALID_REQUEST
