@@ -188,6 +188,7 @@ class Enrolment:
         if error:
             return self._run(self._life.not_beaten(error, now), now)
         assert isinstance(response, BrokerHeartbeatResponse)
+        self._context.replication.stranding.heard(now)
         beaten = self._life.beaten(
             is_fenced=response.is_fenced, should_shut_down=response.should_shut_down, now=now
         )

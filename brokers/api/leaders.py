@@ -19,9 +19,9 @@ class CurrentLeader(NamedTuple):
 
 
 def current_leader(context: Context, partition: TopicPartition) -> CurrentLeader | None:
-    """None where nobody leads, or the partition is unknown."""
-    placed = context.image.partition(partition)
-    if placed is None or placed.leader == NO_LEADER:
+    """None where nobody is known to lead, or the partition is unknown."""
+    placed, replica = context.image.partition(partition), context.partitions.get(partition)
+    if placed is None or placed.leader == NO_LEADER or (replica and replica.is_stranded):
         return None
     broker = context.image.brokers.get(placed.leader)
     is_there = broker is not None and not broker.fenced

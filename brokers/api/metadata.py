@@ -13,7 +13,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
 from brokers.metadata.commands import NO_ID, CreateTopics, NewTopic, TopicOutcome
-from brokers.metadata.image import NO_LEADER, TopicImage
+from brokers.metadata.image import NO_LEADER, PartitionImage, TopicImage
 from brokers.metadata.names import check_name
 from brokers.metadata.topics import internal_topic
 from brokers.partition.replica import PASSING
@@ -159,19 +159,25 @@ def _described(context: Context, topic: TopicImage) -> MetadataResponseTopic:
         is_internal=topic.is_internal,
         topic_authorized_operations=NOT_ASKED,
         partitions=[
-            MetadataResponsePartition(
-                error_code=KafkaError.LEADER_NOT_AVAILABLE
-                if partition.leader == NO_LEADER
-                else KafkaError.NONE,
-                partition_index=index,
-                leader_id=partition.leader,
-                leader_epoch=partition.leader_epoch,
-                replica_nodes=list(partition.replicas),
-                isr_nodes=list(partition.isr),
-                offline_replicas=offline_replicas(context, TopicPartition(topic.name, index)),
-            )
+            _placed(context, TopicPartition(topic.name, index), partition)
             for index, partition in enumerate(topic.partitions)
         ],
+    )
+
+
+def _placed(
+    context: Context, name: TopicPartition, partition: PartitionImage
+) -> MetadataResponsePartition:
+    replica = context.partitions.get(name)
+    leader = NO_LEADER if replica and replica.is_stranded else partition.leader
+    return MetadataResponsePartition(
+        error_code=KafkaError.LEADER_NOT_AVAILABLE if leader == NO_LEADER else KafkaError.NONE,
+        partition_index=name.partition,
+        leader_id=leader,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=list(partition.replicas),
+        isr_nodes=list(partition.isr),
+        offline_replicas=offline_replicas(context, name),
     )
 
 

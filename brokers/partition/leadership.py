@@ -32,10 +32,11 @@ class Others(Protocol):
 class Leadership:
     """From the beginning of a leader epoch to its end.
 
-    `end` is the log's end before the next append. Below `given_out` others may have what is here.
+    `end` is the log's end before the next append. Below `given_out` others may have what is here. While it
+    `is_stranded` another may lead, and nothing can be committed here.
     """
 
-    __slots__ = ("_others", "_replica", "end", "given_out", "progress")
+    __slots__ = ("_others", "_replica", "end", "given_out", "is_stranded", "progress")
 
     def __init__(
         self, replica: "Replica", others: Others, placed: PartitionImage, now: Instant
@@ -44,6 +45,7 @@ class Leadership:
         self._others = others
         self.end: Offset = 0 if replica.log is None else replica.log.log_end_offset
         self.given_out: Offset = 0
+        self.is_stranded = False
         self.progress = Progress(
             others.node_id,
             placed.leader_epoch,
@@ -85,7 +87,10 @@ class Leadership:
     # --- what is asked of enough replicas ---
 
     def require_in_sync(self) -> None:
-        """Refuses what all in-sync replicas are to acknowledge where there are too few of them."""
+        """Refuses what all in-sync replicas are to acknowledge where there are too few of them, or none in reach."""
+        if self.is_stranded:
+            because = "neither a controller nor all in-sync replicas are heard of"
+            raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER, because)
         least = self._least
         if len(self.progress.isr) < least:
             because = f"{len(self.progress.isr)} replicas in sync, min.insync.replicas is {least}"
@@ -99,6 +104,17 @@ class Leadership:
     @property
     def _least(self) -> int:
         return self.progress.min_isr(self._replica.config.min_insync_replicas)
+
+    def look_around(self, since: Instant, now: Instant) -> list[Effect]:
+        """No controller answers. A member of the in-sync set that has not asked since may have another leader.
+
+        What it does not ask for can't be committed here, and it can't be taken out of the set: nobody waits in vain.
+        """
+        members = (self.progress.followers.get(broker) for broker in self.progress.isr)
+        self.is_stranded = any(each is not None and each.contact.at < since for each in members)
+        if not self.is_stranded:
+            return []
+        return self._replica.waiting.fail(KafkaError.NOT_LEADER_OR_FOLLOWER, now)
 
     # --- followers and the in-sync set ---
 

@@ -97,6 +97,11 @@ class Replica:
         leadership = self.leadership
         return leadership is None or self.high_watermark >= leadership.progress.epoch_start
 
+    @property
+    def is_stranded(self) -> bool:
+        """Whether this node leads, for all it knows, and another may, for all it can know."""
+        return self.leadership is not None and self.leadership.is_stranded
+
     # --- roles ---
 
     def led(self, leader_epoch: LeaderEpoch, writer: str | None) -> list[Effect]:

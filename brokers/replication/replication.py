@@ -15,6 +15,7 @@ from brokers.replication.proposals import Proposals
 from brokers.replication.selector import preferred_replica
 from brokers.replication.serving import Serving
 from brokers.replication.settings import ReplicationSettings
+from brokers.replication.stranding import Stranding
 from brokers.replication.throttle import FOLLOWER, LEADER, Throttle
 
 
@@ -32,6 +33,7 @@ class Replication:
         linger_ms = 0 if settings.rack_aware else LINGER_MS
         self._serving = Serving(Desk(host, self._leader_side, linger_ms))
         self._proposals = Proposals(host)
+        self.stranding = Stranding(host, settings)
         self.on_advanced: Callable[[TopicPartition], list[Effect]] = lambda partition: []
 
     def start(self, now: Instant) -> None:

@@ -19,6 +19,7 @@ class ReplicationSettings:
     backoff_ms_max: int = 1_000  # replica.fetch.backoff.ms
     socket_timeout_ms: int = 30_000  # replica.socket.timeout.ms
     lag_ms_max: int = 30_000  # replica.lag.time.max.ms
+    session_ms: int = 9_000  # broker.session.timeout.ms
     rack_aware: bool = False  # replica.selector.class
 
 
@@ -32,5 +33,6 @@ def settings_of(config: BrokerConfig) -> ReplicationSettings:
         backoff_ms_max=config.replica_fetch_backoff_ms,
         socket_timeout_ms=config.replica_socket_timeout_ms,
         lag_ms_max=config.replica_lag_time_max_ms,
+        session_ms=config.broker_session_timeout_ms,
         rack_aware=config.replica_selector_class is not None,
     )
