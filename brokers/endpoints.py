@@ -4,6 +4,8 @@ Every function raises ValueError with a sentence for whoever wrote the setting.
 """
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from brokers.ids import Peer
@@ -36,6 +38,11 @@ def endpoint(text: str) -> Address:
 
 def listeners(text: str) -> dict[str, Address]:
     """`NAME://HOST:PORT,...` -> addresses by name."""
+    return dict(_listeners(text))
+
+
+@lru_cache  # settings are asked for again and again, and are always the same few
+def _listeners(text: str) -> Mapping[str, Address]:
     found: dict[str, Address] = {}
     for item in _items(text):
         match = _LISTENER.fullmatch(item)
@@ -47,6 +54,7 @@ def listeners(text: str) -> dict[str, Address]:
     return found
 
 
+@lru_cache
 def voters(text: str) -> tuple[Peer, ...]:
     """`ID@HOST:PORT,...` -> who votes, in the order given."""
     found: dict[int, Peer] = {}
@@ -63,6 +71,7 @@ def voters(text: str) -> tuple[Peer, ...]:
     return tuple(found.values())
 
 
+@lru_cache
 def names(text: str) -> tuple[str, ...]:
     """`NAME,...`."""
     return tuple(_items(text))

@@ -46,6 +46,7 @@ class SimFiles:
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
+        self._unnamed: dict[str, _File] = {}  # whose names were never synced
         self._directories: dict[str, None] = {"": None}
         self._free: int | None = None  # bytes that the disk still takes; None: enough
         self._broken = ""  # part of the paths at which the device reports errors
@@ -69,6 +70,7 @@ class SimFiles:
             _tear(file, rng)
             _drop(file)
             file.synced, file.named = len(file.content), True
+        self._unnamed.clear()
         for path in list(self._directories):
             if path and not any(self._below(path)) and rng.random() < 0.5:
                 del self._directories[path]
@@ -78,7 +80,7 @@ class SimFiles:
         file = self._files.get(path)
         if file is None:
             self._require_directory(path)
-            file = self._files[path] = _File()
+            file = self._files[path] = self._unnamed[path] = _File()
         for buffer in buffers:
             taken = self._take(len(buffer))
             file.content += memoryview(buffer)[:taken]
@@ -130,7 +132,7 @@ class SimFiles:
         self._require_directory(path)
         if self._take(len(data)) < len(data):
             raise DiskError(f"{path}: the disk is full; free some space")
-        self._files[path] = _File(bytearray(data), len(data))
+        self._files[path] = self._unnamed[path] = _File(bytearray(data), len(data))
         self._sync_names(path)
 
     def rename(self, path: str, new_path: str) -> None:
@@ -138,19 +140,19 @@ class SimFiles:
             raise DiskError(f"{path}: No such file or directory")
         self._require_directory(new_path)
         if path in self._files:
-            self._files[new_path] = self._files.pop(path)
+            self._move(path, new_path)
             self._sync_names(new_path)
             return
         for directory in [name for name in self._directories if _is_in(name, path)]:
             del self._directories[directory]
             self._directories[new_path + directory[len(path) :]] = None
         for name in list(self._below(path)):
-            self._files[new_path + name[len(path) :]] = self._files.pop(name)
+            self._move(name, new_path + name[len(path) :])
 
     def remove(self, path: str) -> None:
-        self._files.pop(path, None)
-        for name in list(self._below(path)):
+        for name in [path] if path in self._files else list(self._below(path)):
             del self._files[name]
+            self._unnamed.pop(name, None)
         for directory in [name for name in self._directories if _is_in(name, path)]:
             del self._directories[directory]
 
@@ -173,6 +175,7 @@ class SimFiles:
 
     def remove_all(self) -> None:
         self._files.clear()
+        self._unnamed.clear()
         self._directories = {"": None}
 
     def damage(self, path: str, position: int, data: bytes) -> None:
@@ -189,9 +192,14 @@ class SimFiles:
 
     def _sync_names(self, path: str) -> None:
         directory = path.rpartition("/")[0]
-        for name, file in self._files.items():
-            if name.rpartition("/")[0] == directory:
-                file.named = True
+        for name in [each for each in self._unnamed if each.rpartition("/")[0] == directory]:
+            self._unnamed.pop(name).named = True
+
+    def _move(self, path: str, new_path: str) -> None:
+        self._files[new_path] = self._files.pop(path)
+        self._unnamed.pop(new_path, None)
+        if path in self._unnamed:
+            self._unnamed[new_path] = self._unnamed.pop(path)
 
     def _require_directory(self, path: str) -> None:
         directory = path.rpartition("/")[0]

@@ -8,6 +8,7 @@ appends that come meanwhile share the next. An exception out of a core is a find
 
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -336,9 +337,17 @@ class Node:
 
 def _brief(event: Any) -> str:
     """Type and what identifies it; no bytes, and nothing that has an address in memory."""
-    names = ("ticket", "api_key", "partition", "stream", "next_offset", "command")
-    found = [f"{name}={getattr(event, name)}" for name in names if hasattr(event, name)]
+    kind = type(event)
+    found = [f"{name}={getattr(event, name)}" for name in _identifying(kind)]
     frame = getattr(event, "frame", None)
     if frame is not None:
         found.append(type(frame).__name__)
-    return f"{type(event).__name__} {' '.join(found)}"
+    return f"{kind.__name__} {' '.join(found)}"
+
+
+@cache
+def _identifying(kind: type) -> tuple[str, ...]:
+    """Which of its fields an event is known by."""
+    names = ("ticket", "api_key", "partition", "stream", "next_offset", "command")
+    fields = getattr(kind, "__dataclass_fields__", {})
+    return tuple(name for name in names if name in fields or hasattr(kind, name))
