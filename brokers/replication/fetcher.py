@@ -33,7 +33,7 @@ class Fetcher:
         wake: Callable[[Lane], None],
     ) -> None:
         self._throttle = throttle
-        self._held: dict[Following, None] = {}  # they have had their share for now
+        self._held: dict[Following, int] = {}  # they have had their share for now; until a timer
         self._host = host
         self._wake = (
             wake  # let a lane be kicked at the end of the step, with all that the step brings
@@ -135,11 +135,27 @@ class Fetcher:
         if placed is None or node_id in placed.isr:
             return
         self._throttle.spend(partition, node_id, size, now)
-        wait_ms = self._throttle.wait_ms(partition, node_id, now)
+        self._hold(following, now)
+
+    def rethink(self, now: Instant) -> list[Effect]:
+        """The throttle is another: who was held back by the old one may go on sooner, or later."""
+        effects: list[Effect] = []
+        held, self._held = self._held, {}
+        for following, timer in held.items():
+            self._host.timers.cancel(timer)
+            self._hold(following, now)
+            effects += self._again(following, now)
+        return effects
+
+    def _hold(self, following: Following, now: Instant) -> None:
+        """Until the throttle lets it fetch on, if it does not now."""
+        partition = following.replica.partition
+        wait_ms = self._throttle.wait_ms(partition, self._host.config.node_id, now)
         if wait_ms > 0:
             self._take_out(following)
-            self._held[following] = None
-            self._host.timers.set(now + wait_ms, lambda at: self._released(following, at))
+            self._held[following] = self._host.timers.set(
+                now + wait_ms, lambda at: self._released(following, at)
+            )
 
     def _released(self, following: Following, now: Instant) -> list[Effect]:
         self._held.pop(following, None)

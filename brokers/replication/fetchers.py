@@ -49,6 +49,10 @@ class Fetchers:
                 effects += fetcher.kick(now)
         return effects
 
+    def rethink(self, now: Instant) -> list[Effect]:
+        """The throttle is another."""
+        return [effect for fetcher in self._fetchers.values() for effect in fetcher.rethink(now)]
+
     def settle(self, now: Instant) -> list[Effect]:
         """At the end of a step: one request for all partitions that the step brought."""
         effects: list[Effect] = []

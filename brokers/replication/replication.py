@@ -68,11 +68,15 @@ class Replication:
 
     def follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
         """The image has become another; of its partitions `placed` tells."""
+        effects: list[Effect] = []
         configured = (*delta.topics_created, *delta.topic_configs_changed, *delta.topics_deleted)
         if configured:
             for throttle in (self._leader_side, self._follower_side):
                 throttle.configure(self._host.image, self.node_id, configured, now)
-        return self._follow_brokers(delta.brokers_changed, now) if delta.brokers_changed else []
+            effects += self._fetchers.rethink(now)
+        if delta.brokers_changed:
+            effects += self._follow_brokers(delta.brokers_changed, now)
+        return effects
 
     def _follow_brokers(self, brokers: tuple[BrokerId, ...], now: Instant) -> list[Effect]:
         """They may have another address, be there again, or be let into in-sync sets."""

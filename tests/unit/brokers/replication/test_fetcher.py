@@ -275,6 +275,34 @@ def test_catching_up_is_held_back_to_its_rate_and_being_in_sync_is_not() -> None
     assert listed(node.asks[2])[0].fetch_offset == 6
 
 
+@pytest.mark.parametrize(
+    ("resource", "key", "value"),
+    [
+        ((ResourceType.BROKER, "1"), "follower.replication.throttled.rate", "1000000000"),
+        ((ResourceType.TOPIC, TOPIC), "follower.replication.throttled.replicas", ""),
+    ],
+    ids=["a higher rate", "the partition is named no more"],
+)
+def test_another_throttle_counts_at_once(
+    resource: tuple[ResourceType, str], key: str, value: str
+) -> None:
+    """One that was far too low would otherwise hold a reassignment up for days after it was mended."""
+    node = Node(1)
+    node.place(2, isr=(2,))
+    topic, broker = (ResourceType.TOPIC, TOPIC), (ResourceType.BROKER, "1")
+    changed = ImageDelta(topic_configs_changed=(TOPIC,))
+    node.image.configs[topic] = {"follower.replication.throttled.replicas": "0:1"}
+    node.image.configs[broker] = {"follower.replication.throttled.rate": "1"}
+    node.run(node.replication.follow(changed, node.now))
+    answer(node, node.asks[0], part(0, copied(0, 3)))
+    node.wait(60_000)
+    node.run(node.replication.follow(changed, node.now))
+    assert len(node.asks) == 1
+    node.image.configs[resource] = {key: value}
+    node.run(node.replication.follow(changed, node.now))
+    assert listed(node.asks[1])[0].fetch_offset == 3
+
+
 def test_ten_thousand_quiet_partitions_take_no_part_in_a_round() -> None:
     node = following(10_000)
     answer(node, node.asks[0], *(part(index) for index in range(10_000)))
