@@ -52,6 +52,21 @@ def test_a_decision_says_from_which_offset_on_an_image_has_it() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
+def test_news_of_what_is_committed_does_not_wait_for_anything_to_fetch(seed: int) -> None:
+    """Two nodes vote with the leader and two only follow; all of them hear within a few round trips, not at the end of
+    `fetch_wait_max_ms`."""
+    region = Region(seed, nodes=5)
+    region.require_active()
+    region.run_until(region.is_even)
+    for token in range(20):
+        region.run(region.rng.randrange(0, 700))
+        region.decide(put(f"d{token}"), token)
+        reached = region.require_active().plane.committed_offset
+        planes = [node.plane for node in region.nodes.values()]
+        assert region.run_until(lambda: min(p.committed_offset for p in planes) >= reached) <= 50  # noqa: B023
+
+
+@pytest.mark.parametrize("seed", range(5))
 def test_another_takes_over_soon_and_has_everything_that_was_answered(seed: int) -> None:
     region = Region(seed, nodes=4)
     for token in range(5):
