@@ -7,7 +7,7 @@ same file: they open the file for themselves and share nothing but a set of name
 import os
 import resource
 import shutil
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from weakref import WeakSet
@@ -29,6 +29,7 @@ class DiskFiles:
     def __init__(self, root: str | Path, *, open_files_max: int = OPEN_FILES_MAX) -> None:
         self._root = str(root)
         self._handles: OrderedDict[str, Handle] = OrderedDict()
+        self._open_below: defaultdict[str, set[str]] = defaultdict(set)  # their paths, by directory
         self._left: WeakSet[Handle] = WeakSet()  # forgotten, but a range holds them open
         # Half of what the process may open: connections need the rest.
         self._open_files_max = min(
@@ -149,12 +150,19 @@ class DiskFiles:
             return iter(sorted(os.listdir(directory)) if os.path.isdir(directory) else [])
 
     def close(self, path: str) -> None:
-        handle = self._handles.pop(path, None)
-        if handle is not None:
-            self._left.add(handle)
+        if path in self._handles:
+            self._leave(path)
             return
-        for name in [name for name in self._handles if name.startswith(f"{path}/")]:
-            self._left.add(self._handles.pop(name))
+        for name in list(self._open_below.get(path, ())):
+            self._leave(name)
+
+    def _leave(self, path: str) -> None:
+        self._left.add(self._handles.pop(path))
+        for directory in _above(path):
+            names = self._open_below[directory]
+            names.discard(path)
+            if not names:
+                del self._open_below[directory]
 
     def _cut(self, path: str, size: int) -> None:
         """Ranges that reach behind a cut are void, though more be appended; the file gets a handle without a past."""
@@ -183,8 +191,10 @@ class DiskFiles:
             descriptor = os.open(self._path(path), flags | os.O_CREAT, 0o644)
             self._synced_names.discard(os.path.dirname(path))
         while len(self._handles) >= self._open_files_max:
-            self._left.add(self._handles.popitem(last=False)[1])
+            self._leave(next(iter(self._handles)))
         handle = self._handles[path] = Handle(path, descriptor)
+        for directory in _above(path):
+            self._open_below[directory].add(path)
         return handle
 
     def _sync_names(self, directory: str) -> None:
@@ -195,6 +205,12 @@ class DiskFiles:
         except OSError:
             self._synced_names.discard(directory)
             raise
+
+
+def _above(path: str) -> Iterator[str]:
+    """The directories that a path lies in, the nearest first; not the root."""
+    while path := os.path.dirname(path):
+        yield path
 
 
 def _write_all(handle: Handle, buffers: Buffers) -> None:
