@@ -14,12 +14,13 @@ from brokers.metadata.reassignments import moving
 
 
 def grow_internal_topics(config: BrokerConfig, image: Image, changes: PartitionChanges) -> None:
-    """As many replicas as a topic created now would get, if its number was left to the region."""
+    """As many replicas as a topic created now would get, as far as there are brokers to hold them."""
+    active = len(changes.electorate.active)
     for name in INTERNAL_TOPICS:
         topic = image.topics_by_name.get(name)
         if topic is not None and placement_of(image.config((ResourceType.TOPIC, name))) is None:
-            factor = internal_factor(config, name, len(changes.electorate.active))
-            _grow(image, changes, topic, factor)
+            factor = internal_factor(config, name, active)
+            _grow(image, changes, topic, min(factor, active))
 
 
 def _grow(image: Image, changes: PartitionChanges, topic: TopicImage, factor: int) -> None:

@@ -1,6 +1,7 @@
 """How many replicas a new topic gets, and where, when nobody says or everybody does."""
 
 import json
+import random
 from collections import Counter
 from typing import Any
 
@@ -16,6 +17,7 @@ from brokers.metadata.commands import (
     NewTopic,
     TopicOutcome,
 )
+from brokers.metadata.controller import Controller
 from brokers.metadata.topics import internal_topic
 from tests.unit.brokers.metadata.images import Region
 
@@ -183,6 +185,18 @@ def test_a_coordinators_topic_grows_with_its_region() -> None:
     first = Counter(partition.replicas[0] for partition in partitions)
     assert max(first.values()) - min(first.values()) <= 3, "leaders are spread"
     assert len(made.partition("t").replicas) == 1, "nobody asked for more"
+
+
+def test_a_coordinators_topic_grows_to_a_setting_as_far_as_there_are_brokers() -> None:
+    """It was begun before somebody asked for three of each."""
+    made = Region(config(offsets_topic_replication_factor=1), brokers=1)
+    made.do(CreateTopics((internal_topic(OFFSETS, made.config),)))
+    made.controller = Controller(config(offsets_topic_replication_factor=3), random.Random(1))
+    for broker_id, factor in ((2, 2), (3, 3), (4, 3)):
+        made.register(broker_id, starts_fenced=True)
+        made.beat(broker_id)
+        partitions = made.image.topics_by_name[OFFSETS].partitions
+        assert {len(each.replicas) for each in partitions} == {factor}
 
 
 def test_a_coordinators_topic_whose_replicas_were_given_stays_as_it_is() -> None:
