@@ -54,25 +54,48 @@ preserve_option = click.option(
 
 
 @reassign.command()
-@click.option("--topics-to-move-json-file", "path", type=_file, required=True, help="Which topics.")
+@click.option("--topics-to-move-json-file", "path", type=_file, help="Which topics.")
+@click.option("--topics", metavar="A,B,...", help="The same without a file.")
 @click.option("--broker-list", metavar="1,2,...", required=True, help="Who may hold them.")
 @click.option("--disable-rack-aware", is_flag=True, help="Do not mind racks.")
+@click.option(
+    "--replication-factor",
+    "factor",
+    type=click.IntRange(min=1),
+    help="So many replicas of each partition, rather than as many as it has.",
+)
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Write the proposal to this file too.",
+)
 @bootstrap_options
 def generate(
-    bootstrap: str, path: Path, broker_list: str, disable_rack_aware: bool, as_json: bool
+    bootstrap: str,
+    path: Path | None,
+    topics: str | None,
+    broker_list: str,
+    disable_rack_aware: bool,
+    factor: int | None,
+    save: Path | None,
+    as_json: bool,
 ) -> None:
     """Propose a plan: replicas spread over racks, hosts and brokers, or as each topic's placement says."""
-    names = _parsed(path, topics_of)
+    names = _names(path, topics)
     with answering(bootstrap) as client:
         found = picture(client, names)
         brokers = _brokers(broker_list, found)
-        proposed = questions.propose(client, found, brokers, minds_racks=not disable_rack_aware)
+        proposed = questions.propose(
+            client, found, brokers, minds_racks=not disable_rack_aware, factor=factor
+        )
     current = {name: each.replicas for name, each in by_name(found.partitions).items()}
 
     def show() -> None:
         click.echo(f"{_CURRENT}\n{plan_text(current)}\n")
         click.echo(f"Proposed partition reassignment configuration\n{plan_text(proposed)}")
 
+    if save is not None:
+        save.write_text(plan_text(proposed) + "\n")
     result = {"current": plan_document(current), "proposed": plan_document(proposed)}
     answer(result, as_json, show)
 
@@ -246,6 +269,15 @@ def _parsed(path: Path, read: Callable[[str], Any]) -> Any:
         raise Failure(
             f"{path}: {error}", hint="`region reassign generate` prints such a plan"
         ) from error
+
+
+def _names(path: Path | None, topics: str | None) -> list[str]:
+    if (path is None) == (topics is None):
+        raise click.UsageError("Give --topics-to-move-json-file, or --topics.")
+    if path is not None:
+        return list(_parsed(path, topics_of))
+    assert topics is not None
+    return list(dict.fromkeys(filter(None, (name.strip() for name in topics.split(",")))))
 
 
 def _brokers(text: str, found: Picture) -> list[int]:

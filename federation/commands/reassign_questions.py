@@ -164,11 +164,16 @@ def _unset(name: str) -> IncrementalAlterableConfig:
 
 
 def propose(
-    client: Client, found: Picture, brokers: Sequence[BrokerId], *, minds_racks: bool
+    client: Client,
+    found: Picture,
+    brokers: Sequence[BrokerId],
+    *,
+    minds_racks: bool,
+    factor: int | None = None,
 ) -> Targets:
-    """New replicas on these brokers for every topic of the picture, as many as it has, by its placement if it has one.
+    """New replicas on these brokers for every topic of the picture, as many as it has unless a `factor` is given.
 
-    Spread over racks, and within them over hosts, where the brokers tell theirs.
+    Spread over racks, and within them over hosts, where brokers tell theirs; by a topic's placement if it has one.
     """
     known = {broker.id: broker for broker in found.brokers}
     image = Image(found.cluster_id)
@@ -178,21 +183,28 @@ def propose(
     targets: dict[TopicPartition, tuple[int, ...]] = {}
     for topic in found.topics:
         placement = placements.get(topic.name, {}).get(PLACEMENT) or ""
-        targets |= _of_topic(image, topic, placement, len(targets))
+        targets |= _of_topic(image, topic, placement, factor, len(targets))
     return targets
 
 
-def _of_topic(image: Image, topic: Topic, placement: str, first_partition: int) -> Targets:
+def _of_topic(
+    image: Image, topic: Topic, placement: str, factor: int | None, first_partition: int
+) -> Targets:
     try:
+        wanted = parse(placement)
+        if wanted is not None and factor is not None:
+            because = f"{PLACEMENT} says how many replicas it has: leave --replication-factor out"
+            raise Refusal(KafkaError.INVALID_REPLICATION_FACTOR, because)
         assignments = place(
             image,
             first_partition=first_partition,
             count=len(topic.partitions),
-            wanted=parse(placement) or len(topic.partitions[0].replicas),
+            wanted=wanted or factor or len(topic.partitions[0].replicas),
         )
     except (Refusal, PlacementError) as error:
         raise Failure(
-            f"{topic.name}: {error}", hint="name more brokers in --broker-list"
+            f"{topic.name}: {error}",
+            hint="mend what it says, or name more brokers in --broker-list",
         ) from error
     return {
         TopicPartition(topic.name, each.partition): assignment.replicas

@@ -1,6 +1,6 @@
 """A region as one of its brokers describes it: what was asked of it, taken together."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -86,6 +86,11 @@ class Topic:
     is_internal: bool
     partitions: tuple[Partition, ...]
 
+    @property
+    def replication(self) -> int:
+        """How many replicas the partition has that has the least."""
+        return min((len(each.replicas) for each in self.partitions), default=0)
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -134,6 +139,26 @@ class Picture:
 
     def holds(self, broker: int) -> int:
         return sum(broker in partition.replicas for partition in self.partitions)
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """An internal topic with fewer replicas than it is `configured` to have and there are brokers for."""
+
+    topic: str
+    replicas: int
+    configured: int
+
+
+def short_of_replicas(found: Picture, configured: Mapping[str, int]) -> list[Short]:
+    """A partition that is on the move has more than it will; it is not counted as short."""
+    holders = sum(not broker.fenced for broker in found.brokers)
+    least = {topic.name: topic.replication for topic in found.topics if topic.name in configured}
+    return [
+        Short(name, have, configured[name])
+        for name, have in least.items()
+        if have < min(configured[name], holders)
+    ]
 
 
 Filter: TypeAlias = str

@@ -33,6 +33,11 @@ FENCED_FROM: Final = 2  # version of DescribeCluster (KIP-1073)
 METADATA_TOPIC: Final = "__cluster_metadata"
 MIN_ISR: Final = "min.insync.replicas"
 PLACEMENT: Final = "confluent.placement.constraints"
+FACTOR_SETTINGS: Final = {
+    "__consumer_offsets": "offsets.topic.replication.factor",
+    "__transaction_state": "transaction.state.log.replication.factor",
+    "__share_group_state": "share.coordinator.state.topic.replication.factor",
+}
 TOPICS_AT_ONCE: Final = 1_000
 PARTITIONS_AT_ONCE: Final = 2_000  # Kafka gives no more in one answer
 _TOPIC, _BROKER = 2, 4  # Kafka's resource types
@@ -164,6 +169,23 @@ def topic_settings(
         for result in answer.results:
             found[result.resource_name] = {each.name: each.value for each in result.configs}
     return found
+
+
+def factors_set(client: Client, found: Picture) -> dict[str, int]:
+    """Internal topic -> the replication factor that the brokers are configured with, where the one asked tells."""
+    wanted = [topic.name for topic in found.topics if topic.name in FACTOR_SETTINGS]
+    own = [each.id for each in found.brokers if f"{each.host}:{each.port}" == client.address]
+    if not wanted or not own:
+        return {}
+    asked = DescribeConfigsResource(
+        resource_type=_BROKER,
+        resource_name=str(own[0]),
+        configuration_keys=[FACTOR_SETTINGS[name] for name in wanted],
+    )
+    answer = client.ask(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
+    told = {each.name: each.value for result in answer.results for each in result.configs}
+    settings = {name: told.get(FACTOR_SETTINGS[name]) for name in wanted}
+    return {name: int(value) for name, value in settings.items() if value}
 
 
 def broker_setting(address: str, broker: int, key: str) -> str | None:

@@ -1,6 +1,6 @@
 """`causeway region`: what a region is made of, and what of it is not as it should be."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,17 +9,25 @@ from rich.table import Table
 
 from federation.commands.answers import answer, end, screen
 from federation.commands.reassign import reassign
-from federation.commands.region_asking import NOT_WELL_EXIT, ask_picture, bootstrap_options
+from federation.commands.region_asking import (
+    NOT_WELL_EXIT,
+    answering,
+    ask_picture,
+    bootstrap_options,
+)
 from federation.commands.region_picture import (
     FILTERS,
     NOBODY,
     Broker,
     Partition,
     Picture,
+    Short,
     Topic,
     matching,
+    short_of_replicas,
     tally,
 )
+from federation.commands.region_questions import factors_set, picture
 
 
 @click.group()
@@ -48,8 +56,10 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--check", is_flag=True, help="Exit 3 if a broker is fenced or a partition not well.")
 def describe(bootstrap: str, check: bool, as_json: bool) -> None:
     """Cluster id, controllers, brokers, and how many partitions are not as they should be."""
-    found = ask_picture(bootstrap)
-    answer(_described(found), as_json, lambda: _show_region(found))
+    with answering(bootstrap) as client:
+        found = picture(client)
+        short = short_of_replicas(found, factors_set(client, found))
+    answer(_described(found, short), as_json, lambda: _show_region(found, short))
     if check and not found.is_well:
         end(NOT_WELL_EXIT)
 
@@ -99,13 +109,14 @@ def partitions(
 # --- for scripts ---
 
 
-def _described(found: Picture) -> dict[str, Any]:
+def _described(found: Picture, short: Sequence[Short]) -> dict[str, Any]:
     return {
         "cluster_id": found.cluster_id,
         "controller": found.controller,
         "quorum": None if found.quorum is None else asdict(found.quorum),
         "brokers": [_broker(found, each) for each in found.brokers],
         "topics": len(found.topics),
+        "short_of_replicas": [asdict(each) for each in short],
         **asdict(tally(found.partitions)),
     }
 
@@ -118,7 +129,7 @@ def _topic(topic: Topic) -> dict[str, Any]:
     return {
         "topic": topic.name,
         "internal": topic.is_internal,
-        "replication_factor": _replication(topic),
+        "replication_factor": topic.replication,
         **asdict(tally(topic.partitions)),
     }
 
@@ -127,15 +138,10 @@ def _partition(partition: Partition) -> dict[str, Any]:
     return {**asdict(partition), "state": partition.state}
 
 
-def _replication(topic: Topic) -> int:
-    """Of the partition that has the least."""
-    return min((len(each.replicas) for each in topic.partitions), default=0)
-
-
 # --- for people ---
 
 
-def _show_region(found: Picture) -> None:
+def _show_region(found: Picture, short: Sequence[Short]) -> None:
     console = screen()
     console.print(f"[bold]cluster[/] {found.cluster_id}")
     controller = "none is known" if found.controller == NOBODY else f"node {found.controller}"
@@ -153,6 +159,20 @@ def _show_region(found: Picture) -> None:
         style = "red" if count else "green"
         see = f"  see: causeway region partitions --{name}" if count else ""
         console.print(f"  {name}: [{style}]{count}[/]{see}", highlight=False)
+    for each in short:
+        console.print(_mended(found, each), highlight=False, soft_wrap=True)
+
+
+def _mended(found: Picture, short: Short) -> str:
+    """What is missing, and the commands that mend it."""
+    holders = _nodes(broker.id for broker in found.brokers if not broker.fenced)
+    plan = f"{short.topic.strip('_')}.json"
+    return (
+        f"[red]{short.topic} has {short.replicas} of {short.configured} configured replicas[/]; to mend it:\n"
+        f"  causeway region reassign generate --topics {short.topic} --replication-factor {short.configured}"
+        f" --broker-list {holders} --save {plan}\n"
+        f"  causeway region reassign execute --reassignment-json-file {plan}"
+    )
 
 
 def _voters(found: Picture) -> str:
@@ -191,7 +211,7 @@ def _show_topics(found: list[Topic]) -> None:
         table.add_row(
             topic.name,
             str(counted.partitions),
-            str(_replication(topic)),
+            str(topic.replication),
             *map(_alarming, (counted.offline, counted.under_min_isr, counted.under_replicated)),
         )
     screen().print(table)

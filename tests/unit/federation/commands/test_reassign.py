@@ -164,6 +164,21 @@ def test_a_topic_with_a_placement_gets_what_it_says(region: Region, tmp_path: Pa
         assert ({*replicas[:2]}, replicas[2:]) == ({3, 4}, [1])
 
 
+def test_another_number_of_replicas_may_be_asked_for(region: Region, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    named = ("--topics", "orders", "--broker-list", "1,2,3,4", "--replication-factor", "3")
+    ran = region.run("generate", *named, "--save", str(saved))
+    assert ran.exit_code == 0
+    replicas = [each["replicas"] for each in json.loads(saved.read_text())["partitions"]]
+    assert [len({*each}) for each in replicas] == [3, 3]
+    assert ran.output.splitlines()[-1] == saved.read_text().strip()
+    region.placement = '{"version": 1, "replicas": [{"count": 1, "constraints": {"rack": "a"}}]}'
+    ran = region.run("generate", *named)
+    assert ran.exit_code == 1
+    assert "leave --replication-factor out" in ran.output
+    assert region.run("generate", "--broker-list", "1").exit_code == 2
+
+
 def test_too_few_brokers_are_refused(region: Region, tmp_path: Path) -> None:
     named = ["--topics-to-move-json-file", to_move(tmp_path), "--broker-list"]
     ran = region.run("generate", *named, "3")

@@ -185,6 +185,7 @@ def test_describe_tells_the_region_and_what_is_wrong_with_it() -> None:
             {"id": 2, "host": "h2", "port": 2, "rack": None, "fenced": True, "leads": 1, "replicas": 5},
         ],
         "topics": 4,
+        "short_of_replicas": [],
         "partitions": 7,
         "offline": 1,
         "under_min_isr": 2,
@@ -262,6 +263,41 @@ def test_people_see_tables_and_where_to_look_next() -> None:
             if "none" in line
         )
         assert row.replace("│", " ").split() == ["orders", "3", "none", "7", "1,2,3", "2", "offline"]  # fmt: skip
+
+
+def test_internal_topics_with_fewer_replicas_than_configured_are_told_with_what_mends_them() -> (
+    None
+):
+    asked: list[Any] = []
+
+    def here(request: Any) -> DescribeClusterResponse:
+        found = cluster(request)
+        found.brokers[1].host, found.brokers[1].port = "127.0.0.1", int(broker.bootstrap[10:])
+        found.brokers[0].is_fenced = bool(asked)
+        return found
+
+    def settings(request: Any) -> DescribeConfigsResponse:
+        (first, *_) = request.resources
+        if first.resource_type != 4:
+            return configs(request)
+        asked.append((first.resource_name, first.configuration_keys))
+        told = DescribeConfigsResourceResult(name="offsets.topic.replication.factor", value="3")
+        return DescribeConfigsResponse(results=[DescribeConfigsResult(configs=[told])])
+
+    with broker_double({**NEW, 60: (2, here), 32: (4, settings)}) as broker:
+        told = json.loads(broker.run("region", "describe", "--json").stdout)
+        assert asked == [("1", ["offsets.topic.replication.factor"])]
+        assert told["short_of_replicas"] == [
+            {"topic": "__consumer_offsets", "replicas": 1, "configured": 3}
+        ]
+        asked.clear()
+        printed = broker.run("region", "describe").output
+        assert "__consumer_offsets has 1 of 3 configured replicas; to mend it:" in printed
+        generate = "generate --topics __consumer_offsets --replication-factor 3 --broker-list 1,2"
+        assert f"{generate} --save consumer_offsets.json\n" in printed
+        assert "execute --reassignment-json-file consumer_offsets.json\n" in printed
+        alone = json.loads(broker.run("region", "describe", "--json").stdout)
+        assert alone["short_of_replicas"] == [], "one broker can hold no more"
 
 
 def test_check_exits_3_for_a_region_that_is_not_well() -> None:
