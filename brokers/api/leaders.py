@@ -21,7 +21,7 @@ class CurrentLeader(NamedTuple):
 def current_leader(context: Context, partition: TopicPartition) -> CurrentLeader | None:
     """None where nobody is known to lead, or the partition is unknown."""
     placed, replica = context.image.partition(partition), context.partitions.get(partition)
-    if placed is None or placed.leader == NO_LEADER or (replica and replica.is_stranded):
+    if placed is None or placed.leader == NO_LEADER or (replica and replica.knows_no_leader):
         return None
     broker = context.image.brokers.get(placed.leader)
     is_there = broker is not None and not broker.fenced

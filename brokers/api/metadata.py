@@ -169,7 +169,7 @@ def _placed(
     context: Context, name: TopicPartition, partition: PartitionImage
 ) -> MetadataResponsePartition:
     replica = context.partitions.get(name)
-    leader = NO_LEADER if replica and replica.is_stranded else partition.leader
+    leader = NO_LEADER if replica and replica.knows_no_leader else partition.leader
     return MetadataResponsePartition(
         error_code=KafkaError.LEADER_NOT_AVAILABLE if leader == NO_LEADER else KafkaError.NONE,
         partition_index=name.partition,

@@ -48,6 +48,7 @@ class Replica:
         "leader",
         "leader_epoch",
         "leader_high_watermark",
+        "leader_is_gone",
         "leadership",
         "log",
         "offline",
@@ -82,6 +83,7 @@ class Replica:
         self.leader_high_watermark: Offset = 0
         self.leadership: Leadership | None = None
         self.source: Source | None = None
+        self.leader_is_gone = False  # nobody listens where it was; the image does not know yet
         self._others = others
         self._held_back: Log | None = None
         self._unsettled_bytes = 0
@@ -102,6 +104,11 @@ class Replica:
         """Whether this node leads, for all it knows, and another may, for all it can know."""
         return self.leadership is not None and self.leadership.is_stranded
 
+    @property
+    def knows_no_leader(self) -> bool:
+        """Whether clients are to ask again rather than to believe the image."""
+        return self.leader_is_gone or self.is_stranded
+
     # --- roles ---
 
     def led(self, leader_epoch: LeaderEpoch, writer: str | None) -> list[Effect]:
@@ -118,6 +125,7 @@ class Replica:
         effects = self._take_back() if is_new else []
         effects += self.led(placed.leader_epoch, writer)
         self.follows, self.source, self.leader = False, None, placed.leader
+        self.leader_is_gone = False
         if len(placed.replicas) < 2:
             self.leadership = None
         elif self.leadership is None or is_new:
@@ -134,6 +142,7 @@ class Replica:
         led, self.follows, self.leadership = not self.follows, True, None
         if placed.leader_epoch != self.leader_epoch:
             self.leader_high_watermark = 0  # the new leader's may be behind for a while
+            self.leader_is_gone = False
         self.leader, self.leader_epoch, self.writer = placed.leader, placed.leader_epoch, writer
         if led:
             effects += self.waiting.fail(KafkaError.NOT_LEADER_OR_FOLLOWER, now)

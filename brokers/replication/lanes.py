@@ -13,7 +13,7 @@ from typing import Protocol
 
 from brokers.effects import Changed, Effect
 from brokers.errors import KafkaError
-from brokers.events import Answered
+from brokers.events import Answered, AskFailure
 from brokers.ids import BrokerId, Instant
 from brokers.replication.asking import Asking
 from brokers.replication.following import Following, Outcome
@@ -24,6 +24,10 @@ from brokers.wire.messages.fetch import FetchRequest, FetchResponse, PartitionDa
 FETCH = 1
 FETCH_VERSION = 18
 _BACKOFF_MS = 20  # doubled at each failure, up to replica.fetch.backoff.ms
+# A leader is taken for gone for so many failures: some seconds, in which the controller has chosen another or sees more
+# than we do.
+_GONE_FAILURES_MAX = 8
+_GONE = (AskFailure.REFUSED, AskFailure.CLOSED)
 _LOST_SESSION = (
     KafkaError.FETCH_SESSION_ID_NOT_FOUND,
     KafkaError.INVALID_FETCH_SESSION_EPOCH,
@@ -85,6 +89,7 @@ class Lane:
         self.asking.put(following)
 
     def take_out(self, following: Following) -> None:
+        following.replica.leader_is_gone = False
         self.asking.take_out(following.key)
         self._storing.pop(following, None)
 
@@ -135,7 +140,10 @@ class Lane:
     def _answered(self, answered: Answered, now: Instant) -> list[Effect]:
         response = answered.message
         if not isinstance(response, FetchResponse):
+            self._note_gone(answered.failure in _GONE and self._failures < _GONE_FAILURES_MAX)
             return self._rest(f"{answered.failure.value}", now)
+        if self._failures:
+            self._note_gone(False)
         if response.error_code:
             return self._refused(KafkaError(response.error_code), now)
         self._failures = 0
@@ -191,6 +199,13 @@ class Lane:
         if self._failures > 1:
             return []
         return [Changed(f"replication from broker {self._leader}", "interrupted", why)]
+
+    def _note_gone(self, is_gone: bool) -> None:
+        """Clients that ask who leads are told at once that nobody does: one that is told of a leader whose process is
+        gone tries to reach it, in vain, longer and longer.
+        """
+        for following in self.asking.members.values():
+            following.replica.leader_is_gone = is_gone
 
     def _rested(self, this_round: int) -> Callable[[Instant], list[Effect]]:
         def act(now: Instant) -> list[Effect]:

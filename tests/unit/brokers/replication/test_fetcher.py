@@ -312,3 +312,36 @@ def test_ten_thousand_quiet_partitions_take_no_part_in_a_round() -> None:
         answer(node, ask)
     assert node.asks[-1].message.session_id == SESSION
     assert UUID(bytes=node.replica(9_999).topic_id) == TOPIC_ID
+
+
+@pytest.mark.parametrize("failure", [AskFailure.CLOSED, AskFailure.REFUSED])
+def test_a_leader_whose_process_is_gone_is_not_named_until_it_answers(failure: AskFailure) -> None:
+    node = following(2)
+    node.answer(node.asks[0], None, failure)
+    assert all(node.replica(index).knows_no_leader for index in (0, 1))
+    node.wait(40)
+    answer(node, node.asks[1])
+    assert not any(node.replica(index).knows_no_leader for index in (0, 1))
+
+
+def test_a_new_leader_is_named_at_once() -> None:
+    node = following(1)
+    node.answer(node.asks[0], None, AskFailure.REFUSED)
+    node.place(3, leader_epoch=2)
+    assert not node.replica(0).knows_no_leader
+
+
+def test_where_the_controller_sees_more_for_seconds_its_word_counts() -> None:
+    node = following(1)
+    believed = []
+    for _ in range(10):
+        node.answer(node.asks[-1], None, AskFailure.REFUSED)
+        believed.append(not node.replica(0).knows_no_leader)
+        node.wait(1_500)
+    assert believed == [False] * 8 + [True] * 2
+
+
+def test_a_leader_that_is_just_silent_is_named() -> None:
+    node = following(1)
+    node.answer(node.asks[0], None, AskFailure.TIMEOUT)
+    assert not node.replica(0).knows_no_leader
