@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from brokers.api import versions
-from brokers.api.context import Context
+from brokers.api.context import Context, single
 from brokers.config import BrokerConfig
 from brokers.decisions import Decisions
 from brokers.door import Door, View
@@ -13,6 +13,7 @@ from brokers.effects import Changed, Effect, End, TrimLog
 from brokers.enrolment import Enrolment
 from brokers.events import (
     Answered,
+    DirectoryRefused,
     Disconnected,
     EndAsked,
     Event,
@@ -37,6 +38,7 @@ from brokers.housekeeping import Housekeeping
 from brokers.ids import METADATA_PARTITION, OFFSETS_TOPIC, Instant
 from brokers.lifecycle import Lifecycle
 from brokers.log.checkpoints import NO_BROKER_EPOCH
+from brokers.membership.directories import OwnDirectories
 from brokers.metadata.commands import NO_ID
 from brokers.metadata.outcomes import PlaneEvent
 from brokers.metadata.plane import MetadataPlane
@@ -45,6 +47,7 @@ from brokers.presence import Presence
 from brokers.probes import Probes
 from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced, Ready, RegionEvent
 from brokers.timers import earliest
+from brokers.whereabouts import Whereabouts
 
 BrokerEvent: TypeAlias = Event | RegionEvent
 _FOR_WATCHERS = frozenset((ImageChanged, OffsetsCommitted))
@@ -60,22 +63,31 @@ class Broker:
         rng: Rng,
         *,
         directory: UUID = NO_ID,
+        directories: OwnDirectories | None = None,
         previous_broker_epoch: int = NO_BROKER_EPOCH,
     ) -> None:
+        """`directory` is the only one of the node, or `directories` are all."""
+        own = single(config, directory) if directories is None else directories
         self._group_log = GroupLog()
         self._lifecycle = Lifecycle()
         self._decisions = Decisions(self._lifecycle, self._group_log)
         self._context = Context(
             config=config,
             cluster_id=cluster_id,
-            plane=MetadataPlane(config, cluster_id, rng, directory=directory),
+            plane=MetadataPlane(
+                config, cluster_id, rng, directory=own.metadata, log_dirs=own.online
+            ),
             groups=Coordinator(rng, group_config(config)),
             run_groups=self._group_log.run,
             run_plane=self._decisions.run,
+            own_directories=own,
         )
         self._context.settle = self._lifecycle.when_settled
         self._group_log.context = self._context
         self._lifecycle.context = self._context
+        self._whereabouts = Whereabouts(self._context, lambda: self._lifecycle.is_registered())
+        self._lifecycle.whereabouts = self._whereabouts
+        self._lifecycle.lost = self._group_log.lost
         self._decisions.context = self._context
         self._housekeeping = Housekeeping(self._context)
         self._door = Door(self._context)
@@ -89,18 +101,25 @@ class Broker:
         self._context.heard = self._probes.heard
         self._decisions.moved = self._on_moved
         if not config.is_alone:
-            incarnation = UUID(bytes=rng.randbytes(16), version=4)
-            self._lifecycle.is_registered = lambda: self._is_registered(incarnation)
-            self._presence = Presence(self._context, incarnation)
-            self._enrolment = Enrolment(
-                self._context,
-                lambda: not (self._lifecycle.opening or self._group_log.loading),
-                incarnation=incarnation,
-                directory=directory,
-                previous_broker_epoch=previous_broker_epoch,
-            )
+            self._join(UUID(bytes=rng.randbytes(16), version=4), previous_broker_epoch)
         self.view = View(self._context)
-        self._routes: Mapping[type, Callable[[Any, Instant], list[Effect]]] = {
+        self._routes = self._all_routes()
+
+    def _join(self, incarnation: UUID, previous_broker_epoch: int) -> None:
+        """There are others: this node is one of them while they know it as this very process."""
+        self._lifecycle.is_registered = lambda: self._is_registered(incarnation)
+        self._presence = Presence(self._context, incarnation)
+        self._enrolment = Enrolment(
+            self._context,
+            lambda: not (self._lifecycle.opening or self._group_log.loading),
+            incarnation=incarnation,
+            previous_broker_epoch=previous_broker_epoch,
+            on_told=self._whereabouts.told,
+        )
+        self._whereabouts.hurry = self._enrolment.news
+
+    def _all_routes(self) -> Mapping[type, Callable[[Any, Instant], list[Effect]]]:
+        return {
             Request: self._on_request,
             Written: self._on_written,
             RangeRead: self._on_read,
@@ -109,6 +128,7 @@ class Broker:
             Answered: self._on_asked,
             LogOpened: self._on_opened,
             LogFailed: self._on_failed,
+            DirectoryRefused: self._on_refused,
             StraysRemoved: self._on_strays_removed,
             StateLoaded: self._on_plane,
             StateSaved: self._on_plane,
@@ -181,10 +201,13 @@ class Broker:
     def _on_failed(self, event: LogFailed, now: Instant) -> list[Effect]:
         partition = event.partition
         if partition == METADATA_PARTITION:
-            return self._on_plane(event, now)
-        effects = self._lifecycle.failed(partition, event.reason, now)
-        if partition.topic == OFFSETS_TOPIC:
-            effects += self._group_log.lost(partition, now)
+            given_up = self._whereabouts.failed(self._whereabouts.metadata, event.reason, now)
+            return given_up or self._on_plane(event, now)
+        effects = self._lifecycle.failed(partition, event.reason, event.directory, now)
+        return effects + self._when_ready(now)
+
+    def _on_refused(self, event: DirectoryRefused, now: Instant) -> list[Effect]:
+        effects = self._lifecycle.refused(event.directory, event.reason, now)
         return effects + self._when_ready(now)
 
     def _on_opened(self, event: LogOpened, now: Instant) -> list[Effect]:
@@ -194,7 +217,7 @@ class Broker:
         effects: list[Effect] = [
             Changed(f"partition {partition}", "repaired", line) for line in event.repairs
         ]
-        effects += self._lifecycle.opened(partition, event.log, now)
+        effects += self._lifecycle.opened(partition, event.log, event.directory, now)
         effects += self._door.advanced(partition)
         if partition.topic == OFFSETS_TOPIC and partition in self._context.partitions:
             effects += self._group_log.opened(self._context.partitions[partition], now)

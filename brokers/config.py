@@ -39,7 +39,14 @@ class BrokerConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     node_id: Annotated[int, Field(ge=0, le=INT32_MAX, alias="node.id")]
+    # One directory or several, each on a disk of its own: one that fails takes only what lies in it.
     log_dirs: Annotated[str, Field(min_length=1, alias="log.dirs")]
+    # Where the metadata log is; None: in the first of log.dirs. A node does not go on without this one.
+    metadata_log_dir: Annotated[str | None, Field(min_length=1, alias="metadata.log.dir")] = None
+    # For how long the controller may not have heard that a directory failed, before the broker ends.
+    log_dir_failure_timeout_ms: Annotated[Millis, Field(alias="log.dir.failure.timeout.ms")] = (
+        30_000
+    )
     cluster_id: Annotated[
         str | None, Field(alias="cluster.id", pattern=r"^[A-Za-z0-9_-]{1,64}$")
     ] = None
@@ -258,6 +265,16 @@ class BrokerConfig(BaseModel):
     @property
     def preferred_racks(self) -> tuple[str, ...]:
         return tuple(rack for rack in endpoints.names(self.leader_preference_racks) if rack)
+
+    @property
+    def directories(self) -> tuple[str, ...]:
+        """`log.dirs`, one by one."""
+        return endpoints.names(self.log_dirs)
+
+    @property
+    def metadata_directory(self) -> str:
+        """Where the metadata log is."""
+        return self.metadata_log_dir or self.directories[0]
 
     @property
     def is_broker(self) -> bool:

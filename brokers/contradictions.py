@@ -22,8 +22,10 @@ def contradictions(config: "BrokerConfig") -> Iterator[str]:
             "broker.heartbeat.interval.ms: above half of broker.session.timeout.ms, "
             "so that one lost heartbeat would fence the broker"
         )
-    if "," in config.log_dirs:
-        yield "log.dirs: give one directory; several are not supported"
+    if not all(config.directories):
+        yield "log.dirs: a name between two commas is empty; leave out the comma"
+    if len(set(config.directories)) < len(config.directories):
+        yield "log.dirs: a directory is named twice; give each once"
 
 
 def _listener_problems(config: "BrokerConfig") -> Iterator[str]:

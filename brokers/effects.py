@@ -7,8 +7,10 @@ must come after a deed waits for the event that reports the deed.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from uuid import UUID
 
 from brokers.ids import (
+    MIGRATING_DIRECTORY,
     Buffer,
     Buffers,
     Instant,
@@ -63,11 +65,13 @@ class OpenLog:
     """Open or create a partition's log -> `LogOpened` or `LogFailed`. Also brings an offline partition back.
 
     With `sync`, everything in it is on the disk when it is open: what a killed process left is committed from then on.
+    `directory` is where the region has it; it counts only where the log is in none of the node's directories.
     """
 
     partition: TopicPartition
     topic_id: bytes  # 16 bytes, Kafka's topic id; kept in `partition.metadata`
     sync: bool = False
+    directory: UUID = MIGRATING_DIRECTORY
 
 
 @value
@@ -122,6 +126,13 @@ class CloseLog:
 
     partition: TopicPartition
     delete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveDirectory:
+    """Let go of everything in a log directory that has failed, and touch it no more. Its core has given it up."""
+
+    directory: UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +239,7 @@ class Changed:
 
 
 StorageEffect: TypeAlias = (
-    OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | RemoveStrays
+    OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | LeaveDirectory | RemoveStrays
     | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.

@@ -38,13 +38,15 @@ class Enrolment:
         is_settled: Callable[[], bool],
         *,
         incarnation: UUID,
-        directory: UUID,
         previous_broker_epoch: int,
+        on_told: Callable[[tuple[UUID, ...]], None] = lambda directories: None,
     ) -> None:
+        """`on_told` hears which failed directories the controller knows of."""
         self._context = context
         self._is_settled = is_settled
         self._incarnation = incarnation
-        self._directory = directory
+        self._on_told = on_told
+        self._telling: tuple[UUID, ...] = ()  # failed directories that the last heartbeat named
         config = context.config
         self._life = Life(
             config.node_id,
@@ -81,6 +83,10 @@ class Enrolment:
         brokers = self._context.image.brokers
         others = any(not broker.fenced for each, broker in brokers.items() if each != own)
         return self._run(self._life.leave(now, hands_over=others), now)
+
+    def news(self, now: Instant) -> list[Effect]:
+        """A directory has failed: the controller should know at once."""
+        return self._run(self._life.news(now), now)
 
     def ended(self) -> list[Effect]:
         """What a clean stop still has to say."""
@@ -159,18 +165,20 @@ class Enrolment:
                 if feature.highest
             ],
             rack=config.broker_rack,
-            log_dirs=[self._directory],
+            log_dirs=list(self._context.directories.online),
             previous_broker_epoch=previous_broker_epoch,
             host_label=config.broker_host,
         )
 
     def _heartbeat(self, beat: Beat) -> BrokerHeartbeatRequest:
+        self._telling = self._context.directories.offline
         return BrokerHeartbeatRequest(
             broker_id=self._context.config.node_id,
             broker_epoch=beat.broker_epoch,
             current_metadata_offset=self._context.image.next_offset - 1,
             want_fence=beat.want_fence,
             want_shut_down=beat.want_shut_down,
+            offline_log_dirs=list(self._telling),
         )
 
     # --- answers ---
@@ -189,6 +197,7 @@ class Enrolment:
             return self._run(self._life.not_beaten(error, now), now)
         assert isinstance(response, BrokerHeartbeatResponse)
         self._context.replication.stranding.heard(now)
+        self._on_told(self._telling)
         beaten = self._life.beaten(
             is_fenced=response.is_fenced, should_shut_down=response.should_shut_down, now=now
         )

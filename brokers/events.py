@@ -3,9 +3,18 @@
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from uuid import UUID
 
 from brokers.errors import KafkaError
-from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, Ticket, TopicPartition
+from brokers.ids import (
+    MIGRATING_DIRECTORY,
+    Buffer,
+    Instant,
+    LeaderEpoch,
+    Offset,
+    Ticket,
+    TopicPartition,
+)
 from brokers.ports import FileRange
 from brokers.values import value
 
@@ -82,19 +91,32 @@ class TimeReached:
 
 @dataclass(frozen=True, slots=True)
 class LogOpened:
-    """Answer to `OpenLog`: the log as the disk holds it, after repairs (one line each, for the operator)."""
+    """Answer to `OpenLog`: the log as the disk holds it, after repairs (one line each, for the operator).
+
+    `directory` is the one it lies in; a node that has one need not say which.
+    """
 
     partition: TopicPartition
     log: "Log"
     repairs: tuple[str, ...] = ()
+    directory: UUID = MIGRATING_DIRECTORY
 
 
 @dataclass(frozen=True, slots=True)
 class LogFailed:
-    """The disk refused: the partition is offline until a later `OpenLog` succeeds."""
+    """The disk refused, `directory` of it: the partition is offline until a later `OpenLog` succeeds."""
 
     partition: TopicPartition
     reason: str
+    directory: UUID = MIGRATING_DIRECTORY
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryRefused:
+    """The disk refused what belongs to no partition, such as a checkpoint. It will be written again."""
+
+    reason: str
+    directory: UUID = MIGRATING_DIRECTORY
 
 
 @value
@@ -167,6 +189,7 @@ class StateLoaded:
 
 LogAnswer: TypeAlias = RangeRead | RangesFound | TimestampFound  # to a question to one log
 Event: TypeAlias = (
-    Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | Written
+    Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | DirectoryRefused
+    | Written
     | RangeRead | RangesFound | TimestampFound | StraysRemoved | StateSaved | StateLoaded
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
+from uuid import UUID
 
 Offset: TypeAlias = int
 LeaderEpoch: TypeAlias = int
@@ -14,6 +15,9 @@ Buffers: TypeAlias = Sequence[Buffer]
 
 NO_PARTITION_LEADER_EPOCH: LeaderEpoch = -1
 NO_PRODUCER: ProducerId = -1
+# Log directories that name no disk (KIP-858): the broker knows which it is; none was chosen yet; it is offline.
+MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = UUID(int=0), UUID(int=1), UUID(int=2)
+UNNAMED_DIRECTORIES = frozenset((MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY))
 
 
 class TopicPartition(NamedTuple):

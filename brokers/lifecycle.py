@@ -6,15 +6,17 @@ decision wait here for the logs that its changes opened.
 
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
+from uuid import UUID
 
 from brokers.api.context import Context
 from brokers.effects import Changed, CloseLog, Effect, OpenLog
-from brokers.ids import Instant, TopicPartition
+from brokers.ids import OFFSETS_TOPIC, Instant, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.metadata.configs import log_config
 from brokers.metadata.image import NO_LEADER, ImageDelta, PartitionImage, TopicImage
 from brokers.partition.replica import CUTTING, OPENING, Replica
+from brokers.whereabouts import Whereabouts
 
 RETRY_OPEN_MS = 1_000  # an offline partition is tried again this often
 
@@ -32,6 +34,9 @@ class Lifecycle:
 
     def __init__(self) -> None:
         self.context: Context
+        self.whereabouts: Whereabouts
+        # A partition of the groups' own topic went offline.
+        self.lost: Callable[[TopicPartition, Instant], list[Effect]] = lambda partition, now: []
         self.is_registered: Callable[[], bool] = lambda: True
         self._was_registered = False
         self._opening: dict[TopicPartition, None] = {}
@@ -98,7 +103,7 @@ class Lifecycle:
                 continue
             if replica is None:
                 replica = self._hold(partition, topic, placed, config)
-                effects.append(self._open(replica))
+                effects.append(self._open(replica, placed))
             elif (placed, topic.writer, config) == self._known.get(partition):
                 continue
             replica.config = config
@@ -123,23 +128,30 @@ class Lifecycle:
         )
         return replica
 
-    def _open(self, replica: Replica) -> Effect:
+    def _open(self, replica: Replica, placed: PartitionImage) -> Effect:
         self._opening[replica.partition] = None
-        return OpenLog(replica.partition, replica.topic_id, replica.config.sync)
+        home = placed.home(self.context.config.node_id)
+        return OpenLog(replica.partition, replica.topic_id, replica.config.sync, home)
 
     def _close(self, partition: TopicPartition, why: str, now: Instant) -> list[Effect]:
         """Nothing of it stays here."""
         replica = self.context.partitions.pop(partition)
         self._opening.pop(partition, None)
         self._known.pop(partition, None)
+        self.whereabouts.closed(partition)
         self.context.replication.closed(replica)
         return [*replica.failed(why, now)[1:], CloseLog(partition, delete=True)]
 
-    def opened(self, partition: TopicPartition, log: Log, now: Instant) -> list[Effect]:
+    def opened(
+        self, partition: TopicPartition, log: Log, directory: UUID, now: Instant
+    ) -> list[Effect]:
         self._opening.pop(partition, None)
         replica = self.context.partitions.get(partition)
         if replica is None:
             return [*self._settle(partition, now)]
+        if not self.whereabouts.may_retry(directory):
+            return self._failed(partition, "its log directory has failed", directory, now)
+        self.whereabouts.opened(partition, directory, now)
         was_offline = replica.offline not in (OPENING, CUTTING)
         effects = replica.opened(log, now)
         if was_offline:
@@ -148,19 +160,40 @@ class Lifecycle:
             )
         return effects + self._settle(partition, now)
 
-    def failed(self, partition: TopicPartition, reason: str, now: Instant) -> list[Effect]:
+    def failed(
+        self, partition: TopicPartition, reason: str, directory: UUID, now: Instant
+    ) -> list[Effect]:
+        """With its directory, if that is given up."""
+        effects = self.refused(directory, reason, now)
+        if effects and partition in self.whereabouts.lie_in(directory):
+            return effects
+        return effects + self._failed(partition, reason, directory, now)
+
+    def refused(self, directory: UUID, reason: str, now: Instant) -> list[Effect]:
+        """Something in a directory was: if that is given up, all that lies there is offline for good."""
+        effects = self.whereabouts.failed(directory, reason, now)
+        for partition in self.whereabouts.lie_in(directory) if effects else ():
+            effects += self._failed(partition, reason, directory, now)
+        return effects
+
+    def _failed(
+        self, partition: TopicPartition, reason: str, directory: UUID, now: Instant
+    ) -> list[Effect]:
         self._opening.pop(partition, None)
         replica = self.context.partitions.get(partition)
+        effects = self.lost(partition, now) if partition.topic == OFFSETS_TOPIC else []
         if replica is None:
-            return self._settle(partition, now)
-        effects = replica.failed(reason, now)
-        self.context.timers.set(now + RETRY_OPEN_MS, lambda _: self._retry(replica))
+            return effects + self._settle(partition, now)
+        effects = replica.failed(reason, now) + effects
+        if self.whereabouts.may_retry(directory):
+            self.context.timers.set(now + RETRY_OPEN_MS, lambda _: self._retry(replica))
         return effects + self._settle(partition, now)
 
     def _retry(self, replica: Replica) -> list[Effect]:
         if self.context.partitions.get(replica.partition) is not replica or replica.log is not None:
             return []
-        return [self._open(replica)]
+        placed = self.context.image.partition(replica.partition)
+        return [] if placed is None else [self._open(replica, placed)]
 
     def _settle(self, partition: TopicPartition, now: Instant) -> list[Effect]:
         effects: list[Effect] = []

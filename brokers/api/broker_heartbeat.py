@@ -1,6 +1,6 @@
 """BrokerHeartbeat (key 63): a broker is there, or asks to be let in or to leave (KIP-631). Versions 0-2, for nodes.
 
-Log directories that went offline, and cordoned ones, are not looked at yet: a node has one directory, and ends with it.
+It names the log directories that failed (KIP-858); that some are cordoned (KIP-1066) is not looked at.
 """
 
 from brokers.api.context import Context, Then, reply_to
@@ -47,5 +47,6 @@ def serve(context: Context, message: object, then: Then, now: Instant) -> list[E
         metadata_offset=message.current_metadata_offset,
         want_fence=message.want_fence,
         want_shut_down=message.want_shut_down,
+        offline_dirs=tuple(message.offline_log_dirs),
     )
     return context.decide(command, decided, now)

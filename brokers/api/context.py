@@ -6,9 +6,10 @@ effects like a handler does.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
+from uuid import UUID
 
 from brokers.api.expiry import Expiry
 from brokers.config import BrokerConfig
@@ -17,8 +18,17 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, LogAnswer
 from brokers.groups.coordinator import Coordinator
 from brokers.groups.effects import Answer, GroupEffect
-from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket, TopicPartition
+from brokers.ids import (
+    MIGRATING_DIRECTORY,
+    BrokerId,
+    Instant,
+    Offset,
+    Peer,
+    Ticket,
+    TopicPartition,
+)
 from brokers.membership.channel import PATIENCE_MS, ControllerChannel
+from brokers.membership.directories import OwnDirectories, OwnDirectory
 from brokers.metadata.commands import Command
 from brokers.metadata.image import Image, ImageDelta
 from brokers.metadata.outcomes import PlaneEffect
@@ -38,6 +48,11 @@ def reply_to(ticket: Ticket) -> Then:
     return lambda message, now: [Reply(ticket, message)]
 
 
+def single(config: BrokerConfig, directory: UUID) -> OwnDirectories:
+    """Of a node with one directory; nobody need know which."""
+    return OwnDirectories((OwnDirectory(config.directories[0], directory),), directory)
+
+
 @dataclass(slots=True)
 class Context:
     """The cores of one node, and the continuations that wait on them."""
@@ -48,6 +63,7 @@ class Context:
     groups: Coordinator
     run_groups: Callable[[list[GroupEffect], Instant], list[Effect]]
     run_plane: Callable[[list[PlaneEffect], Instant], list[Effect]]
+    own_directories: InitVar[OwnDirectories | None] = None
     partitions: dict[TopicPartition, Replica] = field(default_factory=dict)
     timers: Timers = field(default_factory=Timers)
     answered: dict[Ticket, OnRead] = field(default_factory=dict)
@@ -62,11 +78,13 @@ class Context:
     settle: Callable[[Act, Instant], list[Effect]] = lambda act, now: act(now)
     # A broker has asked something of this node as a controller, by a request with this ticket.
     heard: Callable[[BrokerId, Ticket, Instant], None] = lambda broker_id, ticket, now: None
+    directories: OwnDirectories = field(init=False)
     channel: ControllerChannel = field(init=False)
     replication: Replication = field(init=False)
     expiry: Expiry = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, own_directories: OwnDirectories | None) -> None:
+        self.directories = own_directories or single(self.config, MIGRATING_DIRECTORY)
         self.channel = ControllerChannel(self, self.timers)
         self.expiry = Expiry(self.timers)
         self.replication = Replication(self, settings_of(self.config))

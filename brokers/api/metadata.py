@@ -182,14 +182,21 @@ def _placed(
 
 
 def offline_replicas(context: Context, partition: TopicPartition) -> list[int]:
-    """Brokers that are not there, and this node, where its disk refused the partition."""
+    """Brokers that are not there, or whose directory failed, and this node, where its disk refused the partition."""
     placed, brokers = context.image.partition(partition), context.image.brokers
     replica = context.partitions.get(partition)
     is_offline = replica is not None and replica.log is None and replica.offline not in PASSING
     offline = []
-    for broker_id in () if placed is None else placed.replicas:
+    if placed is None:
+        return []
+    for broker_id in placed.replicas:
         broker = brokers.get(broker_id)
         is_own = broker_id == context.config.node_id
-        if broker is None or broker.fenced or (is_own and is_offline):
+        if (
+            broker is None
+            or broker.fenced
+            or not broker.has(placed.home(broker_id))
+            or (is_own and is_offline)
+        ):
             offline.append(broker_id)
     return offline

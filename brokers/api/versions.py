@@ -14,6 +14,7 @@ from brokers.api import (
     alter_partition,
     alter_partition_reassignments,
     api_versions,
+    assign_replicas_to_dirs,
     broker_heartbeat,
     broker_registration,
     controller_registration,
@@ -120,6 +121,7 @@ _CONTROLLER: tuple[Api, ...] = (
     update_features,
     controller_registration,
     allocate_producer_ids,
+    assign_replicas_to_dirs,
     *quorum_requests.FOR_NODES,
 )
 
@@ -139,6 +141,7 @@ CONTROLLER_SERVICES: Mapping[int, Serve] = {
         broker_heartbeat,
         controller_registration,
         allocate_producer_ids,
+        assign_replicas_to_dirs,
     )
 }
 _DATA_VERSIONS = _advertised(_DATA)

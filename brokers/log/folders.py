@@ -60,6 +60,22 @@ def claim_folder(
     return repairs
 
 
+def owner_of(files: Files, partition: TopicPartition) -> bytes:
+    """The id of the topic to which the folder belongs; empty where there is none, or nobody can tell."""
+    metadata = f"{folder_name(partition)}/{PARTITION_METADATA}"
+    try:
+        if files.exists(metadata):
+            return parse_topic_id(files.read(metadata, 0, files.size(metadata)))
+    except CheckpointError:
+        pass
+    return b""
+
+
+def clear_folder(files: Files, partition: TopicPartition) -> Sequence[str]:
+    """Make room for another folder of that name -> what became of it."""
+    return _clear(files, partition, owner_of(files, partition))
+
+
 def _clear(files: Files, partition: TopicPartition, owner: bytes) -> Sequence[str]:
     """Put the folder aside, or remove it where it holds nothing and nobody knows whose it was."""
     directory = folder_name(partition)

@@ -5,6 +5,13 @@ from brokers.events import StateLoaded, StateSaved
 from brokers.ports import Files
 
 
+def perform_on_state(files: Files, effect: SaveState | LoadState) -> StateSaved | StateLoaded:
+    """Raises `DiskError`."""
+    if isinstance(effect, SaveState):
+        return save_state(files, effect)
+    return load_state(files, effect)
+
+
 def save_state(files: Files, effect: SaveState) -> StateSaved:
     """Durable when it returns; raises `DiskError`."""
     if effect.data is None:

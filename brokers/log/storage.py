@@ -9,6 +9,7 @@ any thread → `end_sync`, which reports `Written`.
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from brokers.effects import (
     Append,
@@ -31,6 +32,7 @@ from brokers.effects import (
 )
 from brokers.errors import KafkaError
 from brokers.events import (
+    DirectoryRefused,
     Event,
     LogFailed,
     LogOpened,
@@ -41,7 +43,7 @@ from brokers.events import (
     TimestampFound,
     Written,
 )
-from brokers.ids import Instant, Offset, TopicPartition
+from brokers.ids import MIGRATING_DIRECTORY, Instant, Offset, TopicPartition
 from brokers.log.doubts import Doubts
 from brokers.log.folders import aside_name, folder_name
 from brokers.log.log import Log
@@ -50,11 +52,11 @@ from brokers.log.ranges import share
 from brokers.log.root import DELETED_SUFFIX, Root
 from brokers.log.segment_file import LoadedIndexes
 from brokers.log.snapshots import encode_snapshot
-from brokers.log.states import load_state, save_state
+from brokers.log.states import perform_on_state
 from brokers.log.stored_log import StoredLog
 from brokers.log.strays import remove_folder, remove_strays
-from brokers.log.syncing import SyncResult, Syncs
-from brokers.log.timestamps import Found, find_timestamp
+from brokers.log.syncing import SyncResult, Syncs, SyncTarget
+from brokers.log.timestamps import NOTHING_FOUND, found_timestamp
 from brokers.log.truncation import cut_log
 from brokers.ports import DiskError, Files, SyncError
 from brokers.records.batch import BatchError
@@ -63,8 +65,17 @@ from brokers.records.batch import BatchError
 class Storage:
     """Performs storage effects. `unsynced` names the partitions that wait for a sync."""
 
-    def __init__(self, files: Files, *, index_interval_bytes: int = 4096) -> None:
-        self._files = files
+    def __init__(
+        self,
+        files: Files,
+        *,
+        index_interval_bytes: int = 4096,
+        directory: UUID = MIGRATING_DIRECTORY,
+        unsynced: dict[TopicPartition, SyncTarget] | None = None,
+    ) -> None:
+        """`unsynced` is shared by the directories of a node that has several."""
+        self.directory = directory
+        self.files = self._files = files
         self._interval = index_interval_bytes
         self._root = Root(files)
         self._doubts = Doubts(files, self._root)
@@ -74,7 +85,7 @@ class Storage:
         # Below, batches of a log that a failed append took offline need no second look when it is opened again.
         self._checked: dict[TopicPartition, Offset] = {}
         self._offline: dict[TopicPartition, str] = {}  # why, of those that were not reopened
-        self._syncs = Syncs(files)
+        self._syncs = Syncs(files, {} if unsynced is None else unsynced)
         self.unsynced = self._syncs.asked
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
             Append: self._append,
@@ -89,8 +100,8 @@ class Storage:
             RemoveStrays: self._remove_strays,
             SaveHighWatermarks: self._save_high_watermarks,
             FindTimestamp: self._find_timestamp,
-            SaveState: self._save_state,
-            LoadState: self._load_state,
+            SaveState: self._perform_on_state,
+            LoadState: self._perform_on_state,
             KeepBrokerEpoch: self._keep_broker_epoch,
         }
 
@@ -119,7 +130,7 @@ class Storage:
         if is_open:
             self._syncs.ended(partition, log, well=not result.failures)
         for path, reason in result.failures.items():
-            if self._files.exists(path):  # else it was trimmed meanwhile
+            if self._files.exists(path) or (is_open and log.needs(path)):  # else it was trimmed
                 return self._sync_failed(partition, log, reason)
         if not is_open:
             return []  # closed, or opened anew, meanwhile
@@ -150,6 +161,11 @@ class Storage:
         except DiskError:
             return
 
+    def abandon(self) -> None:
+        """The directory has failed: let go of its logs, and leave it as it is."""
+        for partition in list(self._logs):
+            self._drop(partition)
+
     def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
         partition = effect.partition
         self._drop(partition)
@@ -172,10 +188,9 @@ class Storage:
         self._offline.pop(partition, None)
         for segment in stored.segments[:-1]:
             self._syncs.ask(partition, stored, segment)
-        failures: list[Event] = []
-        if effect.sync:
-            failures = self._on_log(partition, partial(self._sync_recovered, partition))
-        return failures or [LogOpened(partition, log, repairs)]
+        sync = partial(self._sync_recovered, partition)
+        failures = self._on_log(partition, sync) if effect.sync else []
+        return failures or [LogOpened(partition, log, repairs, self.directory)]
 
     def _sync_recovered(self, partition: TopicPartition, log: StoredLog) -> None:
         """What was written and never synced is about to be served as committed."""
@@ -297,8 +312,8 @@ class Storage:
         try:
             self._root.save_high_watermarks(effect.offsets)
             self._root.recovery_points.save()
-        except DiskError:
-            return []
+        except DiskError as error:
+            return [DirectoryRefused(str(error), self.directory)]
         events: list[Event] = []
         for partition in effect.offsets:
             events += self._on_log(partition, lambda log: log.active.save_indexes())
@@ -311,13 +326,16 @@ class Storage:
 
     def _find(self, effect: FindRanges, now: Instant) -> list[Event]:
         failures: list[Event] = []
+        found = share(effect.ranges, effect.size_max, partial(self.find, failures))
+        return [RangesFound(effect.ticket, found), *failures]
 
-        def take(wanted: Range, size_max: int, at_least_one: bool) -> RangeFound:
-            taken, failed = self._take(StoredLog.find, wanted, size_max, at_least_one)
-            failures.extend(failed)
-            return RangeFound(*taken)
-
-        return [RangesFound(effect.ticket, share(effect.ranges, effect.size_max, take)), *failures]
+    def find(
+        self, failures: list[Event], wanted: Range, size_max: int, at_least_one: bool
+    ) -> RangeFound:
+        """One range of several; what failed for good is added to `failures`."""
+        taken, failed = self._take(StoredLog.find, wanted, size_max, at_least_one)
+        failures += failed
+        return RangeFound(*taken)
 
     def _take(
         self,
@@ -343,32 +361,20 @@ class Storage:
         return (data, next_offset, KafkaError.NONE), []
 
     def _find_timestamp(self, effect: FindTimestamp, now: Instant) -> list[Event]:
-        found: Found | None = None
-        events: list[Event] = []
-        log = self._logs.get(effect.partition)
+        found, events = NOTHING_FOUND, list[Event]()
         try:
-            if log is not None:
-                found = find_timestamp(self._files, log, effect.timestamp, effect.bound)
-        except BatchError:
-            found = None  # damage on the way: nothing that could be told for certain
+            found = found_timestamp(self._files, self._logs.get(effect.partition), effect)
         except DiskError as error:
             events = self._fail(effect.partition, error)
-        where = found or Found(-1, -1, -1)
-        return [TimestampFound(effect.ticket, effect.partition, *where), *events]
+        return [TimestampFound(effect.ticket, effect.partition, *found), *events]
 
-    def _save_state(self, effect: SaveState, now: Instant) -> list[Event]:
-        return self._on_state(effect.name, lambda: save_state(self._files, effect))
-
-    def _load_state(self, effect: LoadState, now: Instant) -> list[Event]:
-        return self._on_state(effect.name, lambda: load_state(self._files, effect))
-
-    def _on_state(self, name: str, act: Callable[[], Event]) -> list[Event]:
+    def _perform_on_state(self, effect: SaveState | LoadState, now: Instant) -> list[Event]:
         """What the disk refuses takes the log offline in whose folder the file lies; without one nobody can go on."""
         try:
-            return [act()]
+            return [perform_on_state(self._files, effect)]
         except DiskError as error:
             for partition, log in self._logs.items():
-                if name.startswith(f"{log.directory}/"):
+                if effect.name.startswith(f"{log.directory}/"):
                     return self._fail(partition, error)
             raise
 
@@ -381,7 +387,7 @@ class Storage:
         if isinstance(error, SyncError):
             self._doubts.raise_for(partition)
         reason = self._offline[partition] = str(error)
-        return [LogFailed(partition, reason)]
+        return [LogFailed(partition, reason, self.directory)]
 
     def _drop(self, partition: TopicPartition) -> None:
         """Let go of a log without touching its files."""

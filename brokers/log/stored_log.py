@@ -131,6 +131,10 @@ class StoredLog:
         for path in (*self.active.paths, *self.unsynced_paths):
             self._files.sync(path)
 
+    def needs(self, path: str) -> bool:
+        """Whether a file is part of the log: one that is gone was taken away, with the disk perhaps."""
+        return any(path in segment.paths for segment in self.segments)
+
     def synced(self, paths: Iterable[str]) -> None:
         """These files are on the disk."""
         for path in paths:

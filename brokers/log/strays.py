@@ -1,6 +1,7 @@
 """Folders of partitions that this node holds no more: a crash came between the decision and their removal."""
 
 import re
+from collections.abc import Iterator
 
 from brokers.ids import METADATA_PARTITION, TopicPartition
 from brokers.log.checkpoints import PARTITION_METADATA
@@ -25,6 +26,14 @@ def remove_strays(files: Files, root: Root, kept: frozenset[TopicPartition]) -> 
         root.forget(partition)
         removed.append(name)
     return tuple(removed)
+
+
+def partitions_in(files: Files) -> Iterator[TopicPartition]:
+    """Whose folders there are, but for the metadata log's."""
+    for name in files.list(""):
+        partition = _partition_of(files, name)
+        if partition is not None:
+            yield partition
 
 
 def remove_folder(files: Files, name: str, aside: str) -> None:

@@ -50,9 +50,9 @@ def sync_files(files: Files, log: StoredLog, target: SyncTarget) -> SyncResult:
 class Syncs:
     """By partition, of open logs only. `asked` names those that wait."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: Files, asked: dict[TopicPartition, SyncTarget]) -> None:
         self._files = files
-        self.asked: dict[TopicPartition, SyncTarget] = {}
+        self.asked = asked
         self._under_way: dict[TopicPartition, SyncTarget] = {}  # begun, and not ended
 
     def ask(self, partition: TopicPartition, log: StoredLog, segment: SegmentFile) -> None:

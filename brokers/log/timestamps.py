@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from brokers.effects import FindTimestamp
 from brokers.ids import Instant, LeaderEpoch, Offset
 from brokers.log.segment_file import SegmentFile
 from brokers.log.stored_log import StoredLog
@@ -19,6 +20,19 @@ class Found(NamedTuple):
     offset: Offset
     timestamp: Instant
     leader_epoch: LeaderEpoch
+
+
+NOTHING_FOUND = Found(-1, -1, -1)
+
+
+def found_timestamp(files: Files, log: StoredLog | None, effect: FindTimestamp) -> Found:
+    """What the effect asks for; nothing where no log is open, or damage on the way leaves nothing certain."""
+    if log is None:
+        return NOTHING_FOUND
+    try:
+        return find_timestamp(files, log, effect.timestamp, effect.bound) or NOTHING_FOUND
+    except BatchError:
+        return NOTHING_FOUND
 
 
 def find_timestamp(files: Files, log: StoredLog, timestamp: Instant, bound: Offset) -> Found | None:

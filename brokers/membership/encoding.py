@@ -21,7 +21,7 @@ from brokers.ids import LeaderEpoch, Offset
 from brokers.metadata import commands
 from brokers.metadata.broker_commands import HeartbeatOutcome
 from brokers.metadata.commands import Command
-from brokers.metadata.replica_commands import InSyncOutcome, PartitionOutcome
+from brokers.metadata.replica_commands import AssignedReplica, InSyncOutcome, PartitionOutcome
 
 VERSION = 1
 INT64_MAX = 2**63 - 1
@@ -47,6 +47,7 @@ RESULTS: Mapping[type, Any] = {
     commands.ElectLeaders: tuple[PartitionOutcome, ...],
     commands.BalanceLeaders: int,
     commands.AlterReassignments: tuple[PartitionOutcome, ...],
+    commands.AssignReplicas: tuple[AssignedReplica, ...],
 }
 _COMMANDS = {command.__name__: command for command in RESULTS}
 

@@ -143,6 +143,10 @@ class Life:
         self._has_served = True
         return [*effects, *self._hurry(now)]
 
+    def news(self, now: Instant) -> list[LifeEffect]:
+        """A heartbeat has something to say that must not wait."""
+        return [] if self.state is State.GONE else self._hurry(now)
+
     # --- registration ---
 
     def registered(self, broker_epoch: int, now: Instant) -> list[LifeEffect]:

@@ -1,5 +1,8 @@
 """Which brokers the region counts on: heartbeats let them in and out, silence and operators take them out."""
 
+from dataclasses import replace
+from uuid import UUID
+
 from brokers.config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.broker_commands import (
@@ -9,10 +12,11 @@ from brokers.metadata.broker_commands import (
     UnregisterBroker,
 )
 from brokers.metadata.decision import Decision
-from brokers.metadata.departures import arrive, has_leaderships, leave
+from brokers.metadata.departures import arrive, has_leaderships, leave, lose_directories
 from brokers.metadata.image import BrokerImage, Image
 from brokers.metadata.internal_topics import grow_internal_topics
 from brokers.metadata.partition_changes import PartitionChanges
+from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import (
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
@@ -27,6 +31,11 @@ def broker_heartbeat(config: BrokerConfig, image: Image, command: BrokerHeartbea
     between two heartbeats."""
     broker = registered(image, command.broker_id, command.broker_epoch)
     is_caught_up = command.metadata_offset >= broker.broker_epoch
+    failed = [each for each in broker.log_dirs if each in command.offline_dirs]
+    if failed:  # one thing at a time: what else it wants it will ask for again
+        records = _without_directories(config, image, broker, failed)
+        is_fenced = broker.fenced or len(failed) == len(broker.log_dirs)
+        return Decision(records, HeartbeatOutcome(is_caught_up, is_fenced, False))
     if command.want_shut_down:
         return _shut_down(config, image, broker, is_caught_up=is_caught_up)
     if broker.fenced and is_caught_up and not command.want_fence:
@@ -79,6 +88,21 @@ def _taken_out(config: BrokerConfig, image: Image, broker: BrokerImage) -> Decis
     leave(changes, broker.id)
     fenced = FenceBrokerRecord(id=broker.id, epoch=broker.broker_epoch)
     return Decision((fenced, *changes.records), None)
+
+
+def _without_directories(
+    config: BrokerConfig, image: Image, broker: BrokerImage, failed: list[UUID]
+) -> tuple[Message, ...]:
+    """Its directories that failed are offline until it registers anew; without any left nobody counts on it."""
+    left = tuple(each for each in broker.log_dirs if each not in failed)
+    if not left:
+        return () if broker.fenced else _taken_out(config, image, broker).records
+    changes = PartitionChanges(image, config, changed=replace(broker, log_dirs=left))
+    lose_directories(changes, broker.id, failed)
+    change = BrokerRegistrationChangeRecord(
+        broker_id=broker.id, broker_epoch=broker.broker_epoch, log_dirs=list(left)
+    )
+    return (*changes.records, change)
 
 
 def _shut_down(

@@ -34,13 +34,17 @@ class RegisterBroker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerHeartbeat:
-    """A broker is there, and has the metadata log up to `metadata_offset` -> `HeartbeatOutcome`, or `Refusal`."""
+    """A broker is there, and has the metadata log up to `metadata_offset` -> `HeartbeatOutcome`, or `Refusal`.
+
+    `offline_dirs` are all of its log directories that failed in this life.
+    """
 
     broker_id: BrokerId
     broker_epoch: int
     metadata_offset: Offset
     want_fence: bool = False
     want_shut_down: bool = False
+    offline_dirs: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

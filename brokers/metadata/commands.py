@@ -24,13 +24,14 @@ from brokers.metadata.broker_commands import (
 from brokers.metadata.replica_commands import (
     AlterPartition,
     AlterReassignments,
+    AssignReplicas,
     BalanceLeaders,
     ElectLeaders,
 )
 
 __all__ = [
-    "AlterPartition", "AlterReassignments", "BalanceLeaders", "BrokerHeartbeat", "ElectLeaders",
-    "FenceBroker", "RegisterBroker", "RegisterController", "UnregisterBroker", "UpdateFeatures",
+    "AlterPartition", "AlterReassignments", "AssignReplicas", "BalanceLeaders", "BrokerHeartbeat",
+    "ElectLeaders", "FenceBroker", "RegisterBroker", "RegisterController", "UnregisterBroker", "UpdateFeatures",
 ]  # fmt: skip
 
 NO_ID = UUID(int=0)
@@ -237,5 +238,5 @@ Command: TypeAlias = (
     CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter
     | RaiseLeaderEpochs | AlterConfigs | AllocateProducerIds | PutDocuments
     | RegisterBroker | BrokerHeartbeat | FenceBroker | UnregisterBroker | RegisterController | UpdateFeatures
-    | AlterPartition | ElectLeaders | BalanceLeaders | AlterReassignments
+    | AlterPartition | ElectLeaders | BalanceLeaders | AlterReassignments | AssignReplicas
 )  # fmt: skip

@@ -31,6 +31,7 @@ from brokers.metadata.config_changes import alter_configs
 from brokers.metadata.controllers import register_controller
 from brokers.metadata.decision import Decision
 from brokers.metadata.deletion import delete_topics
+from brokers.metadata.directories import assign_replicas
 from brokers.metadata.documents import put_documents
 from brokers.metadata.features import update_features
 from brokers.metadata.heartbeats import Heartbeats
@@ -45,6 +46,7 @@ from brokers.metadata.registration import register_broker
 from brokers.metadata.replica_commands import (
     AlterPartition,
     AlterReassignments,
+    AssignReplicas,
     BalanceLeaders,
     ElectLeaders,
 )
@@ -93,6 +95,8 @@ class Controller:
                 return self._decide_on_broker(image, command, next_offset, now)
             case AlterPartition() | ElectLeaders() | BalanceLeaders() | AlterReassignments():
                 return self._decide_on_replicas(image, command, now)
+            case AssignReplicas():
+                return assign_replicas(self._config, image, command)
             case CreateTopics():
                 return create_topics(self._rules, image, command)
             case DeleteTopics():

@@ -1,5 +1,8 @@
 """Brokers that come and go, and what that does to every partition they hold."""
 
+from collections.abc import Collection
+from uuid import UUID
+
 from brokers.ids import BrokerId
 from brokers.metadata.image import NO_LEADER, PartitionImage
 from brokers.metadata.partition_changes import PartitionChanges
@@ -17,6 +20,18 @@ def leave(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool = Fal
             changes.settle(
                 topic, index, _without(partition, broker_id), lost=(broker_id,) if has_lost else ()
             )
+
+
+def lose_directories(
+    changes: PartitionChanges, broker_id: BrokerId, directories: Collection[UUID]
+) -> None:
+    """Take a broker out of the in-sync sets of what lies in these of its directories; others lead it where they may.
+
+    What is in them may be whole: whoever was in sync stays eligible, and may lead when the directory is back.
+    """
+    for topic, index, partition in changes.partitions():
+        if broker_id in partition.isr and partition.home(broker_id) in directories:
+            changes.settle(topic, index, _without(partition, broker_id))
 
 
 def arrive(changes: PartitionChanges, broker_id: BrokerId) -> None:
@@ -37,6 +52,8 @@ def resume(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool) -> 
         if any(member != broker_id for member in (*partition.isr, *partition.elr)):
             lost = (broker_id,) if is_lost else ()
             changes.settle(topic, index, _without(partition, broker_id), lost=lost)
+        elif not changes.electorate.is_there(partition, broker_id):
+            changes.settle(topic, index, _without(partition, broker_id))
         elif partition.leader == broker_id:
             changes.lead_anew(topic, index)
         else:

@@ -2,7 +2,8 @@
 
 The leader stays if it may. Else the first replica in sync leads; where nobody is in sync, the first eligible one,
 which has everything up to the high watermark; where nobody is eligible, the last leader; and where the topic allows
-it, anyone who is there, at the price of records. A fenced broker or one that shuts down leads nothing.
+it, anyone who is there, at the price of records. A fenced broker or one that shuts down leads nothing, and nobody leads
+what lies in a directory that is offline (KIP-858).
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from brokers.ids import BrokerId
-from brokers.metadata.image import NO_LEADER, Image, PartitionImage
+from brokers.metadata.image import NO_LEADER, BrokerImage, Image, PartitionImage
 
 
 class Election(Enum):
@@ -36,8 +37,12 @@ class Electorate:
         *,
         out: Iterable[BrokerId] = (),
         back: Iterable[BrokerId] = (),
+        changed: BrokerImage | None = None,
     ) -> None:
-        """`out` and `back` are brokers that this very decision takes out, or lets in."""
+        """`out` and `back` are brokers that this decision takes out, or lets in; `changed` is one as it becomes."""
+        self._brokers = image.brokers
+        if changed is not None:
+            self._brokers = {**image.brokers, changed.id: changed}
         active = {broker.id for broker in image.brokers.values() if broker.is_active}
         self.active = frozenset((active | {*back}) - {*out})
         ranks = {rack: rank for rank, rack in enumerate(preferred_racks)}
@@ -63,7 +68,14 @@ class Electorate:
     def may_lead(self, partition: PartitionImage, replica: BrokerId) -> bool:
         """Whether a replica leads without a loss."""
         members = partition.isr or partition.elr
-        return replica in members and replica in self.active
+        return replica in members and self.is_there(partition, replica)
+
+    def is_there(self, partition: PartitionImage, replica: BrokerId) -> bool:
+        """Whether its broker is counted on, and the directory in which it lies is not offline."""
+        if replica not in self.active:
+            return False
+        broker = self._brokers.get(replica)
+        return broker is None or broker.has(partition.home(replica))
 
     def elect(self, partition: PartitionImage, election: Election) -> Elected:
         """Who leads next; `NO_LEADER` where nobody can."""
@@ -85,7 +97,7 @@ class Electorate:
         candidates: Sequence[BrokerId] = partition.last_known_elr if is_deserted else ()
         if election is Election.UNCLEAN:
             candidates = (*candidates, *order)
-        leader = next((each for each in candidates if each in self.active), None)
+        leader = next((each for each in candidates if self.is_there(partition, each)), None)
         return Elected(NO_LEADER) if leader is None else Elected(leader, is_unclean=True)
 
     def _rank(self, partition: PartitionImage, replica: BrokerId) -> tuple[bool, int]:

@@ -12,6 +12,9 @@ from uuid import UUID
 
 from brokers.ids import (
     INTERNAL_TOPICS,
+    LOST_DIRECTORY,
+    MIGRATING_DIRECTORY,
+    UNNAMED_DIRECTORIES,
     BrokerId,
     LeaderEpoch,
     Offset,
@@ -19,14 +22,10 @@ from brokers.ids import (
     ProducerId,
     TopicPartition,
 )
-from brokers.metadata.commands import NO_ID, Resource
+from brokers.metadata.commands import Resource
 from brokers.metadata.replica_commands import RECOVERED
 
 NO_LEADER: BrokerId = -1
-
-
-# Directories that name no disk (KIP-858): the broker knows which it is; none was chosen yet; it is offline.
-MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = NO_ID, UUID(int=1), UUID(int=2)
 
 
 class PartitionImage(NamedTuple):
@@ -61,6 +60,17 @@ class PartitionImage(NamedTuple):
         """How many must be in sync before a batch is committed: the topic's minimum, or as many as there can be."""
         followers = len(self.replicas) - len(self.observers) - len(self.promoted)
         return max(1, min(min_isr, followers))
+
+    def home(self, replica: BrokerId) -> UUID:
+        """In which of its broker's directories a replica lies, as far as it is known."""
+        if replica in self.replicas and len(self.directories) == len(self.replicas):
+            return self.directories[self.replicas.index(replica)]
+        return MIGRATING_DIRECTORY
+
+    def moved(self, replica: BrokerId, directory: UUID) -> "PartitionImage":
+        """With the replica in that directory."""
+        homes = (directory if each == replica else self.home(each) for each in self.replicas)
+        return self._replace(directories=tuple(homes))
 
     @property
     def all_observers(self) -> tuple[BrokerId, ...]:
@@ -108,7 +118,8 @@ class BrokerImage:
     """A registered broker. `broker_epoch` is the offset of its registration.
 
     `host_label` names the machine it runs on, beside its `rack`. While it is `fenced` nobody counts on it; while it is
-    `in_controlled_shutdown` it still serves what it leads, and gets nothing new.
+    `in_controlled_shutdown` it still serves what it leads, and gets nothing new. `log_dirs` are its directories
+    that are online.
     """
 
     id: BrokerId
@@ -141,6 +152,12 @@ class BrokerImage:
     def is_active(self) -> bool:
         """Whether it may lead and be in sync."""
         return not (self.fenced or self.in_controlled_shutdown)
+
+    def has(self, directory: UUID) -> bool:
+        """Whether a replica that lies there can be served; `log_dirs` are those that are not offline (KIP-858)."""
+        if directory in self.log_dirs or not self.log_dirs:
+            return directory != LOST_DIRECTORY
+        return directory in UNNAMED_DIRECTORIES and directory != LOST_DIRECTORY
 
 
 @dataclass(frozen=True, slots=True)

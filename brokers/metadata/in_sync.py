@@ -105,8 +105,13 @@ def _check_members(image: Image, was: PartitionImage, proposal: InSyncChange) ->
 
 
 def _is_ineligible(image: Image, was: PartitionImage, member: InSyncMember) -> bool:
-    """Not there, on the way out, or in another life than the one that copied; an observer that nobody promoted."""
+    """Not there, on the way out, or in another life than the one that copied; an observer that nobody promoted.
+
+    Or in a directory that is offline: the leader has not heard of that yet, or the controller not where it is now.
+    """
     broker = image.brokers.get(member.broker_id)
     if broker is None or not broker.is_active or member.broker_id in was.observers:
+        return True
+    if not broker.has(was.home(member.broker_id)):
         return True
     return member.broker_epoch not in (-1, broker.broker_epoch)

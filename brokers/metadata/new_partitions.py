@@ -5,9 +5,9 @@ from uuid import UUID
 
 from brokers.config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import BrokerId, LeaderEpoch
+from brokers.ids import UNASSIGNED_DIRECTORY, BrokerId, LeaderEpoch
 from brokers.metadata.elections import Electorate
-from brokers.metadata.image import NO_LEADER, UNASSIGNED_DIRECTORY, Image, PartitionImage
+from brokers.metadata.image import NO_LEADER, Image, PartitionImage
 from brokers.metadata.partition_records import partition_record
 from brokers.metadata.placement import Assignment
 from brokers.wire.messages.metadata_records import PartitionRecord

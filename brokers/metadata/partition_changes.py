@@ -10,7 +10,7 @@ from uuid import UUID
 from brokers.config import BrokerConfig
 from brokers.ids import BrokerId
 from brokers.metadata.elections import Election, Electorate
-from brokers.metadata.image import NO_LEADER, Image, PartitionImage, TopicImage
+from brokers.metadata.image import NO_LEADER, BrokerImage, Image, PartitionImage, TopicImage
 from brokers.metadata.partition_records import change_record
 from brokers.metadata.promotion import promoted
 from brokers.metadata.replica_commands import RECOVERING
@@ -28,10 +28,13 @@ class PartitionChanges:
         *,
         out: Iterable[BrokerId] = (),
         back: Iterable[BrokerId] = (),
+        changed: BrokerImage | None = None,
     ) -> None:
-        """`out` and `back` are brokers that this very decision takes out, or lets in."""
+        """`out` and `back` are brokers that this decision takes out, or lets in; `changed` is one as it becomes."""
         self.records: list[Message] = []
-        self.electorate = Electorate(image, config.preferred_racks, out=out, back=back)
+        self.electorate = Electorate(
+            image, config.preferred_racks, out=out, back=back, changed=changed
+        )
         self._image = image
         self._config = config
         self._rules: dict[str, ReplicaRules] = {}

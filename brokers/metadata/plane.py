@@ -48,11 +48,18 @@ class MetadataPlane:
     """`image` is the committed state; `propose` changes it, `on_event` hears from the disk, `on_answer` from others."""
 
     def __init__(
-        self, config: BrokerConfig, cluster_id: str, rng: Rng, *, directory: UUID = NO_ID
+        self,
+        config: BrokerConfig,
+        cluster_id: str,
+        rng: Rng,
+        *,
+        directory: UUID = NO_ID,
+        log_dirs: tuple[UUID, ...] | None = None,
     ) -> None:
+        """`directory` is that of the metadata log; `log_dirs` a lone node registers with, that one if not given."""
         self.producer_ids = ProducerIds()
         self._config = config
-        self._directory = directory
+        self._log_dirs = (directory,) if log_dirs is None else log_dirs
         self._incarnation = UUID(bytes=rng.randbytes(16), version=4)
         self._seat = Seat(quorum_config(config, cluster_id, directory), rng)
         self._checkpoints = Checkpoints(config.metadata_log_max_record_bytes_between_snapshots)
@@ -300,7 +307,7 @@ class MetadataPlane:
     def _register(self, now: Instant) -> list[PlaneEffect]:
         """A lone node has no controller to register with but itself."""
         self._is_registering = True
-        command = lone_registration(self._config, self._incarnation, self._directory)
+        command = lone_registration(self._config, self._incarnation, self._log_dirs)
         return self._decide(command, None, now)
 
     def _decide(self, command: Command, token: Ticket | None, now: Instant) -> list[PlaneEffect]:

@@ -51,7 +51,7 @@ def _can_do_without(
     followers = [member for member in partition.isr if member not in joined]
     return not joined or (
         len(followers) >= partition.enough(rules.min_isr)
-        and any(each in electorate.active for each in followers)
+        and any(electorate.is_there(partition, each) for each in followers)
     )
 
 

@@ -119,8 +119,8 @@ def _check_roles(
     """Whoever becomes an observer leaves the in-sync set at once, which must be able to do without."""
     demoted = [each for each in was.isr if each in wanted.observers]
     enough = min(changes.rules(topic.name).min_isr, len(was.isr))
-    active = changes.electorate.active
-    if demoted and (len(wanted.isr) < enough or not any(each in active for each in wanted.isr)):
+    can_lead = any(changes.electorate.is_there(wanted, each) for each in wanted.isr)
+    if demoted and (len(wanted.isr) < enough or not can_lead):
         because = (
             f"replicas {demoted} of {name} would become observers, and too few others are in sync:"
             " add replicas first, and change these when they have caught up"
@@ -139,7 +139,7 @@ def _cancel(
     elr = tuple(each for each in was.elr if each in replicas)
     last_known = tuple(each for each in was.last_known_elr if each in replicas)
     is_unclean = not (isr or elr or last_known)
-    can_lead = any(each in changes.electorate.active for each in replicas)
+    can_lead = any(changes.electorate.is_there(was, each) for each in replicas)
     if is_unclean and not (changes.rules(topic.name).is_unclean_allowed and can_lead):
         because = (
             f"all that is in sync of {name} are replicas that were added: going back would lose records."

@@ -38,13 +38,15 @@ FEATURES = (
 )
 
 
-def lone_registration(config: BrokerConfig, incarnation: UUID, directory: UUID) -> RegisterBroker:
+def lone_registration(
+    config: BrokerConfig, incarnation: UUID, log_dirs: tuple[UUID, ...]
+) -> RegisterBroker:
     """That of a node which has no controller but itself."""
     host, port = config.advertised_address
     return RegisterBroker(
         broker_id=config.node_id,
         incarnation=incarnation,
-        directory=directory,
+        log_dirs=log_dirs,
         host=host,
         port=port,
         rack=config.broker_rack,
@@ -72,14 +74,15 @@ def register_broker(
         raise Refusal(KafkaError.DUPLICATE_BROKER_REGISTRATION, because)
     features = list(_missing_features(image))
     broker_epoch = next_offset + len(features)
-    registered = [*features, registration_record(_broker(command, broker_epoch))]
+    broker = _broker(command, broker_epoch)
+    registered = [*features, registration_record(broker)]
     ended_in_order = was is not None and was.broker_epoch == command.previous_broker_epoch
     if command.starts_fenced:
         changes = PartitionChanges(image, config, out=(command.broker_id,))
         leave(changes, command.broker_id, is_lost=not ended_in_order)
     else:
         registered.append(UnfenceBrokerRecord(id=command.broker_id, epoch=broker_epoch))
-        changes = PartitionChanges(image, config, back=(command.broker_id,))
+        changes = PartitionChanges(image, config, back=(broker.id,), changed=broker)
         resume(changes, command.broker_id, is_lost=not ended_in_order)
     return Decision((*registered, *changes.records), broker_epoch)
 

@@ -55,6 +55,28 @@ class InSyncOutcome:
     recovery_state: int = RECOVERED
 
 
+@dataclass(frozen=True, slots=True)
+class AssignReplicas:
+    """In which of its directories a broker keeps replicas -> `AssignedReplica` for each, in order, or `Refusal`.
+
+    `replicas` are (directory, topic id, partition).
+    """
+
+    broker_id: BrokerId
+    broker_epoch: int
+    replicas: tuple[tuple[UUID, UUID, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedReplica:
+    """What became of one replica of a report; `error` NONE is success."""
+
+    directory: UUID
+    topic_id: UUID
+    partition: int
+    error: KafkaError = KafkaError.NONE
+
+
 class ElectionType(IntEnum):
     """By Kafka's codes (KIP-460)."""
 

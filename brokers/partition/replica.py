@@ -210,6 +210,8 @@ class Replica:
     def require_leader(self) -> None:
         """Refuses where another node leads."""
         if self.follows:
+            if self.log is None and self.offline not in PASSING:
+                self.require_log()
             because = f"{self.partition} is led by broker {self.leader}"
             raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER, because)
 

@@ -1,9 +1,10 @@
-"""Whose data directory this is: Kafka's `meta.properties`, and a lock so that two nodes never share one."""
+"""Whose log directories these are: Kafka's `meta.properties` in each, and a lock so that two nodes never share one."""
 
 import base64
 import fcntl
 import os
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,44 +15,100 @@ LOCK = ".lock"
 
 
 class IdentityError(Exception):
-    """The directory is another node's, or another process has it open."""
+    """A directory is another node's, or in use by another process, or broken and cannot be done without."""
+
+
+@dataclass(slots=True)
+class Claim:
+    """One directory. `id` None: it could not be opened, as `failure` says. The lock is held while `lock` is open."""
+
+    path: Path
+    id: uuid.UUID | None = None
+    cluster_id: str = ""
+    failure: str = ""
+    lock: int = -1
+
+    def release(self) -> None:
+        if self.lock >= 0:
+            os.close(self.lock)
+            self.lock = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Kafka's uuids of the cluster and of the directory; the lock is held while `lock` is open."""
+    """The cluster, and the node's directories in the order of the settings; the metadata log's is `metadata`."""
 
     cluster_id: str
-    directory_id: uuid.UUID
-    lock: int
+    log_dirs: tuple[Claim, ...]
+    metadata: Claim
+
+    def release(self) -> None:
+        """Another process may have them."""
+        for each in (*self.log_dirs, self.metadata):
+            each.release()
 
 
 def claim(config: BrokerConfig) -> Identity:
-    """The directory's own identity, or a new one for an empty directory."""
-    directory = Path(config.log_dirs)
-    directory.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(directory / LOCK, os.O_CREAT | os.O_RDWR)
+    """The directories' own identities, and new ones for empty directories.
+
+    One that cannot be opened is left out while another can be, but for that of the metadata log.
+    """
+    claims = {name: Claim(_path(name)) for name in (*config.directories, config.metadata_directory)}
+    by_path = {each.path: each for each in claims.values()}
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise IdentityError(f"{directory} is in use by another node; stop it first") from None
-    try:
-        return _identity(directory, config, descriptor)
+        for each in by_path.values():
+            _open(each, config)
+        return _identified(config, by_path)
     except BaseException:
-        os.close(descriptor)
+        for each in by_path.values():
+            each.release()
         raise
 
 
-def _identity(directory: Path, config: BrokerConfig, lock: int) -> Identity:
-    meta = directory / META
-    if not meta.exists():
-        cluster_id = config.cluster_id or _random_id()
-        _write(meta, {"version": "1", "cluster.id": cluster_id, "node.id": str(config.node_id),
-                      "directory.id": _random_id()})  # fmt: skip
-    found = dict(line.split("=", 1) for line in meta.read_text().splitlines() if "=" in line)
-    _check(meta, found, config)
-    return Identity(found["cluster.id"], _directory_id(found, meta), lock)
+def _identified(config: BrokerConfig, claims: dict[Path, Claim]) -> Identity:
+    log_dirs = tuple(claims[_path(name)] for name in config.directories)
+    metadata = claims[_path(config.metadata_directory)]
+    if metadata.failure:
+        raise IdentityError(f"{metadata.path} holds the metadata log and fails: {metadata.failure}")
+    if all(each.failure for each in log_dirs):
+        raise IdentityError("\n".join(f"{each.path} fails: {each.failure}" for each in log_dirs))
+    open_claims = [each for each in claims.values() if not each.failure]
+    cluster_id = _cluster_id(config, open_claims)
+    for each in open_claims:
+        if each.id is None:
+            each.id, each.cluster_id = _new_directory(each, config, cluster_id), cluster_id
+    _check_distinct([each for each in open_claims if not each.failure])
+    if metadata.failure:
+        raise IdentityError(f"{metadata.path} holds the metadata log and fails: {metadata.failure}")
+    return Identity(cluster_id, log_dirs, metadata)
+
+
+def _path(name: str) -> Path:
+    """The same for every way to write it; what lies behind a link is not looked at, for the disk may be broken."""
+    return Path(os.path.abspath(name))
+
+
+def _open(claim: Claim, config: BrokerConfig) -> None:
+    try:
+        claim.path.mkdir(parents=True, exist_ok=True)
+        claim.lock = os.open(claim.path / LOCK, os.O_CREAT | os.O_RDWR)
+        _lock(claim)
+        meta = claim.path / META
+        if meta.exists():
+            text = meta.read_text()
+            found = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+            _check(meta, found, config)
+            claim.cluster_id, claim.id = found["cluster.id"], _directory_id(found, meta)
+    except OSError as error:
+        claim.release()
+        claim.failure = error.strerror or str(error)
+
+
+def _lock(claim: Claim) -> None:
+    try:
+        fcntl.flock(claim.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise IdentityError(f"{claim.path} is in use by another node; stop it first") from None
 
 
 def _check(meta: Path, found: dict[str, str], config: BrokerConfig) -> None:
@@ -66,6 +123,41 @@ def _check(meta: Path, found: dict[str, str], config: BrokerConfig) -> None:
             f"{meta} belongs to cluster {cluster_id!r}, not {config.cluster_id!r}; "
             "give log.dirs of this cluster, or leave cluster.id out"
         )
+
+
+def _cluster_id(config: BrokerConfig, claims: Sequence[Claim]) -> str:
+    known = {each.cluster_id: each.path for each in claims if each.id is not None}
+    if len(known) > 1:
+        (one, here), (other, there) = list(known.items())[:2]
+        raise IdentityError(
+            f"{here} belongs to cluster {one!r} and {there} to {other!r}; give log.dirs of one cluster"
+        )
+    return next(iter(known), None) or config.cluster_id or _random_id()
+
+
+def _check_distinct(claims: Sequence[Claim]) -> None:
+    known: dict[uuid.UUID | None, Path] = {}
+    for each in claims:
+        if each.id in known:
+            raise IdentityError(
+                f"{known[each.id]} and {each.path} have the same directory.id: one is a copy of the other; "
+                f"leave it out of log.dirs, or empty it"
+            )
+        known[each.id] = each.path
+
+
+def _new_directory(claim: Claim, config: BrokerConfig, cluster_id: str) -> uuid.UUID | None:
+    """None where the disk refuses, as the claim then says."""
+    directory_id = _random_id()
+    properties = {"version": "1", "cluster.id": cluster_id, "node.id": str(config.node_id),
+                  "directory.id": directory_id}  # fmt: skip
+    try:
+        _write(claim.path / META, properties)
+    except OSError as error:
+        claim.release()
+        claim.failure = error.strerror or str(error)
+        return None
+    return _directory_id(properties, claim.path / META)
 
 
 def _directory_id(found: dict[str, str], meta: Path) -> uuid.UUID:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from brokers.effects import Changed, End, Hangup, Reply, Serve
 from brokers.events import Started, TimeReached
 from brokers.ids import Instant, TopicPartition
+from brokers.log.directories import Directories
 from brokers.log.storage import Storage
 from brokers.region import Ready
 from brokers.shell.clock import Clock
@@ -28,7 +29,7 @@ ONE_LINE = {code: repr(chr(code))[1:-1] for code in (*range(32), 127, 0x85, 0x20
 
 
 class NodeRefused(Exception):
-    """The region does not take this node, for a reason that its operator can mend."""
+    """The region does not take this node, or its disks do not let it go on: an operator has to see to it."""
 
 
 class Core(Protocol):
@@ -45,7 +46,7 @@ class Core(Protocol):
 class Node:
     """Feeds a core. `perform` may be extended by upper layers with effects of their own."""
 
-    def __init__(self, core: Core, storage: Storage, clock: Clock) -> None:
+    def __init__(self, core: Core, storage: Storage | Directories, clock: Clock) -> None:
         self._core = core
         self._storage = storage
         self._clock = clock

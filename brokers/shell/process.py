@@ -12,10 +12,8 @@ from brokers.broker import Broker
 from brokers.config import BrokerConfig, ConfigError
 from brokers.endpoints import DATA_LISTENER, Address, endpoint
 from brokers.events import EndAsked, Listener
-from brokers.log.storage import Storage
 from brokers.shell.clock import Clock
-from brokers.shell.files import DiskFiles
-from brokers.shell.identity import claim
+from brokers.shell.disks import open_disks
 from brokers.shell.logs import begin_logging
 from brokers.shell.memory import keep_freed_memory, spare_collector
 from brokers.shell.metrics import Metrics
@@ -33,17 +31,16 @@ async def run_broker(config: BrokerConfig) -> None:
     prepare(config)
     bound, config = bind(config)
     metrics_socket, config = bind_metrics(config)
-    identity = claim(config)
+    disks = open_disks(config)
     rng = random.SystemRandom()
-    storage = open_storage(config)
     broker = Broker(
         config,
-        identity.cluster_id,
+        disks.cluster_id,
         rng,
-        directory=identity.directory_id,
-        previous_broker_epoch=storage.previous_broker_epoch,
+        directories=disks.directories,
+        previous_broker_epoch=disks.storage.previous_broker_epoch,
     )
-    node = Node(broker, storage, Clock())
+    node = Node(broker, disks.storage, Clock())
     metrics = Metrics(node, broker.context, metrics_socket)
     server = Server(config, metrics.feed, asyncio.get_running_loop().time)
     peers = open_peers(config, node)
@@ -73,10 +70,6 @@ def prepare(config: BrokerConfig) -> None:
     open_files_max = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_max, open_files_max))
     begin_logging(config)
-
-
-def open_storage(config: BrokerConfig) -> Storage:
-    return Storage(DiskFiles(config.log_dirs), index_interval_bytes=config.log_index_interval_bytes)
 
 
 def open_peers(config: BrokerConfig, node: Node) -> Peers:

@@ -10,7 +10,8 @@ from brokers.config import BrokerConfig, ConfigError, parse
 from brokers.endpoints import Address, endpoint
 from brokers.metadata.records import MetadataLogError
 from brokers.shell.clock import Clock
-from brokers.shell.identity import IdentityError, claim
+from brokers.shell.disks import open_disks
+from brokers.shell.identity import IdentityError
 from brokers.shell.memory import spare_collector
 from brokers.shell.metrics import Metrics
 from brokers.shell.node import Node, NodeRefused
@@ -22,7 +23,6 @@ from brokers.shell.process import (
     listen_to_clients,
     listen_to_nodes,
     open_peers,
-    open_storage,
     prepare,
 )
 from brokers.shell.server import Server
@@ -57,17 +57,16 @@ async def run_node(config: BrokerConfig) -> None:
     streams = Streams(lambda event: node.feed(event))
     links = LinkServer(streams, lambda event: node.feed(event))
     config = _bind_admin(links, config)
-    identity = claim(config)
+    disks = open_disks(config)
     rng = random.SystemRandom()
-    storage = open_storage(config)
     broker = Broker(
         config,
-        identity.cluster_id,
+        disks.cluster_id,
         rng,
-        directory=identity.directory_id,
-        previous_broker_epoch=storage.previous_broker_epoch,
+        directories=disks.directories,
+        previous_broker_epoch=disks.storage.previous_broker_epoch,
     )
-    node = Node(RegionNode(broker, Linker(broker.view, rng)), storage, Clock())
+    node = Node(RegionNode(broker, Linker(broker.view, rng)), disks.storage, Clock())
     metrics = Metrics(node, broker.context, metrics_socket)
     server = Server(config, metrics.feed, asyncio.get_running_loop().time)
     dialer, peers = Dialer(streams), open_peers(config, node)

@@ -6,6 +6,7 @@ What the simulator does with storms is done here step by step, where one wants t
 import random
 from collections.abc import Callable
 from typing import Any, get_args
+from uuid import UUID
 
 from brokers.broker import Broker
 from brokers.config import BrokerConfig, from_settings
@@ -20,7 +21,9 @@ from brokers.events import (
     Started,
     TimeReached,
 )
+from brokers.log.directories import Directories
 from brokers.log.storage import Storage
+from brokers.membership.directories import OwnDirectories, OwnDirectory
 from brokers.metadata.image import Image
 from brokers.region import Ready, RegionEffect
 from brokers.wire import codec
@@ -42,11 +45,12 @@ class Node:
         self.region = region
         self.id = node_id
         self.config = settings(node_id)
-        self.storage = Storage(files)
+        self.storage, own = region.open(node_id, files)
         self.broker = Broker(
             self.config,
             cluster_id,
             region.rng,
+            directories=own,
             previous_broker_epoch=self.storage.previous_broker_epoch,
         )
         self.alive = True
@@ -93,8 +97,9 @@ class Node:
             events += self.storage.sync(partition)
 
     def request(self, asker: "Node", ask: Ask, listener: Listener) -> None:
-        body = b"".join(codec.encode_request(ask.api_key, ask.api_version, ask.message))  # type: ignore[arg-type]
-        message = codec.decode_request(ask.api_key, ask.api_version, body, 0)
+        encoded = codec.encode_request(ask.api_key, ask.api_version, ask.message)  # type: ignore[arg-type]
+        body = bytearray(b"".join(encoded))
+        message = codec.decode_request(ask.api_key, ask.api_version, memoryview(body), 0)
         self._last_ticket += 1
         self._requests[self._last_ticket] = (asker, ask)
         self.feed(
@@ -153,6 +158,8 @@ class Region:
         self.rng = random.Random(5)
         self.nodes: dict[int, Node] = {}
         self.files: dict[int, SimFiles] = {}
+        # Nodes that have several directories, the metadata log's first; None is one that cannot be opened.
+        self.directories: dict[int, dict[UUID, SimFiles | None]] = {}
         self._pending: list[tuple[int, int, Callable[[], None]]] = []
         self._count = 0
         self._answered: dict[tuple[Node, int], None] = {}
@@ -165,6 +172,24 @@ class Region:
             node.feed(Started())
             started.append(node)
         return started
+
+    def open(
+        self, node_id: int, files: SimFiles
+    ) -> tuple[Storage | Directories, OwnDirectories | None]:
+        """What a process does with its disks at the start."""
+        disks = self.directories.get(node_id)
+        if disks is None:
+            return Storage(files), None
+        metadata, online = next(iter(disks)), [each for each, disk in disks.items() if disk]
+        several = Directories(metadata, online, missing=len(disks) - len(online))
+        for each, disk in disks.items():
+            if disk is not None:
+                several.add(Storage(disk, directory=each, unsynced=several.unsynced))
+        own = [
+            OwnDirectory(f"/{each}", each if disk else None, "" if disk else "gone")
+            for each, disk in disks.items()
+        ]
+        return several, OwnDirectories(own, metadata)
 
     @property
     def image(self) -> Image:

@@ -13,6 +13,7 @@ from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure
 from brokers.groups.coordinator import Coordinator
 from brokers.ids import Peer
+from brokers.membership.directories import OwnDirectories, OwnDirectory
 from brokers.metadata.commands import NO_ID
 from brokers.metadata.image import BrokerImage, Endpoint, Image
 from brokers.metadata.outcomes import PlaneEffect
@@ -70,12 +71,12 @@ class Node:
             groups=cast(Coordinator, None),
             run_groups=lambda effects, now: [],
             run_plane=lambda effects, now: [],
+            own_directories=OwnDirectories((OwnDirectory("data", DIRECTORY),), DIRECTORY),
         )
         self.enrolment = Enrolment(
             self.context,
             lambda: self.is_settled,
             incarnation=INCARNATION,
-            directory=DIRECTORY,
             previous_broker_epoch=12,
         )
 

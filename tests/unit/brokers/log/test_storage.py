@@ -187,7 +187,8 @@ def test_the_periodic_checkpoint_survives_a_full_disk_and_saves_index_tails() ->
     for _ in range(20):
         driver.append_next()
     driver.files.full_after(3)
-    assert driver.perform([SaveHighWatermarks({TP: 20})]) == []
+    (refused,) = driver.perform([SaveHighWatermarks({TP: 20})])
+    assert "full" in refused.reason
     assert driver.failure == ""
     driver.files.full_after(None)
     driver.perform([SaveHighWatermarks({TP: 20})])

@@ -1,0 +1,73 @@
+"""AssignReplicasToDirs (key 73): a broker says in which of its directories replicas lie (KIP-858).
+
+Version 0, for nodes.
+"""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from brokers.api.context import Context, Then, reply_to
+from brokers.effects import Effect
+from brokers.errors import KafkaError, Refusal
+from brokers.events import Request
+from brokers.ids import Instant
+from brokers.metadata.commands import AssignReplicas
+from brokers.metadata.replica_commands import AssignedReplica
+from brokers.wire.messages.broker_lifecycle import (
+    AssignReplicasToDirsRequest,
+    AssignReplicasToDirsResponse,
+    AssignReplicasToDirsResponseDirectory,
+    AssignReplicasToDirsResponsePartition,
+    AssignReplicasToDirsResponseTopic,
+)
+
+KEY = 73
+VERSIONS = (0, 0)
+
+
+def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    return serve(context, request.message, reply_to(request.ticket), now)
+
+
+def serve(context: Context, message: object, then: Then, now: Instant) -> list[Effect]:
+    assert isinstance(message, AssignReplicasToDirsRequest)
+    if not context.plane.is_active:
+        return then(AssignReplicasToDirsResponse(error_code=KafkaError.NOT_CONTROLLER), now)
+
+    def decided(result: tuple[AssignedReplica, ...] | Refusal, now: Instant) -> list[Effect]:
+        if isinstance(result, Refusal):
+            return then(AssignReplicasToDirsResponse(error_code=result.error), now)
+        return then(_response(result), now)
+
+    command = AssignReplicas(message.broker_id, message.broker_epoch, tuple(_replicas(message)))
+    return context.decide(command, decided, now)
+
+
+def _replicas(message: AssignReplicasToDirsRequest) -> Iterator[tuple[UUID, UUID, int]]:
+    for directory in message.directories:
+        for topic in directory.topics:
+            for partition in topic.partitions:
+                yield directory.id, topic.topic_id, partition.partition_index
+
+
+def _response(outcomes: tuple[AssignedReplica, ...]) -> AssignReplicasToDirsResponse:
+    found: dict[UUID, dict[UUID, list[AssignReplicasToDirsResponsePartition]]] = {}
+    for outcome in outcomes:
+        partitions = found.setdefault(outcome.directory, {}).setdefault(outcome.topic_id, [])
+        partitions.append(
+            AssignReplicasToDirsResponsePartition(
+                partition_index=outcome.partition, error_code=outcome.error
+            )
+        )
+    return AssignReplicasToDirsResponse(
+        directories=[
+            AssignReplicasToDirsResponseDirectory(
+                id=directory,
+                topics=[
+                    AssignReplicasToDirsResponseTopic(topic_id=topic_id, partitions=partitions)
+                    for topic_id, partitions in topics.items()
+                ],
+            )
+            for directory, topics in found.items()
+        ]
+    )

@@ -1,0 +1,214 @@
+"""The disk side of a node that has several log directories: one `Storage` each; an effect goes to the one it is for.
+
+What lies in a directory is known by looking into it at the start, whatever the region has on record. A new log goes
+where the region has it, or to the directory with the fewest. While a directory is missing, a log that is in none of the
+others is taken to be in that one, unless it is known to be new.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection
+from itertools import chain
+from typing import Any
+from uuid import UUID
+
+from brokers.effects import (
+    CloseLog,
+    FindRanges,
+    KeepBrokerEpoch,
+    LeaveDirectory,
+    LoadState,
+    OpenLog,
+    Range,
+    RemoveStrays,
+    SaveHighWatermarks,
+    SaveState,
+    StorageEffect,
+)
+from brokers.events import Event, LogFailed, RangeFound, RangesFound, StraysRemoved
+from brokers.ids import METADATA_PARTITION, UNASSIGNED_DIRECTORY, Instant, Offset, TopicPartition
+from brokers.log.checkpoints import NO_BROKER_EPOCH
+from brokers.log.folders import clear_folder, owner_of
+from brokers.log.ranges import share
+from brokers.log.storage import Storage
+from brokers.log.strays import partitions_in
+from brokers.log.syncing import SyncResult, SyncTarget
+from brokers.ports import DiskError
+
+
+class Directories:
+    """`add` every directory that could be opened, the metadata log's among them; then it is used like a `Storage`."""
+
+    def __init__(self, metadata: UUID, log_dirs: Collection[UUID], *, missing: int) -> None:
+        """`log_dirs` take partitions, in this order; `missing` more could not be opened."""
+        self.unsynced: dict[TopicPartition, SyncTarget] = {}
+        self._metadata_id = metadata
+        self._log_dirs = dict.fromkeys(log_dirs)
+        self._missing = missing
+        self._storages: dict[UUID, Storage] = {}
+        self._found: dict[TopicPartition, list[Storage]] = {}  # by looking, and not opened yet
+        self._homes: dict[TopicPartition, Storage] = {}
+        self._counts: Counter[UUID] = Counter()  # partitions by directory
+        self._syncing: dict[TopicPartition, Storage] = {}
+        self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
+            OpenLog: self._open,
+            CloseLog: self._close,
+            LeaveDirectory: self._leave,
+            RemoveStrays: self._remove_strays,
+            SaveHighWatermarks: self._save_high_watermarks,
+            FindRanges: self._find,
+            SaveState: self._on_metadata,
+            LoadState: self._on_metadata,
+            KeepBrokerEpoch: self._on_all,
+        }
+
+    def add(self, storage: Storage) -> None:
+        """Made with `unsynced`. Raises `DiskError`, and is as before."""
+        held = list(partitions_in(storage.files))
+        self._storages[storage.directory] = storage
+        if storage.directory in self._log_dirs:
+            for partition in held:
+                self._found.setdefault(partition, []).append(storage)
+            self._counts[storage.directory] = len(held)
+        if storage.directory == self._metadata_id:
+            self._homes[METADATA_PARTITION] = storage
+
+    def miss(self) -> None:
+        """One more could not be opened."""
+        self._missing += 1
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What was wrong with the files in the directories' roots when they were opened."""
+        return tuple(chain.from_iterable(each.repairs for each in self._storages.values()))
+
+    @property
+    def previous_broker_epoch(self) -> int:
+        """Of the registration that ended with a clean shutdown just before this start, of all of them; else -1."""
+        found = {each.previous_broker_epoch for each in self._storages.values()}
+        return found.pop() if len(found) == 1 and not self._missing else NO_BROKER_EPOCH
+
+    def perform(self, effect: StorageEffect, now: Instant) -> list[Event]:
+        """Do it and report."""
+        performer = self._performers.get(type(effect))
+        if performer is not None:
+            return performer(effect, now)
+        return self._home(effect.partition).perform(effect, now)  # type: ignore[union-attr]
+
+    def begin_sync(self, partition: TopicPartition) -> Callable[[], SyncResult]:
+        """Take a partition from `unsynced` -> the syncing, which may run in another thread while appends go on."""
+        storage = self._syncing[partition] = self._homes[partition]
+        return storage.begin_sync(partition)
+
+    def end_sync(self, partition: TopicPartition, result: SyncResult) -> list[Event]:
+        """What came of it."""
+        return self._syncing.pop(partition).end_sync(partition, result)
+
+    def sync(self, partition: TopicPartition) -> list[Event]:
+        """Begin and end in one: for hosts without threads."""
+        return self.end_sync(partition, self.begin_sync(partition)())
+
+    def close(self) -> None:
+        """Clean shutdown, of those that have not failed."""
+        for storage in self._storages.values():
+            storage.close()
+
+    # --- where a log lies ---
+
+    @property
+    def _metadata(self) -> Storage:
+        return self._storages[self._metadata_id]
+
+    def _home(self, partition: TopicPartition) -> Storage:
+        """Who has no log of that name answers for those that nobody has."""
+        return self._homes.get(partition, self._metadata)
+
+    def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
+        partition = effect.partition
+        home = self._homes.get(partition)
+        try:
+            home = home or self._found_home(effect) or self._new_home(effect.directory)
+        except DiskError as error:
+            return [LogFailed(partition, str(error), effect.directory)]
+        if home is None:
+            because = "it lies in a log directory that is offline"
+            return [LogFailed(partition, because, effect.directory)]
+        self._homes[partition] = home
+        return home.perform(effect, now)
+
+    def _found_home(self, effect: OpenLog) -> Storage | None:
+        """Where it was found. Where it was found twice, the one that the region knows is kept, the others put aside."""
+        found = self._found.get(effect.partition, [])
+        if len(found) > 1:
+            found.sort(key=lambda each: each.directory != effect.directory)
+            found.sort(key=lambda each: owner_of(each.files, effect.partition) != effect.topic_id)
+            for other in found[1:]:
+                clear_folder(other.files, effect.partition)
+                self._counts[other.directory] -= 1
+        self._found.pop(effect.partition, None)
+        return found[0] if found else None
+
+    def _new_home(self, wanted: UUID) -> Storage | None:
+        """For a log that is in none of the directories."""
+        online = [each for each in self._log_dirs if each in self._storages]
+        if wanted not in online:
+            if (self._missing and wanted != UNASSIGNED_DIRECTORY) or not online:
+                return None
+            wanted = min(online, key=lambda each: self._counts[each])
+        self._counts[wanted] += 1
+        return self._storages[wanted]
+
+    def _close(self, effect: CloseLog, now: Instant) -> list[Event]:
+        events = self._home(effect.partition).perform(effect, now)
+        home = self._homes.pop(effect.partition, None) if effect.delete else None
+        if home is not None:
+            self._counts[home.directory] -= 1
+        return events
+
+    def _leave(self, effect: LeaveDirectory, now: Instant) -> list[Event]:
+        left = self._storages.pop(effect.directory, None)
+        if left is not None:
+            self._missing += 1
+            left.abandon()
+            self._homes = {name: home for name, home in self._homes.items() if home is not left}
+            for found in self._found.values():
+                found[:] = (each for each in found if each is not left)
+        return []
+
+    def _remove_strays(self, effect: RemoveStrays, now: Instant) -> list[Event]:
+        removed: list[str] = []
+        for storage in self._storages.values():
+            for event in storage.perform(effect, now):
+                if isinstance(event, StraysRemoved):
+                    removed += event.folders
+        self._found.clear()
+        homes = (home for name, home in self._homes.items() if name != METADATA_PARTITION)
+        self._counts = Counter(home.directory for home in homes)
+        return [StraysRemoved(tuple(removed))] if removed else []
+
+    # --- what concerns several of them ---
+
+    def _save_high_watermarks(self, effect: SaveHighWatermarks, now: Instant) -> list[Event]:
+        shares: dict[UUID, dict[TopicPartition, Offset]] = {each: {} for each in self._storages}
+        for partition, offset in effect.offsets.items():
+            home = self._homes.get(partition)
+            if home is not None and home.directory in shares:
+                shares[home.directory][partition] = offset
+        return [
+            event
+            for directory, offsets in shares.items()
+            for event in self._storages[directory].perform(SaveHighWatermarks(offsets), now)
+        ]
+
+    def _find(self, effect: FindRanges, now: Instant) -> list[Event]:
+        failures: list[Event] = []
+
+        def take(wanted: Range, size_max: int, at_least_one: bool) -> RangeFound:
+            return self._home(wanted.partition).find(failures, wanted, size_max, at_least_one)
+
+        return [RangesFound(effect.ticket, share(effect.ranges, effect.size_max, take)), *failures]
+
+    def _on_metadata(self, effect: StorageEffect, now: Instant) -> list[Event]:
+        return self._metadata.perform(effect, now)
+
+    def _on_all(self, effect: StorageEffect, now: Instant) -> list[Event]:
+        return [event for each in self._storages.values() for event in each.perform(effect, now)]

@@ -1,0 +1,67 @@
+"""Opens a node's log directories: claims them, and makes what performs the storage effects of its core."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from brokers.config import BrokerConfig
+from brokers.log.directories import Directories
+from brokers.log.storage import Storage
+from brokers.membership.directories import OwnDirectories, OwnDirectory
+from brokers.ports import DiskError
+from brokers.shell.files import DiskFiles
+from brokers.shell.identity import Claim, IdentityError, claim
+
+
+@dataclass(frozen=True, slots=True)
+class Disks:
+    """`storage` is for the shell, `directories` is what the core knows of it."""
+
+    cluster_id: str
+    storage: Storage | Directories
+    directories: OwnDirectories
+
+
+def open_disks(config: BrokerConfig) -> Disks:
+    """Raises `IdentityError` where the node cannot do without a directory that fails, or that is not its own."""
+    identity = claim(config)
+    metadata = identity.metadata
+    assert metadata.id is not None
+    if identity.log_dirs == (metadata,):
+        storage: Storage | Directories = _storage(metadata, config)
+    else:
+        storage = _several(config, identity.log_dirs, metadata)
+    own = [OwnDirectory(str(each.path), each.id, each.failure) for each in identity.log_dirs]
+    return Disks(identity.cluster_id, storage, OwnDirectories(own, metadata.id))
+
+
+def _several(config: BrokerConfig, log_dirs: tuple[Claim, ...], metadata: Claim) -> Directories:
+    assert metadata.id is not None
+    online = [each.id for each in log_dirs if each.id is not None]
+    several = Directories(metadata.id, online, missing=len(log_dirs) - len(online))
+    for each in {each.path: each for each in (*log_dirs, metadata)}.values():
+        if each.id is not None:
+            _add(several, each, config, is_needed=each is metadata)
+    if not any(each.id is not None and not each.failure for each in log_dirs):
+        raise IdentityError("\n".join(f"{each.path} fails: {each.failure}" for each in log_dirs))
+    return several
+
+
+def _add(several: Directories, claim: Claim, config: BrokerConfig, *, is_needed: bool) -> None:
+    try:
+        several.add(_storage(claim, config, several))
+    except DiskError as error:
+        if is_needed:
+            raise IdentityError(f"{claim.path} holds the metadata log and fails: {error}") from None
+        claim.failure = str(error)
+        several.miss()
+
+
+def _storage(claim: Claim, config: BrokerConfig, several: Directories | None = None) -> Storage:
+    directory: UUID | None = claim.id
+    assert directory is not None
+    return Storage(
+        DiskFiles(claim.path),
+        index_interval_bytes=config.log_index_interval_bytes,
+        directory=directory,
+        unsynced=None if several is None else several.unsynced,
+    )
