@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from brokers.effects import ReadRange, StorageEffect
 from brokers.events import RangeRead
-from brokers.ids import METADATA_PARTITION, Offset, Ticket
+from brokers.ids import METADATA_PARTITION, Instant, Offset, Ticket
 from brokers.metadata.batches import read_batches
 from brokers.metadata.image import Image, ImageDelta
 from brokers.metadata.records import MetadataLogError
@@ -27,6 +27,7 @@ class Applying:
         self._on_read_bytes = on_read_bytes
         self._ticket = FIRST_TICKET
         self._bound: Offset | None = None  # of the read under way
+        self.written_at: Instant | None = None  # when the last batch read was written
 
     def read_to(self, bound: Offset) -> list[StorageEffect]:
         """Read on, if anything below `bound` is missing and no read is under way."""
@@ -49,6 +50,7 @@ class Applying:
         for header, messages in read_batches(read.data):
             if position < header.next_offset <= bound:
                 records = () if header.is_control else messages
+                self.written_at = header.max_timestamp
                 deltas.append(replay(self.image, records, header.next_offset))
         if self.image.next_offset == position:
             raise MetadataLogError(f"the metadata log has nothing at {position}")

@@ -66,6 +66,11 @@ class Controller:
         self._balance_at: Instant | None = None
 
     @property
+    def timed_out_heartbeats(self) -> int:
+        """How often a broker was silent for so long that it was given up, since this process began."""
+        return self.heartbeats.timed_out
+
+    @property
     def deadline(self) -> Instant | None:
         """When it wants `on_time`."""
         return earliest(self.heartbeats.deadline, self._balance_at)

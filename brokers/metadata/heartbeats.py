@@ -20,6 +20,7 @@ class Heartbeats:
 
     def __init__(self, node_id: BrokerId, session_ms: int) -> None:
         self.deadline: Instant | None = None  # when to look for sessions that have ended
+        self.timed_out = 0  # sessions that silence ended, since this process began
         self._node_id = node_id
         self._session_ms = session_ms
         self._heard: dict[BrokerId, Instant] = {}
@@ -62,6 +63,7 @@ class Heartbeats:
             return ()
         self._forgive(now - self.deadline)
         silent = [each for each in self._heard if not self.has_session(each, now)]
+        self.timed_out += len(silent)
         for broker_id in silent:
             self.forget(broker_id)
         self._arm(now)

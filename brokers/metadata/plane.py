@@ -65,7 +65,8 @@ class MetadataPlane:
         self._checkpoints = Checkpoints(config.metadata_log_max_record_bytes_between_snapshots)
         self._snapshotting = Snapshotting(self._checkpoints)
         self._applying = Applying(Image(cluster_id), self._checkpoints.appended)
-        self.deciding = Deciding(Controller(config, rng))
+        self._controller = Controller(config, rng)
+        self.deciding = Deciding(self._controller)
         self._is_registering = False
         self._has_served = False
         self._was_offline = False
@@ -103,6 +104,23 @@ class MetadataPlane:
         """That of the metadata log; what is committed while the log is offline."""
         log = None if self._raft is None else self._raft.log
         return self.image.next_offset if log is None else log.log_end_offset
+
+    def lag_ms(self, now: Instant) -> int | None:
+        """How long ago the last record in `image` was written; 0 where this node decides what is. None: not known."""
+        if self.is_active:
+            return 0
+        written_at = self._applying.written_at
+        return None if written_at is None else max(0, now - written_at)
+
+    @property
+    def timed_out_heartbeats(self) -> int:
+        """Brokers that were given up for their silence, by this node as the active controller."""
+        return self._controller.timed_out_heartbeats
+
+    @property
+    def quorum_state(self) -> str | None:
+        """What this node is in the quorum, as Kafka's metrics say it; None while its log is not open."""
+        return None if self._raft is None else self._raft.state
 
     @property
     def voters(self) -> Sequence[BrokerId]:

@@ -38,7 +38,7 @@ from brokers.quorum.messages import (
     UPDATE_VOTER,
     VOTE,
 )
-from brokers.quorum.roles import Follower
+from brokers.quorum.roles import Follower, role_name
 from brokers.quorum.serving import Serving
 from brokers.quorum.state import STATE_NAME, QuorumState
 from brokers.quorum.voter_requests import VoterRequests
@@ -107,6 +107,11 @@ class RaftNode:
     @property
     def leader_epoch(self) -> LeaderEpoch:
         return self._member.leader_epoch
+
+    @property
+    def state(self) -> str:
+        """What it is now, as Kafka's metrics say it."""
+        return role_name(self._member.role, is_voter=self._member.is_voter)
 
     @property
     def leading_epoch(self) -> LeaderEpoch | None:

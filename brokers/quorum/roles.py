@@ -67,3 +67,10 @@ class Resigned:
 
 
 Role: TypeAlias = Unattached | Prospective | Candidate | Leader | Follower | Resigned
+
+
+def role_name(role: Role, *, is_voter: bool) -> str:
+    """As Kafka's metrics say it, which call a follower without a vote an observer."""
+    return (
+        "observer" if isinstance(role, Follower) and not is_voter else type(role).__name__.lower()
+    )

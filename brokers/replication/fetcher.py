@@ -32,6 +32,7 @@ class Fetcher:
         throttle: Throttle,
         wake: Callable[[Lane], None],
     ) -> None:
+        self.bytes_in = 0  # of record batches, from this leader
         self._throttle = throttle
         self._held: dict[Following, int] = {}  # they have had their share for now; until a timer
         self._host = host
@@ -128,6 +129,7 @@ class Fetcher:
 
     def taken(self, following: Following, size: int, now: Instant) -> None:
         """What a replica that catches up gets beyond its share it waits for."""
+        self.bytes_in += size
         if not self._throttle.is_set:
             return
         node_id, partition = self._host.config.node_id, following.replica.partition

@@ -24,6 +24,11 @@ class Fetchers:
         self._fetcher_of: dict[Replica, Fetcher] = {}
         self.woken: dict[Lane, None] = {}
 
+    @property
+    def bytes_in(self) -> int:
+        """Of record batches, from all leaders since this process began."""
+        return sum(fetcher.bytes_in for fetcher in self._fetchers.values())
+
     def follow(self, replica: Replica, now: Instant) -> list[Effect]:
         """The replica has become a follower, of a new leader or under a new leader epoch."""
         known = self._fetcher_of.get(replica)

@@ -31,6 +31,7 @@ class Proposals:
         self.waiting: dict[Replica, Proposal] = {}
         self._sent: dict[Replica, Proposal] = {}
         self._is_resting = False
+        self.failed = 0  # partitions for which the controller refused one
 
     def put(self, replica: Replica, proposal: Proposal) -> None:
         self.waiting[replica] = proposal
@@ -100,6 +101,7 @@ class Proposals:
         if leadership is None:
             return []
         before = leadership.progress.isr
+        self.failed += item is None or item.error_code != KafkaError.NONE
         if item is not None and item.error_code in REVERT:
             self._host.timers.set(now + JOIN_AGAIN_MS, partial(_expand, replica))
         if item is None:

@@ -47,6 +47,18 @@ class Replication:
                 replica.leadership.shrink(now)
         return []
 
+    # --- what was counted since this process began ---
+
+    @property
+    def bytes_in(self) -> int:
+        """Of record batches that leaders sent to this node's replicas."""
+        return self._fetchers.bytes_in
+
+    @property
+    def failed_isr_updates(self) -> int:
+        """Changes of in-sync sets that the controller refused, one a partition."""
+        return self._proposals.failed
+
     # --- roles ---
 
     def placed(

@@ -135,6 +135,11 @@ CONTROLLER: Final = (
         lambda context: len(context.image.topics_by_name),
     ),
     Gauge(
+        "kafka_controller_kafkacontroller_timedoutbrokerheartbeatcount",
+        "How often this node, as the active controller, gave a broker up because it was silent",
+        lambda context: context.plane.timed_out_heartbeats,
+    ),
+    Gauge(
         "kafka_controller_kafkacontroller_lastappliedrecordoffset",
         "Last offset of the metadata log that this controller goes by",
         lambda context: context.plane.committed_offset,

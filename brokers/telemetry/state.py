@@ -13,6 +13,7 @@ from brokers.telemetry.exposition import family, head, sample
 from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LED, LOG, NODE, Held
 from brokers.telemetry.groups import groups_text
 from brokers.telemetry.lag import lag_text
+from brokers.telemetry.region import region_text
 
 _MIN_ISR = TOPIC_KEYS["min.insync.replicas"]
 
@@ -21,6 +22,7 @@ def state_text(context: Context, changes: Changes, now: Instant) -> Iterator[str
     gauges = (*NODE, *CONTROLLER) if context.config.is_controller else NODE
     for gauge in gauges:
         yield head(gauge.name, "gauge", gauge.about) + sample(gauge.name, gauge.read(context))
+    yield from region_text(context, now)
     if context.config.is_controller:
         yield from _agreed(context)
         yield from _counted(CONTROLLER_COUNTERS, changes)

@@ -80,3 +80,14 @@ def test_who_is_gone_already_is_not_fenced_again(then: str) -> None:
     if then == "unregistered":
         del region.image.brokers[2]
     assert looks(heartbeats, region, 2 * SESSION) == []
+
+
+def test_those_that_were_given_up_are_counted() -> None:
+    region, heartbeats = watching()
+    assert heartbeats.timed_out == 0
+    looks(heartbeats, region, 2 * SESSION)
+    assert heartbeats.timed_out == 2
+    heartbeats.rest()
+    heartbeats.watch(region.image, 2 * SESSION)
+    looks(heartbeats, region, 4 * SESSION)
+    assert heartbeats.timed_out == 4

@@ -345,3 +345,12 @@ def test_a_leader_that_is_just_silent_is_named() -> None:
     node = following(1)
     node.answer(node.asks[0], None, AskFailure.TIMEOUT)
     assert not node.replica(0).knows_no_leader
+
+
+def test_bytes_from_every_leader_are_counted() -> None:
+    node = following()
+    answer(node, node.asks[0], part(0, copied(0, 3)), part(2, copied(0)))
+    node.place(3, leader_epoch=2)
+    answer(node, node.asks[-1], part(1, copied(0, 2, leader_epoch=2)))
+    wanted = len(copied(0, 3)) + len(copied(0)) + len(copied(0, 2))
+    assert node.replication.bytes_in == wanted

@@ -118,3 +118,17 @@ def test_members_that_fall_behind_leave() -> None:
     assert node.controls == []
     node.wait(700)
     assert asked(node) == {0: [1, 2]}
+
+
+def test_what_the_controller_refused_is_counted_by_partition() -> None:
+    node = leading()
+    node.fetch(ALL, broker=3)
+    answer(node, Refusal(KafkaError.REQUEST_TIMED_OUT, "nobody has answered"))
+    assert node.replication.failed_isr_updates == 0
+    node.wait(1_000)
+    answer(node, decided(node, error=KafkaError.INELIGIBLE_REPLICA))
+    assert node.replication.failed_isr_updates == 3
+    node.wait(1_000)
+    node.fetch({0: 0}, broker=3)
+    answer(node, decided(node))
+    assert node.replication.failed_isr_updates == 3
