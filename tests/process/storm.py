@@ -132,11 +132,13 @@ class Storm:
             if took
             else ""
         )
-        gaps = ", ".join(
-            f"{each.topic} {each.longest_gap_s:.2f} s ({len(each.refused)} of {each.written} refused)"
-            for each in self.writers
-        )
+        gaps = ", ".join(_of(each) for each in self.writers)
         return f"{leaders}longest silence of a partition: {gaps}"
+
+
+def _of(writer: Writer) -> str:
+    refused = f", {len(writer.refused)} refused, as {writer.refused[-1]}" if writer.refused else ""
+    return f"{writer.topic} {writer.longest_gap_s:.2f} s ({writer.written} records{refused})"
 
 
 def _everything(bootstrap: str) -> dict[Place, bytes]:

@@ -134,7 +134,7 @@ class ConfluentWriter(Writer):
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         number, partition, offset = int(message.value()), message.partition(), message.offset()
         if error is None:
-            self._took(number, partition, offset)
+            self._took(number, partition, -1 if offset is None else offset)
         else:
             self.refused.append(f"{number}: {error}")
 
