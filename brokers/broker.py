@@ -13,6 +13,7 @@ from brokers.effects import Changed, Effect, End, TrimLog
 from brokers.enrolment import Enrolment
 from brokers.events import (
     Answered,
+    DirectoriesMeasured,
     DirectoryRefused,
     Disconnected,
     EndAsked,
@@ -125,6 +126,7 @@ class Broker:
             RangeRead: self._on_read,
             RangesFound: self._on_answer,
             TimestampFound: self._on_answer,
+            DirectoriesMeasured: self._on_answer,
             Answered: self._on_asked,
             LogOpened: self._on_opened,
             LogFailed: self._on_failed,

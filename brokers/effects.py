@@ -211,6 +211,13 @@ class LoadState:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureDirectories:
+    """What the file systems of the log directories hold -> `DirectoriesMeasured`."""
+
+    ticket: Ticket
+
+
+@dataclass(frozen=True, slots=True)
 class KeepBrokerEpoch:
     """Should this life end with a clean shutdown, the next one is to know under which broker epoch it was lived."""
 
@@ -241,6 +248,7 @@ class Changed:
 StorageEffect: TypeAlias = (
     OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | LeaveDirectory | RemoveStrays
     | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch
+    | MeasureDirectories
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
 Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

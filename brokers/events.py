@@ -1,5 +1,6 @@
 """What can happen to a broker core. Everything that enters `Broker.step` is one of these."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -15,7 +16,7 @@ from brokers.ids import (
     Ticket,
     TopicPartition,
 )
-from brokers.ports import FileRange
+from brokers.ports import FileRange, Volume
 from brokers.values import value
 
 if TYPE_CHECKING:
@@ -166,6 +167,14 @@ class TimestampFound:
 
 
 @dataclass(frozen=True, slots=True)
+class DirectoriesMeasured:
+    """Answer to `MeasureDirectories`: what could be measured. Nothing else is asked of a directory that failed."""
+
+    ticket: Ticket
+    volumes: Mapping[UUID, Volume]
+
+
+@dataclass(frozen=True, slots=True)
 class StraysRemoved:
     """Answer to `RemoveStrays`: the folders that were removed; none is sent where there were none."""
 
@@ -187,9 +196,11 @@ class StateLoaded:
     data: Buffer | None = field(repr=False)
 
 
-LogAnswer: TypeAlias = RangeRead | RangesFound | TimestampFound  # to a question to one log
+LogAnswer: TypeAlias = (
+    RangeRead | RangesFound | TimestampFound | DirectoriesMeasured
+)  # to a question to a disk
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | DirectoryRefused
     | Written
-    | RangeRead | RangesFound | TimestampFound | StraysRemoved | StateSaved | StateLoaded
+    | RangeRead | RangesFound | TimestampFound | DirectoriesMeasured | StraysRemoved | StateSaved | StateLoaded
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """What a core may be handed by its host. Nothing here waits."""
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from brokers.ids import Buffer, Buffers
 
@@ -38,6 +38,13 @@ class FileRange(Protocol):
 
     def __bytes__(self) -> bytes:
         """Fewer than `len` if the file was truncated since. `DiskError` when the disk refuses."""
+
+
+class Volume(NamedTuple):
+    """The size of a file system, and what this process may still write to it."""
+
+    total_bytes: int
+    usable_bytes: int
 
 
 class Files(Protocol):
@@ -87,3 +94,6 @@ class Files(Protocol):
 
     def close(self, path: str) -> None:
         """Forget cached handles below a path."""
+
+    def space(self) -> Volume:
+        """What the directory's file system holds."""

@@ -17,6 +17,7 @@ from brokers.effects import (
     KeepBrokerEpoch,
     LeaveDirectory,
     LoadState,
+    MeasureDirectories,
     OpenLog,
     Range,
     RemoveStrays,
@@ -29,6 +30,7 @@ from brokers.ids import METADATA_PARTITION, UNASSIGNED_DIRECTORY, Instant, Offse
 from brokers.log.checkpoints import NO_BROKER_EPOCH
 from brokers.log.folders import clear_folder, owner_of
 from brokers.log.ranges import share
+from brokers.log.states import measured
 from brokers.log.storage import Storage
 from brokers.log.strays import partitions_in
 from brokers.log.syncing import SyncResult, SyncTarget
@@ -59,6 +61,7 @@ class Directories:
             SaveState: self._on_metadata,
             LoadState: self._on_metadata,
             KeepBrokerEpoch: self._on_all,
+            MeasureDirectories: self._measure,
         }
 
     def add(self, storage: Storage) -> None:
@@ -206,6 +209,9 @@ class Directories:
             return self._home(wanted.partition).find(failures, wanted, size_max, at_least_one)
 
         return [RangesFound(effect.ticket, share(effect.ranges, effect.size_max, take)), *failures]
+
+    def _measure(self, effect: MeasureDirectories, now: Instant) -> list[Event]:
+        return [measured(effect, {each: disk.files for each, disk in self._storages.items()})]
 
     def _on_metadata(self, effect: StorageEffect, now: Instant) -> list[Event]:
         return self._metadata.perform(effect, now)

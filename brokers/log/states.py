@@ -1,8 +1,12 @@
-"""Small files beside the logs, replaced as a whole: the quorum's state, snapshots of the metadata."""
+"""Small files beside the logs, replaced as a whole: the quorum's state, snapshots of the metadata. And their room."""
 
-from brokers.effects import LoadState, SaveState
-from brokers.events import StateLoaded, StateSaved
-from brokers.ports import Files
+from collections.abc import Mapping
+from contextlib import suppress
+from uuid import UUID
+
+from brokers.effects import LoadState, MeasureDirectories, SaveState
+from brokers.events import DirectoriesMeasured, StateLoaded, StateSaved
+from brokers.ports import DiskError, Files, Volume
 
 
 def perform_on_state(files: Files, effect: SaveState | LoadState) -> StateSaved | StateLoaded:
@@ -10,6 +14,15 @@ def perform_on_state(files: Files, effect: SaveState | LoadState) -> StateSaved 
     if isinstance(effect, SaveState):
         return save_state(files, effect)
     return load_state(files, effect)
+
+
+def measured(effect: MeasureDirectories, disks: Mapping[UUID, Files]) -> DirectoriesMeasured:
+    """Of these directories, by their ids."""
+    volumes: dict[UUID, Volume] = {}
+    for directory, files in disks.items():
+        with suppress(DiskError):
+            volumes[directory] = files.space()
+    return DirectoriesMeasured(effect.ticket, volumes)
 
 
 def save_state(files: Files, effect: SaveState) -> StateSaved:

@@ -18,6 +18,7 @@ from brokers.effects import (
     FindTimestamp,
     KeepBrokerEpoch,
     LoadState,
+    MeasureDirectories,
     OpenLog,
     Range,
     ReadRange,
@@ -52,7 +53,7 @@ from brokers.log.ranges import share
 from brokers.log.root import DELETED_SUFFIX, Root
 from brokers.log.segment_file import LoadedIndexes
 from brokers.log.snapshots import encode_snapshot
-from brokers.log.states import perform_on_state
+from brokers.log.states import measured, perform_on_state
 from brokers.log.stored_log import StoredLog
 from brokers.log.strays import remove_folder, remove_strays
 from brokers.log.syncing import SyncResult, Syncs, SyncTarget
@@ -103,6 +104,7 @@ class Storage:
             SaveState: self._perform_on_state,
             LoadState: self._perform_on_state,
             KeepBrokerEpoch: self._keep_broker_epoch,
+            MeasureDirectories: lambda effect, now: [measured(effect, {self.directory: files})],
         }
 
     @property

@@ -39,6 +39,10 @@ class OwnDirectories:
         """Those that failed since they were opened."""
         return tuple(each.id for each in self.all if each.id is not None and each.failure)
 
+    def home(self, partition: TopicPartition) -> UUID | None:
+        """Where its log lies; a node with one directory need not have been told."""
+        return self.homes.get(partition, self.all[0].id if len(self.all) == 1 else None)
+
     def own(self, directory: UUID) -> UUID:
         """The directory itself; where a node has one it need not be named."""
         if directory == MIGRATING_DIRECTORY and len(self.all) == 1:

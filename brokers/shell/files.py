@@ -13,7 +13,7 @@ from pathlib import Path
 from weakref import WeakSet
 
 from brokers.ids import Buffer, Buffers
-from brokers.ports import SyncError
+from brokers.ports import SyncError, Volume
 from brokers.shell.handles import DiskRange, Handle, read_at
 from brokers.shell.refusals import refusal, refusals
 
@@ -163,6 +163,11 @@ class DiskFiles:
             names.discard(path)
             if not names:
                 del self._open_below[directory]
+
+    def space(self) -> Volume:
+        with refusals(self._root):
+            found = os.statvfs(self._root)
+        return Volume(found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize)
 
     def _cut(self, path: str, size: int) -> None:
         """Ranges that reach behind a cut are void, though more be appended; the file gets a handle without a past."""

@@ -9,12 +9,14 @@ from brokers.metadata.configs import topic_settings
 from brokers.metadata.image import PartitionImage
 from brokers.partition.replica import Replica
 from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS, Changes, Counter
-from brokers.telemetry.exposition import family, head, sample
+from brokers.telemetry.exposition import family, head, labelled, sample
 from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LED, LOG, NODE, Held
 from brokers.telemetry.groups import groups_text
 from brokers.telemetry.lag import lag_text
 from brokers.telemetry.region import region_text
 
+OFFLINE_COUNT = "kafka_log_logmanager_offlinelogdirectorycount"
+OFFLINE = "kafka_log_logmanager_logdirectoryoffline"
 _MIN_ISR = TOPIC_KEYS["min.insync.replicas"]
 
 
@@ -31,8 +33,18 @@ def state_text(context: Context, changes: Changes, now: Instant) -> Iterator[str
         yield from _held(context, replicas)
         yield from _counted(LEADER_COUNTERS, changes)
         yield from groups_text(context.groups)
+        yield from _directories(context)
         yield from lag_text(replicas, context.replication.lag_ms_max, now)
         yield from _partitions(context, replicas)
+
+
+def _directories(context: Context) -> Iterator[str]:
+    log_dirs = context.directories.all
+    offline = sum(bool(each.failure) for each in log_dirs)
+    about = "Log directories that failed"
+    yield from family(OFFLINE_COUNT, "gauge", about, iter([(offline, "")]))
+    each_one = ((int(bool(each.failure)), labelled(logDirectory=each.path)) for each in log_dirs)
+    yield from family(OFFLINE, "gauge", "1 where the log directory failed", each_one)
 
 
 def _counted(counters: Iterable[Counter], changes: Changes) -> Iterator[str]:

@@ -218,6 +218,11 @@ def test_a_listing_is_sorted_and_one_level_deep(files: Files) -> None:
     assert list(files.list("no such directory")) == []
 
 
+def test_the_space_that_is_left_is_part_of_all_there_is(files: Files) -> None:
+    volume = files.space()
+    assert 0 <= volume.usable_bytes <= volume.total_bytes
+
+
 def test_closing_forgets_handles_and_not_content(files: Files) -> None:
     files.make_directory("topic-0")
     files.append("topic-0/log", [b"data"])

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from brokers.ids import Buffer, Buffers
-from brokers.ports import DiskError, Rng, SyncError
+from brokers.ports import DiskError, Rng, SyncError, Volume
 
 SECTOR = 512
+ROOM = 1 << 40
 
 
 @dataclass(slots=True)
@@ -116,6 +117,10 @@ class SimFiles:
         self.syncs += 1
         file.synced = len(file.content)
         self._sync_names(path)
+
+    def space(self) -> Volume:
+        self._check_device("")
+        return Volume(ROOM, ROOM if self._free is None else self._free)
 
     def touch(self, path: str) -> None:
         self.append(path, [])

@@ -1,44 +1,99 @@
 """Bytes on the disk."""
 
+from typing import Any
+from uuid import UUID
+
 import pytest
 
 from brokers.api import describe_log_dirs
+from brokers.errors import KafkaError
+from brokers.events import LogFailed
+from brokers.ids import TopicPartition
+from brokers.log.directories import Directories
+from brokers.log.storage import Storage
+from brokers.membership.directories import OwnDirectories, OwnDirectory
 from brokers.wire.messages.log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
-from tests.playbooks.metadata.host import NOW
-from tests.unit.brokers.api.asking import Node
+from tests.sim.files import ROOM, SimFiles
+from tests.unit.brokers.api.whole import Whole
+
+A, B = UUID(int=21), UUID(int=22)
 
 
-def node_with_logs() -> Node:
-    node = Node()
-    node.open("a", 0, size=100)
-    node.open("a", 1, size=7)
-    node.open("b", 0)
+def node_with_logs() -> Whole:
+    node = Whole()
+    node.create("a", 2)
+    node.create("b", 1)
     return node
+
+
+def described(node: Whole, topics: list[DescribableLogDirTopic] | None, version: int = 4) -> Any:
+    return node.ask(describe_log_dirs, version, DescribeLogDirsRequest(topics=topics)).results
+
+
+def held(directory: Any) -> set[tuple[str, int]]:
+    return {
+        (topic.name, item.partition_index)
+        for topic in directory.topics
+        for item in topic.partitions
+    }
 
 
 @pytest.mark.parametrize("version", range(1, 6))
 def test_every_log_at_every_version(version: int) -> None:
-    answer = node_with_logs().ask(describe_log_dirs, version, DescribeLogDirsRequest(topics=None))
-    (directory,) = answer.results
+    (directory,) = described(node_with_logs(), None, version)
     assert (directory.error_code, directory.log_dir) == (0, "data")
-    sizes = {
-        (topic.name, item.partition_index): item.partition_size
-        for topic in directory.topics
-        for item in topic.partitions
-    }
-    assert sizes == {("a", 0): 100, ("a", 1): 7, ("b", 0): 0}
-    assert (directory.total_bytes, directory.usable_bytes) == (-1, -1)
+    assert held(directory) == {("a", 0), ("a", 1), ("b", 0)}
+    volume = (ROOM, ROOM) if version >= 4 else (-1, -1)
+    assert (directory.total_bytes, directory.usable_bytes) == volume
 
 
 def test_only_what_is_asked_for_exists_and_is_online() -> None:
     node = node_with_logs()
-    node.context.partitions[next(iter(node.context.partitions))].failed("disk full", NOW)
+    node.feed(LogFailed(TopicPartition("a", 0), "disk full"))
     topics = [
         DescribableLogDirTopic(topic="a", partitions=[0, 1, 1, 9]),
         DescribableLogDirTopic(topic="nope", partitions=[0]),
     ]
-    (directory,) = node.ask(describe_log_dirs, 2, DescribeLogDirsRequest(topics=topics)).results
-    (topic,) = directory.topics
-    assert [item.partition_index for item in topic.partitions] == [1]
-    (directory,) = node.ask(describe_log_dirs, 2, DescribeLogDirsRequest(topics=[])).results
+    (directory,) = described(node, topics)
+    assert held(directory) == {("a", 1)}
+    (directory,) = described(node, [])
     assert directory.topics == []
+
+
+class Several(Whole):
+    """With two log directories, the first of which has the metadata log, and a third that could not be opened."""
+
+    def __init__(self) -> None:
+        self.disks = {A: SimFiles(), B: SimFiles()}
+        super().__init__()
+
+    def make_directories(self) -> tuple[Directories, OwnDirectories]:
+        several = Directories(A, self.disks, missing=1)
+        for each, disk in self.disks.items():
+            several.add(Storage(disk, directory=each, unsynced=several.unsynced))
+        own = [OwnDirectory("/a", A), OwnDirectory("/b", B), OwnDirectory("/c", None, "gone")]
+        return several, OwnDirectories(own, A)
+
+
+def test_each_directory_has_what_lies_in_it_and_an_error_where_it_failed() -> None:
+    node = Several()
+    node.create("t", 4)
+    first, second, third = described(node, None)
+    assert [each.log_dir for each in (first, second, third)] == ["/a", "/b", "/c"]
+    assert held(first) == {("t", 0), ("t", 2)} and held(second) == {("t", 1), ("t", 3)}
+    assert (third.error_code, third.topics) == (KafkaError.KAFKA_STORAGE_ERROR, [])
+    assert (third.total_bytes, third.usable_bytes) == (-1, -1)
+    node.disks[B].full_after(77)
+    assert described(node, None)[1].usable_bytes == 77
+    node.feed(LogFailed(TopicPartition("t", 1), "the device reports errors", B))
+    first, second, _ = described(node, None)
+    assert (first.error_code, second.error_code) == (0, KafkaError.KAFKA_STORAGE_ERROR)
+    assert second.topics == []
+
+
+def test_a_lone_node_without_a_directory_has_no_leader_for_what_lies_there() -> None:
+    node = Several()
+    node.create("t", 4)
+    node.feed(LogFailed(TopicPartition("t", 1), "the device reports errors", B))
+    partitions = node.broker.view.image.topics_by_name["t"].partitions
+    assert [each.leader for each in partitions] == [1, -1, 1, -1]

@@ -11,7 +11,9 @@ from brokers.config import from_settings
 from brokers.effects import Changed, Hangup, Reply
 from brokers.events import Request, Started, TimeReached
 from brokers.ids import Instant
+from brokers.log.directories import Directories
 from brokers.log.storage import Storage
+from brokers.membership.directories import OwnDirectories
 from brokers.region import Ready
 from brokers.wire import codec
 from brokers.wire.message import Message
@@ -28,14 +30,18 @@ class Whole:
     def __init__(self, **settings: object) -> None:
         named = {key.replace("_", "."): value for key, value in settings.items()}
         config = from_settings({"node.id": 1, "log.dirs": "data", **named})
-        self.broker = Broker(config, "A" * 22, random.Random(1))
-        self.storage = Storage(SimFiles())
+        self.storage, own = self.make_directories()
+        self.broker = Broker(config, "A" * 22, random.Random(1), directories=own)
         self.now = NOW
         self.answers: dict[int, Any] = {}
         self.is_ready = False
         self._versions: dict[int, tuple[int, int]] = {}
         self.feed(Started())
         assert self.is_ready
+
+    def make_directories(self) -> tuple[Storage | Directories, OwnDirectories | None]:
+        """What it stores in; None: it has one directory."""
+        return Storage(SimFiles()), None
 
     def feed(self, event: Any) -> None:
         events: deque[Any] = deque([event])

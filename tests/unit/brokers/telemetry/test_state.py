@@ -110,6 +110,15 @@ def test_what_is_wrong_with_a_partition_is_told_by_its_leader(
     assert [word for word, name in WRONG.items() if amounts[name]] == said
 
 
+def test_log_directories_that_failed_are_counted_and_named() -> None:
+    node = Counted()
+    assert node.value("kafka_log_logmanager_offlinelogdirectorycount") == 0
+    assert node.value("kafka_log_logmanager_logdirectoryoffline", logDirectory="data") == 0
+    node.broker.context.directories.all[0].failure = "the device reports errors"
+    assert node.value("kafka_log_logmanager_offlinelogdirectorycount") == 1
+    assert node.value("kafka_log_logmanager_logdirectoryoffline", logDirectory="data") == 1
+
+
 def test_observers_in_sync_are_counted_for_each_partition() -> None:
     placed = PartitionImage(1, 5, 5, (1, 2, 3, 4), (1, 3))._replace(observers=(4,), promoted=(3,))
     told = {
