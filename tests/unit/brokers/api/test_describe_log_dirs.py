@@ -91,9 +91,13 @@ def test_each_directory_has_what_lies_in_it_and_an_error_where_it_failed() -> No
     assert second.topics == []
 
 
-def test_a_lone_node_without_a_directory_has_no_leader_for_what_lies_there() -> None:
+@pytest.mark.parametrize("waited_ms", [100, 0])
+def test_a_lone_node_without_a_directory_has_no_leader_for_what_lies_there(waited_ms: int) -> None:
+    """Be it before or after the controller was told where the replicas lie."""
     node = Several()
     node.create("t", 4)
+    node.wait(waited_ms)
     node.feed(LogFailed(TopicPartition("t", 1), "the device reports errors", B))
+    node.wait(100)
     partitions = node.broker.view.image.topics_by_name["t"].partitions
     assert [each.leader for each in partitions] == [1, -1, 1, -1]
