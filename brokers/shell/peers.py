@@ -51,7 +51,8 @@ class Channel(asyncio.BufferedProtocol):
         self._waiting: deque[_Waiting] = deque()
         self._unsent: list[Buffer] = []
         self._transport: asyncio.Transport | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
+        self._fires_at = 0.0  # uvloop's handles don't tell, where the time is over at once
         self._used_at = peers.loop.time()
         self._last_correlation_id = 0
         self._connecting = peers.loop.create_task(self._connect())
@@ -69,7 +70,7 @@ class Channel(asyncio.BufferedProtocol):
         due = now + ask.timeout_ms / 1000
         self._waiting.append(_Waiting(ask.ticket, key, version, correlation_id, due))
         self._used_at = now
-        if self._timer is None or due < self._timer.when():
+        if self._timer is None or due < self._fires_at:
             self._arm(due)
         if self._transport is None:
             self._unsent += chunks
@@ -131,7 +132,7 @@ class Channel(asyncio.BufferedProtocol):
         """One timer, seldom moved: it looks when it fires whether anything is due by then."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._peers.loop.call_at(due, self._on_timer)
+        self._timer, self._fires_at = self._peers.loop.call_at(due, self._on_timer), due
 
     def _due(self) -> float:
         if self._waiting:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+import uvloop
 
 from brokers.config import from_settings
 from brokers.effects import Ask
@@ -212,6 +213,24 @@ def test_a_connection_that_is_not_made_in_time_is_a_timeout() -> None:
                 filler.close()
 
     run(play)
+
+
+def test_a_question_whose_time_is_over_at_once_harms_no_other() -> None:
+    """uvloop has another kind of timer for such."""
+
+    async def play() -> None:
+        answerer = Answerer(lambda header, writer: None)
+        port = await answerer.start()
+        asker = Asker()
+        hopeless, other = asker.ask(port, timeout_ms=0), asker.ask(port, timeout_ms=0)
+        assert await asker.heard(2) == [
+            (hopeless, AskFailure.TIMEOUT),
+            (other, AskFailure.TIMEOUT),
+        ]
+        asker.peers.close()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(asyncio.wait_for(play(), 60))
 
 
 @pytest.mark.parametrize("what", ["correlation id", "body", "length", "header"])
