@@ -1,0 +1,104 @@
+"""`causeway replica` and `causeway region reassign` against a region of real processes."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from tests.process.regions import CAUSEWAY
+
+pytestmark = pytest.mark.process
+PATIENCE_S = 30
+
+
+class Region:
+    """Three nodes in a rack each; `run` is a command about it: its exit code and its answer."""
+
+    def __init__(self, directory: Path) -> None:
+        self._place = ("--dir", str(directory), "--region", "west")
+        code, told = self.run("local", "up", "--nodes", "3", "--racks", "a,b,c")
+        assert code == 0, told
+        (region,) = told["regions"]
+        self._nodes = region["nodes"]
+        self.bootstrap = region["bootstrap"]
+
+    def run(self, *words: str) -> tuple[int, Any]:
+        done = subprocess.run(
+            [CAUSEWAY, *words, *self._place, "--json"], capture_output=True, text=True, check=False
+        )
+        assert done.stdout, done.stderr
+        return done.returncode, json.loads(done.stdout)
+
+    def kill(self, node_id: int) -> None:
+        os.kill(self._nodes[node_id - 1]["pid"], signal.SIGKILL)
+
+    def replicas(self, *words: str) -> list[Any]:
+        _, told = self.run("replica", "status", *words)
+        return list(told["replicas"])
+
+
+@pytest.fixture
+def region(tmp_path: Path) -> Iterator[Region]:
+    one = Region(tmp_path)
+    yield one
+    one.run("local", "down")
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline
+
+
+def test_replicas_are_seen_and_moved(region: Region, tmp_path: Path) -> None:
+    placed = [
+        NewTopic("orders", 1, replica_assignment=[[1, 2]]),
+        NewTopic("alone", 1, replica_assignment=[[3]]),
+    ]
+    admin = AdminClient({"bootstrap.servers": region.bootstrap})
+    for created in admin.create_topics(placed).values():
+        created.result(PATIENCE_S)
+    producer = Producer({"bootstrap.servers": region.bootstrap, "acks": "all"})
+    for number in range(100):
+        producer.produce("orders", str(number))
+    assert producer.flush(PATIENCE_S) == 0
+
+    code, told = region.run("replica", "status", "--topics", "orders,alone")
+    assert (code, told["silent"]) == (0, [])
+    rows = {(each["topic"], each["replica"]): each for each in told["replicas"]}
+    assert list(rows) == [("alone", 3), ("orders", 1), ("orders", 2)]
+    leader, follower = rows["orders", 1], rows["orders", 2]
+    assert (leader["is_leader"], leader["log_end_offset"], leader["lag"]) == (True, 100, 0)
+    assert (follower["log_end_offset"], follower["lag"], follower["is_in_isr"]) == (100, 0, True)
+    assert follower["is_caught_up"]
+    assert 0 <= follower["last_fetch_lag_ms"] < PATIENCE_S * 1_000
+
+    plan = str(tmp_path / "plan.json")
+    named = ("--reassignment-json-file", plan)
+    wanted = ("--topics", "orders", "--broker-list", "2,3", "--save", plan)
+    code, told = region.run("region", "reassign", "generate", *wanted)
+    assert code == 0
+    (target,) = (each["replicas"] for each in told["proposed"]["partitions"])
+    assert {*target} == {2, 3}
+    code, told = region.run("region", "reassign", "execute", *named, "--throttle", "1000000000")
+    assert (code, told["started"]) == (0, ["orders-0"])
+    until(lambda: region.run("region", "reassign", "verify", *named)[0] == 0)
+    rows = {each["replica"]: each for each in region.replicas("--topics", "orders")}
+    assert {each: row["log_end_offset"] for each, row in rows.items()} == {2: 100, 3: 100}
+
+    region.kill(3)
+    until(lambda: region.replicas("--topics", "alone")[0]["is_leader"] is False)
+    code, told = region.run("replica", "status")
+    assert code == 4, "nobody leads it, so nobody tells"
+    rows = {(each["topic"], each["replica"]): each for each in told["replicas"]}
+    assert rows["alone", 3]["log_end_offset"] is None
+    assert rows["orders", 2]["log_end_offset"] == 100
+    assert (rows["orders", 3]["is_in_isr"], rows["orders", 3]["is_isr_eligible"]) == (False, False)
