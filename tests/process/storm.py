@@ -137,7 +137,7 @@ class Storm:
 
 
 def _of(writer: Writer) -> str:
-    refused = f", {len(writer.refused)} refused, as {writer.refused[-1]}" if writer.refused else ""
+    refused = f", {len(writer.refused)} refused, as {writer.refused[0]}" if writer.refused else ""
     return f"{writer.topic} {writer.longest_gap_s:.2f} s ({writer.written} records{refused})"
 
 

@@ -19,10 +19,6 @@ WAIT_S = 90
 PERIOD_S = 0.02  # between two records of one producer
 IN_FLIGHT_MAX = 2_000
 BACKOFF_MS = 50
-# A leader that is cut off from the controllers keeps its clients' connections, and can tell them nothing: they give up
-# a request, and ask others who leads, as soon as this lets them.
-REQUEST_TIMEOUT_MS = 5_000
-METADATA_MAX_AGE_MS = 5_000
 
 Place = tuple[str, int, int]  # topic, partition, offset
 
@@ -114,8 +110,6 @@ class ConfluentWriter(Writer):
                 "enable.idempotence": True,
                 "linger.ms": 1,
                 "message.timeout.ms": WAIT_S * 1_000,
-                "request.timeout.ms": REQUEST_TIMEOUT_MS,
-                "topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS,
                 "reconnect.backoff.max.ms": 100,
                 "retry.backoff.ms": BACKOFF_MS,
                 "log_level": 2,
@@ -150,8 +144,6 @@ class AioWriter(Writer):
             bootstrap_servers=self._bootstrap,
             enable_idempotence=True,
             linger_ms=1,
-            request_timeout_ms=REQUEST_TIMEOUT_MS,
-            metadata_max_age_ms=METADATA_MAX_AGE_MS,
             retry_backoff_ms=BACKOFF_MS,
         )
         under_way: set[asyncio.Task[None]] = set()
@@ -208,7 +200,6 @@ class ConfluentReader(Reader):
                 "group.id": "storm",
                 "enable.auto.commit": False,
                 "auto.offset.reset": "error",
-                "topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS,
                 "reconnect.backoff.max.ms": 100,
                 "log_level": 2,
             }
@@ -236,8 +227,6 @@ class AioReader(Reader):
             bootstrap_servers=self._bootstrap,
             auto_offset_reset="none",
             enable_auto_commit=False,
-            request_timeout_ms=REQUEST_TIMEOUT_MS,
-            metadata_max_age_ms=METADATA_MAX_AGE_MS,
             retry_backoff_ms=BACKOFF_MS,
         )
         async with consumer:
