@@ -6,6 +6,7 @@
     `deletion`, `mirrors`, `config_changes`, `internal_topics`, `replica_rules` (what settings say of replicas)
   - brokers: `registration`, `attendance` (heartbeats, fencing), `departures` (what that does to partitions),
     `heartbeats` (who was heard of lately: the only state besides the image)
+  - `controllers` (where they are reached), `features` (levels that operators finalize)
   - partitions: `partition_changes` (all that follows from a change), `elections`, `promotion` (of observers),
     `in_sync`, `leader_elections`, `reassignments`
   - `producer_ids`, `documents`
