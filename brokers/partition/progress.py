@@ -96,16 +96,19 @@ class Progress:
         observers: Sequence[BrokerId],
         now: Instant,
     ) -> bool:
-        """What the image says of this leadership; False where it is no news."""
-        if partition_epoch <= self.partition_epoch:
+        """What the image says of this leadership; False where it is no news of the in-sync set."""
+        if partition_epoch < self.partition_epoch:
             return False
-        is_new = self.partition_epoch < 0
-        self.partition_epoch, self.isr, self.proposal = partition_epoch, tuple(isr), None
+        # The answer to a proposal, which tells of this epoch too, does not say whom the decision promoted or sent back.
         self._observers = tuple(observers)
         others = [broker for broker in replicas if broker != self._node_id]
         self.followers = {
             broker: self.followers.get(broker) or FollowerState() for broker in others
         }
+        if partition_epoch == self.partition_epoch:
+            return False
+        is_new = self.partition_epoch < 0
+        self.partition_epoch, self.isr, self.proposal = partition_epoch, tuple(isr), None
         if is_new:
             # Members get the time to find their new leader before they are called slow.
             for broker in self.isr:

@@ -72,6 +72,38 @@ def test_one_that_keeps_up_counts_before_it_has_joined() -> None:
     assert progress.committed(10, 10, 1, NOW + LAG + 1) == 10  # too slow to be waited for
 
 
+def test_an_observer_that_the_answer_to_a_proposal_promoted_is_heard_of_from_the_image() -> None:
+    """The decision on a shrink promotes it: answer and image tell of the same partition epoch."""
+    progress = leading((1, 2), observers=(4,))
+    fetch(progress, 4, 10, 10)
+    proposal = progress.shrink(10, NOW + LAG + 1)
+    assert proposal is not None
+    progress.answered(proposal, KafkaError.NONE, 10, (1,), NOW)
+    assert progress.expansion(10, NOW) is None
+    assert not progress.update(10, (1, 2, 3, 4), (1,), (), NOW)
+    assert members(progress.expansion(10, NOW)) == (1, 4)
+
+
+def test_an_observer_that_was_sent_back_keeps_nobody_else_out() -> None:
+    """A proposal with it would be refused as a whole, again and again."""
+    brokers = Brokers()
+    progress = leading((1,), brokers=brokers)
+    progress.update(10, (1, 2, 3, 4), (1,), (), NOW)
+    fetch(progress, 2, 10, 10)
+    proposal = progress.expansion(10, NOW)
+    assert proposal is not None
+    progress.answered(proposal, KafkaError.NONE, 11, (1, 2), NOW)
+    fetch(progress, 3, 10, 10)
+    fetch(progress, 4, 10, 10)
+    under_way = progress.expansion(10, NOW)
+    assert members(under_way) == (1, 2, 3, 4)
+    assert not progress.update(11, (1, 2, 3, 4), (1, 2), (4,), NOW)
+    assert progress.proposal is under_way
+    later = NOW + JOIN_AGAIN_MS
+    progress.answered(under_way, KafkaError.INELIGIBLE_REPLICA, -1, (), NOW)
+    assert members(progress.expansion(10, later)) == (1, 2, 3)
+
+
 @pytest.mark.parametrize("case", ["observer", "another life", "gone"])
 def test_one_that_may_not_join_is_not_waited_for(case: str) -> None:
     brokers = Brokers()
