@@ -181,12 +181,13 @@ def test_offsets_are_those_that_were_written(region: Region, tools: Tools) -> No
 def test_throttles_of_brokers_are_set_and_removed(
     region: Region, tools: Tools, entity: tuple[str, ...]
 ) -> None:
-    at = (CONFIGS, *region.at, "--entity-type", "brokers", *entity)
-    tools(*at, "--alter", "--add-config", ",".join(f"{rate}=12345" for rate in RATES))
-    described = tools(*at, "--describe")
-    assert all(f"{rate}=12345 " in described for rate in RATES)
-    tools(*at, "--alter", "--delete-config", ",".join(RATES))
-    assert "12345" not in tools(*at, "--describe")
+    for server in (region.at, region.at_controllers):
+        at = (CONFIGS, *server, "--entity-type", "brokers", *entity)
+        tools(*at, "--alter", "--add-config", ",".join(f"{rate}=12345" for rate in RATES))
+        described = tools(*at, "--describe")
+        assert all(f"{rate}=12345 " in described for rate in RATES)
+        tools(*at, "--alter", "--delete-config", ",".join(RATES))
+        assert "12345" not in tools(*at, "--describe")
 
 
 def test_replicas_are_moved_under_a_throttle_and_back(
@@ -214,7 +215,8 @@ def test_replicas_are_moved_under_a_throttle_and_back(
     cancelled = tools(*at, "--cancel", *named)
     assert "Successfully cancelled" in cancelled
     assert "Clearing broker-level throttles on brokers 1,2,3" in cancelled
-    assert "No partition reassignments found." in tools(*at, "--list")
+    for server in (region.at, region.at_controllers):
+        assert "No partition reassignments found." in tools(REASSIGN, *server, "--list")
 
     tools(*at, "--execute", *named, "--throttle", "1")
     tools(*at, "--execute", *named, "--additional", "--throttle", "100000000")
