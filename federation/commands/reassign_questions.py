@@ -30,7 +30,12 @@ from federation.commands.reassign_plan import (
 )
 from federation.commands.region_client import Client, NoAnswer
 from federation.commands.region_picture import Broker, Picture, Topic
-from federation.commands.region_questions import PLACEMENT, broker_setting, topic_settings
+from federation.commands.region_questions import (
+    PLACEMENT,
+    QUICK_SECONDS,
+    broker_setting,
+    topic_settings,
+)
 
 INCREMENTAL_ALTER_CONFIGS: Final = 44
 ALTER_REASSIGNMENTS: Final = 45
@@ -130,7 +135,7 @@ def _alter_brokers(
     for broker in brokers:
         resources = [_resource(_BROKER, str(broker.id), settings)]
         try:
-            with Client(f"{broker.host}:{broker.port}") as own:
+            with Client(f"{broker.host}:{broker.port}", QUICK_SECONDS) as own:
                 _alter_configs(own, resources)
         except NoAnswer:
             _alter_configs(client, resources)

@@ -25,7 +25,8 @@ class NoAnswer(Exception):
 class Client:
     """A context manager: `ask` over one connection, to the first of the bootstrap addresses that answers."""
 
-    def __init__(self, bootstrap: str) -> None:
+    def __init__(self, bootstrap: str, answer_seconds: float = ANSWER_SECONDS) -> None:
+        self._answer_seconds = answer_seconds
         failures: list[str] = []
         for address in filter(None, (item.strip() for item in bootstrap.split(","))):
             try:
@@ -38,8 +39,9 @@ class Client:
     def _connect(self, address: str) -> None:
         host, _, port = address.rpartition(":")
         self.address = address
-        self._socket = socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS)
-        self._socket.settimeout(ANSWER_SECONDS)
+        connect_seconds = min(CONNECT_SECONDS, self._answer_seconds)
+        self._socket = socket.create_connection((host.strip("[]"), int(port)), connect_seconds)
+        self._socket.settimeout(self._answer_seconds)
         self._stream = cast(BinaryIO, self._socket.makefile("rb"))
         try:
             answer = self._exchange(API_VERSIONS, 0, ApiVersionsRequest())

@@ -38,6 +38,7 @@ FACTOR_SETTINGS: Final = {
     "__transaction_state": "transaction.state.log.replication.factor",
     "__share_group_state": "share.coordinator.state.topic.replication.factor",
 }
+QUICK_SECONDS: Final = 5.0  # for what may be left out where a broker does not answer
 TOPICS_AT_ONCE: Final = 1_000
 PARTITIONS_AT_ONCE: Final = 2_000  # Kafka gives no more in one answer
 _TOPIC, _BROKER = 2, 4  # Kafka's resource types
@@ -188,12 +189,14 @@ def factors_set(client: Client, found: Picture) -> dict[str, int]:
     return {name: int(value) for name, value in settings.items() if value}
 
 
-def broker_setting(address: str, broker: int, key: str) -> str | None:
+def broker_setting(
+    address: str, broker: int, key: str, patience_s: float = QUICK_SECONDS
+) -> str | None:
     """A broker's own setting, asked of it at this Kafka address: no other would tell. Raises NoAnswer."""
     asked = DescribeConfigsResource(
         resource_type=_BROKER, resource_name=str(broker), configuration_keys=[key]
     )
-    with Client(address) as client:
+    with Client(address, patience_s) as client:
         answer = client.ask(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
     values = [config.value for result in answer.results for config in result.configs]
     return values[0] if values else None

@@ -46,6 +46,15 @@ def _only_or_exclude(name: str, about: str) -> Callable[[Command], Command]:
 @_only_or_exclude("leaders", "leaders")
 @_only_or_exclude("observers", "observers")
 @click.option("--no-internal", is_flag=True, help="Leave out the region's own topics.")
+@click.option(
+    "--timeout",
+    "patience_s",
+    type=click.FloatRange(min=0.1),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long each leader may take.",
+)
 @bootstrap_options
 def status(
     bootstrap: str,
@@ -54,6 +63,7 @@ def status(
     leaders: str | None,
     observers: str | None,
     no_internal: bool,
+    patience_s: float,
     as_json: bool,
 ) -> None:
     """Each replica: its role, whether it is in sync, where its log ends, how long ago it had everything.
@@ -71,7 +81,7 @@ def status(
         for partition in topic.partitions
     ]
     chosen = _chosen(candidates, indexes)
-    every, silent = rows(chosen, found.brokers)
+    every, silent = rows(chosen, found.brokers, patience_s)
     shown = [
         row
         for row in every
@@ -126,7 +136,8 @@ def _show(shown: Sequence[Row], silent: Sequence[Silent]) -> None:
     else:
         console.print("No such replicas.")
     for each in silent:
-        console.print(f"[red]broker {each.broker} does not tell[/]: {each.because}", soft_wrap=True)
+        who = "" if each.broker is None else f"[red]broker {each.broker} does not tell[/]: "
+        console.print(f"{who}{each.because}", soft_wrap=True)
 
 
 def _cells(row: Row) -> Iterator[str]:

@@ -12,11 +12,11 @@ from linker.shell.administrator import Administrator, Unreachable
 from linker.shell.discovery import SETTING, reachable
 from linker.wire.v1 import admin_pb2 as pb
 
-PATIENCE_S: Final = 10.0
 AT_ONCE: Final = 8
+NAMED_MAX: Final = 5
 _UNKNOWN: Final = -1
 
-Key: TypeAlias = tuple[str, int, int]  # topic, partition, broker
+Key: TypeAlias = tuple[str, int]  # topic, partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,38 +46,69 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """A leader that told nothing, and why."""
+    """A leader that did not tell of what it leads, and why; None is nobody, where nobody leads."""
 
-    broker: int
+    broker: int | None
     because: str
 
 
 def rows(
-    partitions: Sequence[Partition], brokers: Iterable[Broker]
+    partitions: Sequence[Partition], brokers: Iterable[Broker], patience_s: float
 ) -> tuple[list[Row], list[Silent]]:
     """One row for each replica of each partition, whether its leader answers or not."""
-    by_leader: dict[int, dict[str, None]] = {}
+    led: dict[int, list[Partition]] = {}
     for partition in partitions:
-        by_leader.setdefault(partition.leader, {})[partition.topic] = None
+        led.setdefault(partition.leader, []).append(partition)
     addresses = {broker.id: f"{broker.host}:{broker.port}" for broker in brokers}
-    leaders = [leader for leader in by_leader if leader != NOBODY]
+
+    def ask(leader: int) -> list[Any] | Silent:
+        if leader == NOBODY:
+            return Silent(None, f"nobody leads {_names(led[leader])}")
+        topics = dict.fromkeys(partition.topic for partition in led[leader])
+        return _ask(addresses.get(leader), leader, topics, patience_s)
+
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        told = pool.map(lambda each: _ask(addresses.get(each), each, by_leader[each]), leaders)
-        answers = list(told)
-    known: dict[Key, Any] = {}
+        answers = dict(zip(led, pool.map(ask, led), strict=True))
+    told = _by_partition(each for each in answers.values() if not isinstance(each, Silent))
+    found = [row for partition in partitions for row in _rows(partition, told)]
+    return found, list(_silent(led, answers, told))
+
+
+def _by_partition(answers: Iterable[Iterable[Any]]) -> dict[Key, list[Any]]:
+    told: dict[Key, list[Any]] = {}
     for answer in answers:
-        if not isinstance(answer, Silent):
-            known |= {(each.topic, each.partition, each.replica): each for each in answer}
-    found = [row for partition in partitions for row in _rows(partition, known)]
-    return found, [answer for answer in answers if isinstance(answer, Silent)]
+        for each in answer:
+            told.setdefault((each.topic, each.partition), []).append(each)
+    return told
 
 
-def _rows(partition: Partition, known: Mapping[Key, Any]) -> Iterator[Row]:
-    for replica in partition.replicas:
-        told = known.get((partition.topic, partition.partition, replica))
-        if told is not None:
-            yield _told(told)
+def _silent(
+    led: Mapping[int, list[Partition]],
+    answers: Mapping[int, list[Any] | Silent],
+    told: Mapping[Key, list[Any]],
+) -> Iterator[Silent]:
+    for leader, answer in answers.items():
+        if isinstance(answer, Silent):
+            yield answer
             continue
+        missing = [each for each in led[leader] if (each.topic, each.partition) not in told]
+        if missing:
+            yield Silent(leader, f"it no longer leads {_names(missing)}: ask again")
+
+
+def _names(partitions: Sequence[Partition]) -> str:
+    named = [f"{each.topic}-{each.partition}" for each in partitions]
+    more = f" and {len(named) - NAMED_MAX} more" if len(named) > NAMED_MAX else ""
+    return ", ".join(named[:NAMED_MAX]) + more
+
+
+def _rows(partition: Partition, told: Mapping[Key, list[Any]]) -> Iterator[Row]:
+    """As its leader tells them: its image may be newer than the one that named the leader."""
+    replicas = told.get((partition.topic, partition.partition))
+    if replicas is not None:
+        yield from map(_told, replicas)
+        return
+    for replica in partition.replicas:
         yield Row(
             topic=partition.topic,
             partition=partition.partition,
@@ -109,25 +140,22 @@ def _number(value: int) -> int | None:
     return None if value == _UNKNOWN else value
 
 
-def _ask(address: str | None, broker: int, topics: Iterable[str]) -> list[Any] | Silent:
+def _ask(
+    address: str | None, broker: int, topics: Iterable[str], patience_s: float
+) -> list[Any] | Silent:
     """What a broker says of the partitions that it leads."""
     if address is None:
         return Silent(broker, "it is not among the brokers that the region names")
     try:
-        endpoint = _administration(address, broker)
-        if endpoint is None:
+        listens_at = broker_setting(address, broker, SETTING, patience_s)
+        if not listens_at:
             return Silent(broker, f"{address} has no {SETTING}: it is no broker of ours")
         request = pb.DescribeReplicasRequest(topics=topics)
+        endpoint = reachable(listens_at, address.rpartition(":")[0].strip("[]"))
         with Administrator(endpoint) as administrator:
-            reply = administrator.ask("DescribeReplicas", request, PATIENCE_S)
+            reply = administrator.ask("DescribeReplicas", request, patience_s)
     except (NoAnswer, Unreachable) as error:
         return Silent(broker, str(error))
     if reply.HasField("error"):
         return Silent(broker, f"{reply.error.message} ({reply.error.code})")
     return list(reply.replicas)
-
-
-def _administration(address: str, broker: int) -> str | None:
-    """Where the broker at this Kafka address is administered."""
-    endpoint = broker_setting(address, broker, SETTING)
-    return reachable(endpoint, address.rpartition(":")[0].strip("[]")) if endpoint else None

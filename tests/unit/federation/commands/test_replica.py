@@ -48,6 +48,7 @@ class Stage:
     broker: BrokerDouble
     administration: RegionDouble
     settings: Callable[[Any], str | None]
+    dead: int  # the port at which broker 2 does not listen
 
     def run(self, *arguments: str) -> Result:
         return self.broker.run("replica", "status", *arguments)
@@ -62,7 +63,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         nobody = dead.getsockname()[1]
         dead.close()
         administration.replies["DescribeReplicas"] = [pb.ReplicasReply(replicas=LED_BY_1)]
-        stage = Stage(BrokerDouble(0), administration, lambda _: _admin(tmp_path))
+        stage = Stage(BrokerDouble(0), administration, lambda _: _admin(tmp_path), nobody)
 
         def cluster(_: Any) -> DescribeClusterResponse:
             port = int(stage.broker.bootstrap.rpartition(":")[2])
@@ -115,8 +116,33 @@ def test_what_leaders_tell_and_what_nobody_tells(stage: Stage) -> None:
     assert (led_by_2["is_leader"], led_by_2["is_in_isr"]) == (True, True)
     assert (led_by_2["is_observer"], led_by_2["log_end_offset"]) == (None, None)
     assert not any(rows["orders", 3, replica]["is_leader"] for replica in (1, 2, 3))
-    assert [each["broker"] for each in told["silent"]] == [2, 3]
-    assert "refused" in told["silent"][0]["because"].lower()
+    reasons = {each["broker"]: each["because"] for each in told["silent"]}
+    assert set(reasons) == {2, 3, None}
+    assert "refused" in reasons[2].lower()
+    assert reasons[None] == "nobody leads orders-3"
+
+
+def test_a_leader_that_leads_no_more_says_nothing_of_it(stage: Stage) -> None:
+    left = [each for each in LED_BY_1 if each.topic != "odd"]
+    stage.administration.replies["DescribeReplicas"] = [pb.ReplicasReply(replicas=left)]
+    told = json.loads(stage.run("--json", "--topics", "odd,seen").stdout)
+    reasons = {each["broker"]: each["because"] for each in told["silent"]}
+    assert reasons[1] == "it no longer leads odd-0: ask again"
+
+
+def test_the_leaders_image_counts_where_it_is_newer(stage: Stage) -> None:
+    newer = [*LED_BY_1[:3], status("orders", 0, 7)]
+    stage.administration.replies["DescribeReplicas"] = [pb.ReplicasReply(replicas=newer)]
+    found = [each for each in stage.rows("--partitions", "0") if each["topic"] == "orders"]
+    assert [each["replica"] for each in found] == [1, 7]
+
+
+def test_a_leader_that_is_frozen_is_not_waited_for(stage: Stage) -> None:
+    """It accepts connections, and never answers."""
+    with socket.create_server(("127.0.0.1", stage.dead)):
+        told = json.loads(stage.run("--json", "--timeout", "0.3").stdout)
+    reasons = {each["broker"]: each["because"] for each in told["silent"]}
+    assert "timed out" in reasons[2]
 
 
 def test_a_broker_is_asked_for_the_topics_that_it_leads(stage: Stage) -> None:
