@@ -10,6 +10,7 @@ import socket
 
 from brokers.broker import Broker
 from brokers.config import BrokerConfig, ConfigError
+from brokers.effects import Serve
 from brokers.endpoints import DATA_LISTENER, Address, endpoint
 from brokers.events import EndAsked, Listener
 from brokers.shell.clock import Clock
@@ -19,7 +20,7 @@ from brokers.shell.memory import keep_freed_memory, spare_collector
 from brokers.shell.metrics import Metrics
 from brokers.shell.node import Node
 from brokers.shell.peers import Peers
-from brokers.shell.server import Server
+from brokers.shell.server import BACKLOG, Server
 
 IDLE_SHARE = 0.9  # of connections.max.idle.ms: Kafka's clients wait 9 minutes, its brokers 10
 
@@ -49,6 +50,7 @@ async def run_broker(config: BrokerConfig) -> None:
     node.perform |= metrics.perform(server)
     await metrics.start()
     await listen_to_nodes(server, config, bound)
+    open_when_serving(node, bound)
     ask_to_end_on_signals(node)
     node.start()
     if await node.reaches(node.serving):
@@ -125,6 +127,21 @@ async def listen_to_nodes(
     """From the start: controllers must hear one another before any of them can be ready."""
     if config.controller_listener is not None:
         await server.listen(bound[config.controller_listener], Listener.CONTROLLER)
+
+
+def open_when_serving(node: Node, bound: dict[str, socket.socket]) -> None:
+    """Nobody is refused from the step on in which the controller is asked to count on this broker.
+
+    Who comes before the server listens waits a moment. A refusal would tell the controller that the process is gone.
+    """
+    clients, serve = bound.get(DATA_LISTENER), node.perform[Serve]
+
+    def open_and_serve(effect: Serve) -> None:
+        if clients is not None:
+            clients.listen(BACKLOG)
+        serve(effect)
+
+    node.perform[Serve] = open_and_serve
 
 
 async def listen_to_clients(server: Server, bound: dict[str, socket.socket]) -> str | None:

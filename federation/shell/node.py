@@ -23,6 +23,7 @@ from brokers.shell.process import (
     listen_to_clients,
     listen_to_nodes,
     open_peers,
+    open_when_serving,
     prepare,
 )
 from brokers.shell.server import Server
@@ -75,6 +76,7 @@ async def run_node(config: BrokerConfig) -> None:
     node.perform |= metrics.perform(server)
     await metrics.start()
     await listen_to_nodes(server, config, bound)
+    open_when_serving(node, bound)
     ask_to_end_on_signals(node)
     node.start()
     if await node.reaches(node.serving):

@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from brokers.config import ConfigError, from_settings
+from brokers.effects import Changed, Serve
 from brokers.ids import Peer
-from brokers.shell.process import bind, run_broker
+from brokers.log.storage import Storage
+from brokers.shell.clock import Clock
+from brokers.shell.node import Node
+from brokers.shell.process import bind, open_when_serving, run_broker
+from tests.sim.files import SimFiles
+from tests.unit.brokers.shell.test_node import Recorder
 
 
 def test_a_listener_that_nobody_would_serve_is_refused(tmp_path: Path) -> None:
@@ -54,3 +60,28 @@ def test_no_port_is_kept_when_one_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match=r"listeners: can't listen on CONTROLLER"):
             bind(from_settings(settings))
         socket.create_server(("127.0.0.1", port)).close()
+
+
+def test_the_door_is_open_before_anybody_can_hear_that_the_node_serves(tmp_path: Path) -> None:
+    settings = {
+        "node.id": 1,
+        "log.dirs": str(tmp_path),
+        "listeners": "PLAINTEXT://127.0.0.1:0",
+    }
+    bound, config = bind(from_settings(settings))
+    told = Changed("controller", "told")  # in the same step
+
+    async def play() -> None:
+        node = Node(Recorder(lambda event: [Serve(), told]), Storage(SimFiles()), Clock())
+        open_when_serving(node, bound)
+        node.perform[Changed] = lambda _: socket.create_connection(
+            config.advertised_address
+        ).close()
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(config.advertised_address)
+        node.feed("go on")
+        assert node.serving.done() and not node.stopped.done()
+        await node.stop()
+
+    with bound["PLAINTEXT"]:
+        asyncio.run(play())
