@@ -13,13 +13,16 @@ from brokers.effects import Changed, Effect, End, TrimLog
 from brokers.enrolment import Enrolment
 from brokers.events import (
     Answered,
+    CopyFailed,
     DirectoriesMeasured,
     DirectoryRefused,
     Disconnected,
     EndAsked,
     Event,
     LogAnswer,
+    LogCopied,
     LogFailed,
+    LogMoved,
     LogOpened,
     RangeRead,
     RangesFound,
@@ -43,6 +46,7 @@ from brokers.membership.directories import OwnDirectories
 from brokers.metadata.commands import NO_ID
 from brokers.metadata.outcomes import PlaneEvent
 from brokers.metadata.plane import MetadataPlane
+from brokers.moves import Moves
 from brokers.ports import Rng
 from brokers.presence import Presence
 from brokers.probes import Probes
@@ -88,6 +92,7 @@ class Broker:
         self._lifecycle.context = self._context
         self._whereabouts = Whereabouts(self._context, lambda: self._lifecycle.is_registered())
         self._lifecycle.whereabouts = self._whereabouts
+        self._moves = Moves(self._context, self._whereabouts)
         self._lifecycle.lost = self._group_log.lost
         self._decisions.context = self._context
         self._housekeeping = Housekeeping(self._context)
@@ -131,6 +136,9 @@ class Broker:
             LogOpened: self._on_opened,
             LogFailed: self._on_failed,
             DirectoryRefused: self._on_refused,
+            LogCopied: self._moves.copied,
+            LogMoved: self._moves.moved,
+            CopyFailed: self._on_copy_failed,
             StraysRemoved: self._on_strays_removed,
             StateLoaded: self._on_plane,
             StateSaved: self._on_plane,
@@ -211,6 +219,10 @@ class Broker:
     def _on_refused(self, event: DirectoryRefused, now: Instant) -> list[Effect]:
         effects = self._lifecycle.refused(event.directory, event.reason, now)
         return effects + self._when_ready(now)
+
+    def _on_copy_failed(self, event: CopyFailed, now: Instant) -> list[Effect]:
+        effects = self._moves.failed(event, now)
+        return effects + self._lifecycle.refused(event.directory, event.reason, now)
 
     def _on_opened(self, event: LogOpened, now: Instant) -> list[Effect]:
         partition = event.partition

@@ -129,6 +129,17 @@ class CloseLog:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyLog:
+    """Copy some more of a log to another directory -> `LogCopied`, in the end `LogMoved`, or `CopyFailed`.
+
+    Without a `directory` what has been copied is dropped, and nothing is told.
+    """
+
+    partition: TopicPartition
+    directory: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
 class LeaveDirectory:
     """Let go of everything in a log directory that has failed, and touch it no more. Its core has given it up."""
 
@@ -248,7 +259,7 @@ class Changed:
 StorageEffect: TypeAlias = (
     OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | LeaveDirectory | RemoveStrays
     | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch
-    | MeasureDirectories
+    | MeasureDirectories | CopyLog
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
 Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

@@ -113,6 +113,33 @@ class LogFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class LogCopied:
+    """Answer to `CopyLog`: `size` bytes are there, everything below `next_offset` among them; there is more."""
+
+    partition: TopicPartition
+    directory: UUID
+    size: int
+    next_offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class LogMoved:
+    """Answer to `CopyLog`: the log lies in this directory now, as it was; all of it is on the disk."""
+
+    partition: TopicPartition
+    directory: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFailed:
+    """Answer to `CopyLog`: the directory refused, or is not there. The log stays where it is."""
+
+    partition: TopicPartition
+    directory: UUID
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class DirectoryRefused:
     """The disk refused what belongs to no partition, such as a checkpoint. It will be written again."""
 
@@ -201,6 +228,7 @@ LogAnswer: TypeAlias = (
 )  # to a question to a disk
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | DirectoryRefused
+    | LogCopied | LogMoved | CopyFailed
     | Written
     | RangeRead | RangesFound | TimestampFound | DirectoriesMeasured | StraysRemoved | StateSaved | StateLoaded
 )  # fmt: skip

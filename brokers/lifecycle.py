@@ -131,6 +131,7 @@ class Lifecycle:
     def _open(self, replica: Replica, placed: PartitionImage) -> Effect:
         self._opening[replica.partition] = None
         home = placed.home(self.context.config.node_id)
+        home = self.context.directories.preferred.get(replica.partition, home)
         return OpenLog(replica.partition, replica.topic_id, replica.config.sync, home)
 
     def _close(self, partition: TopicPartition, why: str, now: Instant) -> list[Effect]:

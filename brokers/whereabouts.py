@@ -40,6 +40,7 @@ class Whereabouts:
         self.hurry: Callable[[Instant], list[Effect]] = self._tell_oneself
         self._untold: dict[TopicPartition, None] = {}  # which the image may have elsewhere
         self._timer: int | None = None
+        self._due: Instant = 0
         self._asking = False
         self._unheard: dict[
             UUID, Instant
@@ -56,6 +57,7 @@ class Whereabouts:
         """The log of a partition is open, in this directory."""
         directory = self._own.own(directory)
         self._own.homes[partition] = directory
+        self._own.preferred.pop(partition, None)
         placed = self._context.image.partition(partition)
         if placed is None or placed.home(self._context.config.node_id) != directory:
             self._untold[partition] = None
@@ -64,11 +66,15 @@ class Whereabouts:
     def closed(self, partition: TopicPartition) -> None:
         """It is held here no more."""
         self._own.homes.pop(partition, None)
+        self._own.futures.pop(partition, None)
         self._untold.pop(partition, None)
 
     def _set_timer(self, due: Instant) -> None:
-        if self._timer is None and not self._asking:
-            self._timer = self._context.timers.set(due, self._tell)
+        if self._asking or (self._timer is not None and self._due <= due):
+            return
+        if self._timer is not None:
+            self._context.timers.cancel(self._timer)
+        self._due, self._timer = due, self._context.timers.set(due, self._tell)
 
     def _tell(self, now: Instant) -> list[Effect]:
         self._timer = None

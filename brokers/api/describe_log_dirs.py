@@ -62,19 +62,37 @@ def _described(
         return DescribeLogDirsResult(log_dir=directory.path, error_code=error)
     topics: dict[str, DescribeLogDirsTopic] = {}
     for partition in asked:
-        replica = context.partitions.get(partition)
-        is_here = context.directories.home(partition) == directory.id
-        if replica is None or replica.log is None or not is_here:
-            continue
-        topic = topics.setdefault(partition.topic, DescribeLogDirsTopic(name=partition.topic))
-        topic.partitions.append(
-            DescribeLogDirsPartition(
-                partition_index=partition.partition, partition_size=replica.log.size
-            )
-        )
+        described = _log(context, directory, partition)
+        if described is not None:
+            topic = topics.setdefault(partition.topic, DescribeLogDirsTopic(name=partition.topic))
+            topic.partitions.append(described)
     return DescribeLogDirsResult(
         log_dir=directory.path,
         topics=list(topics.values()),
         total_bytes=volume.total_bytes,
         usable_bytes=volume.usable_bytes,
+    )
+
+
+def _log(
+    context: Context, directory: OwnDirectory, partition: TopicPartition
+) -> DescribeLogDirsPartition | None:
+    """The partition's log in this directory, or the copy of it that is being made there."""
+    replica, own, index = (
+        context.partitions.get(partition),
+        context.directories,
+        partition.partition,
+    )
+    if replica is None or replica.log is None:
+        return None
+    if own.home(partition) == directory.id:
+        return DescribeLogDirsPartition(partition_index=index, partition_size=replica.log.size)
+    future = own.futures.get(partition)
+    if future is None or future.directory != directory.id:
+        return None
+    return DescribeLogDirsPartition(
+        partition_index=index,
+        partition_size=future.size,
+        offset_lag=max(0, replica.log.log_end_offset - future.next_offset),
+        is_future_key=True,
     )

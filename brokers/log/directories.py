@@ -13,6 +13,7 @@ from uuid import UUID
 
 from brokers.effects import (
     CloseLog,
+    CopyLog,
     FindRanges,
     KeepBrokerEpoch,
     LeaveDirectory,
@@ -25,10 +26,21 @@ from brokers.effects import (
     SaveState,
     StorageEffect,
 )
-from brokers.events import Event, LogFailed, RangeFound, RangesFound, StraysRemoved
+from brokers.events import (
+    CopyFailed,
+    DirectoryRefused,
+    Event,
+    LogCopied,
+    LogFailed,
+    LogMoved,
+    RangeFound,
+    RangesFound,
+    StraysRemoved,
+)
 from brokers.ids import METADATA_PARTITION, UNASSIGNED_DIRECTORY, Instant, Offset, TopicPartition
 from brokers.log.checkpoints import NO_BROKER_EPOCH
-from brokers.log.folders import clear_folder, owner_of
+from brokers.log.folders import clear_folder, folder_name, owner_of
+from brokers.log.moving import FUTURE_SUFFIX, Copy, SourceError, mark_in
 from brokers.log.ranges import share
 from brokers.log.states import measured
 from brokers.log.storage import Storage
@@ -50,10 +62,12 @@ class Directories:
         self._found: dict[TopicPartition, list[Storage]] = {}  # by looking, and not opened yet
         self._homes: dict[TopicPartition, Storage] = {}
         self._counts: Counter[UUID] = Counter()  # partitions by directory
+        self._copies: dict[TopicPartition, Copy] = {}
         self._syncing: dict[TopicPartition, Storage] = {}
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
             OpenLog: self._open,
             CloseLog: self._close,
+            CopyLog: self._copy,
             LeaveDirectory: self._leave,
             RemoveStrays: self._remove_strays,
             SaveHighWatermarks: self._save_high_watermarks,
@@ -66,6 +80,9 @@ class Directories:
 
     def add(self, storage: Storage) -> None:
         """Made with `unsynced`. Raises `DiskError`, and is as before."""
+        for name in storage.files.list(""):
+            if name.endswith(FUTURE_SUFFIX):
+                storage.files.remove(name)  # a copy that a crash interrupted
         held = list(partitions_in(storage.files))
         self._storages[storage.directory] = storage
         if storage.directory in self._log_dirs:
@@ -139,15 +156,19 @@ class Directories:
         return home.perform(effect, now)
 
     def _found_home(self, effect: OpenLog) -> Storage | None:
-        """Where it was found. Where it was found twice, the one that the region knows is kept, the others put aside."""
-        found = self._found.get(effect.partition, [])
+        """Where it was found. Of two, that which a move has ended in is kept, or that which the region knows."""
+        partition, found = effect.partition, self._found.get(effect.partition, [])
+        mark = mark_in(folder_name(partition))
         if len(found) > 1:
             found.sort(key=lambda each: each.directory != effect.directory)
-            found.sort(key=lambda each: owner_of(each.files, effect.partition) != effect.topic_id)
+            found.sort(key=lambda each: not each.files.exists(mark))
+            found.sort(key=lambda each: owner_of(each.files, partition) != effect.topic_id)
             for other in found[1:]:
-                clear_folder(other.files, effect.partition)
+                clear_folder(other.files, partition)
                 self._counts[other.directory] -= 1
-        self._found.pop(effect.partition, None)
+        if found and not self._missing:  # else the other folder may come back
+            found[0].files.remove(mark)
+        self._found.pop(partition, None)
         return found[0] if found else None
 
     def _new_home(self, wanted: UUID) -> Storage | None:
@@ -160,7 +181,55 @@ class Directories:
         self._counts[wanted] += 1
         return self._storages[wanted]
 
+    def _copy(self, effect: CopyLog, now: Instant) -> list[Event]:
+        partition, source = effect.partition, self._homes.get(effect.partition)
+        target = None if effect.directory is None else self._storages.get(effect.directory)
+        copy = self._copies.get(partition)
+        if copy is not None and (copy.target is not target or copy.source is not source):
+            self._drop_copy(partition)
+            copy = None
+        if effect.directory is None or source is None:
+            return []
+        if target is source:
+            return [LogMoved(partition, effect.directory)]
+        if target is None:
+            return [CopyFailed(partition, effect.directory, "the log directory is offline")]
+        copy = self._copies[partition] = copy or Copy(source, target, partition)
+        opened = source.opened(partition)
+        if opened is None:  # it failed, or is being opened: later, perhaps
+            return [LogCopied(partition, effect.directory, 0, 0)]
+        try:
+            if not copy.advance(opened[0], opened[1].topic_id):
+                return [LogCopied(partition, effect.directory, copy.size, copy.next_offset)]
+            copy.finish(opened[0])
+        except SourceError as error:
+            return [LogFailed(partition, str(error.__cause__), source.directory)]
+        except DiskError as error:
+            self._drop_copy(partition)
+            return [CopyFailed(partition, effect.directory, str(error))]
+        return self._swap(partition, copy)
+
+    def _swap(self, partition: TopicPartition, copy: Copy) -> list[Event]:
+        """The copy has the name; the log goes on in it."""
+        del self._copies[partition]
+        source, target = copy.source, copy.target
+        self._homes[partition] = target
+        self._counts.update({source.directory: -1, target.directory: 1})
+        events = [LogMoved(partition, target.directory), *target.adopt(source, partition)]
+        try:
+            copy.hand_over()
+        except DiskError as error:
+            events.append(DirectoryRefused(str(error), source.directory))
+        return events
+
+    def _drop_copy(self, partition: TopicPartition) -> None:
+        copy = self._copies.pop(partition, None)
+        if copy is not None:
+            copy.discard()
+
     def _close(self, effect: CloseLog, now: Instant) -> list[Event]:
+        if effect.delete:
+            self._drop_copy(effect.partition)
         events = self._home(effect.partition).perform(effect, now)
         home = self._homes.pop(effect.partition, None) if effect.delete else None
         if home is not None:
@@ -172,6 +241,9 @@ class Directories:
         if left is not None:
             self._missing += 1
             left.abandon()
+            for name, copy in list(self._copies.items()):
+                if left in (copy.source, copy.target):
+                    del self._copies[name]
             self._homes = {name: home for name, home in self._homes.items() if home is not left}
             for found in self._found.values():
                 found[:] = (each for each in found if each is not left)

@@ -109,6 +109,14 @@ class Root:
             point.offsets[partition] = offset
             point.save()
 
+    def take_over(self, other: "Root", partition: TopicPartition, synced_offset: Offset) -> None:
+        """Durably: a log that the other one speaks of will lie here, whole and synced up to this offset."""
+        self.high_watermarks.offsets[partition] = other.high_watermarks.get(partition)
+        self.log_starts.offsets[partition] = other.log_starts.get(partition)
+        self.recovery_points.offsets[partition] = synced_offset
+        for each in self._checkpoints:
+            each.save()
+
     def lower(self, partition: TopicPartition, offset: Offset) -> None:
         """Before a log is cut at `offset`: from now on nothing says, durably, that more of it was kept or committed."""
         for each in (self.high_watermarks, self.recovery_points):

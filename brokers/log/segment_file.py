@@ -82,6 +82,10 @@ class SegmentFile:
         """Of the log and its two indexes."""
         return self.path, self.index_path, self.time_index_path
 
+    def go_on(self, files: Files) -> None:
+        """The same files in another directory."""
+        self._files = files
+
     def successor(self, base_offset: Offset) -> "SegmentFile":
         """The segment that follows this one in the same folder; makes no file."""
         directory = self.path.rpartition("/")[0]

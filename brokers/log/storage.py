@@ -1,12 +1,12 @@
 """The disk side of all logs of a node: performs every storage effect against the `Files` port, now.
 
 One `Storage` per data directory. A failed write closes its log and is reported as `LogFailed`; the next `OpenLog`
-recovers from what the disk holds, and writes again what a failed sync left in memory only. Appends that must be synced
-are only written here: their partition appears in `unsynced`, and the host runs `begin_sync` → the work it returns, in
-any thread → `end_sync`, which reports `Written`.
+recovers from what the disk holds, and writes again what a failed sync left in memory only. Of appends to be synced the
+partition appears in `unsynced`; the host runs `begin_sync` → the work, in any thread → `end_sync`.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -50,6 +50,7 @@ from brokers.log.folders import aside_name, folder_name
 from brokers.log.log import Log
 from brokers.log.opening import open_log
 from brokers.log.ranges import share
+from brokers.log.reads import taken
 from brokers.log.root import DELETED_SUFFIX, Root
 from brokers.log.segment_file import LoadedIndexes
 from brokers.log.snapshots import encode_snapshot
@@ -60,7 +61,6 @@ from brokers.log.syncing import SyncResult, Syncs, SyncTarget
 from brokers.log.timestamps import NOTHING_FOUND, found_timestamp
 from brokers.log.truncation import cut_log
 from brokers.ports import DiskError, Files, SyncError
-from brokers.records.batch import BatchError
 
 
 class Storage:
@@ -78,8 +78,8 @@ class Storage:
         self.directory = directory
         self.files = self._files = files
         self._interval = index_interval_bytes
-        self._root = Root(files)
-        self._doubts = Doubts(files, self._root)
+        self.root = Root(files)
+        self._doubts = Doubts(files, self.root)
         self._loaded = LoadedIndexes()
         self._logs: dict[TopicPartition, StoredLog] = {}
         self._cores: dict[TopicPartition, Log] = {}  # read again only once the core has stopped
@@ -110,19 +110,19 @@ class Storage:
     @property
     def repairs(self) -> tuple[str, ...]:
         """What was wrong with the files in the data directory's root when it was opened."""
-        return self._root.repairs
+        return self.root.repairs
 
     @property
     def previous_broker_epoch(self) -> int:
         """Of the registration that ended with a clean shutdown just before this start; -1 if none did."""
-        return self._root.previous_broker_epoch
+        return self.root.previous_broker_epoch
 
     def perform(self, effect: StorageEffect, now: Instant) -> list[Event]:
         """Do it and report."""
         return self._performers[type(effect)](effect, now)
 
     def begin_sync(self, partition: TopicPartition) -> Callable[[], SyncResult]:
-        """Take a partition from `unsynced` -> the syncing, which may run in another thread while appends go on."""
+        """Take a partition from `unsynced` -> the syncing, in whatever thread, while appends go on."""
         return self._syncs.begin(partition, self._logs[partition])
 
     def end_sync(self, partition: TopicPartition, result: SyncResult) -> list[Event]:
@@ -136,9 +136,8 @@ class Storage:
                 return self._sync_failed(partition, log, reason)
         if not is_open:
             return []  # closed, or opened anew, meanwhile
-        was_promised = log.sync_promised > log.synced_offset
-        log.synced_offset = max(log.synced_offset, result.next_offset)
-        self._root.recovery_points.offsets[partition] = log.synced_offset
+        was_promised = log.is_synced_to(result.next_offset)
+        self.root.recovery_points.offsets[partition] = log.synced_offset
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _sync_failed(self, partition: TopicPartition, log: StoredLog, reason: str) -> list[Event]:
@@ -157,26 +156,38 @@ class Storage:
         """
         for partition in list(self._logs):
             self._close(CloseLog(partition, delete=False), 0)
-        try:
+        with suppress(DiskError):
             if not self._offline:
-                self._root.mark_closed()
-        except DiskError:
-            return
+                self.root.mark_closed()
 
     def abandon(self) -> None:
         """The directory has failed: let go of its logs, and leave it as it is."""
         for partition in list(self._logs):
             self._drop(partition)
 
+    def opened(self, partition: TopicPartition) -> tuple[StoredLog, Log] | None:
+        """Both halves of a log, if it is open."""
+        log = self._logs.get(partition)
+        return None if log is None else (log, self._cores[partition])
+
+    def adopt(self, other: "Storage", partition: TopicPartition) -> list[Event]:
+        """A log that was open in another directory goes on in this one: what its appends waited for has come."""
+        log, core = other._logs[partition], other._cores[partition]
+        other._drop(partition)
+        was_promised = log.is_synced_to(log.next_offset)
+        log.go_on(self._files, self._loaded)
+        self._logs[partition], self._cores[partition] = log, core
+        return [Written(partition, log.synced_offset)] if was_promised else []
+
     def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
         partition = effect.partition
         self._drop(partition)
         try:
-            if self._doubts.settle(partition):
-                self._checked.pop(partition, None)  # all of it is looked at
+            if self._doubts.settle(partition):  # then all of it is looked at
+                self._checked.pop(partition, None)
             log, stored, repairs = open_log(
                 self._files,
-                self._root,
+                self.root,
                 partition,
                 effect.topic_id,
                 loaded=self._loaded,
@@ -199,7 +210,7 @@ class Storage:
         self._syncs.ask(partition, log, log.active)
         self._syncs.sync_now(partition, log)
         log.synced_offset = log.next_offset
-        self._root.recovery_points.offsets[partition] = log.synced_offset
+        self.root.recovery_points.offsets[partition] = log.synced_offset
 
     def _append(self, effect: Append, now: Instant) -> list[Event]:
         partition = effect.partition
@@ -224,7 +235,7 @@ class Storage:
             sealed, end = log.active, log.next_offset
             if effect.base_offset < end:
                 # An empty log begins anew below, where nothing is on the disk yet.
-                self._root.lower(effect.partition, effect.base_offset)
+                self.root.lower(effect.partition, effect.base_offset)
                 log.synced_offset = min(log.synced_offset, effect.base_offset)
             log.roll(effect.base_offset, effect.producers)
             self._syncs.ask(effect.partition, log, sealed)
@@ -237,9 +248,8 @@ class Storage:
     def _settle_gap(self, partition: TopicPartition, log: StoredLog) -> list[Event]:
         """Make a hole between two segments durable as one that is meant; recovery takes any other for a loss."""
         self._syncs.sync_now(partition, log)
-        was_promised = log.sync_promised > log.synced_offset
-        log.synced_offset = log.next_offset
-        self._root.save_recovery_point(partition, log.synced_offset)
+        was_promised = log.is_synced_to(log.next_offset)
+        self.root.save_recovery_point(partition, log.synced_offset)
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
@@ -250,7 +260,7 @@ class Storage:
             for path in list(log.unsynced_paths):  # whose the folder is, before what is said of it
                 self._files.sync(path)
                 log.synced((path,))
-            self._root.save_log_start(effect.partition, effect.log_start_offset)
+            self.root.save_log_start(effect.partition, effect.log_start_offset)
             self._syncs.trimmed(effect.partition, log.trim(effect.log_start_offset))
 
         return self._on_log(effect.partition, trim)
@@ -261,18 +271,16 @@ class Storage:
         if core is None:
             return []
         self._checked[partition] = effect.offset
-        cut = partial(cut_log, self._files, self._root, effect, core.epochs.entries)
+        cut = partial(cut_log, self._files, self.root, effect, core.epochs.entries)
         return self._on_log(partition, cut) or self._open(
             OpenLog(partition, core.topic_id, True), now
         )
 
     def _on_log(self, partition: TopicPartition, act: Callable[[StoredLog], None]) -> list[Event]:
         """Act on an open log; what the disk refuses takes it offline."""
-        log = self._logs.get(partition)
-        if log is None:
-            return []
         try:
-            act(log)
+            if (log := self._logs.get(partition)) is not None:
+                act(log)
         except DiskError as error:
             return self._fail(partition, error)
         return []
@@ -292,28 +300,28 @@ class Storage:
         directory = folder_name(partition)
         self._drop(partition)
         self._offline.pop(partition, None)
-        self._root.forget(partition)
+        self.root.forget(partition)
         self._doubts.forget(partition)
         if self._files.exists(directory):
             aside = aside_name(partition, core.topic_id.hex() if core else "", DELETED_SUFFIX)
             remove_folder(self._files, directory, aside)
 
     def _remove_strays(self, effect: RemoveStrays, now: Instant) -> list[Event]:
-        folders = remove_strays(self._files, self._root, effect.kept.union(self._logs))
+        folders = remove_strays(self._files, self.root, effect.kept.union(self._logs))
         return [StraysRemoved(folders)] if folders else []
 
     def _close_cleanly(self, partition: TopicPartition) -> None:
         log, core = self._logs[partition], self._cores[partition]
         self._syncs.sync_now(partition, log)
         log.close(encode_snapshot(core.producers))
-        self._root.recovery_points.offsets[partition] = log.next_offset
+        self.root.recovery_points.offsets[partition] = log.next_offset
         self._drop(partition)
 
     def _save_high_watermarks(self, effect: SaveHighWatermarks, now: Instant) -> list[Event]:
         """The periodic checkpoint; index tails go to their files with it. A refusing disk is asked again next time."""
         try:
-            self._root.save_high_watermarks(effect.offsets)
-            self._root.recovery_points.save()
+            self.root.save_high_watermarks(effect.offsets)
+            self.root.recovery_points.save()
         except DiskError as error:
             return [DirectoryRefused(str(error), self.directory)]
         events: list[Event] = []
@@ -347,20 +355,12 @@ class Storage:
         at_least_one: bool,
     ) -> tuple[tuple[Any, Offset, KafkaError], list[Event]]:
         """(what there is of a range, read or found; where it ends; what was wrong), and what failed for good."""
-        partition, offset, bound, _ = wanted
-        log = self._logs.get(partition)
-        if log is None:
-            return (b"", offset, KafkaError.KAFKA_STORAGE_ERROR), []
-        if not log.log_start_offset <= offset <= log.next_offset:
-            return (b"", offset, KafkaError.OFFSET_OUT_OF_RANGE), []
+        log = self._logs.get(wanted.partition)
         try:
-            data, next_offset = take(log, offset, bound, size_max, at_least_one=at_least_one)
-        except BatchError as error:
-            return (b"", offset, error.error), []
+            return taken(log, take, wanted, size_max, at_least_one), []
         except DiskError as error:
-            failed = b"", offset, KafkaError.KAFKA_STORAGE_ERROR
-            return failed, self._fail(partition, error)
-        return (data, next_offset, KafkaError.NONE), []
+            failed = b"", wanted.offset, KafkaError.KAFKA_STORAGE_ERROR
+            return failed, self._fail(wanted.partition, error)
 
     def _find_timestamp(self, effect: FindTimestamp, now: Instant) -> list[Event]:
         found, events = NOTHING_FOUND, list[Event]()
@@ -381,7 +381,7 @@ class Storage:
             raise
 
     def _keep_broker_epoch(self, effect: KeepBrokerEpoch, now: Instant) -> list[Event]:
-        self._root.broker_epoch = effect.broker_epoch
+        self.root.broker_epoch = effect.broker_epoch
         return []
 
     def _fail(self, partition: TopicPartition, error: DiskError) -> list[Event]:

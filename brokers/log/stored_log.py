@@ -131,6 +131,22 @@ class StoredLog:
         for path in (*self.active.paths, *self.unsynced_paths):
             self._files.sync(path)
 
+    def go_on(self, files: Files, loaded: LoadedIndexes) -> None:
+        """The folder has moved to another directory, whole and synced."""
+        for segment in self.segments:
+            self._loaded.forget(segment)
+            segment.go_on(files)
+        self._files, self._loaded = files, loaded
+        for segment in self.segments[:-1]:
+            loaded.touch(segment)
+        self.unsynced_paths.clear()
+
+    def is_synced_to(self, next_offset: Offset) -> bool:
+        """Everything below is on the disk -> whether some of that was promised to be told."""
+        was_promised = self.sync_promised > self.synced_offset
+        self.synced_offset = max(self.synced_offset, next_offset)
+        return was_promised
+
     def needs(self, path: str) -> bool:
         """Whether a file is part of the log: one that is gone was taken away, with the disk perhaps."""
         return any(path in segment.paths for segment in self.segments)

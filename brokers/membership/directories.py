@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from brokers.ids import MIGRATING_DIRECTORY, TopicPartition
+from brokers.ids import MIGRATING_DIRECTORY, Offset, TopicPartition
 
 
 @dataclass(slots=True)
@@ -19,14 +19,27 @@ class OwnDirectory:
     failure: str = ""
 
 
+@dataclass(slots=True)
+class Future:
+    """Where a replica is moved to, and how much of it is there: everything below `next_offset`."""
+
+    directory: UUID
+    size: int = 0
+    next_offset: Offset = 0
+
+
 class OwnDirectories:
-    """`homes` says in which directory the log of a partition was opened."""
+    """`homes` says in which directory the log of a partition was opened; `futures`, which are on the move; `preferred`,
+    where those are to be begun that are not here yet.
+    """
 
     def __init__(self, log_dirs: Sequence[OwnDirectory], metadata: UUID) -> None:
         """`metadata` is the directory of the metadata log, which need not be one of `log_dirs`."""
         self.all = tuple(log_dirs)
         self.metadata = metadata
         self.homes: dict[TopicPartition, UUID] = {}
+        self.futures: dict[TopicPartition, Future] = {}
+        self.preferred: dict[TopicPartition, UUID] = {}
         self.metadata_failure = ""
 
     @property

@@ -1,22 +1,14 @@
 """Bytes on the disk."""
 
-from typing import Any
-from uuid import UUID
-
 import pytest
 
-from brokers.api import describe_log_dirs
 from brokers.errors import KafkaError
 from brokers.events import LogFailed
 from brokers.ids import TopicPartition
-from brokers.log.directories import Directories
-from brokers.log.storage import Storage
-from brokers.membership.directories import OwnDirectories, OwnDirectory
-from brokers.wire.messages.log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
-from tests.sim.files import ROOM, SimFiles
+from brokers.wire.messages.log_dirs import DescribableLogDirTopic
+from tests.sim.files import ROOM
+from tests.unit.brokers.api.several import B, Several, described, held
 from tests.unit.brokers.api.whole import Whole
-
-A, B = UUID(int=21), UUID(int=22)
 
 
 def node_with_logs() -> Whole:
@@ -24,18 +16,6 @@ def node_with_logs() -> Whole:
     node.create("a", 2)
     node.create("b", 1)
     return node
-
-
-def described(node: Whole, topics: list[DescribableLogDirTopic] | None, version: int = 4) -> Any:
-    return node.ask(describe_log_dirs, version, DescribeLogDirsRequest(topics=topics)).results
-
-
-def held(directory: Any) -> set[tuple[str, int]]:
-    return {
-        (topic.name, item.partition_index)
-        for topic in directory.topics
-        for item in topic.partitions
-    }
 
 
 @pytest.mark.parametrize("version", range(1, 6))
@@ -58,21 +38,6 @@ def test_only_what_is_asked_for_exists_and_is_online() -> None:
     assert held(directory) == {("a", 1)}
     (directory,) = described(node, [])
     assert directory.topics == []
-
-
-class Several(Whole):
-    """With two log directories, the first of which has the metadata log, and a third that could not be opened."""
-
-    def __init__(self) -> None:
-        self.disks = {A: SimFiles(), B: SimFiles()}
-        super().__init__()
-
-    def make_directories(self) -> tuple[Directories, OwnDirectories]:
-        several = Directories(A, self.disks, missing=1)
-        for each, disk in self.disks.items():
-            several.add(Storage(disk, directory=each, unsynced=several.unsynced))
-        own = [OwnDirectory("/a", A), OwnDirectory("/b", B), OwnDirectory("/c", None, "gone")]
-        return several, OwnDirectories(own, A)
 
 
 def test_each_directory_has_what_lies_in_it_and_an_error_where_it_failed() -> None:

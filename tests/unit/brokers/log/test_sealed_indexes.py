@@ -35,7 +35,7 @@ def append(driver: Driver, *, roll_first: bool = False) -> None:
 
 def save_recovery_point(driver: Driver) -> None:
     """As the periodic checkpoint does."""
-    driver.storage._root.recovery_points.save()
+    driver.storage.root.recovery_points.save()
 
 
 def assert_nothing_expires(files: Zeroing, end: Offset) -> None:

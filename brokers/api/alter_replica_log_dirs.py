@@ -1,0 +1,73 @@
+"""AlterReplicaLogDirs (key 34): replicas move to other log directories of this broker (KIP-113). Versions 1-2.
+
+The answer comes at once; DescribeLogDirs shows how far the copy is. A replica that is not here yet will be begun in the
+directory named, which kafka-reassign-partitions relies on: it asks again until the replica is there.
+"""
+
+from uuid import UUID
+
+from brokers.api.context import Context
+from brokers.effects import CopyLog, Effect, Reply
+from brokers.errors import KafkaError, Refusal
+from brokers.events import Request
+from brokers.ids import Instant, TopicPartition
+from brokers.membership.directories import Future, OwnDirectory
+from brokers.wire.messages.log_dirs import (
+    AlterReplicaLogDirPartitionResult,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
+    AlterReplicaLogDirTopicResult,
+)
+
+KEY = 34
+VERSIONS = (1, 2)
+
+
+def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    message = request.message
+    assert isinstance(message, AlterReplicaLogDirsRequest)
+    effects: list[Effect] = []
+    topics: dict[str, AlterReplicaLogDirTopicResult] = {}
+    for wanted in message.dirs:
+        for topic in wanted.topics:
+            result = topics.setdefault(
+                topic.name, AlterReplicaLogDirTopicResult(topic_name=topic.name)
+            )
+            for index in topic.partitions:
+                error = KafkaError.NONE
+                try:
+                    effects += _move(context, TopicPartition(topic.name, index), wanted.path)
+                except Refusal as refusal:
+                    error = refusal.error
+                outcome = AlterReplicaLogDirPartitionResult(partition_index=index, error_code=error)
+                result.partitions.append(outcome)
+    response = AlterReplicaLogDirsResponse(results=list(topics.values()))
+    return [*effects, Reply(request.ticket, response)]
+
+
+def _move(context: Context, partition: TopicPartition, path: str) -> list[Effect]:
+    directories = context.directories
+    directory = _online(directories.all, path)
+    replica = context.partitions.get(partition)
+    if replica is None:
+        directories.preferred[partition] = directory
+        raise Refusal(KafkaError.REPLICA_NOT_AVAILABLE)
+    if replica.log is None:
+        raise Refusal(KafkaError.KAFKA_STORAGE_ERROR, replica.offline)
+    future = directories.futures.get(partition)
+    if directories.home(partition) == directory:
+        directories.futures.pop(partition, None)
+        return [] if future is None else [CopyLog(partition, None)]
+    if future is not None and future.directory == directory:
+        return []
+    directories.futures[partition] = Future(directory)
+    return [CopyLog(partition, directory)]
+
+
+def _online(log_dirs: tuple[OwnDirectory, ...], path: str) -> UUID:
+    found = next((each for each in log_dirs if each.path == path), None)
+    if found is None:
+        raise Refusal(KafkaError.LOG_DIR_NOT_FOUND)
+    if found.id is None or found.failure:
+        raise Refusal(KafkaError.KAFKA_STORAGE_ERROR, found.failure)
+    return found.id
