@@ -3,17 +3,17 @@
 import json
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.process.regions import CAUSEWAY
+from federation.cli import main
 
 pytestmark = pytest.mark.process
 PATIENCE_S = 30
@@ -31,11 +31,9 @@ class Region:
         self.bootstrap = region["bootstrap"]
 
     def run(self, *words: str) -> tuple[int, Any]:
-        done = subprocess.run(
-            [CAUSEWAY, *words, *self._place, "--json"], capture_output=True, text=True, check=False
-        )
-        assert done.stdout, done.stderr
-        return done.returncode, json.loads(done.stdout)
+        ran = CliRunner().invoke(main, [*words, *self._place, "--json"])
+        assert ran.stdout, ran.output
+        return ran.exit_code, json.loads(ran.stdout)
 
     def kill(self, node_id: int) -> None:
         os.kill(self._nodes[node_id - 1]["pid"], signal.SIGKILL)
