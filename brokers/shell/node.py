@@ -12,12 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
 
-from brokers.effects import Changed, End, Hangup, Reply, Serve
+from brokers.effects import Changed, CloseLog, End, Hangup, OpenLog, Reply, Serve
 from brokers.events import Started, TimeReached
 from brokers.ids import Instant, TopicPartition
 from brokers.log.directories import Directories
 from brokers.log.storage import Storage
 from brokers.region import Ready
+from brokers.shell.backlog import Backlog, Unhurried
 from brokers.shell.clock import Clock
 from brokers.shell.logs import CHANGE
 from brokers.shell.server import Server
@@ -55,6 +56,7 @@ class Node:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: Instant | None = None
         self._syncing: dict[TopicPartition, None] = {}
+        self._backlog = Backlog(self._perform_unhurried, asyncio.get_running_loop())
         self._threads = ThreadPoolExecutor(SYNC_THREADS, thread_name_prefix="sync")
         self._loop = asyncio.get_running_loop()
         self.serving: asyncio.Future[None] = self._loop.create_future()
@@ -65,6 +67,8 @@ class Node:
             Serve: lambda _: _reach(self.serving),
             Ready: lambda _: self._on_ready(),
             End: self._on_end,
+            OpenLog: self._backlog.put,
+            CloseLog: self._backlog.put,
         }
 
     def serve(self, server: Server) -> None:
@@ -109,6 +113,17 @@ class Node:
         storage = self._storage
         self._events += storage.perform(effect, now)
         if storage.unsynced:
+            self._sync()
+
+    def _perform_unhurried(self, effect: Unhurried) -> None:
+        try:
+            events = self._storage.perform(effect, self._clock.now())
+        except Exception as error:
+            self._give_up(error)
+            return
+        for event in events:
+            self.feed(event)
+        if self._storage.unsynced:
             self._sync()
 
     def _sync(self) -> None:
@@ -163,6 +178,7 @@ class Node:
         """Everything that is being synced is waited for, then the log is closed cleanly."""
         if self._timer is not None:
             self._timer.cancel()
+        self._backlog.end()
         now = self._clock.now()
         for effect in self._core.stop():
             self._do(effect, now)
