@@ -80,7 +80,10 @@ def generate(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Propose a plan: replicas spread over racks, hosts and brokers, or as each topic's placement says."""
+    """Propose a plan: replicas spread over racks, hosts and brokers, or as each topic's placement says.
+
+    Of plans that come to the same, one that leaves most replicas where they are.
+    """
     names = _names(path, topics)
     with answering(bootstrap) as client:
         found = picture(client, names)

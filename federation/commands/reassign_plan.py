@@ -139,6 +139,37 @@ def plan_text(assignments: Targets) -> str:
     return json.dumps(plan_document(assignments), separators=(",", ":"))
 
 
+# --- proposals ---
+
+
+def dealt(
+    current: Sequence[tuple[int, ...]], proposed: Sequence[tuple[int, ...]]
+) -> list[tuple[int, ...]]:
+    """The same proposals, dealt to a topic's partitions so that replicas stay where they are as far as is easily seen.
+
+    Any of them does for any partition. Those who keep most choose first, the lowest partition among equals.
+    """
+    left: dict[frozenset[int], list[tuple[int, ...]]] = {}
+    for each in proposed:
+        left.setdefault(frozenset(each), []).append(each)
+    chosen: dict[int, tuple[int, ...]] = {}
+
+    def choose(index: int, brokers: frozenset[int]) -> None:
+        orders, have = left[brokers], current[index]
+        chosen[index] = orders.pop(orders.index(have) if have in orders else 0)
+        if not orders:
+            del left[brokers]
+
+    for keeps in range(max(map(len, proposed), default=0), -1, -1):
+        for index, have in enumerate(current):
+            if index not in chosen and left:
+                held = frozenset(have)
+                fits = next((each for each in left if len(each & held) == keeps), None)
+                if fits is not None:
+                    choose(index, fits)
+    return [chosen[index] for index in range(len(current))]
+
+
 # --- throttles ---
 
 

@@ -27,6 +27,7 @@ from federation.commands.reassign_plan import (
     RATES,
     Ongoing,
     Targets,
+    dealt,
 )
 from federation.commands.region_client import Client, NoAnswer
 from federation.commands.region_picture import Broker, Picture, Topic
@@ -211,9 +212,11 @@ def _of_topic(
             f"{topic.name}: {error}",
             hint="mend what it says, or name more brokers in --broker-list",
         ) from error
+    current = [each.replicas for each in topic.partitions]
+    replicas = dealt(current, [assignment.replicas for assignment in assignments])
     return {
-        TopicPartition(topic.name, each.partition): assignment.replicas
-        for each, assignment in zip(topic.partitions, assignments, strict=True)
+        TopicPartition(topic.name, each.partition): chosen
+        for each, chosen in zip(topic.partitions, replicas, strict=True)
     }
 
 

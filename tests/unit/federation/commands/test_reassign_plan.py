@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from brokers.ids import TopicPartition
 from federation.commands.reassign_plan import (
@@ -11,6 +13,7 @@ from federation.commands.reassign_plan import (
     Ongoing,
     PlanError,
     by_name,
+    dealt,
     moves,
     plan_text,
     progress,
@@ -116,3 +119,28 @@ def test_a_plan_is_complete_where_the_replicas_are_those_it_names_in_its_order()
     assert "there is no such partition" in missing.sentence
     moving = progress({T0: (2, 1)}, current, {T0: Ongoing((), (), ())})[0]
     assert (moving.state, moving.is_complete) == ("in progress", False)
+
+
+def test_proposals_are_dealt_so_that_replicas_stay() -> None:
+    current = [(1, 2), (2, 3), (3, 1)]
+    assert dealt(current, [(3, 2), (1, 3), (2, 1)]) == [(2, 1), (3, 2), (1, 3)]
+    assert dealt([(1, 2), (3, 4)], [(4, 5), (5, 1)]) == [(5, 1), (4, 5)]
+    assert dealt([(2, 1)], [(2, 1)]) == [(2, 1)]
+
+
+ASSIGNMENTS = st.lists(
+    st.lists(st.integers(1, 6), min_size=3, max_size=3, unique=True).map(tuple),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(ASSIGNMENTS, ASSIGNMENTS)
+def test_what_is_dealt_is_what_was_proposed(
+    current: list[tuple[int, ...]], proposed: list[tuple[int, ...]]
+) -> None:
+    count = min(len(current), len(proposed))
+    found = dealt(current[:count], proposed[:count])
+    assert sorted(found) == sorted(proposed[:count])
+    again = dealt(proposed[:count], found)
+    assert [{*each} for each in again] == [{*each} for each in proposed[:count]]
