@@ -131,6 +131,14 @@ class LogMoved:
 
 
 @dataclass(frozen=True, slots=True)
+class MoveInterrupted:
+    """After `LogOpened`: it was being copied to this directory when the last process ended."""
+
+    partition: TopicPartition
+    directory: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class CopyFailed:
     """Answer to `CopyLog`: the directory refused, or is not there. The log stays where it is."""
 
@@ -228,7 +236,7 @@ LogAnswer: TypeAlias = (
 )  # to a question to a disk
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | DirectoryRefused
-    | LogCopied | LogMoved | CopyFailed
+    | LogCopied | LogMoved | MoveInterrupted | CopyFailed
     | Written
     | RangeRead | RangesFound | TimestampFound | DirectoriesMeasured | StraysRemoved | StateSaved | StateLoaded
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from brokers.api.context import Context
 from brokers.effects import Changed, CopyLog, Effect
-from brokers.events import CopyFailed, LogCopied, LogMoved
+from brokers.events import CopyFailed, LogCopied, LogMoved, MoveInterrupted
 from brokers.ids import Instant, TopicPartition
 from brokers.membership.directories import Future
 from brokers.whereabouts import Whereabouts
@@ -17,6 +17,13 @@ class Moves:
         self._context = context
         self._whereabouts = whereabouts
         self._futures = context.directories.futures
+
+    def resume(self, event: MoveInterrupted, now: Instant) -> list[Effect]:
+        """What the last process had begun is begun again."""
+        if event.partition not in self._context.partitions:
+            return []
+        self._futures[event.partition] = Future(event.directory)
+        return [CopyLog(event.partition, event.directory)]
 
     def copied(self, event: LogCopied, now: Instant) -> list[Effect]:
         future = self._wanted(event)

@@ -33,6 +33,7 @@ from brokers.events import (
     LogCopied,
     LogFailed,
     LogMoved,
+    MoveInterrupted,
     RangeFound,
     RangesFound,
     StraysRemoved,
@@ -40,7 +41,7 @@ from brokers.events import (
 from brokers.ids import METADATA_PARTITION, UNASSIGNED_DIRECTORY, Instant, Offset, TopicPartition
 from brokers.log.checkpoints import NO_BROKER_EPOCH
 from brokers.log.folders import clear_folder, folder_name, owner_of
-from brokers.log.moving import FUTURE_SUFFIX, Copy, SourceError, mark_in
+from brokers.log.moving import Copy, SourceError, interrupted, mark_in
 from brokers.log.ranges import share
 from brokers.log.states import measured
 from brokers.log.storage import Storage
@@ -63,6 +64,7 @@ class Directories:
         self._homes: dict[TopicPartition, Storage] = {}
         self._counts: Counter[UUID] = Counter()  # partitions by directory
         self._copies: dict[TopicPartition, Copy] = {}
+        self._interrupted: dict[TopicPartition, UUID] = {}  # on the way to which directory
         self._syncing: dict[TopicPartition, Storage] = {}
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
             OpenLog: self._open,
@@ -80,9 +82,8 @@ class Directories:
 
     def add(self, storage: Storage) -> None:
         """Made with `unsynced`. Raises `DiskError`, and is as before."""
-        for name in storage.files.list(""):
-            if name.endswith(FUTURE_SUFFIX):
-                storage.files.remove(name)  # a copy that a crash interrupted
+        for partition in interrupted(storage.files):
+            self._interrupted[partition] = storage.directory
         held = list(partitions_in(storage.files))
         self._storages[storage.directory] = storage
         if storage.directory in self._log_dirs:
@@ -153,7 +154,11 @@ class Directories:
             because = "it lies in a log directory that is offline"
             return [LogFailed(partition, because, effect.directory)]
         self._homes[partition] = home
-        return home.perform(effect, now)
+        events = home.perform(effect, now)
+        target = self._interrupted.get(partition, home.directory)
+        if target != home.directory and home.opened(partition) is not None:
+            events.append(MoveInterrupted(partition, self._interrupted.pop(partition)))
+        return events
 
     def _found_home(self, effect: OpenLog) -> Storage | None:
         """Where it was found. Of two, that which a move has ended in is kept, or that which the region knows."""
@@ -255,9 +260,10 @@ class Directories:
             for event in storage.perform(effect, now):
                 if isinstance(event, StraysRemoved):
                     removed += event.folders
-        self._found.clear()
+        self._found = {name: found for name, found in self._found.items() if name in effect.kept}
         homes = (home for name, home in self._homes.items() if name != METADATA_PARTITION)
-        self._counts = Counter(home.directory for home in homes)
+        held = chain(homes, chain.from_iterable(self._found.values()))
+        self._counts = Counter(home.directory for home in held)
         return [StraysRemoved(tuple(removed))] if removed else []
 
     # --- what concerns several of them ---

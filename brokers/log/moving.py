@@ -6,6 +6,8 @@ crash before the renaming leaves the original and a leftover; after it, two fold
 is whole. The open log goes on where it was, over other files.
 """
 
+import re
+from collections.abc import Iterator
 from contextlib import suppress
 
 from brokers.ids import Offset, TopicPartition
@@ -18,6 +20,7 @@ from brokers.log.strays import remove_folder
 from brokers.ports import DiskError, Files
 
 FUTURE_SUFFIX = "-future"
+_FUTURE = re.compile(r"(?P<topic>.+)-(?P<partition>\d+)\.[0-9a-f]+-future")
 STEP_BYTES = 1 << 20  # as much as one step may cost whoever waits for the node
 
 
@@ -28,6 +31,15 @@ class SourceError(Exception):
 def mark_in(folder: str) -> str:
     """The file that says of two folders of one name which counts."""
     return f"{folder}/moved-here"
+
+
+def interrupted(files: Files) -> Iterator[TopicPartition]:
+    """Remove the copies that the last process left -> whose they were, as far as the names tell. Raises `DiskError`."""
+    for name in list(files.list("")):
+        if name.endswith(FUTURE_SUFFIX):
+            files.remove(name)
+            if match := _FUTURE.fullmatch(name):
+                yield TopicPartition(match["topic"], int(match["partition"]))
 
 
 class Copy:

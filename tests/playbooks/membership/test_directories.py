@@ -204,6 +204,16 @@ def test_without_the_metadata_logs_directory_or_the_last_one_the_node_ends(
     assert [story.placed(index).leader for index in range(4)] == [3, 3, 3, 3]
 
 
+def test_a_failure_that_no_controller_hears_of_ends_the_node(story: Story) -> None:
+    story.region.nodes[1].stall()
+    story.disk(B).break_at("t-1")
+    story.client.write(2, 1, b"x")
+    story.region.run(29_000)
+    assert story.node.alive
+    story.region.run(2_000)
+    assert story.node.end is not None and "no controller has heard" in str(story.node.end.reason)
+
+
 def test_assignments_are_asked_of_controllers_only() -> None:
     assert assign_replicas_to_dirs.KEY in versions.advertised(Listener.CONTROLLER)
     assert assign_replicas_to_dirs.KEY not in versions.advertised(Listener.DATA)

@@ -20,8 +20,8 @@ A, B = UUID(int=21), UUID(int=22)
 class Several(Whole):
     """`disks` are the two that are there."""
 
-    def __init__(self) -> None:
-        self.disks = {A: SimFiles(), B: SimFiles()}
+    def __init__(self, disks: dict[UUID, SimFiles] | None = None) -> None:
+        self.disks = disks or {A: SimFiles(), B: SimFiles()}
         super().__init__()
 
     def make_directories(self) -> tuple[Directories, OwnDirectories]:
@@ -30,6 +30,10 @@ class Several(Whole):
             several.add(Storage(disk, directory=each, unsynced=several.unsynced))
         own = [OwnDirectory("/a", A), OwnDirectory("/b", B), OwnDirectory("/c", None, "gone")]
         return several, OwnDirectories(own, A)
+
+    def successor(self) -> "Several":
+        """The process was killed, and another one opens its disks."""
+        return Several(self.disks)
 
     def home(self, topic: str, index: int) -> UUID:
         """As the region has it."""

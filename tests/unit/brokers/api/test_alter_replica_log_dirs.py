@@ -104,6 +104,18 @@ def test_a_replica_whose_log_is_offline_does_not_move() -> None:
     assert alter(node, "/b", "t", 0) == [KafkaError.KAFKA_STORAGE_ERROR]
 
 
+def test_a_move_goes_on_after_a_restart() -> None:
+    node = node_with_topic()
+    for _ in range(4):
+        node.write("t", 0, PART)
+    alter(node, "/b", "t", 0)
+    again = node.successor()
+    for _ in range(20):
+        again.wait(10)
+    _, second, _ = described(again)
+    assert held(second) == {("t", 0), ("t", 1)}
+
+
 def test_a_topic_that_is_deleted_is_moved_no_further() -> None:
     node = node_with_topic()
     for _ in range(4):

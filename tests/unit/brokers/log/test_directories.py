@@ -153,6 +153,16 @@ def test_the_metadata_log_and_its_state_lie_in_their_own_directory() -> None:
     assert node.open("t-0") == A  # it is no partition of a topic
 
 
+def test_a_directory_for_the_metadata_log_alone_takes_no_partitions() -> None:
+    disks = {A: SimFiles(), B: SimFiles()}
+    several = Directories(A, (B,), missing=0)
+    for each, disk in disks.items():
+        several.add(Storage(disk, directory=each, unsynced=several.unsynced))
+    for partition, home in ((METADATA_PARTITION, A), (at("t-0"), B), (at("t-1"), B)):
+        (opened,) = several.perform(OpenLog(partition, TOPIC_ID, False, UNASSIGNED_DIRECTORY), NOW)
+        assert isinstance(opened, LogOpened) and opened.directory == home
+
+
 def test_a_failed_directory_is_left_as_it_is_and_the_others_go_on() -> None:
     node = Node(A, B)
     node.open("t-0"), node.open("t-1")
@@ -237,6 +247,14 @@ def test_strays_are_removed_from_all_and_no_longer_counted() -> None:
     (removed,) = node.storage.perform(RemoveStrays(frozenset((at("t-0"),))), NOW)
     assert sorted(removed.folders) == ["t-1", "t-2", "t-3"]  # type: ignore[union-attr]
     assert [node.open(f"new-{index}") for index in range(2)] == [B, A]
+
+
+def test_a_log_that_is_kept_and_not_open_yet_is_found_all_the_same() -> None:
+    node = Node(A, B)
+    node.open("t-0"), node.open("t-1")
+    node.start()
+    assert node.storage.perform(RemoveStrays(frozenset((at("t-0"), at("t-1")))), NOW) == []
+    assert (node.open("t-1"), node.open("t-0")) == (B, A)
 
 
 def test_of_three_the_emptiest_in_the_order_of_the_settings() -> None:

@@ -24,6 +24,7 @@ from brokers.events import (
     LogFailed,
     LogMoved,
     LogOpened,
+    MoveInterrupted,
     RangeRead,
     Written,
 )
@@ -91,7 +92,9 @@ class Story:
         self.storage = Directories(A, self.disks, missing=0)
         for each, disk in self.disks.items():
             self.storage.add(Storage(disk, directory=each, unsynced=self.storage.unsynced))
-        (opened,) = self.storage.perform(OpenLog(TP, TOPIC_ID, False, UNASSIGNED_DIRECTORY), NOW)
+        opened, *self.more = self.storage.perform(
+            OpenLog(TP, TOPIC_ID, False, UNASSIGNED_DIRECTORY), NOW
+        )
         assert isinstance(opened, LogOpened)
         self.home, self.log = opened.directory, opened.log
 
@@ -219,6 +222,19 @@ def test_a_move_that_is_called_off_leaves_nothing() -> None:
     assert story.copy(None) == []
     assert (story.folders(A), story.folders(B)) == ([str(TP)], [])
     assert story.offsets() == [*range(6)]
+
+
+def test_a_move_that_was_interrupted_is_told_once_the_log_is_open() -> None:
+    story = Story()
+    for _ in range(6):
+        story.write(BIG)
+    story.copy()
+    story.start()
+    assert story.more == [MoveInterrupted(TP, B)]
+    assert (story.home, story.folders(B)) == (A, [])
+    assert story.move() == [LogMoved(TP, B)]
+    story.start()
+    assert (story.home, story.more) == (B, [])
 
 
 def test_a_topic_that_is_deleted_takes_its_copy_along() -> None:
