@@ -118,7 +118,7 @@ def tally(partitions: Iterable[Partition]) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`quorum` is None where the broker asked does not tell of it."""
+    """`quorum` is None where nobody asked for it, or the broker asked does not tell of it."""
 
     cluster_id: str
     controller: int

@@ -44,13 +44,16 @@ PARTITIONS_AT_ONCE: Final = 2_000  # Kafka gives no more in one answer
 _TOPIC, _BROKER = 2, 4  # Kafka's resource types
 
 
-def picture(client: Client, topics: Sequence[str] = ()) -> Picture:
-    """Of all topics, or of the named ones; ends the command for a name that is no topic's."""
+def picture(client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = False) -> Picture:
+    """Of all topics, or of the named ones; ends the command for a name that is no topic's.
+
+    The quorum's leader alone can tell of the quorum: while it is frozen, who does not ask has an answer.
+    """
     knows_fenced = client.version(DESCRIBE_CLUSTER) >= FENCED_FROM
     request = DescribeClusterRequest(include_fenced_brokers=knows_fenced)
     cluster = client.ask(DESCRIBE_CLUSTER, request)
     _check(cluster.error_code, cluster.error_message, "the broker does not describe its region")
-    quorum = _quorum(client)
+    quorum = _quorum(client) if asks_quorum else None
     return Picture(
         cluster_id=cluster.cluster_id,
         controller=cluster.controller_id if quorum is None else quorum.leader,

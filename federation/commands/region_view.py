@@ -57,7 +57,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def describe(bootstrap: str, check: bool, as_json: bool) -> None:
     """Cluster id, controllers, brokers, and how many partitions are not as they should be."""
     with answering(bootstrap) as client:
-        found = picture(client)
+        found = picture(client, asks_quorum=True)
         short = short_of_replicas(found, factors_set(client, found))
     answer(_described(found, short), as_json, lambda: _show_region(found, short))
     if check and not found.is_well:

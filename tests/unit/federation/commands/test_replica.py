@@ -20,7 +20,7 @@ from federation.local.layout import load
 from linker.wire.v1 import admin_pb2 as pb
 from tests.unit.federation.commands.broker_double import Answers, BrokerDouble, broker_double
 from tests.unit.federation.commands.region_double import RegionDouble, region_double
-from tests.unit.federation.commands.test_region import described, quorum
+from tests.unit.federation.commands.test_region import described
 
 _BROKER = 4
 
@@ -78,7 +78,10 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
                 results=[_settings(asked, stage.settings) for asked in request.resources]
             )
 
-        answers: Answers = {60: (2, cluster), 32: (4, configs), 55: (2, quorum), 75: (0, described)}
+        def nobody_leads(_: Any) -> Any:
+            raise AssertionError("the quorum need not be asked")
+
+        answers: Answers = {60: (2, cluster), 32: (4, configs), 55: (2, nobody_leads), 75: (0, described)}  # fmt: skip
         with broker_double(answers) as broker:
             stage.broker = broker
             yield stage
