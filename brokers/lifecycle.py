@@ -188,6 +188,8 @@ class Lifecycle:
         effects = replica.failed(reason, now) + effects
         if self.whereabouts.may_retry(directory):
             self.context.timers.set(now + RETRY_OPEN_MS, lambda _: self._retry(replica))
+        else:
+            self.whereabouts.lost(partition, directory, now)
         return effects + self._settle(partition, now)
 
     def _retry(self, replica: Replica) -> list[Effect]:

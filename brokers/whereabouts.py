@@ -13,7 +13,7 @@ from uuid import UUID
 from brokers.api.context import Context
 from brokers.effects import Changed, Effect, End, LeaveDirectory
 from brokers.errors import Refusal
-from brokers.ids import Instant, TopicPartition
+from brokers.ids import LOST_DIRECTORY, UNNAMED_DIRECTORIES, Instant, TopicPartition
 from brokers.metadata.image import BrokerImage
 from brokers.wire.messages.broker_lifecycle import (
     AssignReplicasToDirsRequest,
@@ -60,6 +60,13 @@ class Whereabouts:
         self._own.preferred.pop(partition, None)
         placed = self._context.image.partition(partition)
         if placed is None or placed.home(self._context.config.node_id) != directory:
+            self._untold[partition] = None
+            self._set_timer(now + LINGER_MS)
+
+    def lost(self, partition: TopicPartition, directory: UUID, now: Instant) -> None:
+        """It is in none of the directories that are well. Where the region does not know in which, it hears so."""
+        if directory in UNNAMED_DIRECTORIES and not self._own.is_online(self._own.own(directory)):
+            self._own.homes[partition] = LOST_DIRECTORY
             self._untold[partition] = None
             self._set_timer(now + LINGER_MS)
 

@@ -4,7 +4,7 @@ import pytest
 
 from brokers.errors import KafkaError
 from brokers.events import LogFailed
-from brokers.ids import TopicPartition
+from brokers.ids import LOST_DIRECTORY, TopicPartition
 from brokers.wire.messages.log_dirs import DescribableLogDirTopic
 from tests.sim.files import ROOM
 from tests.unit.brokers.api.several import B, Several, described, held
@@ -54,6 +54,16 @@ def test_each_directory_has_what_lies_in_it_and_an_error_where_it_failed() -> No
     first, second, _ = described(node, None)
     assert (first.error_code, second.error_code) == (0, KafkaError.KAFKA_STORAGE_ERROR)
     assert second.topics == []
+
+
+def test_a_replica_in_nobody_knows_which_failed_directory_is_reported_lost() -> None:
+    node = Several()
+    node.create("t", 1)
+    node.wait(100)
+    node.feed(LogFailed(TopicPartition("t", 0), "it lies in a log directory that is offline"))
+    node.wait(2_000)
+    assert node.home("t", 0) == LOST_DIRECTORY
+    assert node.broker.view.image.topics_by_name["t"].partitions[0].leader == -1
 
 
 @pytest.mark.parametrize("waited_ms", [100, 0])
