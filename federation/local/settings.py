@@ -179,7 +179,7 @@ def _quoted(text: str) -> str:
 
 
 def _free_ports(count: int, taken: Collection[int]) -> list[int]:
-    """Ports on which nothing listens, none of them taken; at random, so that federations started at once seldom meet."""
+    """Ports on which nothing listens, none of them taken; at random, so that federations begun at once seldom meet."""
     ports: list[int] = []
     if not count:
         return ports
