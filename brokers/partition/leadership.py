@@ -56,10 +56,17 @@ class Leadership:
         self.update(placed, now)
 
     def update(self, placed: PartitionImage, now: Instant) -> None:
-        """What the image says of this leadership by now."""
-        self.progress.update(
+        """What the image says of this leadership by now.
+
+        Whom a proposal that it overtook would have let in is asked for again: a follower that has everything does not
+        speak of it twice.
+        """
+        overtaken = self.progress.proposal
+        is_news = self.progress.update(
             placed.partition_epoch, placed.replicas, placed.isr, placed.observers, now
         )
+        if is_news and overtaken is not None and not {*overtaken.members} <= {*self.progress.isr}:
+            self.expand(now)
 
     def reached(self, now: Instant) -> Offset | None:
         """Where the high watermark may be; None while it must not move."""

@@ -159,6 +159,27 @@ def test_a_follower_that_came_up_is_proposed_and_counts() -> None:
     assert replica.leadership.progress.isr == (1, 2, 3)
 
 
+def test_a_follower_is_proposed_again_where_its_partition_changed_meanwhile() -> None:
+    replica, region = holding(placed(isr=(1, 2)))
+    fetch(replica, 3, 0)
+    assert region.last is not None and replica.leadership is not None
+    replica.leadership.answered(region.last, KafkaError.INVALID_UPDATE_VERSION, -1, (), NOW)
+    assert region.proposed == [(1, 2, 3)]
+    place(replica, placed(isr=(1, 2), partition_epoch=2))
+    assert region.proposed == [(1, 2, 3), (1, 2, 3)]
+    assert region.last.partition_epoch == 2
+
+
+def test_a_member_that_fell_behind_is_not_proposed_again_as_soon_as_it_is_out() -> None:
+    replica, region = holding(placed(isr=(1, 3)), min_insync=2)
+    fetch(replica, 3, 0)
+    replica.written(append(replica, 1, []), NOW)
+    assert replica.leadership is not None
+    replica.leadership.shrink(NOW + region.lag_ms_max + 1)
+    place(replica, placed(isr=(1,), partition_epoch=2))
+    assert region.proposed == [(1,)]
+
+
 def test_a_leadership_that_ends_tells_whoever_waited() -> None:
     replica, _ = holding(placed())
     heard: list[KafkaError] = []
