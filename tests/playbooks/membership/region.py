@@ -214,7 +214,8 @@ class Region:
 
     def bring_back(self, asker: Node, ask: Ask, message: object) -> None:
         assert isinstance(message, Message)
-        body = b"".join(codec.encode_response(ask.api_key, ask.api_version, message))
+        chunks = codec.encode_response(ask.api_key, ask.api_version, message)
+        body = b"".join(map(bytes, chunks))
         read = codec.decode_response(ask.api_key, ask.api_version, body, 0)
         self.answer(asker, ask, read, AskFailure.NONE)
 
