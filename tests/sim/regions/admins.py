@@ -1,12 +1,19 @@
-"""An operator of a region: makes the topic; in bad weather makes and deletes others, adds partitions, elects, moves.
+"""An operator of a region: makes the topic; in bad weather makes and deletes others, adds partitions, deletes
+records, elects, moves.
 
 Whoever is told that something is done finds it so for ever; what was answered by nobody may be done or not.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from brokers.errors import KafkaError
 from brokers.wire.message import Message
+from brokers.wire.messages.partition_offsets import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from brokers.wire.messages.replication import (
     AlterPartitionReassignmentsRequest,
     ElectLeadersRequest,
@@ -22,9 +29,11 @@ from brokers.wire.messages.topics import (
     DeleteTopicsRequest,
 )
 from tests.sim.regions.cluster import TOPIC, Cluster
+from tests.sim.regions.racks import far_brokers, near_brokers, placement_of
 from tests.sim.regions.routes import Routes
 
-CREATE_TOPICS, DELETE_TOPICS, CREATE_PARTITIONS, ELECT_LEADERS, REASSIGN = 19, 20, 37, 43, 45
+CREATE_TOPICS, DELETE_TOPICS, DELETE_RECORDS, CREATE_PARTITIONS = 19, 20, 21, 37
+ELECT_LEADERS, REASSIGN = 43, 45
 ANSWER_MS = 40_000  # a region without a controller answers after 30 s
 
 
@@ -38,6 +47,7 @@ class Admin:
         self._testimony = cluster.testimony
         self._rng = cluster.world.rng("admin")
         self._routes = Routes(cluster, "admin")
+        self._placement = placement_of(self._weather)
         self._count = 0
         self.is_idle = True
 
@@ -51,7 +61,8 @@ class Admin:
 
     async def meddle(self) -> None:
         """One thing after the other, until clients are to stop."""
-        acts = (self._make_one, self._make_one, self._drop_one, self._grow, self._elect, self._move)
+        acts = [self._make_one, self._make_one, self._drop_one, self._grow, self._elect, self._move]
+        acts += [self._trim] * 3 if self._weather.trims else []
         while not self._cluster.stopping:
             self.is_idle = False
             await self._rng.choice(acts)()
@@ -60,7 +71,7 @@ class Admin:
 
     async def _ask(self, what: str, key: int, request: Message) -> Any:
         answer = await self._routes.ask_anyone(key, request, timeout_ms=ANSWER_MS)
-        self._world.note("admin", f"{what}: {'no answer' if answer is None else _brief(answer)}")
+        self._world.note("admin", f"{what}: {'no answer' if answer is None else brief(answer)}")
         return answer
 
     # --- topics ---
@@ -69,14 +80,9 @@ class Admin:
         topic = CreatableTopic(
             name=name,
             num_partitions=partitions,
-            replication_factor=self._weather.replication,
+            replication_factor=self._weather.replication if self._placement is None else -1,
             configs=[
-                CreatableTopicConfig(
-                    name="internal.segment.bytes", value=str(self._weather.segment_bytes)
-                ),
-                CreatableTopicConfig(
-                    name="min.insync.replicas", value=str(self._weather.min_insync)
-                ),
+                CreatableTopicConfig(name=key, value=value) for key, value in self._settings()
             ],
         )
         request = CreateTopicsRequest(topics=[topic], timeout_ms=20_000)
@@ -84,6 +90,12 @@ class Admin:
         error = None if answer is None else KafkaError(answer.topics[0].error_code)
         if error in (KafkaError.NONE, KafkaError.TOPIC_ALREADY_EXISTS):
             self._testimony.made[name] = partitions
+
+    def _settings(self) -> Iterator[tuple[str, str]]:
+        yield "internal.segment.bytes", str(self._weather.segment_bytes)
+        yield "min.insync.replicas", str(self._weather.min_insync)
+        if self._placement is not None:
+            yield "confluent.placement.constraints", self._placement
 
     async def _make_one(self) -> None:
         self._count += 1
@@ -112,6 +124,21 @@ class Admin:
         if answer is not None and not answer.results[0].error_code:
             self._testimony.made[TOPIC] = count
 
+    async def _trim(self) -> None:
+        """Delete records up to somewhere below what is known to be committed; what becomes of it shows on the disks."""
+        partition = self._rng.choice(self._cluster.partitions())
+        marks = self._testimony.marks.get(partition, {})
+        offset = self._rng.randrange(0, max(marks.values(), default=0) + 1)
+        self._testimony.tries_trim(partition, offset)
+        asked = DeleteRecordsPartition(partition_index=partition.partition, offset=offset)
+        topic = DeleteRecordsTopic(name=partition.topic, partitions=[asked])
+        request = DeleteRecordsRequest(topics=[topic], timeout_ms=2_000)
+        answer = await self._routes.ask_leader(partition, DELETE_RECORDS, request)
+        said = "no answer" if answer is None else brief(answer)
+        self._world.note("admin", f"delete {partition} up to {offset}: {said}")
+        if said != "done":
+            await self._routes.refresh(partition.topic)
+
     # --- replicas ---
 
     async def _elect(self) -> None:
@@ -122,14 +149,15 @@ class Admin:
     async def _move(self) -> None:
         """A partition to other brokers, or back."""
         partition = self._rng.choice(self._cluster.partitions())
-        chosen = self._rng.sample(self._cluster.brokers, self._weather.replication)
+        chosen = self._rng.sample(near_brokers(self._weather), self._weather.replication)
+        chosen += self._rng.sample(far_brokers(self._weather), self._weather.observers)
         wanted = ReassignablePartition(partition_index=partition.partition, replicas=chosen)
         topic = ReassignableTopic(name=partition.topic, partitions=[wanted])
         request = AlterPartitionReassignmentsRequest(topics=[topic], timeout_ms=20_000)
         await self._ask(f"move {partition} to {chosen}", REASSIGN, request)
 
 
-def _brief(answer: Any) -> str:
+def brief(answer: Any) -> str:
     """Every error that it holds, and what is said about it."""
     found: list[str] = []
     parts = [answer]

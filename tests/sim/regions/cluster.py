@@ -13,6 +13,7 @@ from tests.sim.disks import Disk, Witness
 from tests.sim.network import Network
 from tests.sim.nodes import Node
 from tests.sim.regions import court
+from tests.sim.regions.racks import far_brokers, rack_of
 from tests.sim.regions.testimony import RegionStatements
 from tests.sim.regions.weather import RegionWeather, Shape
 from tests.sim.weather import Crashes
@@ -39,7 +40,7 @@ class Cluster:
         self.world = world
         self.weather = weather
         self.network = Network(world, weather)
-        self.testimony = RegionStatements(REGION)
+        self.testimony = RegionStatements(REGION, never_in_sync=_lasting_observers(weather))
         self.evidence = court.Evidence(self.testimony)
         self.stopping = False  # clients finish what they have
         self._rng: Random = world.rng("cluster")
@@ -93,6 +94,7 @@ def settings(number: BrokerId, weather: RegionWeather) -> BrokerConfig:
             "log.dirs": "data",
             "cluster.id": REGION,
             **_roles(number, weather.shape),
+            **_racks(number, weather),
             "broker.session.timeout.ms": weather.session_ms,
             "broker.heartbeat.interval.ms": weather.session_ms // 5,
             "auto.create.topics.enable": False,
@@ -104,6 +106,7 @@ def settings(number: BrokerId, weather: RegionWeather) -> BrokerConfig:
             "replica.high.watermark.checkpoint.interval.ms": 2_000,
             "log.index.interval.bytes": 200,
             "metadata.log.max.record.bytes.between.snapshots": 6_000,
+            "metadata.max.idle.interval.ms": weather.idle_ms,
             "replica.lag.time.max.ms": weather.lag_ms,
             **synced,
         }
@@ -126,3 +129,15 @@ def _roles(number: BrokerId, shape: Shape) -> dict[str, str]:
             f"{each}@{place(each)}:{CONTROLLER_PORT}" for each in voters
         ),
     }
+
+
+def _lasting_observers(weather: RegionWeather) -> frozenset[BrokerId]:
+    """Those that nothing in a run promotes: no observer leads unless somebody asks for an unclean election."""
+    lasts = weather.promotion == "leader-is-observer"
+    return frozenset(far_brokers(weather)) if lasts else frozenset()
+
+
+def _racks(number: BrokerId, weather: RegionWeather) -> dict[str, str]:
+    rack = rack_of(number, weather)
+    selector = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+    return {} if rack is None else {"broker.rack": rack, "replica.selector.class": selector}

@@ -11,6 +11,8 @@ from tests.sim.regions.testimony import RegionStatements
 LAWS = {
     "one leader": "At most one replica leads a partition in one leader epoch, and so writes its batches.",
     "high watermark": "No client is told a lower high watermark than before, by a leader of the same epoch or a later.",
+    "observers": "Whoever only observes is in no in-sync set, unless the topic's placement has it promoted.",
+    "closest": "A reader is sent to replicas in its own rack, and to no others.",
     "metadata": "All nodes have the same metadata log, and what an operator was told is in it.",
 }
 

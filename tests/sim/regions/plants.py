@@ -7,9 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from brokers.events import Answered
+from brokers.events import Answered, Request
 from brokers.ids import TopicPartition
+from brokers.partition.progress import Progress
 from brokers.partition.replica import Replica
+from brokers.wire.messages.fetch import FetchRequest
+from brokers.wire.messages.produce import ProduceRequest
 from brokers.wire.messages.quorum import VoteResponse
 from tests.sim.disks import Disk
 from tests.sim.nodes import Node
@@ -25,6 +28,7 @@ class Plant:
     """A bug, and the weather in which it matters."""
 
     adjust: Adjust
+    seeds: range  # in which it is found
     make_node: MakeNode = Node
     make_disk: MakeDisk = Disk
 
@@ -37,6 +41,7 @@ def _stormy(**changes: Any) -> Adjust:
         "wipe_mean_ms": 0,
         "full_disk_mean_ms": 0,
         "ailing_disk_mean_ms": 0,
+        "observers": 0,
         "replication": 3,
         "latency_ms": 10,
         "duration_ms": 15_000,
@@ -95,6 +100,78 @@ class Cutting(Node):
                 self._perform(effect, self.now)
 
 
-SKIP_AN_FSYNC = Plant(_stormy(crashes=Crashes.POWER, sync_ms=1), make_disk=Forgetful)
-COUNT_OLD_VOTES = Plant(_stormy(block_mean_ms=2_000, block_ms=5_000), make_node=Lenient)
-CUT_TO_THE_HIGH_WATERMARK = Plant(_stormy(meddles=True), make_node=Cutting)
+class Hasty(Node):
+    """Acknowledges what the leader alone has written."""
+
+    def deliver(self, event: Any) -> None:
+        if isinstance(event, Request) and isinstance(event.message, ProduceRequest):
+            event.message.acks = min(1, abs(event.message.acks))
+        super().deliver(event)
+
+
+class Ageless(Node):
+    """Knows brokers by their ids alone, as before KIP-903: what an earlier life had counts for the next one."""
+
+    def deliver(self, event: Any) -> None:
+        if isinstance(event, Request) and isinstance(event.message, FetchRequest):
+            asking = event.message.replica_state
+            if asking is not None:
+                asking.replica_epoch = -1
+        super().deliver(event)
+
+
+class Obliging(Node):
+    """Takes what an observer has for what the in-sync set has."""
+
+    def _step(self, event: Any) -> None:
+        super()._step(event)
+        for replica in list(self.broker.context.partitions.values()):
+            if self.alive and replica.leadership is not None and replica.log is not None:
+                self._credit(replica, replica.leadership.progress)
+
+    def _credit(self, replica: Replica, progress: Progress) -> None:
+        observed = [progress.followers[each].log_end_offset for each in progress._observers]
+        for broker in progress.isr:
+            state = progress.followers.get(broker)
+            if state is not None:
+                state.log_end_offset = max([state.log_end_offset, *observed])
+        for effect in replica.advance(self.now):
+            self._perform(effect, self.now)
+
+
+SKIP_AN_FSYNC = Plant(_stormy(crashes=Crashes.POWER, sync_ms=1), range(20), make_disk=Forgetful)
+COUNT_OLD_VOTES = Plant(_stormy(block_mean_ms=2_000, block_ms=5_000), range(20), make_node=Lenient)
+CUT_TO_THE_HIGH_WATERMARK = Plant(_stormy(meddles=True), range(20), make_node=Cutting)
+ACKNOWLEDGE_EARLY = Plant(_stormy(), range(20), make_node=Hasty)
+# A replica comes back with less, while the word of its old life, or of what it was then let into, is held up.
+IGNORE_THE_BROKER_EPOCH = Plant(
+    _stormy(
+        shape=Shape(1, 3, combined=False),
+        crashes=Crashes.UNSYNCED,
+        crash_mean_ms=2_000,
+        down_ms=1_000,
+        block_mean_ms=1_500,
+        block_ms=3_000,
+        isolation=0.0,
+        one_way=0.5,
+        replication=3,
+        min_insync=2,
+        session_ms=9_000,
+        lag_ms=1_500,
+        sync_ms=1,
+        spite=1.0,
+    ),
+    range(1, 4),
+    make_node=Ageless,
+)
+COUNT_OBSERVERS = Plant(
+    _stormy(
+        shape=Shape(3, 4, combined=True),
+        block_mean_ms=2_000,
+        block_ms=5_000,
+        observers=1,
+        promotion="leader-is-observer",
+    ),
+    range(20),
+    make_node=Obliging,
+)

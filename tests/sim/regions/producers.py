@@ -75,7 +75,7 @@ class _Sender:
                 self._invent()
             if self._sending.pending and await self._ready():
                 await self._round()
-            await self._world.sleep(self._rng.randrange(10, 250))
+            await self._world.sleep(self._rng.randrange(10, 350))
 
     def _invent(self) -> None:
         if len(self._sending.pending) >= PENDING_MAX or self._rng.random() < 0.4:

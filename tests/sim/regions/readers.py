@@ -6,7 +6,7 @@ everything that was committed before (KIP-207). What comes with a fetch may be b
 """
 
 from brokers.errors import KafkaError
-from brokers.ids import Offset, TopicPartition
+from brokers.ids import BrokerId, Offset, TopicPartition
 from brokers.wire.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -20,6 +20,7 @@ from brokers.wire.messages.partition_offsets import (
 )
 from tests.sim.evidence import parse
 from tests.sim.regions.cluster import TOPIC, Cluster
+from tests.sim.regions.racks import far_brokers, near_brokers, rack_of
 from tests.sim.regions.routes import Led, Routes
 
 FETCH, LIST_OFFSETS = 1, 2
@@ -39,6 +40,9 @@ class Reader:
         self._rng = cluster.world.rng(name)
         self._routes = Routes(cluster, name)
         self._anywhere = self._rng.random() < 0.5  # reads from followers too
+        brokers = near_brokers(cluster.weather) + far_brokers(cluster.weather)
+        self._rack = rack_of(self._rng.choice(brokers), cluster.weather)
+        self._closest: dict[TopicPartition, BrokerId] = {}  # where leaders sent it
         self._isolation = self._rng.randrange(0, 2)
         self.positions: dict[TopicPartition, Offset] = {}
 
@@ -50,7 +54,7 @@ class Reader:
                 if not self._cluster.stopping and self._rng.random() < 0.01:
                     self.positions[partition] = 0
                 await self._visit(partition)
-            await self._world.sleep(self._rng.randrange(10, 200))
+            await self._world.sleep(self._rng.randrange(10, 400))
 
     async def _visit(self, partition: TopicPartition) -> None:
         led = self._routes.led(partition)
@@ -62,22 +66,41 @@ class Reader:
             await self._fetch(partition, led)
 
     async def _fetch(self, partition: TopicPartition, led: Led) -> None:
-        where = self._rng.choice(led.replicas) if self._anywhere else led.leader
+        where = self._closest.get(partition, led.leader)
+        if self._anywhere and self._rng.random() < 0.7:
+            where = self._rng.choice(led.replicas)
         before = self._testimony.mark_of(partition, led.leader_epoch)
         version = self._rng.choice(FETCH_VERSIONS)
         request = self._request(partition, led)
         answer = await self._routes.ask(where, FETCH, request, version=version)
         if answer is None or not answer.responses:
+            self._closest.pop(partition, None)
             await self._routes.refresh(TOPIC)
             return
         data = answer.responses[0].partitions[0]
+        self._testimony.told_start(partition, data.log_start_offset)
         if data.error_code:
-            await self._on_error(partition, where == led.leader, KafkaError(data.error_code))
+            self._closest.pop(partition, None)
+            error = KafkaError(data.error_code)
+            if error is KafkaError.OFFSET_OUT_OF_RANGE and where == led.leader:
+                self._on_out_of_range(partition, data.log_start_offset)
+            await self._on_error(partition, error)
             return
         if where == led.leader:
             mark = data.high_watermark
             self._testimony.told_mark(partition, led.leader_epoch, mark, before)
+        if data.preferred_read_replica >= 0:
+            self._is_sent(partition, data.preferred_read_replica)
         self._read(partition, data)
+
+    def _is_sent(self, partition: TopicPartition, closest: BrokerId) -> None:
+        """A leader knows of a replica that is closer (KIP-392); the first error leads back to the leader."""
+        if self._rack is None or rack_of(closest, self._cluster.weather) != self._rack:
+            told = f"{self.name} in rack {self._rack} was sent to broker {closest} for {partition}"
+            self._testimony.contradicts("closest", told)
+        if self._closest.get(partition) != closest:
+            self._world.note(self.name, f"is sent to {closest} for {partition}")
+        self._closest[partition] = closest
 
     def _request(self, partition: TopicPartition, led: Led) -> FetchRequest:
         asked = FetchPartition(
@@ -93,13 +116,19 @@ class Reader:
             max_bytes=1 << 20,
             isolation_level=self._isolation,
             session_epoch=SESSIONLESS,
+            rack_id=self._rack or "",
             topics=[FetchTopic(topic=partition.topic, topic_id=topic_id, partitions=[asked])],
         )
 
-    async def _on_error(self, partition: TopicPartition, leads: bool, error: KafkaError) -> None:
-        if error is KafkaError.OFFSET_OUT_OF_RANGE and leads:
-            stood = f"{self.name} stood at {self.positions[partition]} of {partition}"
+    def _on_out_of_range(self, partition: TopicPartition, log_start_offset: Offset) -> None:
+        """Records were deleted, or else the leader lacks what was read."""
+        position = self.positions[partition]
+        if position >= log_start_offset:
+            stood = f"{self.name} stood at {position} of {partition}"
             self._testimony.contradicts("P3", f"{stood}, which its leader says is out of range")
+        self.positions[partition] = log_start_offset
+
+    async def _on_error(self, partition: TopicPartition, error: KafkaError) -> None:
         self._world.note(self.name, f"refused at {partition}: {error.name}")
         await self._world.sleep(self._rng.randrange(20, 100))
         await self._routes.refresh(TOPIC)
@@ -132,7 +161,7 @@ class Reader:
             return
         told = answer.topics[0].partitions[0]
         if told.error_code:
-            await self._on_error(partition, False, KafkaError(told.error_code))
+            await self._on_error(partition, KafkaError(told.error_code))
             return
         self._testimony.has_led(partition, led.leader_epoch, led.leader)
         self._testimony.told_mark(partition, led.leader_epoch, told.offset, before)

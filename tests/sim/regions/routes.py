@@ -28,6 +28,7 @@ class Led:
     leader: BrokerId
     leader_epoch: LeaderEpoch
     replicas: tuple[BrokerId, ...]
+    in_sync: tuple[BrokerId, ...]
 
 
 class Routes:
@@ -36,6 +37,7 @@ class Routes:
     def __init__(self, cluster: Cluster, name: str) -> None:
         self._cluster = cluster
         self._world = cluster.world
+        self._name = name
         self._rng = cluster.world.rng(f"routes {name}")
         self._clients = {
             number: Client(cluster.world, cluster.network, name) for number in cluster.brokers
@@ -104,14 +106,21 @@ class Routes:
             self._led = {each: led for each, led in self._led.items() if each.topic != name}
         for placed in topic.partitions:
             partition = TopicPartition(name, placed.partition_index)
+            self._cluster.testimony.told_in_sync(partition, placed.isr_nodes)
             known = self._led.get(partition)
             if known is None or placed.leader_epoch >= known.leader_epoch:
-                self._led[partition] = _led(placed)
+                self._hear(partition, known, _led(placed))
+
+    def _hear(self, partition: TopicPartition, known: Led | None, led: Led) -> None:
+        self._led[partition] = led
+        if known is None or known.in_sync != led.in_sync:
+            self._world.note(self._name, f"hears that {partition} is in sync on {led.in_sync}")
 
 
 def _led(placed: MetadataResponsePartition) -> Led:
     leader = -1 if placed.error_code == KafkaError.LEADER_NOT_AVAILABLE else placed.leader_id
-    return Led(leader, placed.leader_epoch, tuple(placed.replica_nodes))
+    in_sync = tuple(sorted(placed.isr_nodes))
+    return Led(leader, placed.leader_epoch, tuple(placed.replica_nodes), in_sync)
 
 
 def metadata_of(topic: str) -> MetadataRequest:

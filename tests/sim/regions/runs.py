@@ -7,6 +7,7 @@ from tests.sim.nodes import Node
 from tests.sim.regions.admins import Admin
 from tests.sim.regions.checks import end_of
 from tests.sim.regions.cluster import Cluster, MakeDisk, MakeNode
+from tests.sim.regions.electors import Elector
 from tests.sim.regions.inspection import Inspector
 from tests.sim.regions.members import GroupMember
 from tests.sim.regions.producers import ALL, LEADER, Producer
@@ -79,6 +80,8 @@ class RegionRun:
             self.world.spawn(client.run())
         if self.weather.meddles:
             self.world.spawn(self.admin.meddle())
+        if self.weather.reseats:
+            self.world.spawn(Elector(self.cluster).meddle())
 
     def _pass(self, milliseconds: int) -> None:
         until = self.world.now + milliseconds

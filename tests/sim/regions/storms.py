@@ -1,7 +1,8 @@
 """Brings the weather over a region, until it is told to end: then everything is repaired and stays so.
 
 What no region could survive is left out: of the replicas that are in sync one always keeps what it was given, and of
-the voters, whose memory of votes and log must last, one at a time loses its disk, when all others have everything.
+the voters, whose memory of votes and log must last, one at a time loses its disk: while the log does not say yet whose
+disks vote, when all others have everything; later, when nobody else who votes has lost his.
 """
 
 import json
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from brokers.ids import METADATA_PARTITION, BrokerId, TopicPartition
+from brokers.quorum.voters import VoterSet
 from tests.sim.nodes import Node
 from tests.sim.regions.checks import end_of
 from tests.sim.regions.cluster import Cluster, place
@@ -28,7 +30,11 @@ class Storm:
         self._raging = False
         self._damaged: dict[tuple[BrokerId, TopicPartition], None] = {}
         self._newest: Any = None  # the image of whoever has heard most of the metadata log
+        self._looked_at = 0  # so much of the metadata log
+        self._in_sync_before: dict[TopicPartition, tuple[BrokerId, ...]] = {}
         for number, node in cluster.nodes.items():
+            if cluster.weather.spite and cluster.weather.crash_mean_ms:
+                node.on_word = self._look
             node.on_end = lambda number=number: self._on_end(number)
 
     def begin(self) -> None:
@@ -64,6 +70,27 @@ class Storm:
         if self._raging:
             act()
             self._recur(mean_ms, act)
+
+    # --- spite ---
+
+    def _look(self) -> None:
+        """Whether somebody has just come in sync, and is from now on taken to have everything."""
+        self._learn()
+        if not self._raging or self._newest.next_offset == self._looked_at:
+            return
+        self._looked_at = self._newest.next_offset
+        for partition in self._placed():
+            placed = self._newest.topics_by_name[partition.topic].partitions[partition.partition]
+            known = self._in_sync_before.get(partition, placed.isr)
+            self._in_sync_before[partition] = placed.isr
+            if set(placed.isr) - set(known) and self._rng.random() < self._weather.spite:
+                delay = self._rng.randrange(0, 20)
+                self._world.after(delay, lambda it=placed.leader: self._spite(it))
+
+    def _spite(self, leader: BrokerId) -> None:
+        if self._raging and leader in self._cluster.nodes:
+            self._world.note("storm", f"ends a leader: {place(leader)}")
+            self._crash(leader)
 
     # --- ends ---
 
@@ -155,17 +182,34 @@ class Storm:
         node = self._cluster.node(number)
         if not node.alive or self._is_needed(number) or not self._spares(number):
             return
-        if number in self._cluster.controllers and not self._may_forget():
+        if number in self._cluster.controllers and not self._may_forget(number):
             return
         self._damage(number, wiped=True)
         node.cut_power()
         self._world.note(place(number), "gets another disk")
         node.disk.wipe(self._cluster.new_directory())
 
-    def _may_forget(self) -> bool:
-        """All voters have the whole log, and know who leads: no vote and no record rests on one of them."""
+    def _may_forget(self, number: BrokerId) -> bool:
+        """No vote and no record rests on this controller alone."""
         controllers = [self._cluster.node(each) for each in self._cluster.controllers]
-        if len(controllers) < 3 or not all(node.is_ready for node in controllers):
+        members = [_member_at(node) for node in controllers]
+        if len(controllers) < 3 or None in members:
+            return False
+        if any(member.voters.kraft_version == 0 for member in members):
+            return self._have_all(controllers)
+        sets = [known for each in members for known in each.voters.possible(each.high_watermark)]
+        return all(self._is_spare(number, known) for known in sets)
+
+    def _is_spare(self, number: BrokerId, voters: VoterSet) -> bool:
+        """All others of these have the disks that they vote with, and are enough."""
+        others = [voter for voter in voters if voter.id != number]
+        disks = {each: self._cluster.node(each).disk.directory for each in voters.ids}
+        is_whole = all(voter.directory == disks[voter.id] for voter in others)
+        return is_whole and len(others) >= voters.majority
+
+    def _have_all(self, controllers: list[Node]) -> bool:
+        """All voters have the whole log, and know who leads."""
+        if not all(node.is_ready for node in controllers):
             return False
         disks = [node.disk for node in controllers]
         if not all(disk.exists(QUORUM_STATE) for disk in disks):
@@ -216,3 +260,8 @@ class Storm:
         for other in others:
             ends = (place(number), place(other)) if outwards else (place(other), place(number))
             self._cluster.network.block(*ends, lasts, one_way=one_way)
+
+
+def _member_at(node: Node) -> Any:
+    """What a node is in the quorum, while its log is open."""
+    return node.broker.context.plane._raft if node.alive else None

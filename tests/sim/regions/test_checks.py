@@ -8,6 +8,7 @@ from tests.sim.disks import Disk
 from tests.sim.evidence import batches
 from tests.sim.regions.court import Broken, Evidence
 from tests.sim.regions.testimony import RegionStatements
+from tests.sim.testimony import Acknowledged
 from tests.sim.world import START
 
 PARTITION = TopicPartition("orders", 0)
@@ -79,6 +80,41 @@ def test_an_acknowledged_record_that_one_replica_has_lost_breaks_p1(scene: Scene
     assert scene.verdict() == "P1"
 
 
+def test_what_was_to_be_deleted_may_be_gone_and_may_be_there(scene: Scene) -> None:
+    scene.testimony.tries_trim(PARTITION, 2)
+    scene.keep_only(2, 2, 4)
+    assert scene.verdict() == ""
+
+
+def test_what_lies_above_the_deleted_must_be_there(scene: Scene) -> None:
+    scene.testimony.tries_trim(PARTITION, 2)
+    scene.keep_only(2, 0, 2)
+    assert scene.verdict() == "P1"
+
+
+def test_a_deleted_offset_holds_nothing_else(scene: Scene) -> None:
+    scene.testimony.tries_trim(PARTITION, 4)
+    scene.testimony.acknowledged.append(Acknowledged(b"p:9:", scene.testimony.place(PARTITION, 1)))
+    assert scene.verdict() == "P1"
+
+
+def test_a_log_that_begins_above_what_was_to_be_deleted_breaks_p8(scene: Scene) -> None:
+    scene.testimony.tries_trim(PARTITION, 3)
+    scene.testimony.told_start(PARTITION, 3)
+    assert scene.verdict() == ""
+    scene.testimony.told_start(PARTITION, 4)
+    assert scene.verdict() == "P8"
+
+
+def test_an_observer_that_nothing_promotes_is_never_in_sync(scene: Scene) -> None:
+    scene.testimony.never_in_sync = frozenset({3})
+    scene.testimony.told_in_sync(TopicPartition("__consumer_offsets", 0), (1, 3))
+    scene.testimony.told_in_sync(PARTITION, (1, 2))
+    assert scene.verdict() == ""
+    scene.testimony.told_in_sync(PARTITION, (1, 3))
+    assert scene.verdict() == "observers"
+
+
 def test_a_record_that_was_read_and_is_gone_breaks_p3(scene: Scene) -> None:
     scene.testimony.acknowledged.clear()
     for number in NODES:
@@ -108,6 +144,16 @@ def test_a_hole_in_a_log_breaks_p8(scene: Scene) -> None:
     scene.testimony.read.clear()
     scene.keep_only(3, 0, 4)
     assert scene.verdict() == "P8"
+
+
+def test_a_hole_below_the_start_of_a_log_is_none(scene: Scene) -> None:
+    scene.testimony.tries_trim(PARTITION, 4)
+    scene.keep_only(3, 0, 4)
+    assert scene.verdict() == "P8"
+    line = f"0\n1\n{PARTITION.topic} {PARTITION.partition} 4\n".encode()
+    scene.evidence.disks[3].replace("log-start-offset-checkpoint", line)
+    scene.evidence.values.clear()
+    assert scene.verdict() == ""
 
 
 def test_a_value_that_is_stored_twice_breaks_p10(scene: Scene) -> None:

@@ -15,7 +15,7 @@ ONCE_FAILED = [
     for line in Path(__file__).with_name("seeds.txt").read_text().splitlines()
     if line and not line.startswith("#")
 ]
-CHUNK = 10  # seeds a test, so that workers share them evenly and a failure names few
+CHUNK = 5  # seeds a test, so that workers share them evenly and a failure names few
 
 Adjust = Callable[[RegionWeather], RegionWeather]
 

@@ -1,5 +1,6 @@
 """What the clients of a region did and were told."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
@@ -11,6 +12,7 @@ class RegionStatements:
     """Values begin with their producer's name and a number: `name:number:`."""
 
     region: str
+    never_in_sync: frozenset[BrokerId] = frozenset()  # observers of the topics that clients make
     acknowledged: list[Acknowledged] = field(default_factory=list)
     sent: dict[bytes, None] = field(default_factory=dict)
     idempotent: dict[str, bool] = field(default_factory=dict)  # by producer
@@ -21,6 +23,7 @@ class RegionStatements:
     # The largest high watermark that a leader told, by its epoch.
     marks: dict[TopicPartition, dict[LeaderEpoch, Offset]] = field(default_factory=dict)
     committed: dict[tuple[str, TopicPartition], Offset] = field(default_factory=dict)
+    trims: dict[TopicPartition, Offset] = field(default_factory=dict)  # asked for, at most
     made: dict[str, int] = field(default_factory=dict)  # topic -> partitions it has at least
     dropped: dict[str, None] = field(default_factory=dict)  # topics that are gone
     doubtful: dict[str, None] = field(default_factory=dict)  # nobody knows whether they are
@@ -56,7 +59,25 @@ class RegionStatements:
             told = f"{place.partition}@{place.offset}: known as {before[:40]!r}, {how} as {value[:40]!r}"
             self.contradicts("P2", told)
 
+    def tries_trim(self, partition: TopicPartition, offset: Offset) -> None:
+        """What lies below may be gone from now on, and nothing else."""
+        self.trims[partition] = max(offset, self.trims.get(partition, 0))
+
+    def told_start(self, partition: TopicPartition, log_start_offset: Offset) -> None:
+        """By a leader or a follower."""
+        asked = self.trims.get(partition, 0)
+        if log_start_offset > asked:
+            told = f"{partition} begins at {log_start_offset}, and was to be deleted up to {asked}"
+            self.contradicts("P8", told)
+
     # --- leaders ---
+
+    def told_in_sync(self, partition: TopicPartition, brokers: Iterable[BrokerId]) -> None:
+        """By any broker."""
+        observers = self.never_in_sync.intersection(brokers)
+        if observers and not partition.topic.startswith("__"):
+            told = f"{partition} is in sync on {sorted(observers)}, which only observe"
+            self.contradicts("observers", told)
 
     def has_led(self, partition: TopicPartition, epoch: LeaderEpoch, node: BrokerId) -> None:
         """It answered what only the leader of this epoch answers."""

@@ -1,6 +1,6 @@
 """How a region is built and what may go wrong in one run, drawn from the seed before anything else."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from random import Random
 
@@ -40,6 +40,8 @@ SHAPES = (
     Shape(1, 1, combined=True),
 )
 
+PROMOTIONS = ("under-min-isr", "under-replicated", "leader-is-observer")
+
 
 @dataclass(frozen=True, kw_only=True)
 class RegionWeather:
@@ -78,6 +80,13 @@ class RegionWeather:
     readers: int
     groups: int
     meddles: bool
+    racks: int  # brokers stand in so many, and readers are sent to the closest replica; 0: nobody knows of any
+    observers: int  # copies in a rack of their own, which are in sync only while they are promoted
+    promotion: str  # the policy of that
+    trims: bool  # the operator deletes records
+    reseats: bool  # the operator takes controllers out of the quorum, and lets them in again
+    idle_ms: int  # a controller that has nothing to say says so this often
+    spite: float  # share of arrivals in an in-sync set just after which the leader ends
 
     def describe(self) -> str:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -99,7 +108,7 @@ def draw(rng: Random) -> RegionWeather:
     ailing_disk_mean_ms = rng.choice((0, 0, 0, 8_000))
     if shape.brokers > 1:  # a leader whose disk refused its log does not step down yet
         full_disk_mean_ms = ailing_disk_mean_ms = 0
-    return RegionWeather(
+    weather = RegionWeather(
         shape=shape,
         crashes=crashes,
         crash_mean_ms=rng.choice((0, 3_000, 6_000, 15_000)),
@@ -122,7 +131,7 @@ def draw(rng: Random) -> RegionWeather:
         sync_ms=rng.choice((1, 8, 60)),
         skew_ms=rng.choice((0, 60_000, 1_800_000)),
         drift=rng.choice((0.0, 0.0, 0.02)),
-        duration_ms=rng.choice((8_000, 15_000, 25_000)),
+        duration_ms=rng.choice((5_000, 9_000, 16_000)),
         partitions=rng.choice((1, 2, 3)),
         replication=replication,
         min_insync=min_insync,
@@ -133,4 +142,19 @@ def draw(rng: Random) -> RegionWeather:
         readers=rng.choice((1, 2)),
         groups=rng.choice((0, 1)),
         meddles=rng.random() < 0.5,
+        racks=rng.choice((0, 0, 2)),
+        observers=0,
+        promotion=rng.choice(PROMOTIONS),
+        trims=rng.random() < 0.3,
+        reseats=rng.random() < 0.3,
+        idle_ms=rng.choice((500, 5_000, 5_000)),
+        spite=rng.choice((0.0, 0.0, 0.5)),
     )
+    return _observed(weather) if shape.brokers > 2 and rng.random() < 0.25 else weather
+
+
+def _observed(weather: RegionWeather) -> RegionWeather:
+    """The same with observers on the last of its brokers."""
+    observers = 2 if weather.shape.brokers > 4 else 1
+    replication = min(weather.replication, weather.shape.brokers - observers)
+    return replace(weather, observers=observers, replication=replication)
