@@ -81,6 +81,11 @@ class Files(Protocol):
     def replace(self, path: str, data: Buffer) -> None:
         """Write the whole file atomically: temporary name, sync, rename, sync of the directory."""
 
+    def write(self, path: str, data: Buffer) -> None:
+        """The same for the next process. After a power cut there may be the old file, the new one or a torn one, until
+        `sync` of it.
+        """
+
     def rename(self, path: str, new_path: str) -> None:
         """Rename a file or a directory durably."""
 

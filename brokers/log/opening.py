@@ -54,11 +54,11 @@ def open_log(
         synced_offset=min(recovery_point, found.next_offset),
         settled=found.settled,
     )
-    if (
-        stored.synced_offset <= found.log_start_offset
-    ):  # then neither are these, as far as one can know
-        paths = (f"{directory}/{name}" for name in (PARTITION_METADATA, LEADER_EPOCHS))
-        stored.unsynced_paths = {path: None for path in paths if files.exists(path)}
+    names = [LEADER_EPOCHS]  # they may be ahead of what was synced
+    if stored.synced_offset <= found.log_start_offset:
+        names.insert(0, PARTITION_METADATA)  # then neither is this, as far as one can know
+    paths = (f"{directory}/{name}" for name in names)
+    stored.unsynced_paths = {path: None for path in paths if files.exists(path)}
     log = _core_half(root, partition, topic_id, found, now)
     return log, stored, (*repairs, *found.repairs)
 

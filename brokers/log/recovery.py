@@ -228,16 +228,21 @@ class Recovery:
     def _load_epochs(self, segments: list[SegmentFile]) -> tuple[EpochHistory, bool]:
         """(leader epochs of the checkpoint or else of the batches, whether the checkpoint needs writing)."""
         path = self._path(LEADER_EPOCHS)
-        if self._files.exists(path):
+        epochs, since, is_believed = EpochHistory(), 0, False
+        if is_there := self._files.exists(path):
             try:
-                entries = parse_epochs(self._files.read(path, 0, self._files.size(path)))
-                return EpochHistory(entries), False
+                epochs = EpochHistory(
+                    parse_epochs(self._files.read(path, 0, self._files.size(path)))
+                )
+                # Synced with the data: of what is not on the disk for certain it may not tell yet.
+                since, is_believed = self._folder.recovery_point, True
             except CheckpointError as error:
                 self._repairs.append(f"{path}: made anew from the log: {error}")
-        epochs = EpochHistory()
-        for header in self._headers(segments, 0):
-            epochs.assign(header.leader_epoch, header.base_offset)
-        return epochs, self._files.exists(path) or bool(epochs.entries)
+        known = epochs.entries
+        for header in () if is_believed and self._settled else self._headers(segments, since):
+            if not is_believed or header.next_offset > self._folder.log_start_offset:
+                epochs.assign(header.leader_epoch, header.base_offset)
+        return epochs, epochs.entries != known or (is_there and not is_believed)
 
     def _load_producers(
         self, segments: list[SegmentFile], next_offset: Offset, now: Instant

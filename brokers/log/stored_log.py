@@ -109,13 +109,12 @@ class StoredLog:
     def save_epochs(self, entries: Sequence[tuple[LeaderEpoch, Offset]]) -> None:
         """Persist the leader-epoch history.
 
-        That of a log without data is synced with its first data: a topic of many partitions would wait for the disk
-        once for each, for what a lost one's next leader says again.
+        One whose latest epoch has no data yet is synced with the first: a node that takes over many partitions would
+        wait for the disk once for each. What a power cut takes of it the batches themselves say again.
         """
         path = f"{self.directory}/{LEADER_EPOCHS}"
-        is_empty = self.next_offset == self.segments[0].base_offset
-        if is_empty and not self._files.exists(path):
-            self._files.append(path, [format_epochs(entries)])
+        if entries and entries[-1][1] >= self.next_offset:
+            self._files.write(path, format_epochs(entries))
             self.unsynced_paths[path] = None
         else:
             self._files.replace(path, format_epochs(entries))

@@ -105,18 +105,25 @@ class DiskFiles:
 
     def replace(self, path: str, data: Buffer) -> None:
         with refusals(path):
-            self.close(path)
-            temporary = self._path(path) + _TEMPORARY_SUFFIX
-            descriptor = os.open(
-                temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644
-            )
-            try:
-                _write_plainly(descriptor, memoryview(data))
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-            os.replace(temporary, self._path(path))
+            self._put_in_place(path, data, durably=True)
             self._sync_names(os.path.dirname(path))
+
+    def write(self, path: str, data: Buffer) -> None:
+        with refusals(path):
+            self._put_in_place(path, data, durably=False)
+            self._synced_names.discard(os.path.dirname(path))
+
+    def _put_in_place(self, path: str, data: Buffer, *, durably: bool) -> None:
+        self.close(path)
+        temporary = self._path(path) + _TEMPORARY_SUFFIX
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        try:
+            _write_plainly(descriptor, memoryview(data))
+            if durably:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, self._path(path))
 
     def rename(self, path: str, new_path: str) -> None:
         with refusals(path):

@@ -246,6 +246,7 @@ operations = st.one_of(
     st.tuples(st.just("append"), st.integers(0, 2), st.binary(max_size=30)),
     st.tuples(st.just("truncate"), st.integers(0, 2), st.integers(0, 40)),
     st.tuples(st.just("replace"), st.integers(0, 2), st.binary(max_size=30)),
+    st.tuples(st.just("write"), st.integers(0, 2), st.binary(max_size=30)),
     st.tuples(st.just("remove"), st.integers(0, 2), st.none()),
     st.tuples(st.just("rename"), st.integers(0, 2), st.integers(0, 2)),
     st.tuples(st.just("sync"), st.integers(0, 2), st.none()),
@@ -331,6 +332,24 @@ def test_a_crash_may_take_a_file_whose_name_was_never_synced() -> None:
         files.crash(random.Random(seed))
         gone += not files.exists("log")
     assert 5 < gone < 45
+
+
+@pytest.mark.parametrize("is_synced", [False, True])
+def test_what_was_written_anew_may_be_old_new_or_torn_after_a_crash_until_it_is_synced(
+    is_synced: bool,
+) -> None:
+    found = set()
+    for seed in range(200):
+        files = SimFiles()
+        files.replace("state", b"old")
+        files.write("state", b"in the middle")
+        files.write("state", b"new")
+        if is_synced:
+            files.sync("state")
+        files.crash(random.Random(seed))
+        found.add(bytes(files.read("state", 0, 20)))
+    assert {b"old", b"new"} < found if not is_synced else found == {b"new"}
+    assert b"in the middle" not in found
 
 
 def test_what_was_replaced_or_renamed_survives_a_crash() -> None:

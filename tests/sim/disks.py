@@ -50,6 +50,10 @@ class Disk(SimFiles):
         self._burn()
         super().replace(path, data)
 
+    def write(self, path: str, data: Buffer) -> None:
+        self._burn()
+        super().write(path, data)
+
     def rename(self, path: str, new_path: str) -> None:
         self._burn()
         super().rename(path, new_path)

@@ -5,7 +5,8 @@ then on, and is not on the disk unless it is written again.
 
 `crash` keeps of each file what was synced and, of what was appended since, a part: a prefix, whose last sectors may
 hold zeros or garbage instead (what a power cut leaves), or all of it as zeros. A file whose name was never synced may
-be gone altogether; whatever syncs a folder syncs all names in it, as on a real disk.
+be gone altogether; whatever syncs a folder syncs all names in it, as on a real disk. One that was written anew and not
+synced may be what it was before.
 A process that is merely killed loses nothing: open the same `SimFiles` again.
 """
 
@@ -25,6 +26,7 @@ class _File:
     synced: int = 0  # this many bytes survive a crash for certain
     named: bool = False  # the name does
     dropped: list[range] = field(default_factory=list)  # what failed syncs left in memory only
+    former: bytes | None = None  # what a crash may bring back in its place, until it is synced
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,9 @@ class SimFiles:
             if not file.named and rng.random() < 0.5:
                 del self._files[path]
                 continue
+            if file.former is not None and rng.random() < 0.5:
+                file.content, file.synced = bytearray(file.former), len(file.former)
+            file.former = None
             _tear(file, rng)
             _drop(file)
             file.synced, file.named = len(file.content), True
@@ -115,7 +120,7 @@ class SimFiles:
             file.dropped.append(range(file.synced, len(file.content)))
             raise SyncError(f"{path}: the device reports errors; check the disk")
         self.syncs += 1
-        file.synced = len(file.content)
+        file.synced, file.former = len(file.content), None
         self._sync_names(path)
 
     def space(self) -> Volume:
@@ -139,6 +144,19 @@ class SimFiles:
             raise DiskError(f"{path}: the disk is full; free some space")
         self._files[path] = self._unnamed[path] = _File(bytearray(data), len(data))
         self._sync_names(path)
+
+    def write(self, path: str, data: Buffer) -> None:
+        self._check_device(path)
+        self._require_directory(path)
+        if self._take(len(data)) < len(data):
+            raise DiskError(f"{path}: the disk is full; free some space")
+        before = self._files.get(path)
+        file = self._files[path] = _File(bytearray(data))
+        if before is None or not before.named:
+            self._unnamed[path] = file
+        else:
+            kept = before.content[: before.synced] if before.former is None else before.former
+            file.named, file.former = True, bytes(kept)
 
     def rename(self, path: str, new_path: str) -> None:
         if not self.exists(path):
