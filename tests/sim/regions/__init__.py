@@ -3,7 +3,8 @@
 weather, storms   how the region is built and what may go wrong, drawn from the seed; and who makes it go wrong
 cluster           the nodes, their disks and the evidence about them
 routes            how a client of a region finds who leads
-producers, readers, members, admins   the clients
+racks             where brokers stand, and which of them only observe
+producers, readers, members, admins, electors   the clients
 testimony         what clients were told
 court, checks     the laws of a region, judged by what clients were told and what disks hold, never by the cores
 inspection        whether all is well again, as clients and disks show it

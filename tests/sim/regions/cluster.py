@@ -43,6 +43,7 @@ class Cluster:
         self.testimony = RegionStatements(REGION, never_in_sync=_lasting_observers(weather))
         self.evidence = court.Evidence(self.testimony)
         self.stopping = False  # clients finish what they have
+        self.reseating = False  # an operator changes who votes, or may have
         self._rng: Random = world.rng("cluster")
         self.nodes: dict[BrokerId, Node] = {
             number: self._node(number, make_node, make_disk) for number in weather.shape.numbers

@@ -28,7 +28,9 @@ class Storm:
         self._weather = cluster.weather
         self._rng = cluster.world.rng("storm")
         self._raging = False
-        self._damaged: dict[tuple[BrokerId, TopicPartition], None] = {}
+        self._leaving: dict[BrokerId, None] = {}  # asked to stop, and still there
+        # Replicas that lost something, each with the broker epoch of the life that had it.
+        self._damaged: dict[tuple[BrokerId, TopicPartition], int] = {}
         self._newest: Any = None  # the image of whoever has heard most of the metadata log
         self._looked_at = 0  # so much of the metadata log
         self._in_sync_before: dict[TopicPartition, tuple[BrokerId, ...]] = {}
@@ -80,7 +82,7 @@ class Storm:
             return
         self._looked_at = self._newest.next_offset
         for partition in self._placed():
-            placed = self._newest.topics_by_name[partition.topic].partitions[partition.partition]
+            placed = self._newest.partition(partition)
             known = self._in_sync_before.get(partition, placed.isr)
             self._in_sync_before[partition] = placed.isr
             if set(placed.isr) - set(known) and self._rng.random() < self._weather.spite:
@@ -100,6 +102,7 @@ class Storm:
             return
         midway = self._rng.random() < self._weather.midway
         if self._rng.random() < self._weather.clean_stops:
+            self._leaving[number] = None
             node.leave()
         elif self._weather.crashes is Crashes.KILL or self._rng.random() < 0.3:
             self._finish(node, midway and self._weather.crashes is Crashes.KILL, node.kill)
@@ -114,6 +117,7 @@ class Storm:
             end()
 
     def _on_end(self, number: BrokerId) -> None:
+        self._leaving.pop(number, None)
         self._learn()
         delay = self._rng.randrange(1, self._weather.down_ms)
         self._world.after(delay // 2, self._cluster.node(number).boot)
@@ -133,22 +137,29 @@ class Storm:
                 self._newest is None or image.next_offset > self._newest.next_offset
             ):
                 self._newest = image
-        for number, partition in list(self._damaged):
-            if number not in self._in_sync(partition):
+        for (number, partition), broker_epoch in list(self._damaged.items()):
+            # Until it is registered anew it may still be let in for what it had.
+            is_known = self._broker_epoch(number) > broker_epoch
+            if is_known and number not in self._in_sync(partition):
                 del self._damaged[number, partition]
+
+    def _broker_epoch(self, number: BrokerId) -> int:
+        broker = self._newest.brokers.get(number)
+        return -1 if broker is None else int(broker.broker_epoch)
 
     def _placed(self) -> Iterator[TopicPartition]:
         for name, topic in self._newest.topics_by_name.items():
             for index in range(len(topic.partitions)):
                 yield TopicPartition(name, index)
 
+    def _replicas(self, partition: TopicPartition) -> tuple[BrokerId, ...]:
+        placed = self._newest.partition(partition)
+        return () if placed is None else tuple(placed.replicas)
+
     def _in_sync(self, partition: TopicPartition) -> tuple[BrokerId, ...]:
         """Or so lately that it may lead all the same."""
-        topic = self._newest.topics_by_name.get(partition.topic)
-        if topic is None or partition.partition >= len(topic.partitions):
-            return ()
-        placed = topic.partitions[partition.partition]
-        return (*placed.isr, *placed.elr)
+        placed = self._newest.partition(partition)
+        return () if placed is None else (*placed.isr, *placed.elr)
 
     def _is_needed(self, number: BrokerId) -> bool:
         """Another in-sync replica has lost something, and is still taken for one that has not."""
@@ -156,7 +167,7 @@ class Storm:
         return any(number in self._in_sync(partition) for _, partition in self._damaged)
 
     def _spares(self, number: BrokerId) -> bool:
-        """Wherever it is in sync another is, too, and lives."""
+        """Wherever it is in sync another is, too, and lives, and will for a while."""
         self._learn()
         for partition in self._placed():
             in_sync = self._in_sync(partition)
@@ -166,13 +177,14 @@ class Storm:
         return True
 
     def _keeps(self, number: BrokerId, partition: TopicPartition) -> bool:
-        return self._cluster.node(number).is_ready and (number, partition) not in self._damaged
+        is_there = self._cluster.node(number).is_ready and number not in self._leaving
+        return is_there and (number, partition) not in self._damaged
 
     def _damage(self, number: BrokerId, *, wiped: bool = False) -> None:
         if wiped or self._weather.crashes is Crashes.UNSYNCED:
             for partition in self._placed():
-                if number in self._in_sync(partition):
-                    self._damaged[number, partition] = None
+                if number in self._replicas(partition):
+                    self._damaged[number, partition] = self._broker_epoch(number)
 
     # --- disks ---
 
@@ -193,7 +205,7 @@ class Storm:
         """No vote and no record rests on this controller alone."""
         controllers = [self._cluster.node(each) for each in self._cluster.controllers]
         members = [_member_at(node) for node in controllers]
-        if len(controllers) < 3 or None in members:
+        if len(controllers) < 3 or None in members or self._cluster.reseating:
             return False
         if any(member.voters.kraft_version == 0 for member in members):
             return self._have_all(controllers)
