@@ -2,32 +2,51 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import click
 
 from brokers.ids import TopicPartition
 from federation.commands import reassign_questions as questions
 from federation.commands.answers import Failure, answer, end
+from federation.commands.reassign_directories import begin, told_by
+from federation.commands.reassign_homes import (
+    DirectoryMove,
+    begin_first,
+    begin_patiently,
+    check_directories,
+    directory_moves,
+    lying,
+    tell_begun,
+    told_problems,
+)
 from federation.commands.reassign_plan import (
-    Ongoing,
-    PlanError,
+    Directories,
     Progress,
+    Replica,
     Targets,
     by_name,
     commas,
+    directories_of,
     moves,
     plan_document,
     plan_text,
     progress,
+    replicas_of,
     targets_of,
     throttled_brokers,
     throttled_replicas,
-    topics_of,
+)
+from federation.commands.reassign_stage import (
+    Stage,
+    brokers_of,
+    check,
+    named_topics,
+    parsed,
+    stage_of,
 )
 from federation.commands.region_asking import NOT_WELL_EXIT, answering, bootstrap_options
 from federation.commands.region_client import Client
-from federation.commands.region_picture import Partition, Picture
 from federation.commands.region_questions import picture
 
 UNLIMITED: Final = -1
@@ -84,22 +103,23 @@ def generate(
 
     Of plans that come to the same, one that leaves most replicas where they are.
     """
-    names = _names(path, topics)
+    names = named_topics(path, topics)
     with answering(bootstrap) as client:
         found = picture(client, names)
-        brokers = _brokers(broker_list, found)
+        brokers = brokers_of(broker_list, found)
         proposed = questions.propose(
             client, found, brokers, minds_racks=not disable_rack_aware, factor=factor
         )
-    current = {name: each.replicas for name, each in by_name(found.partitions).items()}
+    have = {name: each.replicas for name, each in by_name(found.partitions).items()}
+    lie_in = lying(told_by(found.brokers, replicas_of(have)))
 
     def show() -> None:
-        click.echo(f"{_CURRENT}\n{plan_text(current)}\n")
-        click.echo(f"Proposed partition reassignment configuration\n{plan_text(proposed)}")
+        click.echo(f"{_CURRENT}\n{plan_text(have, lie_in)}\n")
+        click.echo(f"Proposed partition reassignment configuration\n{plan_text(proposed, {})}")
 
     if save is not None:
-        save.write_text(plan_text(proposed) + "\n")
-    result = {"current": plan_document(current), "proposed": plan_document(proposed)}
+        save.write_text(plan_text(proposed, {}) + "\n")
+    result = {"current": plan_document(have, lie_in), "proposed": plan_document(proposed, {})}
     answer(result, as_json, show)
 
 
@@ -114,11 +134,19 @@ def generate(
     "--replica-alter-log-dirs-throttle",
     type=int,
     hidden=True,
-    help="Refused: replicas are moved between brokers here, not between directories.",
+    help="Refused: copies between a broker's own directories have no limit.",
 )
 @click.option("--additional", is_flag=True, help="Also while other partitions are on the move.")
 @click.option(
     "--disallow-replication-factor-change", is_flag=True, help="Refuse more or fewer replicas."
+)
+@click.option(
+    "--timeout",
+    "timeout_ms",
+    type=click.IntRange(min=0),
+    default=10_000,
+    show_default=True,
+    help="Milliseconds to wait for new replicas that the plan names log directories for.",
 )
 @bootstrap_options
 def execute(
@@ -128,22 +156,30 @@ def execute(
     replica_alter_log_dirs_throttle: int | None,
     additional: bool,
     disallow_replication_factor_change: bool,
+    timeout_ms: int,
     as_json: bool,
 ) -> None:
     """Begin the moves of a plan. What was there before is printed first: keep it, to go back."""
     if replica_alter_log_dirs_throttle is not None:
         raise click.UsageError(
-            "--replica-alter-log-dirs-throttle: this command moves replicas between brokers only; "
-            "kafka-reassign-partitions moves them between directories."
+            "--replica-alter-log-dirs-throttle: brokers here do not limit copies between their own"
+            " log directories; leave it out."
         )
-    targets = _parsed(path, targets_of)
+    targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
     with answering(bootstrap) as client:
-        stage = _stage(client, targets)
-        _check(stage, targets, may_add=additional)
-        current = {name: stage.partitions[name].replicas for name in targets}
+        stage = stage_of(client, targets)
+        check(stage, targets, may_add=additional)
+        brokers = stage.picture.brokers
+        have = {name: stage.partitions[name].replicas for name in targets}
+        told = told_by(brokers, [*replicas_of(have), *wanted])
+        check_directories(wanted, told)
+        lie_in = lying(told)
         if not as_json:
-            click.echo(f"{_CURRENT}\n\n{plan_text(current)}\n")
+            click.echo(f"{_CURRENT}\n\n{plan_text(have, lie_in)}\n")
             click.echo("Save this to use as the --reassignment-json-file option during rollback")
+        begun, waiting = begin_first(brokers, wanted, told)
+        if not as_json:
+            tell_begun(begun)
         if throttle is not None:
             _throttle(client, stage, targets, throttle)
             if not as_json:
@@ -151,15 +187,21 @@ def execute(
         refused = questions.alter(
             client, targets, may_change_factor=not disallow_replication_factor_change
         )
+        waiting = {each: waiting[each] for each in waiting if each.partition not in refused}
+        unbegun = begin_patiently(brokers, waiting, timeout_ms / 1000, tells=not as_json)
+    begun += [each for each in waiting if each not in unbegun]
     started = {name: replicas for name, replicas in targets.items() if name not in refused}
+    not_moved = {str(each): problem.because for each, problem in unbegun.items()}
+    problems = {str(name): because for name, because in refused.items()}
     result: dict[str, Any] = {
-        "current": plan_document(current),
+        "current": plan_document(have, lie_in),
         "started": list(map(str, started)),
-        "refused": {str(name): because for name, because in refused.items()},
+        "refused": problems,
+        "directory_moves": {"started": list(map(str, begun)), "refused": not_moved},
     }
     answer(result, as_json, lambda: _show_started(started, path))
-    if refused:
-        _tell_refused(refused, is_throttled=throttle is not None, as_json=as_json)
+    if problems or not_moved:
+        _tell_refused(problems | not_moved, is_throttled=throttle is not None, as_json=as_json)
 
 
 @reassign.command()
@@ -171,27 +213,32 @@ def verify(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
 
     When nothing of the region is on the move any more, throttles are removed.
     """
-    targets = _parsed(path, targets_of)
+    targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
     with answering(bootstrap) as client:
-        stage = _stage(client, targets, needs_all=False)
+        stage = stage_of(client, targets, needs_all=False)
         found = progress(targets, stage.partitions, stage.ongoing)
-        cleared = not stage.ongoing and not preserve_throttles
+        homing = _homing(stage, wanted)
+        is_moving = bool(stage.ongoing) or any(each.home.future for each in homing)
+        cleared = not is_moving and not preserve_throttles
         topics = _clear(client, stage, targets) if cleared else []
+    told: list[Progress | DirectoryMove] = [*found, *homing]
+    is_complete = all(each.is_complete for each in told)
     result = {
         "partitions": [_as_dict(each) for each in found],
-        "is_complete": all(each.is_complete for each in found),
+        "directories": [each.as_dict() for each in homing],
+        "is_complete": is_complete,
         "throttles_removed": cleared,
     }
 
     def show() -> None:
         click.echo("Status of partition reassignment:")
-        for each in found:
+        for each in told:
             click.echo(each.sentence)
         if cleared:
             _show_cleared(stage, topics)
 
     answer(result, as_json, show)
-    if not all(each.is_complete for each in found):
+    if not is_complete:
         end(NOT_WELL_EXIT)
 
 
@@ -200,16 +247,20 @@ def verify(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
 @preserve_option
 @bootstrap_options
 def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) -> None:
-    """Stop the moves of a plan: their partitions go back to the replicas they had. Throttles are removed."""
-    targets = _parsed(path, targets_of)
+    """Stop the moves of a plan: their partitions go back to the replicas they had, which stay in their directories.
+
+    Throttles are removed.
+    """
+    targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
     with answering(bootstrap) as client:
-        stage = _stage(client, targets, needs_all=False)
+        stage = stage_of(client, targets, needs_all=False)
         stopped = {name: None for name in targets if name in stage.ongoing}
         refused = questions.alter(client, stopped) if stopped else {}
         if refused:
             raise Failure(
                 f"not cancelled: {_lines(refused)}", hint="verify says what is still on the move"
             )
+        returned = _return(stage, wanted)
         others = stage.ongoing.keys() - stopped.keys()
         cleared = not preserve_throttles and not others
         topics = _clear(client, stage, targets) if cleared else []
@@ -217,13 +268,20 @@ def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
     def show() -> None:
         if stopped:
             click.echo(f"Successfully cancelled partition reassignments for: {_named(stopped)}")
-        else:
+        if returned:
+            click.echo(f"Successfully cancelled log directory moves for: {commas(returned)}")
+        if not stopped and not returned:
             click.echo("None of the specified partition moves are active.")
         if cleared:
             _show_cleared(stage, topics)
 
     names = list(map(str, stopped))
-    answer({"cancelled": names, "throttles_removed": cleared}, as_json, show)
+    result = {
+        "cancelled": names,
+        "directory_moves_cancelled": list(map(str, returned)),
+        "throttles_removed": cleared,
+    }
+    answer(result, as_json, show)
 
 
 @reassign.command(name="list")
@@ -247,79 +305,28 @@ def list_ongoing(bootstrap: str, as_json: bool) -> None:
     answer({"reassignments": rows}, as_json, show)
 
 
-# --- before ---
+# --- directories ---
 
 
-class _Stage(NamedTuple):
-    """The region as it is; `partitions` are those of the plan's topics."""
-
-    picture: Picture
-    partitions: Mapping[TopicPartition, Partition]
-    ongoing: Mapping[TopicPartition, Ongoing]
+def _homing(stage: Stage, wanted: Directories) -> list[DirectoryMove]:
+    return directory_moves(wanted, told_by(stage.picture.brokers, wanted))
 
 
-def _stage(client: Client, targets: Targets, *, needs_all: bool = True) -> _Stage:
-    names = list(dict.fromkeys(name.topic for name in targets))
-    moving = questions.ongoing(client)
-    found = picture(client, names if needs_all else ())
-    return _Stage(found, by_name(found.partitions), moving)
-
-
-def _parsed(path: Path, read: Callable[[str], Any]) -> Any:
-    try:
-        return read(path.read_text())
-    except (PlanError, UnicodeDecodeError) as error:
+def _return(stage: Stage, wanted: Directories) -> list[Replica]:
+    """Those that were being moved, wherever to, and stay where they lie."""
+    moving = [each for each in _homing(stage, wanted) if each.home.future and each.home.current]
+    problems = begin(stage.picture.brokers, {each.replica: each.home.current for each in moving})
+    if problems:
         raise Failure(
-            f"{path}: {error}", hint="`region reassign generate` prints such a plan"
-        ) from error
-
-
-def _names(path: Path | None, topics: str | None) -> list[str]:
-    if (path is None) == (topics is None):
-        raise click.UsageError("Give --topics-to-move-json-file, or --topics.")
-    if path is not None:
-        return list(_parsed(path, topics_of))
-    assert topics is not None
-    return list(dict.fromkeys(filter(None, (name.strip() for name in topics.split(",")))))
-
-
-def _brokers(text: str, found: Picture) -> list[int]:
-    try:
-        brokers = [int(item) for item in text.split(",")]
-    except ValueError:
-        raise click.UsageError("--broker-list is ids with commas between them.") from None
-    if len(set(brokers)) < len(brokers):
-        raise click.UsageError("--broker-list names a broker twice.")
-    _check_known(brokers, found)
-    return brokers
-
-
-def _check_known(brokers: list[int], found: Picture) -> None:
-    unknown = sorted({*brokers} - {broker.id for broker in found.brokers})
-    if unknown:
-        known = ", ".join(str(broker.id) for broker in found.brokers)
-        raise Failure(f"broker {unknown[0]} is not registered", hint=f"brokers there: {known}")
-
-
-def _check(stage: _Stage, targets: Targets, *, may_add: bool) -> None:
-    missing = [name for name in targets if name not in stage.partitions]
-    if missing:
-        raise Failure(
-            f"there is no partition {missing[0]}", hint="`causeway region partitions` lists them"
+            f"not cancelled: {told_problems(problems)}", hint="verify says what still moves"
         )
-    _check_known([broker for replicas in targets.values() for broker in replicas], stage.picture)
-    if stage.ongoing and not may_add:
-        raise Failure(
-            f"{len(stage.ongoing)} partitions are on the move already, {min(stage.ongoing)} first",
-            hint="wait until `region reassign list` is empty, or give --additional to move these too"
-            " (with the same plan it changes the throttle)",
-        )
+    return [each.replica for each in moving]
 
 
 # --- throttles ---
 
 
-def _throttle(client: Client, stage: _Stage, targets: Targets, rate: int) -> None:
+def _throttle(client: Client, stage: Stage, targets: Targets, rate: int) -> None:
     """Before anything moves, so that nothing moves without."""
     found = moves(targets, stage.partitions, stage.ongoing)
     brokers = throttled_brokers(found)
@@ -328,7 +335,7 @@ def _throttle(client: Client, stage: _Stage, targets: Targets, rate: int) -> Non
     questions.set_rate(client, concerned, rate)
 
 
-def _clear(client: Client, stage: _Stage, targets: Targets) -> list[str]:
+def _clear(client: Client, stage: Stage, targets: Targets) -> list[str]:
     """The topics whose throttles went; one that is no more needs none."""
     named = {name.topic for name in targets}
     topics = [topic.name for topic in stage.picture.topics if topic.name in named]
@@ -348,9 +355,7 @@ def _show_started(started: Targets, path: Path) -> None:
         )
 
 
-def _tell_refused(
-    refused: Mapping[TopicPartition, str], *, is_throttled: bool, as_json: bool
-) -> None:
+def _tell_refused(refused: Mapping[str, str], *, is_throttled: bool, as_json: bool) -> None:
     """Beside what has begun, which a script reads in the same object."""
     if as_json:
         end(1)
@@ -361,7 +366,7 @@ def _tell_refused(
     )
 
 
-def _show_cleared(stage: _Stage, topics: list[str]) -> None:
+def _show_cleared(stage: Stage, topics: list[str]) -> None:
     brokers = commas([broker.id for broker in stage.picture.brokers])
     click.echo(f"\nClearing broker-level throttles on brokers {brokers}")
     for topic in topics:
@@ -378,7 +383,7 @@ def _as_dict(each: Progress) -> dict[str, Any]:
     }
 
 
-def _lines(refused: Mapping[TopicPartition, str]) -> str:
+def _lines(refused: Mapping[Any, str]) -> str:
     return "".join(f"\n  {name}: {because}" for name, because in refused.items())
 
 

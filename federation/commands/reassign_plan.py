@@ -32,6 +32,14 @@ class Ongoing(NamedTuple):
     removing: tuple[int, ...]
 
 
+class Replica(NamedTuple):
+    partition: TopicPartition
+    broker: int
+
+    def __str__(self) -> str:
+        return f"{self.partition}-{self.broker}"
+
+
 # --- files ---
 
 
@@ -66,6 +74,7 @@ class _Topics(BaseModel):
 
 Model = TypeVar("Model", bound=BaseModel)
 Targets = Mapping[TopicPartition, tuple[int, ...]]
+Directories = Mapping[Replica, str]
 
 
 def targets_of(text: str) -> Targets:
@@ -90,12 +99,16 @@ def _check_directories(name: TopicPartition, each: _Assigned) -> None:
         raise PlanError(
             f"{name} has {len(each.replicas)} replicas and {len(each.log_dirs)} log_dirs"
         )
-    named = [directory for directory in each.log_dirs if directory != ANY_DIRECTORY]
-    if named:
-        because = f"{name} names the log directory {named[0]}: this command moves replicas between brokers"
-        raise PlanError(
-            f'{because}; write "{ANY_DIRECTORY}", and use kafka-reassign-partitions for directories'
-        )
+
+
+def directories_of(text: str) -> Directories:
+    """The log directories that a plan names; replicas that may lie in any are left out. Raises PlanError."""
+    return {
+        Replica(TopicPartition(each.topic, each.partition), broker): directory
+        for each in _read(_Plan, text).partitions
+        for broker, directory in zip(each.replicas, each.log_dirs or (), strict=False)
+        if directory != ANY_DIRECTORY
+    }
 
 
 def topics_of(text: str) -> list[str]:
@@ -119,8 +132,12 @@ def _problem(error: Any) -> str:
     return f"{where}: {error['msg']}" if where else str(error["msg"])
 
 
-def plan_document(assignments: Targets) -> dict[str, Any]:
-    """What `targets_of` reads, as Kafka's tool writes it."""
+def replicas_of(assignments: Targets) -> list[Replica]:
+    return [Replica(name, broker) for name, brokers in assignments.items() for broker in brokers]
+
+
+def plan_document(assignments: Targets, directories: Directories) -> dict[str, Any]:
+    """What `targets_of` and `directories_of` read, as Kafka's tool writes it."""
     return {
         "version": 1,
         "partitions": [
@@ -128,15 +145,17 @@ def plan_document(assignments: Targets) -> dict[str, Any]:
                 "topic": name.topic,
                 "partition": name.partition,
                 "replicas": list(replicas),
-                "log_dirs": [ANY_DIRECTORY] * len(replicas),
+                "log_dirs": [
+                    directories.get(Replica(name, broker), ANY_DIRECTORY) for broker in replicas
+                ],
             }
             for name, replicas in assignments.items()
         ],
     }
 
 
-def plan_text(assignments: Targets) -> str:
-    return json.dumps(plan_document(assignments), separators=(",", ":"))
+def plan_text(assignments: Targets, directories: Directories) -> str:
+    return json.dumps(plan_document(assignments, directories), separators=(",", ":"))
 
 
 # --- proposals ---

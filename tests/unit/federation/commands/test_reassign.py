@@ -261,6 +261,7 @@ def test_plans_that_cannot_be_are_refused_before_anything_is_done(
     assert execute(region, str(tmp_path / "plan.json")).exit_code == 1
     ran = execute(region, plan(tmp_path, {0: [1]}), "--replica-alter-log-dirs-throttle", "5")
     assert ran.exit_code == 2
+    assert "do not limit copies" in ran.output
     assert region.done == []
 
 
@@ -315,7 +316,9 @@ def test_throttles_stay_while_others_move(region: Region, tmp_path: Path) -> Non
     region.moving = [moving(0, [1, 2, 3], [3]), moving(1, [4, 2, 3], [4])]
     named = ["--reassignment-json-file", plan(tmp_path, {1: [4, 2]})]
     told = json.loads(region.run("cancel", *named, "--json").stdout)
-    assert told == {"cancelled": ["orders-1"], "throttles_removed": False}
+    assert told == {
+        "cancelled": ["orders-1"], "directory_moves_cancelled": [], "throttles_removed": False,
+    }  # fmt: skip
 
 
 def test_what_is_on_the_move_is_listed(region: Region, tmp_path: Path) -> None:
