@@ -34,7 +34,7 @@ def _run(seed: int, adjust: Adjust) -> str:
 
 
 def alone(weather: RegionWeather) -> RegionWeather:
-    return replace(weather, shape=LONE, replication=1, min_insync=1)
+    return replace(weather, shape=LONE, replication=1, min_insync=1, racks=0, observers=0)
 
 
 @pytest.mark.parametrize("first", range(0, 20, CHUNK))
