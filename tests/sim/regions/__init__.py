@@ -1,6 +1,7 @@
 """One region of several nodes under faults: `python -m tests.sim --region --seed 7`.
 
 weather, storms   how the region is built and what may go wrong, drawn from the seed; and who makes it go wrong
+keepers           whose disk a storm must spare
 cluster           the nodes, their disks and the evidence about them
 routes            how a client of a region finds who leads
 racks             where brokers stand, and which of them only observe

@@ -6,7 +6,7 @@ disks vote, when all others have everything; later, when nobody else who votes h
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from brokers.ids import METADATA_PARTITION, BrokerId, TopicPartition
@@ -14,6 +14,7 @@ from brokers.quorum.voters import VoterSet
 from tests.sim.nodes import Node
 from tests.sim.regions.checks import end_of
 from tests.sim.regions.cluster import Cluster, place
+from tests.sim.regions.keepers import Keepers
 from tests.sim.weather import Crashes
 
 QUORUM_STATE = f"{METADATA_PARTITION}/quorum-state"
@@ -28,10 +29,7 @@ class Storm:
         self._weather = cluster.weather
         self._rng = cluster.world.rng("storm")
         self._raging = False
-        self._leaving: dict[BrokerId, None] = {}  # asked to stop, and still there
-        # Replicas that lost something, each with the broker epoch of the life that had it.
-        self._damaged: dict[tuple[BrokerId, TopicPartition], int] = {}
-        self._newest: Any = None  # the image of whoever has heard most of the metadata log
+        self._keepers = Keepers(cluster)
         self._looked_at = 0  # so much of the metadata log
         self._in_sync_before: dict[TopicPartition, tuple[BrokerId, ...]] = {}
         for number, node in cluster.nodes.items():
@@ -77,12 +75,12 @@ class Storm:
 
     def _look(self) -> None:
         """Whether somebody has just come in sync, and is from now on taken to have everything."""
-        self._learn()
-        if not self._raging or self._newest.next_offset == self._looked_at:
+        self._keepers.learn()
+        newest = self._keepers.newest
+        if not self._raging or newest is None or newest.next_offset == self._looked_at:
             return
-        self._looked_at = self._newest.next_offset
-        for partition in self._placed():
-            placed = self._newest.partition(partition)
+        self._looked_at = newest.next_offset
+        for partition, placed in self._keepers.placed():
             known = self._in_sync_before.get(partition, placed.isr)
             self._in_sync_before[partition] = placed.isr
             if set(placed.isr) - set(known) and self._rng.random() < self._weather.spite:
@@ -98,17 +96,18 @@ class Storm:
 
     def _crash(self, number: BrokerId) -> None:
         node = self._cluster.node(number)
-        if not node.alive or self._is_needed(number):
+        if not node.alive or self._keepers.is_needed(number):
             return
         midway = self._rng.random() < self._weather.midway
         if self._rng.random() < self._weather.clean_stops:
-            self._leaving[number] = None
+            self._keepers.leaving[number] = None
             node.leave()
         elif self._weather.crashes is Crashes.KILL or self._rng.random() < 0.3:
             self._finish(node, midway and self._weather.crashes is Crashes.KILL, node.kill)
-        elif self._weather.crashes is Crashes.POWER or self._spares(number):
+        elif self._weather.crashes is Crashes.POWER or self._keepers.can_spare(number):
             self._finish(node, midway and self._weather.crashes is Crashes.POWER, node.cut_power)
-            self._damage(number)
+            if self._weather.crashes is Crashes.UNSYNCED:
+                self._keepers.damage(number)
 
     def _finish(self, node: Node, midway: bool, end: Callable[[], None]) -> None:
         if midway:
@@ -117,8 +116,8 @@ class Storm:
             end()
 
     def _on_end(self, number: BrokerId) -> None:
-        self._leaving.pop(number, None)
-        self._learn()
+        self._keepers.leaving.pop(number, None)
+        self._keepers.learn()
         delay = self._rng.randrange(1, self._weather.down_ms)
         self._world.after(delay // 2, self._cluster.node(number).boot)
         self._world.after(delay, lambda: self._restart(number))
@@ -127,76 +126,17 @@ class Storm:
         if not self._cluster.node(number).alive:
             self._cluster.node(number).start()
 
-    # --- who is needed ---
-
-    def _learn(self) -> None:
-        """What controllers decided last, which not all nodes have heard of."""
-        for node in self._cluster.nodes.values():
-            image = node.broker.view.image if node.life else None
-            if image is not None and (
-                self._newest is None or image.next_offset > self._newest.next_offset
-            ):
-                self._newest = image
-        for (number, partition), broker_epoch in list(self._damaged.items()):
-            # Until it is registered anew it may still be let in for what it had.
-            is_known = self._broker_epoch(number) > broker_epoch
-            if is_known and number not in self._in_sync(partition):
-                del self._damaged[number, partition]
-
-    def _broker_epoch(self, number: BrokerId) -> int:
-        broker = self._newest.brokers.get(number)
-        return -1 if broker is None else int(broker.broker_epoch)
-
-    def _placed(self) -> Iterator[TopicPartition]:
-        for name, topic in self._newest.topics_by_name.items():
-            for index in range(len(topic.partitions)):
-                yield TopicPartition(name, index)
-
-    def _replicas(self, partition: TopicPartition) -> tuple[BrokerId, ...]:
-        placed = self._newest.partition(partition)
-        return () if placed is None else tuple(placed.replicas)
-
-    def _in_sync(self, partition: TopicPartition) -> tuple[BrokerId, ...]:
-        """Or so lately that it may lead all the same."""
-        placed = self._newest.partition(partition)
-        return () if placed is None else (*placed.isr, *placed.elr)
-
-    def _is_needed(self, number: BrokerId) -> bool:
-        """Another in-sync replica has lost something, and is still taken for one that has not."""
-        self._learn()
-        return any(number in self._in_sync(partition) for _, partition in self._damaged)
-
-    def _spares(self, number: BrokerId) -> bool:
-        """Wherever it is in sync another is, too, and lives, and will for a while."""
-        self._learn()
-        for partition in self._placed():
-            in_sync = self._in_sync(partition)
-            others = [each for each in in_sync if each != number and self._keeps(each, partition)]
-            if number in in_sync and not others:
-                return False
-        return True
-
-    def _keeps(self, number: BrokerId, partition: TopicPartition) -> bool:
-        is_there = self._cluster.node(number).is_ready and number not in self._leaving
-        return is_there and (number, partition) not in self._damaged
-
-    def _damage(self, number: BrokerId, *, wiped: bool = False) -> None:
-        if wiped or self._weather.crashes is Crashes.UNSYNCED:
-            for partition in self._placed():
-                if number in self._replicas(partition):
-                    self._damaged[number, partition] = self._broker_epoch(number)
-
     # --- disks ---
 
     def _wipe(self) -> None:
         """A machine comes back with an empty disk."""
         number = self._rng.choice(list(self._cluster.nodes))
         node = self._cluster.node(number)
-        if not node.alive or self._is_needed(number) or not self._spares(number):
+        if not node.alive or self._keepers.is_needed(number) or not self._keepers.can_spare(number):
             return
         if number in self._cluster.controllers and not self._may_forget(number):
             return
-        self._damage(number, wiped=True)
+        self._keepers.damage(number)
         node.cut_power()
         self._world.note(place(number), "gets another disk")
         node.disk.wipe(self._cluster.new_directory())
@@ -232,11 +172,15 @@ class Storm:
         return len(ends) == 1 and len(led) == 1 and led.pop()[0] >= 0
 
     def _fill(self, number: BrokerId) -> None:
+        if self._keepers.is_needed(number):
+            return
         disk = self._cluster.node(number).disk
         disk.full_after(self._rng.randrange(0, 2_000))
         self._world.after(self._rng.randrange(100, 3_000), lambda: disk.full_after(None))
 
     def _sicken(self, number: BrokerId) -> None:
+        if self._keepers.is_needed(number):
+            return
         disk = self._cluster.node(number).disk
         disk.ailing = True
 
