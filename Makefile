@@ -24,7 +24,7 @@ demo: setup  ## two regions, a link, an audit, a failover: under a minute
 	$(BIN)/causeway demo
 
 test: dev  ## every test but the soak
-	$(BIN)/pytest -m "not soak" -n logical --maxprocesses 6 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest -m "not soak" -n logical --maxprocesses 6 --dist loadscope --no-loadscope-reorder
 
 bench: dev  ## ours beside Apache Kafka and MirrorMaker 2, in turn, in one run
 	$(BIN)/python -m tests.bench

@@ -2,9 +2,11 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 # Tests share their cores with processes that other tests start, so no test may depend on how long it takes.
 settings.register_profile("causeway", deadline=None, print_blob=True)
@@ -22,12 +24,20 @@ def pytest_xdist_auto_num_workers() -> int:
     return max(1, (os.cpu_count() or 1) * 3 // 2)
 
 
-@pytest.hookimpl(tryfirst=True)
+class Layers(LoadScopeScheduling):
+    """Deals tests out to workers: file by file, or one by one where they share nothing."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::")[0]
+        return nodeid if Path(file).parts[1] in ALONE else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Layers:
+    return Layers(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: _turn(_layer(item)))
-    for item in items:
-        if _layer(item) not in ALONE:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 def _layer(item: pytest.Item) -> str:
