@@ -68,3 +68,9 @@ def test_observers_are_promoted_while_the_in_sync_set_misses_members() -> None:
 def test_who_has_just_come_in_sync_may_have_to_lead() -> None:
     lines = trace(2, crash_mean_ms=4_000, down_ms=1_000, spite=1.0)
     assert has(lines, "storm ends a leader")
+
+
+def test_disks_fail_where_there_are_several_brokers() -> None:
+    lines = trace(5, full_disk_mean_ms=3_000, ailing_disk_mean_ms=3_000)
+    assert has(lines, "n", "log directory data: offline", "the disk is full")
+    assert has(lines, "n", "log directory data: offline", "the device reports errors")

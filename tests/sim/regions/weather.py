@@ -106,8 +106,6 @@ def draw(rng: Random) -> RegionWeather:
     min_insync = least if crashes is Crashes.UNSYNCED else rng.choice((1, least))
     full_disk_mean_ms = rng.choice((0, 0, 0, 8_000))
     ailing_disk_mean_ms = rng.choice((0, 0, 0, 8_000))
-    if shape.brokers > 1:  # a leader whose disk refused its log does not step down yet
-        full_disk_mean_ms = ailing_disk_mean_ms = 0
     weather = RegionWeather(
         shape=shape,
         crashes=crashes,
