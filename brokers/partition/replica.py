@@ -200,11 +200,11 @@ class Replica:
     # --- what may be asked of it ---
 
     def require_log(self) -> Log:
-        """The open log, or the refusal that Kafka's clients retry."""
+        """The open log, or the refusal that Kafka's clients retry: what lacks one for a moment does not lead yet."""
         if self.log is None:
-            raise Refusal(
-                KafkaError.KAFKA_STORAGE_ERROR, f"{self.partition} is offline: {self.offline}"
-            )
+            passes = self.offline in PASSING
+            error = KafkaError.NOT_LEADER_OR_FOLLOWER if passes else KafkaError.KAFKA_STORAGE_ERROR
+            raise Refusal(error, f"{self.partition} is offline: {self.offline}")
         return self.log
 
     def require_leader(self) -> None:

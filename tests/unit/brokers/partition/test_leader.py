@@ -12,7 +12,7 @@ from brokers.log.config import LogConfig
 from brokers.partition import leader
 from brokers.partition.replica import Replica
 from brokers.records.batch import parse_header, renew_crc, verify_crc
-from tests.unit.brokers.partition.replicas import NOW, batch, open_replica
+from tests.unit.brokers.partition.replicas import NOW, PARTITION, batch, open_replica
 
 
 def patched(data: bytearray, at: int, form: str, value: int, *, renew: bool = True) -> bytearray:
@@ -87,6 +87,15 @@ def test_append_time_stamps_the_batch_and_keeps_its_checksum_right() -> None:
     header = parse_header(data)
     assert done.append_time == NOW
     assert header.is_append_time and header.max_timestamp == NOW and verify_crc(data, header)
+
+
+def test_a_partition_whose_log_is_still_being_opened_sends_producers_round_once_more() -> None:
+    replica = Replica(
+        PARTITION, topic_id=bytes(16), leader_epoch=1, writer=None, config=LogConfig()
+    )
+    with pytest.raises(Refusal) as caught:
+        leader.append(replica, batch(), 9, NOW)
+    assert caught.value.error is KafkaError.NOT_LEADER_OR_FOLLOWER
 
 
 def test_an_offline_partition_says_so() -> None:
