@@ -6,9 +6,9 @@ The witness sees every byte that reaches a log, however short it stays: a checke
 from collections.abc import Callable, Iterator
 from uuid import UUID
 
-from brokers.ids import Buffer, Buffers
+from brokers.ids import Buffers
 from brokers.metadata.commands import NO_ID
-from tests.sim.files import SimFiles
+from tests.sim.fused import Fused
 
 Witness = Callable[[str, bytes], None]  # path, bytes appended
 
@@ -17,7 +17,7 @@ class Killed(BaseException):
     """The process ends here, in the middle of a step. No error of the disk: nobody may catch it."""
 
 
-class Disk(SimFiles):
+class Disk(Fused):
     """`fuse` changes from now the process is killed; None: it lives.
 
     `directory` is what its `meta.properties` say: a node never takes one disk for another.
@@ -30,37 +30,12 @@ class Disk(SimFiles):
         self._witness = witness
 
     def append(self, path: str, buffers: Buffers) -> int:
-        self._burn()
         before = self.size(path) if self.exists(path) else 0
         try:
             return super().append(path, buffers)
         finally:
             if buffers and path.endswith(".log") and self.exists(path):
                 self._witness(path, bytes(self.read(path, before, self.size(path) - before)))
-
-    def truncate(self, path: str, size: int) -> None:
-        self._burn()
-        super().truncate(path, size)
-
-    def sync(self, path: str) -> None:
-        self._burn()
-        super().sync(path)
-
-    def replace(self, path: str, data: Buffer) -> None:
-        self._burn()
-        super().replace(path, data)
-
-    def write(self, path: str, data: Buffer) -> None:
-        self._burn()
-        super().write(path, data)
-
-    def rename(self, path: str, new_path: str) -> None:
-        self._burn()
-        super().rename(path, new_path)
-
-    def remove(self, path: str) -> None:
-        self._burn()
-        super().remove(path)
 
     def wipe(self, directory: UUID) -> None:
         """Another disk in its place, with nothing on it."""
@@ -72,7 +47,7 @@ class Disk(SimFiles):
         for path in sorted(self._files):
             yield path, bytes(self._files[path].content)
 
-    def _burn(self) -> None:
+    def burn(self) -> None:
         if self.fuse is None:
             return
         if self.fuse == 0:

@@ -28,13 +28,13 @@ from brokers.events import (
     RangeRead,
     Written,
 )
-from brokers.ids import UNASSIGNED_DIRECTORY, Buffer, Buffers, Offset
+from brokers.ids import UNASSIGNED_DIRECTORY, Offset
 from brokers.log.directories import Directories
 from brokers.log.moving import STEP_BYTES
 from brokers.log.storage import Storage
 from brokers.ports import DiskError
 from brokers.records.batch import parse_header
-from tests.sim.files import SimFiles
+from tests.sim.fused import Fused
 from tests.unit.brokers.log.logs import NOW, TOPIC_ID, TP, batch_at
 
 A, B = UUID(int=11), UUID(int=12)
@@ -45,37 +45,17 @@ class Killed(Exception):
     """The process is gone."""
 
 
-class Mortal(SimFiles):
+class Mortal(Fused):
     """Counts what changes it; `fuse` is shared by the disks of a process, which ends when it is burnt."""
 
     def __init__(self, fuse: list[int]) -> None:
         super().__init__()
         self.fuse = fuse
 
-    def _burn(self) -> None:
+    def burn(self) -> None:
         self.fuse[0] -= 1
         if self.fuse[0] == 0:
             raise Killed
-
-    def append(self, path: str, buffers: Buffers) -> int:
-        self._burn()
-        return super().append(path, buffers)
-
-    def sync(self, path: str) -> None:
-        self._burn()
-        super().sync(path)
-
-    def replace(self, path: str, data: Buffer) -> None:
-        self._burn()
-        super().replace(path, data)
-
-    def rename(self, path: str, new_path: str) -> None:
-        self._burn()
-        super().rename(path, new_path)
-
-    def remove(self, path: str) -> None:
-        self._burn()
-        super().remove(path)
 
 
 class Story:
