@@ -54,7 +54,7 @@ class Forgetful(Disk):
 
     def sync(self, path: str) -> None:
         if path.endswith(".log"):
-            self._burn()
+            self.burn()
         else:
             super().sync(path)
 
