@@ -79,12 +79,15 @@ class Append:
     """Write stamped batches at the end of the active segment -> `Written` or `LogFailed`.
 
     `headers` describe the batches in `buffers`, in order, with final offsets. With `sync`, `Written` comes after fsync.
+    `behind`: nobody reads the log above what is written, nobody else ever changes the bytes, so the host may write them
+    while the core goes on.
     """
 
     partition: TopicPartition
     headers: tuple[BatchHeader, ...]
     buffers: Buffers = field(repr=False)
     sync: bool = False
+    behind: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,16 @@ class FileRange(Protocol):
         """Fewer than `len` if the file was truncated since. `DiskError` when the disk refuses."""
 
 
+class Appending(Protocol):
+    """An append for any thread: the first to `run` it does it, others wait for it and hear the same."""
+
+    def run(self) -> int:
+        """The size of the file then. `DiskError` where the disk refused; the file may hold a part of it."""
+
+    def give_up(self) -> None:
+        """When this returns nothing is being written, and nothing will be."""
+
+
 class Volume(NamedTuple):
     """The size of a file system, and what this process may still write to it."""
 
@@ -58,6 +68,9 @@ class Files(Protocol):
     """
 
     def append(self, path: str, buffers: Buffers) -> int: ...
+
+    def begin_append(self, path: str, buffers: Buffers) -> Appending:
+        """Opens or makes the file. Until the append has run, or is given up, nobody else changes it; it may be read."""
 
     def read(self, path: str, position: int, size: int) -> Buffer: ...
 

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from brokers.effects import (
+    Append,
     CloseLog,
     CopyLog,
     FindRanges,
@@ -47,6 +48,7 @@ from brokers.log.states import measured
 from brokers.log.storage import Storage
 from brokers.log.strays import partitions_in
 from brokers.log.syncing import SyncResult, SyncTarget
+from brokers.log.writing import Write
 from brokers.ports import DiskError
 
 
@@ -56,6 +58,7 @@ class Directories:
     def __init__(self, metadata: UUID, log_dirs: Collection[UUID], *, missing: int) -> None:
         """`log_dirs` take partitions, in this order; `missing` more could not be opened."""
         self.unsynced: dict[TopicPartition, SyncTarget] = {}
+        self.unwritten: dict[TopicPartition, list[Append]] = {}
         self._metadata_id = metadata
         self._log_dirs = dict.fromkeys(log_dirs)
         self._missing = missing
@@ -66,6 +69,7 @@ class Directories:
         self._copies: dict[TopicPartition, Copy] = {}
         self._interrupted: dict[TopicPartition, UUID] = {}  # on the way to which directory
         self._syncing: dict[TopicPartition, Storage] = {}
+        self._writing: dict[TopicPartition, Storage] = {}
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
             OpenLog: self._open,
             CloseLog: self._close,
@@ -81,7 +85,7 @@ class Directories:
         }
 
     def add(self, storage: Storage) -> None:
-        """Made with `unsynced`. Raises `DiskError`, and is as before."""
+        """Made with `unsynced`, and `unwritten` if the host wants it. Raises `DiskError`, and is as before."""
         for partition in interrupted(storage.files):
             self._interrupted[partition] = storage.directory
         held = list(partitions_in(storage.files))
@@ -114,6 +118,15 @@ class Directories:
         if performer is not None:
             return performer(effect, now)
         return self._home(effect.partition).perform(effect, now)  # type: ignore[union-attr]
+
+    def begin_write(self, partition: TopicPartition) -> Write:
+        """Take a partition from `unwritten` -> what to `run`, in whatever thread."""
+        storage = self._writing[partition] = self._homes[partition]
+        return storage.begin_write(partition)
+
+    def end_write(self, partition: TopicPartition, write: Write) -> list[Event]:
+        """What came of it, unless that was told before."""
+        return self._writing.pop(partition).end_write(partition, write)
 
     def begin_sync(self, partition: TopicPartition) -> Callable[[], SyncResult]:
         """Take a partition from `unsynced` -> the syncing, which may run in another thread while appends go on."""
@@ -200,19 +213,23 @@ class Directories:
         if target is None:
             return [CopyFailed(partition, effect.directory, "the log directory is offline")]
         copy = self._copies[partition] = copy or Copy(source, target, partition)
+        written = source.settle(partition)
         opened = source.opened(partition)
         if opened is None:  # it failed, or is being opened: later, perhaps
-            return [LogCopied(partition, effect.directory, 0, 0)]
+            return [*written, LogCopied(partition, effect.directory, 0, 0)]
         try:
             if not copy.advance(opened[0], opened[1].topic_id):
-                return [LogCopied(partition, effect.directory, copy.size, copy.next_offset)]
+                return [
+                    *written,
+                    LogCopied(partition, effect.directory, copy.size, copy.next_offset),
+                ]
             copy.finish(opened[0])
         except SourceError as error:
-            return [LogFailed(partition, str(error.__cause__), source.directory)]
+            return [*written, LogFailed(partition, str(error.__cause__), source.directory)]
         except DiskError as error:
             self._drop_copy(partition)
-            return [CopyFailed(partition, effect.directory, str(error))]
-        return self._swap(partition, copy)
+            return [*written, CopyFailed(partition, effect.directory, str(error))]
+        return written + self._swap(partition, copy)
 
     def _swap(self, partition: TopicPartition, copy: Copy) -> list[Event]:
         """The copy has the name; the log goes on in it."""

@@ -10,6 +10,7 @@ what was in doubt with it.
 """
 
 from contextlib import suppress
+from itertools import pairwise
 
 from brokers.ids import Offset, TopicPartition
 from brokers.log.checkpoints import LEADER_EPOCHS, PARTITION_METADATA
@@ -65,8 +66,8 @@ class Doubts:
                 self._files.rewrite(f"{directory}/{name}", 0)
         # Indexes need no mention: from the recovery point on they are made anew.
         bases = sorted(base for name in names if (base := offset_in_name(name, LOG)) is not None)
-        for base, following in zip(bases, [*bases[1:], None], strict=True):
-            if following is None or following > recovery_point:
+        for base, following in pairwise([*bases, recovery_point + 1]):
+            if following > recovery_point:
                 segment = SegmentFile(self._files, directory, base, interval=0)
                 self._files.rewrite(segment.path, self._settled_bytes(segment, recovery_point))
 

@@ -75,6 +75,7 @@ class Log:
         *,
         config: LogConfig,
         sync: bool,
+        behind: bool = False,
         roll_first: bool | None = None,
     ) -> list[StorageEffect]:
         """Put stamped batches (`headers` with final offsets, `buffers` their bytes) at the end of the log.
@@ -100,7 +101,7 @@ class Log:
                 self.producers.update(header, now)
         self.log_end_offset = end
         self.segments[-1].grow(size, max_timestamp, now)
-        effects.append(Append(self.partition, tuple(headers), buffers, sync))
+        effects.append(Append(self.partition, tuple(headers), buffers, sync, behind))
         return effects
 
     def on_written(self, next_offset: Offset) -> None:

@@ -11,7 +11,7 @@ from struct import Struct
 from brokers.ids import Buffer, Buffers, Instant, Offset
 from brokers.log.indexes import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
 from brokers.log.segments import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
-from brokers.ports import DiskError, FileRange, Files
+from brokers.ports import Appending, DiskError, FileRange, Files
 from brokers.records.batch import HEADER_SIZE, BatchHeader, parse_header
 
 _HOP_BYTES = 1 << 16  # headers of small batches are read in chunks of this,
@@ -93,7 +93,14 @@ class SegmentFile:
 
     def append(self, headers: Sequence[BatchHeader], buffers: Buffers) -> None:
         """Write batches at the end; raises `DiskError`, and then the file may hold a part of them."""
-        size = self._files.append(self.path, buffers)
+        self.appended(headers, self._files.append(self.path, buffers))
+
+    def begin_append(self, buffers: Buffers) -> Appending:
+        """The writing, for any thread; `appended` is to be told the size that it returns."""
+        return self._files.begin_append(self.path, buffers)
+
+    def appended(self, headers: Sequence[BatchHeader], size: int) -> None:
+        """These batches are in the file, which then has `size` bytes."""
         for header in headers:
             self.note(header)
         assert size == self.size, f"{self.path} has {size} bytes, not {self.size}"

@@ -2,13 +2,14 @@
 
 One `Storage` per data directory. A failed write closes its log and is reported as `LogFailed`; the next `OpenLog`
 recovers from what the disk holds, and writes again what a failed sync left in memory only. Of appends to be synced the
-partition appears in `unsynced`; the host runs `begin_sync` → the work, in any thread → `end_sync`.
+partition appears in `unsynced`; the host runs `begin_sync` → the work, in any thread → `end_sync`. Big appends that may
+be written behind appear in `unwritten`, if the host wants that; whatever else concerns their log waits for them.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from brokers.effects import (
@@ -20,7 +21,6 @@ from brokers.effects import (
     LoadState,
     MeasureDirectories,
     OpenLog,
-    Range,
     ReadRange,
     RemoveStrays,
     Roll,
@@ -31,17 +31,12 @@ from brokers.effects import (
     TrimLog,
     TruncateLog,
 )
-from brokers.errors import KafkaError
 from brokers.events import (
     DirectoryRefused,
     Event,
     LogFailed,
     LogOpened,
-    RangeFound,
-    RangeRead,
-    RangesFound,
     StraysRemoved,
-    TimestampFound,
     Written,
 )
 from brokers.ids import MIGRATING_DIRECTORY, Instant, Offset, TopicPartition
@@ -49,8 +44,7 @@ from brokers.log.doubts import Doubts
 from brokers.log.folders import aside_name, folder_name
 from brokers.log.log import Log
 from brokers.log.opening import open_log
-from brokers.log.ranges import share
-from brokers.log.reads import taken
+from brokers.log.reads import Reads
 from brokers.log.root import DELETED_SUFFIX, Root
 from brokers.log.segment_file import LoadedIndexes
 from brokers.log.snapshots import encode_snapshot
@@ -58,13 +52,15 @@ from brokers.log.states import measured, perform_on_state
 from brokers.log.stored_log import StoredLog
 from brokers.log.strays import remove_folder, remove_strays
 from brokers.log.syncing import SyncResult, Syncs, SyncTarget
-from brokers.log.timestamps import NOTHING_FOUND, found_timestamp
 from brokers.log.truncation import cut_log
+from brokers.log.writing import WORTH_A_THREAD_BYTES, Write, Writes
 from brokers.ports import DiskError, Files, SyncError
+
+Performer: TypeAlias = Callable[[Any, Instant], list[Event]]
 
 
 class Storage:
-    """Performs storage effects. `unsynced` names the partitions that wait for a sync."""
+    """Performs storage effects. `unsynced` and `unwritten` name the partitions that wait for a sync, for a write."""
 
     def __init__(
         self,
@@ -73,8 +69,13 @@ class Storage:
         index_interval_bytes: int = 4096,
         directory: UUID = MIGRATING_DIRECTORY,
         unsynced: dict[TopicPartition, SyncTarget] | None = None,
+        unwritten: dict[TopicPartition, list[Append]] | None = None,
+        behind_from_bytes: int = WORTH_A_THREAD_BYTES,
     ) -> None:
-        """`unsynced` is shared by the directories of a node that has several."""
+        """`unsynced` and `unwritten` are shared by the directories of a node that has several.
+
+        Without `unwritten` every write is done at once.
+        """
         self.directory = directory
         self.files = self._files = files
         self._interval = index_interval_bytes
@@ -88,19 +89,24 @@ class Storage:
         self._offline: dict[TopicPartition, str] = {}  # why, of those that were not reopened
         self._syncs = Syncs(files, {} if unsynced is None else unsynced)
         self.unsynced = self._syncs.asked
-        self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
+        self._writes = Writes(unwritten, behind_from_bytes)
+        self.unwritten = self._writes.asked
+        reads = Reads(files, self._logs, self._fail)
+        self.find = reads.find
+        settled = self._settled
+        self._performers: dict[type, Performer] = {
             Append: self._append,
-            ReadRange: self._read,
-            FindRanges: self._find,
-            Roll: self._roll,
-            OpenLog: self._open,
+            ReadRange: lambda effect, now: reads.read(effect),
+            FindRanges: lambda effect, now: reads.find_all(effect),
+            Roll: settled(self._roll),
+            OpenLog: settled(self._open),
             SaveEpochs: self._save_epochs,
-            TrimLog: self._trim,
-            TruncateLog: self._truncate,
-            CloseLog: self._close,
+            TrimLog: settled(self._trim),
+            TruncateLog: settled(self._truncate),
+            CloseLog: settled(self._close),
             RemoveStrays: self._remove_strays,
             SaveHighWatermarks: self._save_high_watermarks,
-            FindTimestamp: self._find_timestamp,
+            FindTimestamp: lambda effect, now: reads.find_timestamp(effect),
             SaveState: self._perform_on_state,
             LoadState: self._perform_on_state,
             KeepBrokerEpoch: self._keep_broker_epoch,
@@ -120,6 +126,30 @@ class Storage:
     def perform(self, effect: StorageEffect, now: Instant) -> list[Event]:
         """Do it and report."""
         return self._performers[type(effect)](effect, now)
+
+    def begin_write(self, partition: TopicPartition) -> Write:
+        """Take a partition from `unwritten` -> what to `run`, in whatever thread."""
+        return self._writes.begin(partition, self._logs[partition])
+
+    def end_write(self, partition: TopicPartition, write: Write) -> list[Event]:
+        """What came of it, unless that was told before: something could not wait."""
+        is_mine = self._writes.ends(partition, write)
+        return self._write(partition, write.end, write.sync) if is_mine else []
+
+    def settle(self, partition: TopicPartition) -> list[Event]:
+        """The log's file has everything that the log is to have when this returns."""
+        events: list[Event] = []
+        while write := self._writes.next(partition, self._logs.get(partition)):
+            events += self._write(partition, write.end, write.sync)
+        return events
+
+    def _settled(self, perform: Performer) -> Performer:
+        def after_writes(effect: Any, now: Instant) -> list[Event]:
+            if not self._writes.has(effect.partition):
+                return perform(effect, now)
+            return self.settle(effect.partition) + perform(effect, now)
+
+        return after_writes
 
     def begin_sync(self, partition: TopicPartition) -> Callable[[], SyncResult]:
         """Take a partition from `unsynced` -> the syncing, in whatever thread, while appends go on."""
@@ -155,7 +185,7 @@ class Storage:
         What the disk refuses now, or refused before, is left to the next start's recovery.
         """
         for partition in list(self._logs):
-            self._close(CloseLog(partition, delete=False), 0)
+            self.perform(CloseLog(partition, delete=False), 0)
         with suppress(DiskError):
             if not self._offline:
                 self.root.mark_closed()
@@ -217,12 +247,22 @@ class Storage:
         log = self._logs.get(partition)
         if log is None:
             return []  # it failed, which was reported
+        if self._writes.take(effect):
+            return []
+        if self._writes.has(partition):
+            return self.settle(partition) + self._append(effect, now)
+        return self._write(
+            partition, partial(log.append, effect.headers, effect.buffers), effect.sync
+        )
+
+    def _write(self, partition: TopicPartition, act: Callable[[], None], sync: bool) -> list[Event]:
+        log = self._logs[partition]
         try:
-            log.append(effect.headers, effect.buffers)
+            act()
         except DiskError as error:
             self._checked[partition] = log.next_offset
             return self._fail(partition, error)
-        if effect.sync or log.sync_promised > log.synced_offset:
+        if sync or log.sync_promised > log.synced_offset:
             log.sync_promised = log.next_offset
             self._syncs.ask(partition, log, log.active)
             return []
@@ -329,47 +369,6 @@ class Storage:
             events += self._on_log(partition, lambda log: log.active.save_indexes())
         return events
 
-    def _read(self, effect: ReadRange, now: Instant) -> list[Event]:
-        wanted = Range(effect.partition, effect.offset, effect.bound, effect.size_max)
-        taken, failures = self._take(StoredLog.read, wanted, effect.size_max, effect.at_least_one)
-        return [RangeRead(effect.ticket, effect.partition, *taken), *failures]
-
-    def _find(self, effect: FindRanges, now: Instant) -> list[Event]:
-        failures: list[Event] = []
-        found = share(effect.ranges, effect.size_max, partial(self.find, failures))
-        return [RangesFound(effect.ticket, found), *failures]
-
-    def find(
-        self, failures: list[Event], wanted: Range, size_max: int, at_least_one: bool
-    ) -> RangeFound:
-        """One range of several; what failed for good is added to `failures`."""
-        taken, failed = self._take(StoredLog.find, wanted, size_max, at_least_one)
-        failures += failed
-        return RangeFound(*taken)
-
-    def _take(
-        self,
-        take: Callable[..., tuple[Any, Offset]],
-        wanted: Range,
-        size_max: int,
-        at_least_one: bool,
-    ) -> tuple[tuple[Any, Offset, KafkaError], list[Event]]:
-        """(what there is of a range, read or found; where it ends; what was wrong), and what failed for good."""
-        log = self._logs.get(wanted.partition)
-        try:
-            return taken(log, take, wanted, size_max, at_least_one), []
-        except DiskError as error:
-            failed = b"", wanted.offset, KafkaError.KAFKA_STORAGE_ERROR
-            return failed, self._fail(wanted.partition, error)
-
-    def _find_timestamp(self, effect: FindTimestamp, now: Instant) -> list[Event]:
-        found, events = NOTHING_FOUND, list[Event]()
-        try:
-            found = found_timestamp(self._files, self._logs.get(effect.partition), effect)
-        except DiskError as error:
-            events = self._fail(effect.partition, error)
-        return [TimestampFound(effect.ticket, effect.partition, *found), *events]
-
     def _perform_on_state(self, effect: SaveState | LoadState, now: Instant) -> list[Event]:
         """What the disk refuses takes the log offline in whose folder the file lies; without one nobody can go on."""
         try:
@@ -396,4 +395,5 @@ class Storage:
         self._logs.pop(partition, None)
         self._cores.pop(partition, None)
         self._syncs.drop(partition)
+        self._writes.drop(partition)
         self._files.close(folder_name(partition))

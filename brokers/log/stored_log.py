@@ -13,7 +13,7 @@ from brokers.log.checkpoints import LEADER_EPOCHS, format_epochs
 from brokers.log.ranges import find_batches, read_batches
 from brokers.log.segment_file import LoadedIndexes, SegmentFile
 from brokers.log.segments import SNAPSHOT, file_name
-from brokers.ports import FileRange, Files
+from brokers.ports import Appending, FileRange, Files
 from brokers.records.batch import BatchError, BatchHeader
 
 _POSITIONS_REMEMBERED = 16  # of sequential readers, per log
@@ -62,6 +62,16 @@ class StoredLog:
         """Write batches at the end; after a `DiskError` the log must be opened anew."""
         self._settled = False
         self.segments[-1].append(headers, buffers)
+        self.next_offset = headers[-1].next_offset
+
+    def begin_append(self, buffers: Buffers) -> Appending:
+        """The same in two parts: the writing, for any thread, whose result goes to `appended`. None between them."""
+        self._settled = False
+        return self.active.begin_append(buffers)
+
+    def appended(self, headers: Sequence[BatchHeader], size: int) -> None:
+        """These batches have been written, the file has `size` bytes."""
+        self.active.appended(headers, size)
         self.next_offset = headers[-1].next_offset
 
     def roll(self, base_offset: Offset, producers: bytes) -> None:

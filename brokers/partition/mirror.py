@@ -31,7 +31,13 @@ def place(
     base = headers[0].base_offset
     effects = log.step_back(base) if base < offset else []
     effects += log.append(
-        headers, (data,), now, config=replica.config, sync=replica.config.sync, roll_first=roll
+        headers,
+        (data,),
+        now,
+        config=replica.config,
+        sync=replica.config.sync,
+        behind=replica.leadership is None,  # followers may read what is not written yet
+        roll_first=roll,
     )
     replica.appended(len(data))
     return log.log_end_offset, effects

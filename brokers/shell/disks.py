@@ -64,4 +64,5 @@ def _storage(claim: Claim, config: BrokerConfig, several: Directories | None = N
         index_interval_bytes=config.log_index_interval_bytes,
         directory=directory,
         unsynced=None if several is None else several.unsynced,
+        unwritten={} if several is None else several.unwritten,
     )

@@ -1,7 +1,8 @@
 """The real disk behind the `Files` port: one data directory, plain system calls, a bounded cache of open files.
 
 Called from the node's loop, but for `sync` and `touch`, which a worker thread may call while the loop appends to the
-same file: they open the file for themselves and share nothing but a set of names.
+same file: they open the file for themselves and share nothing but a set of names. What `begin_append` hands out writes
+to the file that the loop opened for it, which stays open meanwhile.
 """
 
 import os
@@ -14,11 +15,11 @@ from weakref import WeakSet
 
 from brokers.ids import Buffer, Buffers
 from brokers.ports import SyncError, Volume
+from brokers.shell.appending import DiskAppending, append_all, write_all
 from brokers.shell.handles import DiskRange, Handle, read_at
 from brokers.shell.refusals import refusal, refusals
 
 OPEN_FILES_MAX = 2048
-_BUFFERS_MAX = 1024  # IOV_MAX of Linux
 _TEMPORARY_SUFFIX = ".tmp"
 _REWRITE_BYTES = 1 << 20
 
@@ -42,11 +43,15 @@ class DiskFiles:
     def append(self, path: str, buffers: Buffers) -> int:
         try:
             handle = self._handle(path, create=True)
-            _write_all(handle, buffers)
+            append_all(handle, buffers)
         except OSError as error:
             self.close(path)  # a part may have been written: the size is looked up again
             raise refusal(path, error) from error
         return handle.size
+
+    def begin_append(self, path: str, buffers: Buffers) -> DiskAppending:
+        with refusals(path):
+            return DiskAppending(self._handle(path, create=True), buffers)
 
     def read(self, path: str, position: int, size: int) -> Buffer:
         try:
@@ -118,7 +123,7 @@ class DiskFiles:
         temporary = self._path(path) + _TEMPORARY_SUFFIX
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
         try:
-            _write_plainly(descriptor, memoryview(data))
+            write_all(descriptor, memoryview(data))
             if durably:
                 os.fsync(descriptor)
         finally:
@@ -202,8 +207,9 @@ class DiskFiles:
                 raise
             descriptor = os.open(self._path(path), flags | os.O_CREAT, 0o644)
             self._synced_names.discard(os.path.dirname(path))
-        while len(self._handles) >= self._open_files_max:
-            self._leave(next(iter(self._handles)))
+        idle = (name for name, each in list(self._handles.items()) if not each.writing)
+        while len(self._handles) >= self._open_files_max and (least_used := next(idle, None)):
+            self._leave(least_used)
         handle = self._handles[path] = Handle(path, descriptor)
         for directory in _above(path):
             self._open_below[directory].add(path)
@@ -223,24 +229,6 @@ def _above(path: str) -> Iterator[str]:
     """The directories that a path lies in, the nearest first; not the root."""
     while path := os.path.dirname(path):
         yield path
-
-
-def _write_all(handle: Handle, buffers: Buffers) -> None:
-    """Append everything; a short write (a signal, a nearly full disk) is continued until the disk says why."""
-    while len(buffers) > _BUFFERS_MAX:
-        _write_all(handle, buffers[:_BUFFERS_MAX])
-        buffers = buffers[_BUFFERS_MAX:]
-    written = os.writev(handle.descriptor, buffers)
-    handle.size += written
-    if written < sum(map(len, buffers)):
-        rest = memoryview(b"".join(buffers))[written:]
-        _write_plainly(handle.descriptor, rest)
-        handle.size += len(rest)
-
-
-def _write_plainly(descriptor: int, data: memoryview) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
 
 
 def _write_at(descriptor: int, data: bytes, position: int) -> None:

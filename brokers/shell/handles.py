@@ -8,13 +8,14 @@ from brokers.shell.refusals import refusals
 class Handle:
     """An open file and its size. Closed once nobody refers to it: what is being sent outlives a removed file."""
 
-    __slots__ = ("__weakref__", "cut_at", "descriptor", "path", "size")
+    __slots__ = ("__weakref__", "cut_at", "descriptor", "path", "size", "writing")
 
     def __init__(self, path: str, descriptor: int) -> None:
         self.path = path
         self.descriptor = descriptor
         self.cut_at: int | None = None  # what is behind is not what it was when the file was opened
         self.size = os.fstat(descriptor).st_size
+        self.writing = False  # in another thread, which alone knows the size
 
     def __del__(self) -> None:
         os.close(self.descriptor)

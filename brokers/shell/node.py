@@ -1,7 +1,9 @@
 """One loop owns a node's cores: take an event, step, perform the effects, arm one timer for the deadline.
 
-Writes and reads go to the page cache from the loop itself; what must reach the disk is synced in a worker thread, one
-sync at a time per partition, so that appends which arrive meanwhile share the next one.
+Reads and most writes go to the page cache from the loop itself. Big writes that the core does not wait for are done in
+a worker thread: the kernel takes longer to find pages for them than the core needs for everything else. What must reach
+the disk is synced in a worker thread, one sync at a time per partition, so that appends which arrive meanwhile share
+the next one.
 """
 
 import asyncio
@@ -17,6 +19,7 @@ from brokers.events import Started, TimeReached
 from brokers.ids import Instant, TopicPartition
 from brokers.log.directories import Directories
 from brokers.log.storage import Storage
+from brokers.log.writing import Write
 from brokers.region import Ready
 from brokers.shell.backlog import Backlog, Unhurried
 from brokers.shell.clock import Clock
@@ -25,6 +28,7 @@ from brokers.shell.server import Server
 
 logger = logging.getLogger(__name__)
 SYNC_THREADS = 4
+WRITE_THREADS = 2
 # What clients name themselves and their groups must not forge lines of the log.
 ONE_LINE = {code: repr(chr(code))[1:-1] for code in (*range(32), 127, 0x85, 0x2028, 0x2029)}
 
@@ -56,8 +60,10 @@ class Node:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: Instant | None = None
         self._syncing: dict[TopicPartition, None] = {}
+        self._writing: dict[TopicPartition, None] = {}
         self._backlog = Backlog(self._perform_unhurried, asyncio.get_running_loop())
         self._threads = ThreadPoolExecutor(SYNC_THREADS, thread_name_prefix="sync")
+        self._writers = ThreadPoolExecutor(WRITE_THREADS, thread_name_prefix="write")
         self._loop = asyncio.get_running_loop()
         self.serving: asyncio.Future[None] = self._loop.create_future()
         self.ready: asyncio.Future[None] = self._loop.create_future()
@@ -112,12 +118,18 @@ class Node:
             return
         storage = self._storage
         self._events += storage.perform(effect, now)
+        if storage.unwritten:
+            self._write()
         if storage.unsynced:
             self._sync()
 
     def _perform_unhurried(self, effect: Unhurried) -> None:
+        self._tell(lambda: self._storage.perform(effect, self._clock.now()))
+
+    def _tell(self, act: Callable[[], list[Any]]) -> None:
+        """Of the storage, what came of an act that no step waits for."""
         try:
-            events = self._storage.perform(effect, self._clock.now())
+            events = act()
         except Exception as error:
             self._give_up(error)
             return
@@ -125,6 +137,20 @@ class Node:
             self.feed(event)
         if self._storage.unsynced:
             self._sync()
+
+    def _write(self) -> None:
+        for partition in list(self._storage.unwritten):
+            if partition not in self._writing:
+                self._writing[partition] = None
+                write = self._storage.begin_write(partition)
+                future = self._loop.run_in_executor(self._writers, write.run)
+                future.add_done_callback(partial(self._wrote, partition, write))
+
+    def _wrote(self, partition: TopicPartition, write: Write, done: "asyncio.Future[None]") -> None:
+        self._writing.pop(partition, None)
+        self._tell(partial(self._storage.end_write, partition, write))
+        if self._storage.unwritten:
+            self._write()
 
     def _sync(self) -> None:
         for partition in list(self._storage.unsynced):
@@ -136,10 +162,7 @@ class Node:
 
     def _synced(self, partition: TopicPartition, done: "asyncio.Future[Any]") -> None:
         self._syncing.pop(partition, None)
-        for event in self._storage.end_sync(partition, done.result()):
-            self.feed(event)
-        if self._storage.unsynced:
-            self._sync()
+        self._tell(lambda: self._storage.end_sync(partition, done.result()))
 
     def _on_ready(self) -> None:
         _reach(self.serving)
@@ -182,6 +205,7 @@ class Node:
         now = self._clock.now()
         for effect in self._core.stop():
             self._do(effect, now)
+        await self._loop.run_in_executor(None, self._writers.shutdown)
         await self._loop.run_in_executor(None, self._threads.shutdown)
         if self.ready.done():  # before, some logs were not looked at: nobody may trust them
             self._storage.close()

@@ -32,6 +32,22 @@ def test_appends_end_up_behind_one_another(files: Files) -> None:
     assert files.size("log") == 11
 
 
+def test_an_append_is_run_once_and_only_until_it_is_given_up(files: Files) -> None:
+    files.append("log", [b"one"])
+    appending = files.begin_append("log", [b"two", b"three"])
+    assert bytes(files.read("log", 0, 99)) == b"one"
+    assert appending.run() == appending.run() == 11
+    appending.give_up()
+    assert appending.run() == files.append("log", []) == 11
+    given_up = files.begin_append("log", [b"never"])
+    given_up.give_up()
+    with pytest.raises(DiskError, match="given up"):
+        given_up.run()
+    assert bytes(files.read("log", 0, 99)) == b"onetwothree"
+    with pytest.raises(DiskError):
+        files.begin_append("missing/log", [b"x"]).run()
+
+
 def test_a_reference_has_the_bytes_that_a_read_would_return(files: Files) -> None:
     files.append("log", [b"0123456789"])
     for position, size in ((0, 10), (3, 4), (8, 100), (10, 1), (12, 5)):

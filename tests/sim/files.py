@@ -44,6 +44,30 @@ class SimRange:
         return bytes(memoryview(self.file.content)[self.position : self.position + self.size])
 
 
+class SimAppending:
+    """`Appending` of a disk in memory, which knows no threads."""
+
+    def __init__(self, files: "SimFiles", path: str, buffers: Buffers) -> None:
+        self._files = files
+        self._path = path
+        self._buffers = buffers
+        self._outcome: int | DiskError | None = None
+
+    def run(self) -> int:
+        if self._outcome is None:
+            try:
+                self._outcome = self._files.append(self._path, self._buffers)
+            except DiskError as error:
+                self._outcome = error
+        if isinstance(self._outcome, DiskError):
+            raise self._outcome
+        return self._outcome
+
+    def give_up(self) -> None:
+        if self._outcome is None:
+            self._outcome = DiskError(f"{self._path}: given up")
+
+
 class SimFiles:
     """`Files` in memory, with the faults that a real disk has."""
 
@@ -93,6 +117,9 @@ class SimFiles:
             if taken < len(buffer):
                 raise DiskError(f"{path}: the disk is full; free some space")
         return len(file.content)
+
+    def begin_append(self, path: str, buffers: Buffers) -> "SimAppending":
+        return SimAppending(self, path, buffers)
 
     def read(self, path: str, position: int, size: int) -> Buffer:
         return bytes(memoryview(self._file(path).content)[position : position + size])

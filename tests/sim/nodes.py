@@ -8,7 +8,7 @@ appends that come meanwhile share the next. An exception out of a core is a find
 
 from collections import deque
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any
 
@@ -19,6 +19,7 @@ from brokers.events import EndAsked, Started, TimeReached
 from brokers.events import Listener as Kind
 from brokers.ids import Instant, TopicPartition
 from brokers.log.storage import Storage
+from brokers.log.writing import Write
 from brokers.ports import DiskError
 from brokers.region import Ready
 from federation.node import RegionNode
@@ -31,6 +32,8 @@ from tests.sim.network import Network
 from tests.sim.peers import Peers
 from tests.sim.weather import Climate
 from tests.sim.world import World
+
+WRITES_A_SYNC = 20  # the page cache takes as many while a disk syncs once
 
 
 class CoreRaised(Exception):
@@ -85,10 +88,14 @@ class Node:
         self._timer_due: Instant | None = None
         self._timer = 0
         self._syncing: dict[TopicPartition, None] = {}
+        self._writing: dict[TopicPartition, None] = {}
         self.world.note(self.place, f"starts, life {self.life}, clock {skew:+} ms")
         try:
             self._storage = Storage(
-                self.disk, index_interval_bytes=self.config.log_index_interval_bytes
+                self.disk,
+                index_interval_bytes=self.config.log_index_interval_bytes,
+                unwritten={},
+                behind_from_bytes=0,
             )
         except (DiskError, Killed) as error:
             self._end(f"could not start: {error or 'killed'}", silently=False)
@@ -273,10 +280,35 @@ class Node:
 
     def _store(self, effect: Any, now: Instant) -> None:
         self._events.extend(self._storage.perform(effect, now))
+        if self._storage.unwritten:
+            self._write()
         if self._storage.unsynced:
             self._sync()
 
-    # --- syncs and timers ---
+    # --- writes, syncs and timers ---
+
+    def _write(self) -> None:
+        for partition in list(self._storage.unwritten):
+            if partition not in self._writing:
+                self._begin_write(partition)
+
+    def _begin_write(self, partition: TopicPartition) -> None:
+        """Done at once and told late, or done late."""
+        self._writing[partition] = None
+        write = self._storage.begin_write(partition)
+        if self._rng.random() < 0.5:
+            write.run()
+        life, delay = self.life, self._rng.randrange(0, self._weather.sync_ms // WRITES_A_SYNC + 1)
+        end = partial(self._end_write, partition, write)
+        self.world.after(delay, lambda: self.when_awake(life, lambda: self._guarded(end)))
+
+    def _end_write(self, partition: TopicPartition, write: Write) -> None:
+        self._writing.pop(partition)
+        for event in self._storage.end_write(partition, write):
+            self.feed(event)
+        if self.alive:
+            self._write()
+            self._sync()
 
     def _sync(self) -> None:
         for partition in list(self._storage.unsynced):

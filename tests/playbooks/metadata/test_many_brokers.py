@@ -264,7 +264,8 @@ class ManyBrokers(RuleBasedStateMachine):
         assert to.leader_epoch - was.leader_epoch in (0, 1)
         if to.leader_epoch == was.leader_epoch:
             assert to.leader == was.leader, "one leader per leader epoch"
-        if to.removing == () != was.removing and set(was.adding) <= set(to.replicas):
+        is_over = was.is_reassigned and not to.is_reassigned
+        if is_over and set(was.adding) <= set(to.replicas):
             observers = {*to.observers, *to.promoted}
             assert set(was.adding) - observers <= set(to.isr), "moved before it was copied"
         if to.leader in (was.leader, NO_LEADER):

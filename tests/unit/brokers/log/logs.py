@@ -9,6 +9,7 @@ from brokers.ids import Offset, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.log.storage import Storage
+from brokers.log.writing import Write
 from brokers.ports import Files
 from brokers.records.batch import BatchHeader, parse_header
 from brokers.records.builder import NewRecord, build_batch
@@ -36,6 +37,7 @@ class Driver:
     files: Files = field(default_factory=SimFiles)
     config: LogConfig = SMALL
     index_interval_bytes: int = 300
+    writes_behind: bool = False  # then the test says when
 
     def __post_init__(self) -> None:
         self.repairs: tuple[str, ...] = ()
@@ -44,7 +46,12 @@ class Driver:
 
     def start(self) -> None:
         """What a process does: a new storage over the same disk."""
-        self.storage = Storage(self.files, index_interval_bytes=self.index_interval_bytes)
+        self.storage = Storage(
+            self.files,
+            index_interval_bytes=self.index_interval_bytes,
+            unwritten={} if self.writes_behind else None,
+            behind_from_bytes=0,
+        )
         self.open()
 
     def open(self, topic_id: bytes = TOPIC_ID) -> None:
@@ -69,11 +76,21 @@ class Driver:
                 self.failure = event.reason
 
     def append(
-        self, *batches: bytearray, sync: bool = False, roll_first: bool | None = None
+        self,
+        *batches: bytearray,
+        sync: bool = False,
+        behind: bool = False,
+        roll_first: bool | None = None,
     ) -> list[Event]:
         headers: Sequence[BatchHeader] = [parse_header(batch) for batch in batches]
         effects = self.log.append(
-            headers, batches, NOW, config=self.config, sync=sync, roll_first=roll_first
+            headers,
+            batches,
+            NOW,
+            config=self.config,
+            sync=sync,
+            behind=behind,
+            roll_first=roll_first,
         )
         return self.perform(effects)
 
@@ -81,6 +98,11 @@ class Driver:
         batch = batch_at(self.log.log_end_offset, count, **fields)
         self.append(batch)
         return batch
+
+    def end_write(self, write: Write) -> list[Event]:
+        events = self.storage.end_write(TP, write)
+        self._follow(events)
+        return events
 
     def sync(self) -> list[Event]:
         events = [

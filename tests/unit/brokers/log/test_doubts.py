@@ -104,6 +104,16 @@ def test_while_the_disk_ails_the_log_stays_in_doubt() -> None:
     assert opened(driver.storage).log.log_end_offset == 21
 
 
+def test_a_doubt_about_a_log_that_the_power_cut_took_whole_is_settled() -> None:
+    files = SimFiles()
+    Driver(files)
+    files.remove(f"{TP}/00000000000000000000.log")
+    files.touch(MARKER)
+    driver = Driver(files)
+    assert (driver.failure, driver.log.log_end_offset) == ("", 0)
+    assert not files.exists(MARKER)
+
+
 def test_a_doubt_that_found_no_room_on_the_disk_is_remembered() -> None:
     files = SimFiles()
     driver = synced(files)

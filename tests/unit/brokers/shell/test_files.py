@@ -46,6 +46,49 @@ def test_a_full_device_is_named_as_such(tmp_path: Path) -> None:
         files.append("log", [b"x"])
 
 
+def test_an_append_for_any_thread_is_done_once_and_whoever_comes_second_waits(
+    tmp_path: Path,
+) -> None:
+    size = 1 << 20  # more than a pipe takes: the first to come is stuck until somebody reads
+    os.mkfifo(tmp_path / "log")
+    appending = DiskFiles(tmp_path).begin_append("log", [bytes(size)])
+    heard: list[int] = []
+    threads = [threading.Thread(target=lambda: heard.append(appending.run())) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    with open(tmp_path / "log", "rb") as pipe:
+        assert len(pipe.read(size)) == size
+        for thread in threads:
+            thread.join()
+        appending.give_up()
+        os.set_blocking(pipe.fileno(), False)
+        assert pipe.read(1) is None
+    assert heard == [size] * 3
+
+
+def test_a_file_that_is_being_written_elsewhere_stays_open(tmp_path: Path) -> None:
+    files = DiskFiles(tmp_path, open_files_max=2)
+    files.append("log", [b"one"])
+    appending = files.begin_append("log", [b"two"])
+    for number in range(5):
+        files.append(f"log{number}", [b"x"])
+    assert appending.run() == files.size("log") == 6
+    assert files.append("log", [b"three"]) == 11
+    del appending
+    for number in range(5):
+        files.append(f"log{number}", [b"x"])
+    assert open_descriptors(tmp_path) == 2
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+def test_an_append_for_any_thread_tells_everyone_what_the_disk_refused(tmp_path: Path) -> None:
+    (tmp_path / "log").symlink_to("/dev/full")
+    appending = DiskFiles(tmp_path).begin_append("log", [b"x"])
+    for _ in range(2):
+        with pytest.raises(DiskError, match="log: the disk is full; free some space"):
+            appending.run()
+
+
 def test_appends_go_on_while_another_thread_syncs(tmp_path: Path) -> None:
     files = DiskFiles(tmp_path, open_files_max=2)
     stop = threading.Event()
