@@ -28,7 +28,7 @@ class Hello:
     link_id: str
     cluster_id: str
     expected_cluster_id: str = ""
-    chunk_bytes: int = 1 << 20  # the size that chunks should have
+    chunk_bytes: int = 1 << 19  # the size that chunks should have
     version: int = VERSION
 
 
