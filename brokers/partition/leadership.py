@@ -1,5 +1,6 @@
 """A replica leads, with others: commits what enough of them have, and keeps the in-sync set to those that keep up."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Protocol
 
 from brokers.effects import Effect
@@ -58,15 +59,15 @@ class Leadership:
     def update(self, placed: PartitionImage, now: Instant) -> None:
         """What the image says of this leadership by now.
 
-        Whom a proposal that it overtook would have let in is asked for again: a follower that has everything does not
-        speak of it twice.
+        Whoever could not be asked for while there was a proposal, which this overtook, is asked for now: a follower
+        that has everything does not speak of it twice. Not whom this put out: it was too slow a moment ago.
         """
-        overtaken = self.progress.proposal
+        overtaken, members = self.progress.proposal, self.progress.isr
         is_news = self.progress.update(
             placed.partition_epoch, placed.replicas, placed.isr, placed.observers, now
         )
-        if is_news and overtaken is not None and not {*overtaken.members} <= {*self.progress.isr}:
-            self.expand(now)
+        if is_news and overtaken is not None:
+            self.expand(now, barred={*members} - {*self.progress.isr})
 
     def reached(self, now: Instant) -> Offset | None:
         """Where the high watermark may be; None while it must not move."""
@@ -154,10 +155,10 @@ class Leadership:
                 starts.append(state.log_start_offset)
         return min(starts)
 
-    def expand(self, now: Instant) -> None:
+    def expand(self, now: Instant, barred: Collection[BrokerId] = ()) -> None:
         """Ask for those who may join: a follower has come up, or the image lets one in that was up all along."""
         if self._replica.log is not None:
-            self._propose(self.progress.expansion(self._replica.high_watermark, now))
+            self._propose(self.progress.expansion(self._replica.high_watermark, now, barred))
 
     def shrink(self, now: Instant) -> None:
         """Ask to be rid of members that don't keep up."""

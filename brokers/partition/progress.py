@@ -12,7 +12,7 @@ elected has everything that was ever committed.
 KIP-497 (AlterPartition), KIP-841 and KIP-903 (broker epochs), KIP-966 (min.insync.replicas freezes the high watermark).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -133,11 +133,17 @@ class Progress:
         """Whether one of them follows without being in sync."""
         return any(broker in self.followers and broker not in self.isr for broker in brokers)
 
-    def expansion(self, high_watermark: Offset, now: Instant) -> Proposal | None:
+    def expansion(
+        self, high_watermark: Offset, now: Instant, barred: Collection[BrokerId] = ()
+    ) -> Proposal | None:
         """Ask for everyone who has come up to what is committed, if nothing is being asked for."""
         if self.proposal is not None or now < self._join_again_at:
             return None
-        joining = [broker for broker in self.followers if self._may_join(broker, high_watermark)]
+        joining = [
+            broker
+            for broker in self.followers
+            if broker not in barred and self._may_join(broker, high_watermark, now)
+        ]
         return self._propose((*self.isr, *joining)) if joining else None
 
     def shrink(self, leader_end: Offset, now: Instant) -> Proposal | None:
@@ -179,11 +185,15 @@ class Progress:
     def _epoch_of(self, broker: BrokerId) -> int:
         return self.followers[broker].broker_epoch if broker in self.followers else -1
 
-    def _may_join(self, broker: BrokerId, high_watermark: Offset) -> bool:
-        """Level with what is committed, and with where this leadership began: below, it may hold another's tail."""
+    def _may_join(self, broker: BrokerId, high_watermark: Offset, now: Instant) -> bool:
+        """Level with what is committed, and with where this leadership began: below, it may hold another's tail.
+
+        And in touch: who has stopped asking would have to be put out again.
+        """
         state = self.followers[broker]
         return (
             broker not in self.isr
+            and now - state.contact.at <= self._lag_ms_max
             and state.log_end_offset >= max(high_watermark, self.epoch_start)
             and self._is_eligible(broker, state)
         )

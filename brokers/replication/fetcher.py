@@ -86,10 +86,7 @@ class Fetcher:
         return []
 
     def unable(self, following: Following, now: Instant) -> list[Effect]:
-        lane = self._lane_of.get(following)
         self._take_out(following)
-        if lane is not None:
-            self._wake(lane)
         return []
 
     def stored(self, following: Following, now: Instant) -> list[Effect]:
@@ -100,6 +97,7 @@ class Fetcher:
         lane = self._lane_of.pop(following, None)
         if lane is not None:
             lane.take_out(following)
+            self._wake(lane)  # it may have been the last that the others in the lane waited for
 
     # --- the `Owner` of its lanes ---
 

@@ -1,6 +1,5 @@
 """Appends that are written behind: nothing overtakes them, nothing is told too early, whoever needs them gets them."""
 
-
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule

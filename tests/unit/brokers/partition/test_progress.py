@@ -130,6 +130,13 @@ def test_whoever_has_what_is_committed_and_where_the_leadership_began_is_asked_f
     assert (proposal.leader_epoch, proposal.partition_epoch) == (5, 9)
 
 
+def test_one_that_has_stopped_asking_is_not_asked_for() -> None:
+    progress = leading(isr=(1,))
+    fetch(progress, 2, 10, 10)
+    assert progress.expansion(10, NOW + LAG + 1) is None
+    assert members(progress.expansion(10, NOW + LAG)) == (1, 2)
+
+
 def test_one_proposal_at_a_time_counts_both_sets() -> None:
     progress = leading(isr=(1, 2))
     fetch(progress, 2, 10, 10)

@@ -91,6 +91,26 @@ def test_a_log_that_fails_holds_nobody_up_and_is_forgotten_until_it_is_back() ->
     assert (forgotten.topic_id, forgotten.partitions) == (TOPIC_ID, [0])
 
 
+@pytest.mark.parametrize("why", ["leads now", "is no more"])
+def test_one_that_leaves_before_it_is_stored_holds_nobody_up(why: str) -> None:
+    node = following()
+    node.stores = False
+    answer(node, node.asks[0], part(0, copied(0)), part(1), part(2))
+    assert len(node.asks) == 1
+    if why == "leads now":
+        led = node.image.topics_by_name[TOPIC].partitions[0]
+        placed = led._replace(leader=1, leader_epoch=2, partition_epoch=2)
+        node.run(node.replication.placed(node.replica(0), placed, None, node.now))
+    else:
+        node.replication.closed(node.replica(0))
+        node.run([])
+    [forgotten] = node.asks[1].message.forgotten_topics_data
+    assert forgotten.partitions == [0]
+    answer(node, node.asks[1], part(1, copied(0)))
+    node.written(1, 1)
+    assert set(listed(node.asks[2])) == {1}
+
+
 def test_a_lost_session_is_begun_anew_at_once_and_a_leader_that_loses_each_is_left_alone() -> None:
     node = following()
     answer(node, node.asks[0], part(0))

@@ -108,6 +108,20 @@ def test_one_that_the_image_lets_in_joins_though_its_partitions_are_quiet() -> N
     assert asked(node) == {index: [1, 2, 3] for index in range(3)}
 
 
+def test_one_that_is_let_in_while_the_controller_is_asked_for_another_joins_afterwards() -> None:
+    """Found by simulation: the image brought what had been asked for, and nobody else was thought of again."""
+    node = leading(isr=(1,))
+    node.broker(3, fenced=True)
+    node.fetch(ALL, broker=3)
+    node.fetch(ALL, broker=2)
+    assert asked(node) == {index: [1, 2] for index in range(3)}
+    node.broker(3)
+    node.run(node.replication.follow(ImageDelta(brokers_changed=(3,)), node.now))
+    answer(node, decided(node, error=KafkaError.INVALID_UPDATE_VERSION))
+    node.place(1, isr=(1, 2), partition_epoch=2)
+    assert asked(node) == {index: [1, 2, 3] for index in range(3)}
+
+
 def test_members_that_fall_behind_leave() -> None:
     node = Node(1, lag_ms_max=1_000)
     node.place(1)
