@@ -114,10 +114,10 @@ class PendingFetch:
         replica.require_leader_epoch(asked.current_leader_epoch)
         if self._request.api_version < FOLLOWERS_FROM:
             replica.require_leader()
-        if asked.fetch_offset < log.log_start_offset or asked.fetch_offset > log.log_end_offset:
-            raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
         if replica.is_stranded and asked.fetch_offset >= replica.high_watermark:
             raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER, "there may be more at another broker")
+        if asked.fetch_offset < log.log_start_offset or asked.fetch_offset > log.log_end_offset:
+            raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
         if self._is_closer_elsewhere(replica, asked, answer, now):
             return False
         if asked.last_fetched_epoch < 0:

@@ -19,6 +19,7 @@ from tests.sim.regions.cluster import Cluster
 
 METADATA = 3
 CONNECT_MS = 1_000
+NOT_TOLD = UUID(int=0)  # by versions that know no topic ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,11 @@ class Routes:
         return known
 
     def _learn(self, name: str, topic: MetadataResponseTopic) -> None:
-        if self._topic_ids.setdefault(name, topic.topic_id) != topic.topic_id:
+        known_id = self._topic_ids.setdefault(name, topic.topic_id)
+        if topic.topic_id not in (known_id, NOT_TOLD):
             self._topic_ids[name] = topic.topic_id
-            self._led = {each: led for each, led in self._led.items() if each.topic != name}
+            if known_id != NOT_TOLD:
+                self._led = {each: led for each, led in self._led.items() if each.topic != name}
         for placed in topic.partitions:
             partition = TopicPartition(name, placed.partition_index)
             self._cluster.testimony.told_in_sync(partition, placed.isr_nodes)
