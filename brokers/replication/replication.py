@@ -31,7 +31,7 @@ class Replication:
         self._is_rack_aware = settings.rack_aware
         # Consumers that read from followers want the high watermark there at once.
         linger_ms = 0 if settings.rack_aware else LINGER_MS
-        self._serving = Serving(Desk(host, self._leader_side, linger_ms))
+        self._serving = Serving(Desk(host, self._leader_side, linger_ms), settings.lag_ms_max)
         self._proposals = Proposals(host)
         self.stranding = Stranding(host, settings)
         self.on_advanced: Callable[[TopicPartition], list[Effect]] = lambda partition: []

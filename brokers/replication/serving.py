@@ -19,8 +19,9 @@ from brokers.wire.messages.fetch import FetchPartition, FetchRequest, FetchRespo
 class Serving:
     """Takes followers' requests; `settle` wakes those that something happened for since."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, lag_ms_max: int) -> None:
         self._desk = desk
+        self._lag_ms_max = lag_ms_max
         self._sessions = Sessions()
 
     def on_fetch(self, request: Request, now: Instant) -> list[Effect]:
@@ -37,6 +38,7 @@ class Serving:
             )
         except Refusal as refusal:
             return [Reply(request.ticket, FetchResponse(error_code=refusal.error))]
+        was_silent = now - session.contact.at > self._lag_ms_max
         session.contact.at = now
         for forgotten in message.forgotten_topics_data:
             for index in forgotten.partitions:
@@ -45,6 +47,8 @@ class Serving:
         for topic in message.topics:
             for asked in topic.partitions:
                 effects += self._take(session, topic.topic_id, asked, now)
+        if was_silent:
+            _welcome(session, now)
         return effects + PendingAnswer(self._desk, request, message, session).start(now)
 
     @property
@@ -81,3 +85,10 @@ class Serving:
             )
         except Refusal:
             return []  # said again, to the follower, when the answer is made
+
+
+def _welcome(session: FollowerSession, now: Instant) -> None:
+    """It was not thought of while nothing was heard of it, and goes on without a word of what it had all along."""
+    for replica in session.watched:
+        if replica.leadership is not None:
+            replica.leadership.expand(now)

@@ -9,7 +9,7 @@ a partition of a session is looked at when something moved (`FollowerSession.new
     (id, n)               what changed since request n - 1
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
@@ -82,6 +82,11 @@ class FollowerSession:
 
     def __len__(self) -> int:
         return len(self._tracked)
+
+    @property
+    def watched(self) -> Iterator[Replica]:
+        """The replicas here of all that it lists."""
+        return (each.watched for each in self._tracked.values() if each.watched is not None)
 
     def mark(self, tracked: Tracked) -> None:
         self.news[tracked] = None

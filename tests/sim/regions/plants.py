@@ -149,7 +149,7 @@ IGNORE_THE_BROKER_EPOCH = Plant(
         shape=Shape(1, 3, combined=False),
         crashes=Crashes.UNSYNCED,
         crash_mean_ms=2_000,
-        down_ms=1_000,
+        down_ms=300,  # the next life is there while the old one still counts as in touch
         block_mean_ms=1_500,
         block_ms=3_000,
         isolation=0.0,
@@ -157,11 +157,11 @@ IGNORE_THE_BROKER_EPOCH = Plant(
         replication=3,
         min_insync=2,
         session_ms=9_000,
-        lag_ms=1_500,
+        lag_ms=3_000,
         sync_ms=1,
         spite=1.0,
     ),
-    range(1, 4),
+    range(20),
     make_node=Ageless,
 )
 COUNT_OBSERVERS = Plant(

@@ -122,6 +122,20 @@ def test_one_that_is_let_in_while_the_controller_is_asked_for_another_joins_afte
     assert asked(node) == {index: [1, 2, 3] for index in range(3)}
 
 
+def test_one_that_was_silent_when_the_image_let_it_in_joins_once_it_is_heard_of_again() -> None:
+    """Found by simulation: its session went on, in which it has nothing new to say of what it has."""
+    node = Node(3, lag_ms_max=1_000)
+    node.place(1, isr=(1, 2))
+    node.broker(3, fenced=True)
+    session = node.replies[node.fetch(ALL, broker=3)].session_id
+    node.wait(1_001)
+    node.broker(3)
+    node.run(node.replication.follow(ImageDelta(brokers_changed=(3,)), node.now))
+    assert node.controls == []
+    node.fetch(broker=3, session=(session, 1))
+    assert asked(node) == {index: [1, 2, 3] for index in range(3)}
+
+
 def test_members_that_fall_behind_leave() -> None:
     node = Node(1, lag_ms_max=1_000)
     node.place(1)
