@@ -37,7 +37,7 @@ format: dev  ## ruff writes the format it checks
 	$(BIN)/ruff check --fix --quiet . || true
 	$(BIN)/ruff format .
 
-types: dev  ## mypy, strict on what ships
+types: dev  ## mypy, strict on what ships and on the simulator
 	$(BIN)/mypy
 
 contracts: dev  ## who may import whom

@@ -1,7 +1,10 @@
 """A consumer group of one member: joins, reads on from what was committed, commits, and moves with the clients."""
 
+from typing import Any
+
 from brokers.errors import KafkaError
 from brokers.ids import Offset, TopicPartition
+from brokers.wire.message import Message
 from brokers.wire.messages.group_offsets import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -54,14 +57,14 @@ class GroupMember:
         while not self._federation.stopping:
             try:
                 await self._begin()
-                while not self._federation.stopping and self._node is self._federation.home:
+                while self._node is self._federation.home and not self._federation.stopping:
                     await self._work()
                 await self._leave()
             except Lost:
                 await self._world.sleep(self._rng.randrange(50, 500))
         self.left = True
 
-    async def _ask(self, key: int, request: object) -> object:
+    async def _ask(self, key: int, request: Message) -> Any:
         answer = await self._client.ask(key, request)
         if answer is None:
             raise Lost

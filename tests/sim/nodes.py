@@ -98,7 +98,7 @@ class Node:
                 behind_from_bytes=0,
             )
         except (DiskError, Killed) as error:
-            self._end(f"could not start: {error or 'killed'}", silently=False)
+            self._end(f"could not start: {str(error) or 'killed'}", silently=False)
             return False
         self._core = self._compose(self.world.rng(f"{self.place} {self.life}"))
         self.feed(Started())

@@ -84,7 +84,12 @@ class Run:
         self._mirrored = self.world.spawn(self.operator.mirror())
         self.operator.begin_meddling()
         self.world.spawn(Intruder(self.federation).run())
-        for client in (*self.producers, *self.readers, *self.members):
+        clients: list[Producer | Reader | GroupMember] = [
+            *self.producers,
+            *self.readers,
+            *self.members,
+        ]
+        for client in clients:
             self.world.spawn(client.run())
 
     async def _end(self) -> None:

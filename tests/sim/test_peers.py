@@ -26,7 +26,7 @@ class Asker(Node):
     """Hears its own answers instead of a core."""
 
     def __init__(self, *args: object) -> None:
-        super().__init__(*args)  # type: ignore[arg-type]
+        super().__init__(*args)
         self.answers: list[tuple[int, AskFailure]] = []
 
     def deliver(self, event: object) -> None:

@@ -45,8 +45,11 @@ def _judge(
     there = {batch.base_offset: batch for batch in batches(source, partition)}
     start = log_start(mirror, partition)
     for batch in batches(mirror, partition):
-        across = cut is not None and batch.base_offset < cut.offset < batch.next_offset
-        if across and not _is_new(evidence, batch, cut):
+        if (
+            cut is not None
+            and batch.base_offset < cut.offset < batch.next_offset
+            and not _is_new(evidence, batch, cut)
+        ):
             yield f"the cut of {partition} at {cut.offset} goes through the batch at {batch.base_offset}"
         if batch.next_offset <= start or (cut is not None and _is_new(evidence, batch, cut)):
             continue

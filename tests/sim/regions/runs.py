@@ -76,7 +76,12 @@ class RegionRun:
         prepared = self.world.spawn(self.admin.prepare())
         if not self.world.run(self.world.now + CALM_MS_MAX, lambda: prepared.done):
             raise Stuck("the region was not set up")
-        for client in (*self.producers, *self.readers, *self.members):
+        clients: list[Producer | Reader | GroupMember] = [
+            *self.producers,
+            *self.readers,
+            *self.members,
+        ]
+        for client in clients:
             self.world.spawn(client.run())
         if self.weather.meddles:
             self.world.spawn(self.admin.meddle())
