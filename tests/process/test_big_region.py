@@ -215,11 +215,16 @@ def fill(path: Path) -> None:
         sink.writelines(bytes(1 << 16) for _ in itertools.count())
 
 
-def test_a_brokers_disk_is_full_for_a_while(small_disk: Path, storm: Storm) -> None:
-    filler = small_disk / "filler"
-    fill(filler)
-    pause(15)
+def test_a_broker_whose_disk_is_full_leaves_its_leaderships_to_others(
+    small_disk: Path, storm: Storm
+) -> None:
+    """It has no other log directory, so it ends."""
+    broker, filler = storm.region.brokers[0], small_disk / "filler"
+    storm.takeover(broker, lambda: fill(filler))
+    broker.wait_dead()
+    storm.go_on()
     filler.unlink()
+    storm.region.up()
     storm.judge()
 
 

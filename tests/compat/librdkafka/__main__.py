@@ -11,6 +11,9 @@ from tests.compat.librdkafka import suite
 
 HERE = Path(__file__).parent
 CAUSEWAY = Path(sys.executable).parent / "causeway"
+SETTINGS = (
+    "num.partitions = 4\n"  # what its tests take for granted of topics that create themselves
+)
 
 
 def main() -> int:
@@ -47,8 +50,15 @@ def _judge(
 
 
 def _up(directory: str, nodes: int) -> str:
+    """Where the region is. Its nodes are started once to get their settings, and again with those of the suite."""
+    where = ["--dir", directory]
     shape = ["--region", "west", "--nodes", str(nodes)]
-    command = [CAUSEWAY, "local", "up", "--dir", directory, *shape, "--json"]
+    subprocess.run([CAUSEWAY, "local", "up", *where, *shape], check=True, capture_output=True)
+    subprocess.run([CAUSEWAY, "local", "down", *where], check=True, capture_output=True)
+    for settings in Path(directory).glob("*/node-*.toml"):
+        with settings.open("a") as file:
+            file.write(SETTINGS)
+    command = [CAUSEWAY, "local", "up", *where, "--json"]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     (region,) = json.loads(said)["regions"]
     return str(region["bootstrap"])
