@@ -102,9 +102,12 @@ class Fetcher:
     # --- the `Owner` of its lanes ---
 
     def round_over(self, lane: Lane, now: Instant) -> list[Effect]:
-        """The second lane gives its partitions to the first, once that can take them."""
+        """The second lane gives its partitions to the first, once that can take them.
+
+        Not before they are stored: what is on its way to the disk would be asked for once more.
+        """
         if lane is self._main:
-            if not self._second.is_asking:
+            if self._second.is_at_rest:
                 self._merge()
             return []
         if self._main.is_asking and self._main.ends_at > now + _ABOUT_TO_END_MS:

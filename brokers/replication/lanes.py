@@ -85,6 +85,11 @@ class Lane:
     def is_asking(self) -> bool:
         return self._state is _State.ASKING
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether neither an answer nor the disk is waited for."""
+        return not self.is_asking and not self._storing
+
     def put(self, following: Following) -> None:
         self.asking.put(following)
 

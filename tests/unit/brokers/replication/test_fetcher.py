@@ -246,6 +246,26 @@ def test_two_lanes_become_one_when_both_have_ended() -> None:
     assert set(listed(node.asks[-1])) == {0}
 
 
+def test_what_is_on_its_way_to_the_disk_changes_lanes_once_it_is_there() -> None:
+    node = following(2)
+    answer(node, node.asks[0], part(0), part(1))
+    main = node.asks[1]
+    led = node.image.topics_by_name[TOPIC].partitions[0]
+    anew = led._replace(leader_epoch=2, partition_epoch=2)
+    node.run(node.replication.placed(node.replica(0), anew, None, node.now))
+    node.stores = False
+    answer(node, node.asks[2], part(0, copied(0, leader_epoch=2)))
+    answer(node, main)
+    assert listed(node.asks[3]) == {}
+    node.written(0, 1)
+    [item] = listed(node.asks[4]).values()
+    assert (node.asks[4].channel, item.partition, item.fetch_offset) == ("replica-0-new", 0, 1)
+    node.wait(node.asks[4].message.max_wait_ms)
+    answer(node, node.asks[4])
+    answer(node, node.asks[3])
+    assert (node.asks[5].channel, listed(node.asks[5])[0].fetch_offset) == ("replica-0", 1)
+
+
 def test_appends_of_an_own_leadership_are_stored_before_another_leader_is_asked() -> None:
     node = Node(1)
     node.stores = False
