@@ -60,14 +60,17 @@ class Leadership:
         """What the image says of this leadership by now.
 
         Whoever could not be asked for while there was a proposal, which this overtook, is asked for now: a follower
-        that has everything does not speak of it twice. Not whom this put out: it was too slow a moment ago.
+        that has everything does not speak of it twice. Not whom this put out, unless it has come up meanwhile.
         """
         overtaken, members = self.progress.proposal, self.progress.isr
         is_news = self.progress.update(
             placed.partition_epoch, placed.replicas, placed.isr, placed.observers, now
         )
         if is_news and overtaken is not None:
-            self.expand(now, barred={*members} - {*self.progress.isr})
+            put_out = {*members} - {*self.progress.isr}
+            self.expand(
+                now, [each for each in put_out if self.progress.is_slow(each, self.end, now)]
+            )
 
     def reached(self, now: Instant) -> Offset | None:
         """Where the high watermark may be; None while it must not move."""

@@ -150,8 +150,13 @@ class Progress:
         """Ask for the set without those who fell behind for too long."""
         if self.proposal is not None:
             return None
-        kept = tuple(broker for broker in self.isr if self._keeps_up(broker, leader_end, now))
+        kept = tuple(broker for broker in self.isr if not self.is_slow(broker, leader_end, now))
         return self._propose(kept) if len(kept) < len(self.isr) else None
+
+    def is_slow(self, broker: BrokerId, leader_end: Offset, now: Instant) -> bool:
+        """Whether it fell behind for too long."""
+        state = self.followers.get(broker)
+        return state is not None and not state.is_caught_up(leader_end, now, self._lag_ms_max)
 
     def answered(
         self,
@@ -200,10 +205,6 @@ class Progress:
 
     def _is_eligible(self, broker: BrokerId, state: FollowerState) -> bool:
         return broker not in self._observers and self._eligible(broker, state.broker_epoch)
-
-    def _keeps_up(self, broker: BrokerId, leader_end: Offset, now: Instant) -> bool:
-        state = self.followers.get(broker)
-        return state is None or state.is_caught_up(leader_end, now, self._lag_ms_max)
 
     # --- the high watermark ---
 

@@ -175,8 +175,10 @@ def test_a_member_that_fell_behind_is_not_proposed_again_as_soon_as_it_is_out() 
     fetch(replica, 3, 0)
     replica.written(append(replica, 1, []), NOW)
     assert replica.leadership is not None
-    replica.leadership.shrink(NOW + region.lag_ms_max + 1)
-    place(replica, placed(isr=(1,), partition_epoch=2))
+    later = NOW + region.lag_ms_max + 1
+    fetch(replica, 3, 0, later)
+    replica.leadership.shrink(later)
+    replica.lead(placed(isr=(1,), partition_epoch=2), None, later)
     assert region.proposed == [(1,)]
 
 

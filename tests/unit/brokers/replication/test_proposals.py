@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.image import ImageDelta
 from brokers.wire.messages.replication import (
@@ -146,6 +148,23 @@ def test_members_that_fall_behind_leave() -> None:
     assert node.controls == []
     node.wait(700)
     assert asked(node) == {0: [1, 2]}
+
+
+@pytest.mark.parametrize(("offset", "wanted"), [(1, [1, 2]), (0, [1])])
+def test_one_that_came_up_while_the_controller_put_it_out_joins_again(
+    offset: int, wanted: list[int]
+) -> None:
+    """Found by simulation: it had come up for long when the image told of what was asked before."""
+    node = Node(1, lag_ms_max=1_000)
+    node.place(1, isr=(1, 2))
+    node.replication.start(node.now)
+    node.append()
+    node.wait(1_600)
+    assert asked(node) == {0: [1]}
+    node.fetch({0: offset}, broker=2)
+    answer(node, decided(node, error=KafkaError.INVALID_UPDATE_VERSION))
+    node.place(1, isr=(1,), partition_epoch=2)
+    assert asked(node) == {0: wanted}
 
 
 def test_what_the_controller_refused_is_counted_by_partition() -> None:
