@@ -101,15 +101,13 @@ class Proposals:
         if leadership is None:
             return []
         before = leadership.progress.isr
-        self.failed += item is None or item.error_code != KafkaError.NONE
-        if item is not None and item.error_code in REVERT:
-            self._host.timers.set(now + JOIN_AGAIN_MS, partial(_expand, replica))
         if item is None:
-            error = KafkaError.OPERATION_NOT_ATTEMPTED
-            effects = leadership.answered(proposal, error, -1, (), now)
-        else:
-            error, isr = KafkaError(item.error_code), tuple(item.isr)
-            effects = leadership.answered(proposal, error, item.partition_epoch, isr, now)
+            item = AlterPartitionResponsePartition(error_code=KafkaError.OPERATION_NOT_ATTEMPTED)
+        error, isr = KafkaError(item.error_code), tuple(item.isr)
+        self.failed += error is not KafkaError.NONE
+        if error in REVERT:
+            self._host.timers.set(now + JOIN_AGAIN_MS, partial(_expand, replica))
+        effects = leadership.answered(proposal, error, item.partition_epoch, isr, now)
         after = leadership.progress.isr
         if before != after:
             why = f"was {before}, high watermark {replica.high_watermark}"

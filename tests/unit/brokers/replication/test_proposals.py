@@ -100,6 +100,15 @@ def test_one_that_was_ineligible_is_proposed_again_without_asking_for_anything()
     assert len(node.controls) == 2
 
 
+def test_one_that_the_answer_leaves_out_is_proposed_again() -> None:
+    node = leading()
+    node.fetch({0: 0}, broker=3)
+    answer(node, AlterPartitionResponse())
+    node.wait(100)
+    assert asked(node) == {0: [1, 2, 3]}
+    assert len(node.controls) == 2
+
+
 def test_one_that_the_image_lets_in_joins_though_its_partitions_are_quiet() -> None:
     node = leading()
     node.broker(3, fenced=True)
