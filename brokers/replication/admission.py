@@ -29,10 +29,16 @@ def admit(host: Host, tracked: Tracked) -> Replica:
 
 
 def _require_replica(host: Host, replica: Replica, session: FollowerSession) -> None:
-    """Refuses brokers that hold none of it, and those that are not who they were (KIP-903)."""
+    """Refuses brokers that hold none of it, and those that are not who they were (KIP-903): the image tells, or a later
+    life of theirs has asked already.
+    """
     broker = host.image.brokers.get(session.replica_id)
-    was_another = broker is not None and broker.broker_epoch > session.broker_epoch >= 0
-    if was_another or session.replica_id not in require_leadership(replica).progress.followers:
+    state = require_leadership(replica).progress.followers.get(session.replica_id)
+    was_another = any(
+        known is not None and known.broker_epoch > session.broker_epoch >= 0
+        for known in (broker, state)
+    )
+    if was_another or state is None:
         because = f"broker {session.replica_id} holds no replica of {replica.partition}"
         raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER, because)
 

@@ -11,7 +11,7 @@ from brokers.wire.messages.replication import (
     AlterPartitionResponsePartition,
     AlterPartitionResponseTopic,
 )
-from tests.unit.brokers.replication.hosting import TOPIC_ID, Node
+from tests.unit.brokers.replication.hosting import TOPIC_ID, Node, items
 
 ALL = {0: 0, 1: 0, 2: 0}
 
@@ -115,6 +115,17 @@ def test_one_that_the_image_lets_in_joins_though_its_partitions_are_quiet() -> N
     node.fetch(ALL, broker=3)
     assert node.controls == []
     node.broker(3)
+    node.run(node.replication.follow(ImageDelta(brokers_changed=(3,)), node.now))
+    assert asked(node) == {index: [1, 2, 3] for index in range(3)}
+
+
+def test_a_late_word_of_an_earlier_life_does_not_keep_the_next_one_out() -> None:
+    """Found by simulation: it overwrote what the next life had said, which did not say it twice."""
+    node = leading()
+    node.fetch(ALL, broker=3, broker_epoch=40)
+    late = node.replies[node.fetch(ALL, broker=3, broker_epoch=30)]
+    assert {item.error_code for item in items(late).values()} == {KafkaError.NOT_LEADER_OR_FOLLOWER}
+    node.broker(3, epoch=40)
     node.run(node.replication.follow(ImageDelta(brokers_changed=(3,)), node.now))
     assert asked(node) == {index: [1, 2, 3] for index in range(3)}
 
