@@ -12,7 +12,9 @@ from tests.sim.evidence import Batch, Region, batches, log_start
 if TYPE_CHECKING:
     from tests.sim.regions.court import Evidence
 
-_HEADER = struct.Struct(">qi11xi")  # of a batch: base offset, length, ..., delta of its last offset
+_HEADER = struct.Struct(
+    ">qii7xi"
+)  # of a batch: base offset, length, leader epoch, ..., delta of its last offset
 _FRAMING = 12  # base offset and length, which the length does not count
 
 Check = Callable[["Evidence"], Iterator[str]]
@@ -122,15 +124,20 @@ def _differences(what: str, logs: dict[BrokerId, list[Batch]]) -> Iterator[str]:
 
 
 def end_of(disk: Disk, partition: TopicPartition) -> int:
-    """One past the last offset, as the headers in the last segment show it."""
+    """One past the last offset."""
+    return tip_of(disk, partition)[0]
+
+
+def tip_of(disk: Disk, partition: TopicPartition) -> tuple[int, int]:
+    """(one past the last offset, the last batch's leader epoch or -1), as the headers in the last segment show it."""
     names = [name for name in disk.list(str(partition)) if name.endswith(".log")]
     if not names:
-        return log_start(disk, partition)
+        return log_start(disk, partition), -1
     path = f"{partition}/{names[-1]}"
     data, position = bytes(disk.read(path, 0, disk.size(path))), 0
-    end = int(names[-1].removesuffix(".log"))
+    end, leader_epoch = int(names[-1].removesuffix(".log")), -1
     while position + _HEADER.size <= len(data):
-        base_offset, length, last_delta = _HEADER.unpack_from(data, position)
+        base_offset, length, leader_epoch, last_delta = _HEADER.unpack_from(data, position)
         end = base_offset + last_delta + 1
         position += _FRAMING + length
-    return max(end, log_start(disk, partition))
+    return max(end, log_start(disk, partition)), leader_epoch

@@ -137,6 +137,8 @@ class Storm:
         if number in self._cluster.controllers and not self._may_forget(number):
             return
         self._keepers.damage(number)
+        for other in self._cluster.nodes.values():
+            other.disk.fuse = None  # lit when it was not yet the only one that has everything
         node.cut_power()
         self._world.note(place(number), "gets another disk")
         node.disk.wipe(self._cluster.new_directory())
