@@ -15,6 +15,7 @@ SETTINGS = {
     "controller.listener.names": "CONTROLLER",
     "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
     "group.initial.rebalance.delay.ms": "0",
+    "log.segment.delete.delay.ms": "100",  # see tests.bench.peer.kafka
 }
 IDENTITY = "benchcluster3AAAAAAAAA"  # 16 bytes as base64: 22 letters
 

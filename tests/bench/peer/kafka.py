@@ -20,6 +20,9 @@ NODE = {
     "controller.listener.names": "CONTROLLER",
     "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
     "group.initial.rebalance.delay.ms": "0",
+    # The topics of a measure are gone when it ends, from the page cache too. By default they'd be held for a minute,
+    # into the next measures, where deleting them costs and their pages are missing.
+    "log.segment.delete.delay.ms": "100",
     "offsets.topic.replication.factor": "1",
     "transaction.state.log.replication.factor": "1",
     "transaction.state.log.min.isr": "1",
