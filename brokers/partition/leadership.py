@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Protocol
 
-from brokers.effects import Effect
+from brokers.effects import Changed, Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId, Instant, Offset
 from brokers.metadata.image import PartitionImage
@@ -12,6 +12,8 @@ from brokers.partition.progress import Progress, Proposal
 
 if TYPE_CHECKING:
     from brokers.partition.replica import Replica
+
+ASKED_LATE = "asked for late"  # what is told of a set that `look_again` found too small
 
 
 class Others(Protocol):
@@ -59,18 +61,14 @@ class Leadership:
     def update(self, placed: PartitionImage, now: Instant) -> None:
         """What the image says of this leadership by now.
 
-        Whoever could not be asked for while there was a proposal, which this overtook, is asked for now: a follower
-        that has everything does not speak of it twice. Not whom this put out, unless it has come up meanwhile.
+        Whoever could not be asked for before, as there was a proposal, which this overtook, or as it was an observer,
+        is asked for now: a follower that has everything does not speak of it twice. Not who is slow, for whom this may
+        have put out would be put out again.
         """
-        overtaken, members = self.progress.proposal, self.progress.isr
-        is_news = self.progress.update(
+        self.progress.update(
             placed.partition_epoch, placed.replicas, placed.isr, placed.observers, now
         )
-        if is_news and overtaken is not None:
-            put_out = {*members} - {*self.progress.isr}
-            self.expand(
-                now, [each for each in put_out if self.progress.is_slow(each, self.end, now)]
-            )
+        self.expand(now, self._slow(now))
 
     def reached(self, now: Instant) -> Offset | None:
         """Where the high watermark may be; None while it must not move."""
@@ -163,6 +161,23 @@ class Leadership:
         if self._replica.log is not None:
             self._propose(self.progress.expansion(self._replica.high_watermark, now, barred))
 
+    def look_again(self, now: Instant) -> list[Effect]:
+        """Ask for those who may join and whom no event made this leadership ask for: they'd be left out until they
+        have something new to say. That there was one is told."""
+        replica, progress = self._replica, self.progress
+        if replica.log is None or len(progress.isr) > len(progress.followers):
+            return []
+        proposal = progress.expansion(replica.high_watermark, now, self._slow(now))
+        if proposal is None:
+            return []
+        self._propose(proposal)
+        why = f"{proposal.members} could be in sync, and nobody had asked for that"
+        return [Changed(f"in-sync set of {replica.partition}", ASKED_LATE, why)]
+
+    def _slow(self, now: Instant) -> list[BrokerId]:
+        progress = self.progress
+        return [each for each in progress.followers if progress.is_slow(each, self.end, now)]
+
     def shrink(self, now: Instant) -> None:
         """Ask to be rid of members that don't keep up."""
         log = self._replica.log
@@ -182,7 +197,7 @@ class Leadership:
             self._propose(proposal)
             return []
         effects = self._replica.advance(now)
-        self.expand(now)
+        self.expand(now, self._slow(now))
         return effects
 
     def _propose(self, proposal: Proposal | None) -> None:

@@ -38,14 +38,16 @@ class Replication:
 
     def start(self, now: Instant) -> None:
         """Look for followers that fell behind, twice as often as they may (as Kafka does)."""
-        self._host.timers.set(now + self.lag_ms_max // 2, self._shrink)
+        self._host.timers.set(now + self.lag_ms_max // 2, self._look_around)
 
-    def _shrink(self, now: Instant) -> list[Effect]:
+    def _look_around(self, now: Instant) -> list[Effect]:
         self.start(now)
+        effects: list[Effect] = []
         for replica in self._host.partitions.values():
             if replica.leadership is not None:
                 replica.leadership.shrink(now)
-        return []
+                effects += replica.leadership.look_again(now)
+        return effects
 
     # --- what was counted since this process began ---
 

@@ -68,6 +68,7 @@ class Node:
         self.peers = Peers(self, network)
         self.on_end: Callable[[], None] = lambda: None
         self.on_word: Callable[[], None] = lambda: None  # someone heard what they will rely on
+        self.on_change: Callable[[Changed], None] = lambda change: None
         self._weather = weather
         self._rng: Random = world.rng(f"node {self.place}")
         self._frozen_until = 0
@@ -260,6 +261,7 @@ class Node:
                 self.listener.hang_up(ticket, reason)
             case Changed(what, to, why):
                 self.world.note(self.place, f"! {what}: {to} ({why})")
+                self.on_change(effect)
             case Ask():
                 self.peers.ask(effect)
             case Serve():

@@ -60,9 +60,11 @@ class Cluster:
         )
         self.evidence.disks[number] = disk
         config = settings(number, self.weather)
-        return make_node(
+        node = make_node(
             self.world, self.network, self.weather, REGION, config, disk, place(number)
         )
+        node.on_change = self.testimony.told_change
+        return node
 
     def _listeners(self) -> Any:
         for number, node in self.nodes.items():

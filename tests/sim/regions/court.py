@@ -12,6 +12,7 @@ LAWS = {
     "one leader": "At most one replica leads a partition in one leader epoch, and so writes its batches.",
     "high watermark": "No client is told a lower high watermark than before, by a leader of the same epoch or a later.",
     "observers": "Whoever only observes is in no in-sync set, unless the topic's placement has it promoted.",
+    "in time": "Whoever may join an in-sync set is asked for when that comes to be, not when a leader looks around.",
     "closest": "A reader is sent to replicas in its own rack, and to no others.",
     "metadata": "All nodes have the same metadata log, and what an operator was told is in it.",
 }

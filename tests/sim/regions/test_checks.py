@@ -2,7 +2,9 @@
 
 import pytest
 
+from brokers.effects import Changed
 from brokers.ids import METADATA_PARTITION, BrokerId, TopicPartition
+from brokers.partition.leadership import ASKED_LATE
 from brokers.records.builder import NewRecord, build_batch
 from tests.sim.disks import Disk
 from tests.sim.evidence import batches
@@ -113,6 +115,15 @@ def test_an_observer_that_nothing_promotes_is_never_in_sync(scene: Scene) -> Non
     assert scene.verdict() == ""
     scene.testimony.told_in_sync(PARTITION, (1, 3))
     assert scene.verdict() == "observers"
+
+
+def test_a_replica_that_is_asked_for_when_its_leader_looks_around_was_forgotten(
+    scene: Scene,
+) -> None:
+    scene.testimony.told_change(Changed(f"in-sync set of {PARTITION}", "(1, 2, 3)"))
+    assert scene.verdict() == ""
+    scene.testimony.told_change(Changed(f"in-sync set of {PARTITION}", ASKED_LATE))
+    assert scene.verdict() == "in time"
 
 
 def test_a_record_that_was_read_and_is_gone_breaks_p3(scene: Scene) -> None:

@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from brokers.effects import Changed
 from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
+from brokers.partition.leadership import ASKED_LATE
 from tests.sim.testimony import Acknowledged, Place
 
 
@@ -78,6 +80,11 @@ class RegionStatements:
         if observers and not partition.topic.startswith("__"):
             told = f"{partition} is in sync on {sorted(observers)}, which only observe"
             self.contradicts("observers", told)
+
+    def told_change(self, change: Changed) -> None:
+        """By a node, to its operator."""
+        if change.to == ASKED_LATE:
+            self.contradicts("in time", f"{change.what}: {change.why}")
 
     def has_led(self, partition: TopicPartition, epoch: LeaderEpoch, node: BrokerId) -> None:
         """It answered what only the leader of this epoch answers."""

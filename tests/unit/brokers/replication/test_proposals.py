@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
+from brokers.log.config import LogConfig
 from brokers.metadata.image import ImageDelta
+from brokers.partition.leadership import ASKED_LATE
 from brokers.wire.messages.replication import (
     AlterPartitionResponse,
     AlterPartitionResponsePartition,
@@ -144,6 +147,25 @@ def test_one_that_is_let_in_while_the_controller_is_asked_for_another_joins_afte
     assert asked(node) == {index: [1, 2, 3] for index in range(3)}
 
 
+def test_an_observer_that_the_answer_to_a_proposal_promoted_joins_though_its_partitions_are_quiet() -> (
+    None
+):
+    """Found by simulation: the answer tells the in-sync set, the image of the same decision who observes no more."""
+    node = Node(1, lag_ms_max=1_000)
+    node.replication.start(node.now)
+    node.place(1, isr=(1, 2), observers=(3,))
+    node.append()
+    node.fetch({0: 0}, broker=2)
+    node.wait(900)
+    node.fetch({0: 1}, broker=3)
+    node.wait(600)
+    assert asked(node) == {0: [1]}
+    answer(node, decided(node, isr=(1,)))
+    assert len(node.controls) == 1
+    node.place(1, isr=(1,), partition_epoch=2)
+    assert asked(node) == {0: [1, 3]}
+
+
 def test_one_that_was_silent_when_the_image_let_it_in_joins_once_it_is_heard_of_again() -> None:
     """Found by simulation: its session went on, in which it has nothing new to say of what it has."""
     node = Node(3, lag_ms_max=1_000)
@@ -199,3 +221,38 @@ def test_what_the_controller_refused_is_counted_by_partition() -> None:
     node.fetch({0: 0}, broker=3)
     answer(node, decided(node))
     assert node.replication.failed_isr_updates == 3
+
+
+def test_whom_no_event_made_it_ask_for_is_asked_for_when_the_leader_looks_around() -> None:
+    node = leading()
+    node.replication.start(node.now)
+    node.broker(3, fenced=True)
+    node.fetch(ALL, broker=3)
+    assert node.controls == []
+    node.broker(3)  # let in, and by some mistake nobody tells
+    node.wait(node.replication.lag_ms_max // 2)
+    assert asked(node) == {index: [1, 2, 3] for index in range(3)}
+    late = [each for each in node.others if isinstance(each, Changed)]
+    assert [each.to for each in late] == [ASKED_LATE] * 3
+    answer(node, decided(node))
+    node.wait(node.replication.lag_ms_max // 2)
+    assert len(node.controls) == 1
+
+
+def test_a_slow_follower_is_not_asked_for_when_the_leader_looks_around() -> None:
+    """Nothing can be committed without it, so it has all that is; it'd come in and be put out, for ever."""
+    node = Node(1)
+    node.place(1)
+    node.replication.start(node.now)
+    node.replica().config = LogConfig(min_insync_replicas=3)
+    node.append()
+    half_ms = node.replication.lag_ms_max // 2
+    for _ in range(3):
+        node.fetch({0: 1}, broker=2)
+        node.wait(half_ms - 1)
+        node.fetch({0: 0}, broker=3)  # in touch, and behind
+        node.wait(1)
+    assert asked(node)[0] == [1, 2]
+    answer(node, decided(node, isr=(1, 2)))
+    node.wait(half_ms)
+    assert len(node.controls) == 1
