@@ -133,6 +133,10 @@ class Progress:
         """Whether one of them follows without being in sync."""
         return any(broker in self.followers and broker not in self.isr for broker in brokers)
 
+    def is_about_to_ask(self, now: Instant) -> bool:
+        """The controller has sent someone back, and is asked again in a moment, or was in this one."""
+        return now < self._join_again_at + JOIN_AGAIN_MS
+
     def expansion(
         self, high_watermark: Offset, now: Instant, barred: Collection[BrokerId] = ()
     ) -> Proposal | None:

@@ -72,6 +72,7 @@ class Node:
         self._weather = weather
         self._rng: Random = world.rng(f"node {self.place}")
         self._frozen_until = 0
+        self._waiting: list[tuple[int, Callable[[], None]]] = []  # each in its life
         self._admin: dict[int, Callable[[Any], None]] = {}
 
     # --- a life ---
@@ -164,17 +165,26 @@ class Node:
     def freeze(self, milliseconds: int) -> None:
         """The process is not scheduled for a while; what arrives waits."""
         self._frozen_until = self.world.now + milliseconds
+        self.world.at(self._frozen_until, self._thaw)
 
     def wake(self) -> None:
-        """Scheduled from now on; what has arrived comes when it was due to."""
+        """Scheduled from now on."""
         self._frozen_until = min(self._frozen_until, self.world.now)
+        self._thaw()
+
+    def _thaw(self) -> None:
+        """What has waited comes in its order, unless the process is frozen again."""
+        if self.world.now >= self._frozen_until:
+            waiting, self._waiting = self._waiting, []
+            for life, act in waiting:
+                self.when_awake(life, act)
 
     def when_awake(self, life: int, act: Callable[[], None]) -> None:
         """In this life, once the process is scheduled."""
         if not self.alive or life != self.life:
             return
         if self.world.now < self._frozen_until:
-            self.world.at(self._frozen_until, lambda: self.when_awake(life, act))
+            self._waiting.append((life, act))
         else:
             act()
 
@@ -198,15 +208,7 @@ class Node:
 
     def deliver(self, event: Any) -> None:
         """From outside: an event for this life, once the process is scheduled again."""
-        life = self.life
-        if self.world.now < self._frozen_until:
-            self.world.at(self._frozen_until, lambda: self._deliver(life, event))
-        else:
-            self._deliver(life, event)
-
-    def _deliver(self, life: int, event: Any) -> None:
-        if self.alive and life == self.life:
-            self.feed(event)
+        self.when_awake(self.life, lambda: self.feed(event))
 
     def feed(self, event: Any) -> None:
         self._events.append(event)
@@ -323,15 +325,8 @@ class Node:
         work = self._storage.begin_sync(partition)
         done = work() if self._rng.random() < 0.5 else None
         life, delay = self.life, self._rng.randrange(0, self._weather.sync_ms + 1)
-        self.world.after(delay, lambda: self._synced(life, partition, done or work))
-
-    def _synced(self, life: int, partition: TopicPartition, done: Any) -> None:
-        if not self.alive or life != self.life:
-            return
-        if self.world.now < self._frozen_until:
-            self.world.at(self._frozen_until, lambda: self._synced(life, partition, done))
-            return
-        self._guarded(lambda: self._finish_sync(partition, done))
+        end = partial(self._finish_sync, partition, done or work)
+        self.world.after(delay, lambda: self.when_awake(life, lambda: self._guarded(end)))
 
     def _finish_sync(self, partition: TopicPartition, done: Any) -> None:
         result = done() if callable(done) else done
@@ -350,16 +345,13 @@ class Node:
         if due is not None:
             life, timer = self.life, self._timer
             late = self._rng.randrange(0, 3)
-            self.world.after(self._until(due) + late, lambda: self._on_timer(life, timer))
+            ring = partial(self.when_awake, life, lambda: self._on_timer(timer))
+            self.world.after(self._until(due) + late, ring)
 
-    def _on_timer(self, life: int, timer: int) -> None:
-        if not self.alive or life != self.life or timer != self._timer:
-            return
-        if self.world.now < self._frozen_until:
-            self.world.at(self._frozen_until, lambda: self._on_timer(life, timer))
-            return
-        self._timer_due = None
-        self.feed(TimeReached())
+    def _on_timer(self, timer: int) -> None:
+        if timer == self._timer:
+            self._timer_due = None
+            self.feed(TimeReached())
 
     # --- administration ---
 
