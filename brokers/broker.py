@@ -259,6 +259,7 @@ class Broker:
 
     def _on_moved(self, now: Instant) -> list[Effect]:
         """The image may have grown, or another controller be known."""
+        self._moves.configure(now)
         if self._enrolment is None or self._presence is None:
             return []
         effects = self._enrolment.progressed(now) + self._presence.progressed(now)

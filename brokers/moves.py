@@ -1,22 +1,39 @@
 """Replicas on their way from one log directory of this node to another (KIP-113)."""
 
+from functools import partial
+
 from brokers.api.context import Context
 from brokers.effects import Changed, CopyLog, Effect
 from brokers.events import CopyFailed, LogCopied, LogMoved, MoveInterrupted
 from brokers.ids import Instant, TopicPartition
 from brokers.membership.directories import Future
+from brokers.replication.throttle import Bucket, rate_of
 from brokers.whereabouts import Whereabouts
 
 PAUSE_MS = 10  # between two steps, for everyone else
+RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
 class Moves:
-    """`copied`, `moved` and `failed` after what the disk says. What was wanted is in `context.directories.futures`."""
+    """`copied`, `moved` and `failed` after what the disk says. What was wanted is in `context.directories.futures`.
+
+    All copies share the rate of this broker; `configure` when its settings may have changed.
+    """
 
     def __init__(self, context: Context, whereabouts: Whereabouts) -> None:
         self._context = context
         self._whereabouts = whereabouts
         self._futures = context.directories.futures
+        self._bucket = Bucket()
+        self._resting: dict[TopicPartition, int] = {}  # timers, each until the next step
+
+    def configure(self, now: Instant) -> None:
+        """Who rests rests as long as the rate asks for by now."""
+        rate = rate_of(self._context.image, self._context.config.node_id, RATE)
+        if rate != self._bucket.rate:
+            self._bucket.set_rate(rate, now)
+            for partition in list(self._resting):
+                self._rest(partition, now)
 
     def resume(self, event: MoveInterrupted, now: Instant) -> list[Effect]:
         """What the last process had begun is begun again."""
@@ -28,15 +45,26 @@ class Moves:
     def copied(self, event: LogCopied, now: Instant) -> list[Effect]:
         future = self._wanted(event)
         if future is not None:
+            self._bucket.spend(max(0, event.size - future.size), now)
             future.size, future.next_offset = event.size, event.next_offset
-            self._context.timers.set(now + PAUSE_MS, lambda at: self._go_on(event.partition))
+            self._rest(event.partition, now)
         return []
 
-    def _go_on(self, partition: TopicPartition) -> list[Effect]:
+    def _rest(self, partition: TopicPartition, now: Instant) -> None:
+        timers = self._context.timers
+        timers.cancel(self._resting.pop(partition, 0))
+        due = now + max(PAUSE_MS, self._bucket.wait_ms(now))
+        self._resting[partition] = timers.set(due, partial(self._go_on, partition))
+
+    def _go_on(self, partition: TopicPartition, now: Instant) -> list[Effect]:
+        self._resting.pop(partition, None)
         future = self._futures.get(partition)
         if future is None or partition not in self._context.partitions:
             self._futures.pop(partition, None)
             return [CopyLog(partition, None)]
+        if self._bucket.wait_ms(now) > 0:  # nothing at all may be copied, or others came first
+            self._rest(partition, now)
+            return []
         return [CopyLog(partition, future.directory)]
 
     def moved(self, event: LogMoved, now: Instant) -> list[Effect]:

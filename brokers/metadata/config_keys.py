@@ -332,6 +332,10 @@ _BROKER_KEYS = (
         "leader.replication.throttled.rate", _LONG, str(INT64_MAX),
         "Bytes a second that this broker sends at most to the replicas that topics name as throttled.", honours=_any,
     ),
+    ConfigKey(
+        "replica.alter.log.dirs.io.max.bytes.per.second", _LONG, str(INT64_MAX),
+        "Bytes a second that this broker copies at most from one of its log directories to another.", honours=_any,
+    ),
 )  # fmt: skip
 
 TOPIC_KEYS = {key.name: key for key in _KEYS}

@@ -14,6 +14,7 @@ from brokers.metadata.configs import dynamic_settings
 from brokers.metadata.image import Image
 
 LEADER, FOLLOWER = "leader", "follower"
+STANDSTILL_MS = 60_000  # to wait where the rate is 0: until it is another, looking up now and then
 _ALL = "*"
 
 
@@ -36,11 +37,19 @@ class Bucket:
     def wait_ms(self, now: Instant) -> int:
         """How long until something may be spent; 0 is now."""
         self._refill(now)
-        return 0 if self._level > 0 else -self._level // self.rate + 1
+        if self._level > 0:
+            return 0
+        return -self._level // self.rate + 1 if self.rate else STANDSTILL_MS
 
     def _refill(self, now: Instant) -> None:
         gone, self._at = max(0, now - self._at), max(now, self._at)
         self._level = min(1000 * self.rate, self._level + gone * self.rate)
+
+
+def rate_of(image: Image, node_id: BrokerId, name: str) -> int:
+    """Bytes a second that this broker's setting allows, or that of all brokers."""
+    setting = next(dynamic_settings(image, node_id, name), None)
+    return INT64_MAX if setting is None or setting.value is None else int(setting.value)
 
 
 @dataclass(slots=True)
@@ -59,11 +68,8 @@ class Throttle:
         self, image: Image, node_id: BrokerId, topics: Iterable[str], now: Instant
     ) -> None:
         """These topics, or this broker, may have other settings."""
-        rate = next(
-            dynamic_settings(image, node_id, f"{self.side}.replication.throttled.rate"), None
-        )
-        value = None if rate is None else rate.value
-        self.bucket.set_rate(INT64_MAX if value is None else int(value), now)
+        rate = rate_of(image, node_id, f"{self.side}.replication.throttled.rate")
+        self.bucket.set_rate(rate, now)
         for topic in topics:
             self._replicas.pop(topic, None)
             named = _named(image.config((ResourceType.TOPIC, topic)), self.side)

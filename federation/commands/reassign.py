@@ -28,14 +28,11 @@ from federation.commands.reassign_plan import (
     by_name,
     commas,
     directories_of,
-    moves,
     plan_document,
     plan_text,
     progress,
     replicas_of,
     targets_of,
-    throttled_brokers,
-    throttled_replicas,
 )
 from federation.commands.reassign_stage import (
     Stage,
@@ -45,8 +42,13 @@ from federation.commands.reassign_stage import (
     parsed,
     stage_of,
 )
+from federation.commands.reassign_throttles import (
+    clear,
+    show_cleared,
+    throttle_copies,
+    throttle_moves,
+)
 from federation.commands.region_asking import NOT_WELL_EXIT, answering, bootstrap_options
-from federation.commands.region_client import Client
 from federation.commands.region_questions import picture
 
 UNLIMITED: Final = -1
@@ -132,9 +134,9 @@ def generate(
 )
 @click.option(
     "--replica-alter-log-dirs-throttle",
-    type=int,
-    hidden=True,
-    help="Refused: copies between a broker's own directories have no limit.",
+    "copy_throttle",
+    type=click.IntRange(min=0),
+    help="Bytes a second that each broker copies between its own log directories at most.",
 )
 @click.option("--additional", is_flag=True, help="Also while other partitions are on the move.")
 @click.option(
@@ -153,18 +155,13 @@ def execute(
     bootstrap: str,
     path: Path,
     throttle: int | None,
-    replica_alter_log_dirs_throttle: int | None,
+    copy_throttle: int | None,
     additional: bool,
     disallow_replication_factor_change: bool,
     timeout_ms: int,
     as_json: bool,
 ) -> None:
     """Begin the moves of a plan. What was there before is printed first: keep it, to go back."""
-    if replica_alter_log_dirs_throttle is not None:
-        raise click.UsageError(
-            "--replica-alter-log-dirs-throttle: brokers here do not limit copies between their own"
-            " log directories; leave it out."
-        )
     targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
     with answering(bootstrap) as client:
         stage = stage_of(client, targets)
@@ -177,13 +174,13 @@ def execute(
         if not as_json:
             click.echo(f"{_CURRENT}\n\n{plan_text(have, lie_in)}\n")
             click.echo("Save this to use as the --reassignment-json-file option during rollback")
+        if copy_throttle is not None:
+            throttle_copies(client, stage, wanted, copy_throttle, tells=not as_json)
         begun, waiting = begin_first(brokers, wanted, told)
         if not as_json:
             tell_begun(begun)
         if throttle is not None:
-            _throttle(client, stage, targets, throttle)
-            if not as_json:
-                click.echo(f"The inter-broker throttle limit was set to {throttle} B/s")
+            throttle_moves(client, stage, targets, throttle, tells=not as_json)
         refused = questions.alter(
             client, targets, may_change_factor=not disallow_replication_factor_change
         )
@@ -201,7 +198,11 @@ def execute(
     }
     answer(result, as_json, lambda: _show_started(started, path))
     if problems or not_moved:
-        _tell_refused(problems | not_moved, is_throttled=throttle is not None, as_json=as_json)
+        _tell_refused(
+            problems | not_moved,
+            is_throttled=(throttle, copy_throttle) != (None, None),
+            as_json=as_json,
+        )
 
 
 @reassign.command()
@@ -220,7 +221,7 @@ def verify(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
         homing = _homing(stage, wanted)
         is_moving = bool(stage.ongoing) or any(each.home.future for each in homing)
         cleared = not is_moving and not preserve_throttles
-        topics = _clear(client, stage, targets) if cleared else []
+        topics = clear(client, stage, targets) if cleared else []
     told: list[Progress | DirectoryMove] = [*found, *homing]
     is_complete = all(each.is_complete for each in told)
     result = {
@@ -235,7 +236,7 @@ def verify(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
         for each in told:
             click.echo(each.sentence)
         if cleared:
-            _show_cleared(stage, topics)
+            show_cleared(stage, topics)
 
     answer(result, as_json, show)
     if not is_complete:
@@ -263,7 +264,7 @@ def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
         returned = _return(stage, wanted)
         others = stage.ongoing.keys() - stopped.keys()
         cleared = not preserve_throttles and not others
-        topics = _clear(client, stage, targets) if cleared else []
+        topics = clear(client, stage, targets) if cleared else []
 
     def show() -> None:
         if stopped:
@@ -273,7 +274,7 @@ def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
         if not stopped and not returned:
             click.echo("None of the specified partition moves are active.")
         if cleared:
-            _show_cleared(stage, topics)
+            show_cleared(stage, topics)
 
     names = list(map(str, stopped))
     result = {
@@ -323,26 +324,6 @@ def _return(stage: Stage, wanted: Directories) -> list[Replica]:
     return [each.replica for each in moving]
 
 
-# --- throttles ---
-
-
-def _throttle(client: Client, stage: Stage, targets: Targets, rate: int) -> None:
-    """Before anything moves, so that nothing moves without."""
-    found = moves(targets, stage.partitions, stage.ongoing)
-    brokers = throttled_brokers(found)
-    questions.set_replicas(client, throttled_replicas(found))
-    concerned = [broker for broker in stage.picture.brokers if broker.id in brokers]
-    questions.set_rate(client, concerned, rate)
-
-
-def _clear(client: Client, stage: Stage, targets: Targets) -> list[str]:
-    """The topics whose throttles went; one that is no more needs none."""
-    named = {name.topic for name in targets}
-    topics = [topic.name for topic in stage.picture.topics if topic.name in named]
-    questions.clear_throttles(client, stage.picture.brokers, topics)
-    return topics
-
-
 # --- after ---
 
 
@@ -364,13 +345,6 @@ def _tell_refused(refused: Mapping[str, str], *, is_throttled: bool, as_json: bo
         f"not all moves have begun: {_lines(refused)}",
         hint=f"mend the plan and execute it with --additional{throttles}",
     )
-
-
-def _show_cleared(stage: Stage, topics: list[str]) -> None:
-    brokers = commas([broker.id for broker in stage.picture.brokers])
-    click.echo(f"\nClearing broker-level throttles on brokers {brokers}")
-    for topic in topics:
-        click.echo(f"Clearing topic-level throttles on topic {topic}")
 
 
 def _as_dict(each: Progress) -> dict[str, Any]:

@@ -18,6 +18,7 @@ ANY_DIRECTORY: Final = "any"
 LEADER_REPLICAS: Final = "leader.replication.throttled.replicas"
 FOLLOWER_REPLICAS: Final = "follower.replication.throttled.replicas"
 RATES: Final = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
+COPY_RATE: Final = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
 class PlanError(ValueError):

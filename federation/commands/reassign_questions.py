@@ -22,6 +22,7 @@ from brokers.wire.messages.replication import (
 )
 from federation.commands.answers import Failure
 from federation.commands.reassign_plan import (
+    COPY_RATE,
     FOLLOWER_REPLICAS,
     LEADER_REPLICAS,
     RATES,
@@ -113,6 +114,11 @@ def set_rate(client: Client, brokers: Iterable[Broker], rate: int) -> None:
     _alter_brokers(client, brokers, settings)
 
 
+def set_copy_rate(client: Client, brokers: Iterable[Broker], rate: int) -> None:
+    """Bytes a second, for what each of them copies between its own log directories."""
+    _alter_brokers(client, brokers, [_set(COPY_RATE, str(rate))])
+
+
 def set_replicas(client: Client, topics: Mapping[str, Mapping[str, str]]) -> None:
     """Whose copying counts."""
     resources = [
@@ -124,7 +130,7 @@ def set_replicas(client: Client, topics: Mapping[str, Mapping[str, str]]) -> Non
 
 def clear_throttles(client: Client, brokers: Iterable[Broker], topics: Iterable[str]) -> None:
     """Whatever was throttled for reassignments is so no longer."""
-    _alter_brokers(client, brokers, [_unset(name) for name in RATES])
+    _alter_brokers(client, brokers, [_unset(name) for name in (*RATES, COPY_RATE)])
     names = [_unset(name) for name in (LEADER_REPLICAS, FOLLOWER_REPLICAS)]
     _alter_configs(client, [_resource(_TOPIC, topic, names) for topic in topics])
 

@@ -1,6 +1,7 @@
 """kafka-log-dirs and kafka-reassign-partitions over a broker with two log directories."""
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,8 @@ from tests.compat.java.conftest import Tool
 from tests.process.ledger import create_topic
 from tests.process.nodes import BrokerProcess
 
+CONFIGS = "kafka.admin.ConfigCommand"
+COPY_RATE = r"replica\.alter\.log\.dirs\.io\.max\.bytes\.per\.second"
 REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 PATIENCE_S = 15
 
@@ -33,14 +36,24 @@ def test_the_tools_show_directories_and_move_replicas_between_them(
     plan = tmp_path / "plan.json"
     wanted = {"topic": "t", "partition": 0, "replicas": [1], "log_dirs": [str(tmp_path / "b")]}
     plan.write_text(json.dumps({"version": 1, "partitions": [wanted]}))
-    tool(REASSIGN, *at, "--reassignment-json-file", str(plan), "--execute")
+    named = ("--reassignment-json-file", str(plan))
+    begun = tool(REASSIGN, *at, *named, "--execute", "--replica-alter-log-dirs-throttle", "1000000")
+    assert "The replica-alter-dir throttle limit was set to 1000000 B/s" in begun
+    assert limits(tool, *at) == ["1000000"]
     moved = tmp_path / "b" / "t-0"
     deadline = time.monotonic() + PATIENCE_S
     while not moved.exists():
         assert time.monotonic() < deadline
-    told = tool(REASSIGN, *at, "--reassignment-json-file", str(plan), "--verify")
+    told = tool(REASSIGN, *at, *named, "--verify")
     assert "replica t-0-1 completed successfully" in told, told
+    assert limits(tool, *at) == []
     assert homes(tool, *at) == {"t-0": str(tmp_path / "b"), "t-1": str(tmp_path / "b")}
+
+
+def limits(tool: Tool, *at: str) -> list[str]:
+    """What copies on the broker are limited to, where they are."""
+    printed = tool(CONFIGS, *at, "--entity-type", "brokers", "--entity-name", "1", "--describe")
+    return re.findall(rf"{COPY_RATE}=(\d+) sensitive", printed)
 
 
 def homes(tool: Tool, *at: str) -> dict[str, str]:

@@ -1,9 +1,17 @@
 """Replicas that move between log directories of one broker."""
 
-from brokers.api import alter_replica_log_dirs, delete_topics
+from brokers.api import alter_replica_log_dirs, delete_topics, incremental_alter_configs
 from brokers.errors import KafkaError
 from brokers.events import LogFailed
 from brokers.ids import TopicPartition
+from brokers.log.moving import STEP_BYTES
+from brokers.metadata.commands import ConfigOperation, ResourceType
+from brokers.replication.throttle import STANDSTILL_MS
+from brokers.wire.messages.configs import (
+    IncrementalAlterableConfig,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResource,
+)
 from brokers.wire.messages.log_dirs import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
@@ -126,3 +134,57 @@ def test_a_topic_that_is_deleted_is_moved_no_further() -> None:
         node.wait(10)
     assert [list(disk.list("t-0")) for disk in node.disks.values()] == [[], []]
     assert not any("future" in name for name in node.disks[B].list(""))
+
+
+def limit(node: Several, rate: int) -> None:
+    setting = IncrementalAlterableConfig(
+        name="replica.alter.log.dirs.io.max.bytes.per.second",
+        config_operation=ConfigOperation.SET,
+        value=str(rate),
+    )
+    broker = IncrementalAlterConfigsResource(
+        resource_type=ResourceType.BROKER, resource_name="1", configs=[setting]
+    )
+    message = IncrementalAlterConfigsRequest(resources=[broker])
+    (said,) = node.ask(incremental_alter_configs, 1, message).responses
+    assert KafkaError(said.error_code) is KafkaError.NONE, said.error_message
+
+
+def copied(node: Several) -> int:
+    """Bytes of the copy in /b."""
+    topics = described(node)[1].topics
+    items = (item for topic in topics for item in topic.partitions if item.is_future_key)
+    return sum(item.partition_size for item in items)
+
+
+def test_a_copy_takes_no_more_bytes_a_second_than_it_may() -> None:
+    node = node_with_topic()
+    for _ in range(8):
+        node.write("t", 0, PART)
+    limit(node, STEP_BYTES)
+    alter(node, "/b", "t", 0)
+    begun = copied(node)
+    for second in range(1, 4):
+        for _ in range(100):
+            node.wait(10)
+        # What a second's worth of bytes was saved up, and a step that was begun while anything was left of it.
+        assert begun + (second - 1) * STEP_BYTES < copied(node) <= (second + 2) * STEP_BYTES
+    limit(node, 1 << 40)
+    for _ in range(10):
+        node.wait(10)
+    assert held(described(node)[1]) == {("t", 0), ("t", 1)}
+
+
+def test_a_copy_that_may_take_nothing_stands_still_until_it_may() -> None:
+    node = node_with_topic()
+    for _ in range(4):
+        node.write("t", 0, PART)
+    limit(node, 0)
+    alter(node, "/b", "t", 0)
+    begun = copied(node)
+    node.wait(2 * STANDSTILL_MS)
+    assert copied(node) == begun > 0
+    limit(node, 1 << 40)
+    for _ in range(10):
+        node.wait(10)
+    assert held(described(node)[1]) == {("t", 0), ("t", 1)}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from brokers.ids import TopicPartition
 from brokers.metadata.commands import ResourceType
 from brokers.metadata.image import Image, ImageDelta
-from brokers.replication.throttle import LEADER, Bucket, Throttle
+from brokers.replication.throttle import LEADER, STANDSTILL_MS, Bucket, Throttle
 from tests.unit.brokers.replication.hosting import TOPIC, Node, items
 
 NOW = 1_000
@@ -45,6 +45,14 @@ def test_whom_a_topic_names(named: str, partition: int, broker: int, limited: bo
 def test_without_a_rate_nothing_is_limited_and_that_of_all_brokers_counts() -> None:
     assert not throttle("*", None).is_set
     assert throttle("*", 100, resource="").is_set
+
+
+def test_at_a_rate_of_nothing_all_waits_until_the_rate_is_another() -> None:
+    one = throttle("*", 0)
+    assert one.wait_ms(TopicPartition("t", 0), 2, NOW) == STANDSTILL_MS
+    assert one.wait_ms(TopicPartition("t", 0), 2, NOW + STANDSTILL_MS) == STANDSTILL_MS
+    one.bucket.set_rate(100, NOW)
+    assert one.wait_ms(TopicPartition("t", 0), 2, NOW) == 0
 
 
 @given(st.lists(st.tuples(st.integers(1, 400), st.integers(0, 3_000)), min_size=1, max_size=40))

@@ -21,7 +21,7 @@ from brokers.wire.messages.log_dirs import (
     DescribeLogDirsTopic,
 )
 from tests.unit.federation.commands.broker_double import Answers, broker_double
-from tests.unit.federation.commands.test_reassign import Region, moving
+from tests.unit.federation.commands.test_reassign import SET, Region, moving
 
 NOT_AVAILABLE, STORAGE_ERROR, DENIED = 9, 56, 31
 
@@ -128,6 +128,15 @@ def test_replicas_that_lie_elsewhere_are_moved_before_any_partition_is(
     assert "Successfully started log directory moves for: orders-0-1,orders-1-3" in lines
     before = json.loads(lines[2])["partitions"]
     assert [each["log_dirs"] for each in before] == [["/a", "/a"], ["/a", "/a"]]
+
+
+def test_copies_are_throttled_before_any_begins(region: DiskRegion, ask: Any) -> None:
+    plan = {0: {1: "/b", 2: "any"}, 1: {2: "any", 3: "/b"}}
+    ran = ask("execute", plan, "--replica-alter-log-dirs-throttle", "1000")
+    assert ran.exit_code == 0, ran.output
+    assert "The replica-alter-dir throttle limit was set to 1000 B/s" in ran.output
+    rate = {"replica.alter.log.dirs.io.max.bytes.per.second": (SET, "1000")}
+    assert region.done[:4] == [(4, "1", rate), (4, "3", rate), (1, 0, "/b"), (3, 1, "/b")]
 
 
 def test_a_replica_that_comes_is_asked_for_until_it_is_there(region: DiskRegion, ask: Any) -> None:
