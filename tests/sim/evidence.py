@@ -124,9 +124,9 @@ class Region:
         }
 
     def end(self, partition: TopicPartition) -> Offset:
-        """One past the last offset; where the last segment begins, if it is empty."""
+        """One past the last offset; where the last segment begins, or else the log, if it is empty."""
         ends = [batch.next_offset for batch in batches(self.disk, partition)[-1:]]
-        return max([*ends, *_segments(self.disk, partition)[-1:], 0])
+        return max([*ends, *_segments(self.disk, partition)[-1:], log_start(self.disk, partition)])
 
 
 def committed(disk: Disk) -> dict[tuple[str, TopicPartition], Offset]:

@@ -75,6 +75,14 @@ class Statements:
         """No region that keeps its promises would have said so."""
         self.contradictions.append((promise, told))
 
+    def told_end(self, region: str, partition: TopicPartition) -> Offset:
+        """Behind the last record that was acknowledged."""
+        places = (each.place for each in self.acknowledged)
+        offsets = (
+            at.offset + 1 for at in places if (at.region, at.partition) == (region, partition)
+        )
+        return max(offsets, default=0)
+
     def tries_trim(self, region: str, partition: TopicPartition, offset: Offset) -> None:
         self.trims[region, partition] = max(offset, self.trims.get((region, partition), 0))
 
