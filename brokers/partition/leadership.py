@@ -165,7 +165,7 @@ class Leadership:
         """Ask for those who may join and whom no event made this leadership ask for: they'd be left out until they
         have something new to say. That there was one is told."""
         replica, progress = self._replica, self.progress
-        if replica.log is None or progress.is_about_to_ask(now):
+        if replica.log is None or progress.is_about_to_ask:
             return []
         proposal = progress.expansion(replica.high_watermark, now, self._slow(now))
         if proposal is None:

@@ -80,7 +80,7 @@ class Progress:
         self._eligible = eligible
         self._lag_ms_max = lag_ms_max
         self._observers: tuple[BrokerId, ...] = ()
-        self._join_again_at: Instant = 0
+        self._join_again_at: Instant | None = None
         self.leader_epoch = leader_epoch
         self.epoch_start = epoch_start
         self.partition_epoch = -1
@@ -133,16 +133,18 @@ class Progress:
         """Whether one of them follows without being in sync."""
         return any(broker in self.followers and broker not in self.isr for broker in brokers)
 
-    def is_about_to_ask(self, now: Instant) -> bool:
-        """The controller has sent someone back, and is asked again in a moment, or was in this one."""
-        return now < self._join_again_at + JOIN_AGAIN_MS
+    @property
+    def is_about_to_ask(self) -> bool:
+        """The controller has sent someone back, and is to be asked again."""
+        return self._join_again_at is not None
 
     def expansion(
         self, high_watermark: Offset, now: Instant, barred: Collection[BrokerId] = ()
     ) -> Proposal | None:
         """Ask for everyone who has come up to what is committed, if nothing is being asked for."""
-        if self.proposal is not None or now < self._join_again_at:
+        if self.proposal is not None or now < (self._join_again_at or 0):
             return None
+        self._join_again_at = None
         joining = [
             broker
             for broker in self.followers

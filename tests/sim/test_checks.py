@@ -243,6 +243,18 @@ def test_data_that_a_crash_took_from_under_a_group_breaks_p6(scene: Scene) -> No
         court.hear_restart(scene.evidence, "east")
 
 
+def test_data_that_was_deleted_up_to_where_the_group_stands_may_be_gone(scene: Scene) -> None:
+    """The log begins anew where its checkpoint says, though a crash took the empty file that said it too."""
+    scene.testimony.moved = False
+    scene.testimony.tries_commit("west", "readers", PARTITION, 4)
+    scene.commit(4)
+    scene.disk("east").remove(f"{PARTITION}/{0:020}.log")
+    with pytest.raises(court.Broken, match=r"^P6"):
+        court.hear_restart(scene.evidence, "east")
+    scene.disk("east").append("log-start-offset-checkpoint", [b"0\n1\norders 0 4\n"])
+    court.hear_restart(scene.evidence, "east")
+
+
 def test_a_member_that_was_sent_past_the_cut_breaks_p6(scene: Scene) -> None:
     scene.testimony.found_offset("east", "readers", PARTITION, 5)
     assert scene.verdict() == "P6"
