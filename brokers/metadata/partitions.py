@@ -35,7 +35,8 @@ def create_partitions(config: BrokerConfig, image: Image, command: CreatePartiti
             check_writer(topic, command.writer)
             added = _added(config, image, topic, items[name], budget)
             first = len(topic.partitions)
-            records += new_partitions(image, config, topic.id, added, first=first)
+            # All of them or none: the last may be refused after the first was made.
+            records += [*new_partitions(image, config, topic.id, added, first=first)]
         except Refusal as refusal:
             outcomes.append(TopicOutcome(name=name, error=refusal.error, because=refusal.because))
         else:

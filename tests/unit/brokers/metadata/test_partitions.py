@@ -62,6 +62,16 @@ def test_an_assignment_keeps_the_replication_factor() -> None:
     assert outcome.error is KafkaError.INVALID_REPLICA_ASSIGNMENT
 
 
+def test_partitions_of_which_one_cannot_begin_are_all_refused() -> None:
+    region = Region(brokers=2)
+    region.topic("t", (1,))
+    region.fence(2)
+    growth = Growth(name="t", count=3, assignments=((1,), (2,)))
+    (outcome,) = region.do(CreatePartitions((growth,)))  # type: ignore[misc]
+    assert outcome.error is KafkaError.INVALID_REPLICA_ASSIGNMENT
+    assert len(region.image.topics_by_name["t"].partitions) == 1
+
+
 def test_a_name_given_twice_is_refused_and_validation_changes_nothing() -> None:
     region = region_with_t()
     twice = CreatePartitions((Growth(name="t", count=3), Growth(name="t", count=4)))
