@@ -158,7 +158,8 @@ class _Placer:
         for _ in range(count):
             racks = Counter(broker.rack for broker in taken)
             hosts = Counter(broker.host_label for broker in taken if broker.host_label is not None)
-            turn = self._turn[taken[0].id]
+            # Those who hold it may all be unregistered by now.
+            turn = self._turn[taken[0].id] if taken else self._start
             chosen = min(
                 (broker for broker in candidates if broker not in taken),
                 key=lambda broker: (

@@ -9,6 +9,7 @@ import pytest
 
 from brokers.config import BrokerConfig, from_settings
 from brokers.errors import KafkaError
+from brokers.metadata.broker_commands import UnregisterBroker
 from brokers.metadata.commands import (
     CreateMirrorTopic,
     CreatePartitions,
@@ -202,3 +203,15 @@ def test_a_coordinators_topic_grows_to_a_setting_as_far_as_there_are_brokers() -
 def test_a_coordinators_topic_whose_replicas_were_given_stays_as_it_is() -> None:
     made = grown({"offsets_topic_replication_factor": 1})
     assert {len(each.replicas) for each in made.image.topics_by_name[OFFSETS].partitions} == {1}
+
+
+def test_a_coordinators_topic_grows_even_where_all_who_hold_it_are_unregistered() -> None:
+    made = Region(config(), brokers=4)
+    made.topic(OFFSETS, (1, 2))
+    made.fence(1, 2)
+    for gone in (1, 2):
+        made.do(UnregisterBroker(gone))
+    made.register(5, starts_fenced=True)
+    made.beat(5)
+    partition = made.partition(OFFSETS)
+    assert {*partition.replicas} > {1, 2} and len(partition.replicas) == 3
