@@ -58,7 +58,8 @@ class PlacementError(ValueError):
 @lru_cache(maxsize=256)
 def parse(text: str) -> ReplicaPlacement | None:
     """JSON -> placement, None for empty text; raises PlacementError."""
-    if not text.strip():
+    text = text.strip()  # of more blanks than JSON knows
+    if not text:
         return None
     try:
         read = _Placement.model_validate_json(text)

@@ -40,6 +40,12 @@ def test_each_version_has_its_default_policy(version: int, policy: PromotionPoli
     assert placement is not None and placement.policy is policy and placement.observers == ()
 
 
+@pytest.mark.parametrize("blank", ["\v", "\f", " \t\r\n", "\u00a0"])
+def test_what_surrounds_the_text_does_not_matter(blank: str) -> None:
+    text = json.dumps({"version": 2, "replicas": [entry("a")]})
+    assert parse(f"{blank}{text}{blank}") == parse(text)
+
+
 def test_no_text_is_no_placement() -> None:
     assert parse("") is None and parse("  ") is None
 

@@ -118,6 +118,17 @@ def test_each_flaw_has_its_error(
         assert {key: dict(value) for key, value in region.image.configs.items()} == before
 
 
+def test_a_placement_that_is_taken_can_be_read_when_a_broker_goes() -> None:
+    """A blank that JSON does not know is dropped when the value is checked, but stored with it."""
+    region = Region(brokers=2)
+    region.topic("t", (1, 2))
+    placement = '\f{"version": 1, "replicas": [{"count": 2, "constraints": {"rack": "a"}}]}\v'
+    change = ConfigChange(T, {"confluent.placement.constraints": (SET, placement)})
+    assert alter(region, change)[0].error is KafkaError.NONE
+    region.fence(1)
+    assert region.partition("t").leader == 2
+
+
 def test_one_bad_key_spoils_its_resource_and_no_other() -> None:
     region = region_with_t()
     bad = ConfigChange(T, {"retention.ms": (SET, "1"), "segment.ms": (SET, "x")})
