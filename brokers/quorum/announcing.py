@@ -7,7 +7,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Answered, Request
 from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket
-from brokers.quorum.ids import NO_DIRECTORY
+from brokers.quorum.ids import NO_DIRECTORY, ReplicaKey
 from brokers.quorum.member import Member
 from brokers.quorum.messages import (
     BEGIN_EPOCH,
@@ -242,12 +242,16 @@ class Announcing:
         return [*effects, self._ended(request.ticket, error)]
 
     def _delay(self, told: EndQuorumEpochRequestPartition) -> int:
-        """The first heir tries at once, the others one after another, should the ones before them fail."""
-        member, heirs = self._member, told.preferred_successors
-        own = member.config.node_id
-        if own not in heirs:
-            return len(heirs) * member.config.election_slot_ms + member.backoff()
-        return heirs.index(own) * member.config.election_slot_ms
+        """The first heir tries at once, the others one after another, should the ones before them fail.
+
+        However many are named, nobody waits longer than for a leader that says nothing.
+        """
+        config, heirs = self._member.config, _heirs(told)
+        own = (ReplicaKey(config.node_id), config.key)
+        place = next((index for index, heir in enumerate(heirs) if heir in own), None)
+        turns = (len(heirs) if place is None else place) * config.election_slot_ms
+        turns = min(turns, config.election_backoff_max_ms)
+        return turns if place is not None else turns + self._member.backoff()
 
     def _ended(self, ticket: Ticket, error: KafkaError) -> Reply:
         leader = self._member.leader
@@ -264,3 +268,13 @@ class Announcing:
                 node_endpoints=endpoints(NodeEndpoint, leader),
             ),
         )
+
+
+def _heirs(told: EndQuorumEpochRequestPartition) -> list[ReplicaKey]:
+    """Version 1 names them with their disks, in a field of its own."""
+    if told.preferred_candidates:
+        return [
+            ReplicaKey(each.candidate_id, each.candidate_directory_id)
+            for each in told.preferred_candidates
+        ]
+    return [ReplicaKey(heir) for heir in told.preferred_successors]
