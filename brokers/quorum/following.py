@@ -9,7 +9,7 @@ An observer that knows no leader asks one voter after another; whoever isn't the
 from dataclasses import dataclass
 from typing import Any
 
-from brokers.effects import Effect, End
+from brokers.effects import Changed, Effect, End
 from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure
 from brokers.ids import Instant, LeaderEpoch, Offset, Peer, Ticket
@@ -66,6 +66,7 @@ class Following:
         self._failures = 0  # in a row, of the connection
         self._asked_voters = 0  # by an observer that looks for the leader
         self._has_accepted = False  # anything, in this life
+        self._damaged_at: Offset | None = None  # where the answers are damaged; told once
 
     @property
     def deadline(self) -> Instant | None:
@@ -217,8 +218,24 @@ class Following:
             self._hasten(now)  # it led, and has resigned
         return []
 
+    def _damaged(self, asked: _Asked, why: str, now: Instant) -> list[Effect]:
+        """The leader's disk or its memory is bad, not this node's: ask again.
+
+        Such an answer is no sign of life. Where all voters get no other, they elect one whose disk is good.
+        """
+        was_at, self._damaged_at = self._damaged_at, asked.next_offset
+        effects = self._lose(now) if isinstance(self._member.role, Unattached) else []
+        self._next_at = now + self._member.config.fetch_wait_max_ms
+        if was_at == asked.next_offset:
+            return effects
+        because = f"what node {asked.peer.node_id} sends is damaged ({why}): asking again"
+        return [Changed("metadata log", "behind", because), *effects]
+
     def _accept(self, asked: _Asked, answer: PartitionData, now: Instant) -> list[Effect]:
         member = self._member
+        batches, damage = _whole(answer.records, asked.next_offset)
+        if damage and not batches:
+            return self._damaged(asked, damage, now)
         self._has_accepted = True
         effects: list[Effect] = []
         if isinstance(member.role, Unattached):
@@ -236,7 +253,7 @@ class Following:
         if answer.snapshot_id is not None and answer.snapshot_id.end_offset >= 0:
             found = SnapshotId(answer.snapshot_id.end_offset, answer.snapshot_id.epoch)
             return effects + self._download(found, now)
-        effects += self._append(answer, now)
+        effects += self._append(batches, now)
         self._advance(answer.high_watermark)
         return effects
 
@@ -257,15 +274,13 @@ class Following:
 
     # --- what is appended ---
 
-    def _append(self, answer: PartitionData, now: Instant) -> list[Effect]:
+    def _append(self, batches: list[tuple[BatchHeader, memoryview]], now: Instant) -> list[Effect]:
         member, log = self._member, self._member.log
         assert log is not None
         headers: list[BatchHeader] = []
         buffers: list[memoryview] = []
         next_offset = log.log_end_offset
-        for header, batch in checked_batches(_bytes(answer.records)):
-            if header.next_offset <= next_offset:
-                continue  # a whole batch is sent where its middle was asked for
+        for header, batch in batches:
             if header.base_offset < next_offset or header.leader_epoch > member.leader_epoch:
                 break  # not what was asked for: the next fetch will tell
             headers.append(header)
@@ -302,6 +317,18 @@ class Following:
         if own_epoch < 0:
             return min(end_offset, log.log_end_offset)
         return min(own_end, end_offset) if own_epoch == leader_epoch else own_end
+
+
+def _whole(records: Any, next_offset: Offset) -> tuple[list[tuple[BatchHeader, memoryview]], str]:
+    """What is new of the batches before the first that is damaged, and what is wrong with that one."""
+    found: list[tuple[BatchHeader, memoryview]] = []
+    try:
+        for header, batch in checked_batches(_bytes(records)):
+            if header.next_offset > next_offset:  # else a whole batch, asked for from its middle
+                found.append((header, batch))
+    except MetadataLogError as error:
+        return found, str(error)
+    return found, ""
 
 
 def _bytes(records: Any) -> bytes | memoryview:
