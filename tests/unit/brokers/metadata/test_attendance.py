@@ -154,6 +154,20 @@ def test_a_lower_minimum_ends_eligibility() -> None:
     assert region.partition("t").elr == (), "the leader commits without it from now on"
 
 
+def test_nobody_stays_eligible_beside_an_eligible_one_who_leads_and_is_enough() -> None:
+    region = region_of()
+    for gone in (2, 3, 1):
+        region.fence(gone)
+    lower = {"min.insync.replicas": (ConfigOperation.SET, "1")}
+    region.do(AlterConfigs((ConfigChange((2, "t"), lower),)))
+    region.beat(3)
+    partition = region.partition("t")
+    assert (partition.leader, partition.isr, partition.elr) == (3, (3,), ())
+    region.beat(1)
+    region.fence(3)
+    assert region.partition("t").leader == NO_LEADER, "3 may have committed what 1 misses"
+
+
 def test_the_minimum_of_all_brokers_counts_where_a_topic_has_none() -> None:
     region = Region(brokers=2)
     region.topic("t", (1, 2))
