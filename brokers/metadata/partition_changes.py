@@ -107,7 +107,8 @@ def settled(
     to = _led(was, _with_eligible(was, to, rules, lost), electorate, election)
     if to.observers or to.promoted:  # the policies go by the leader, too
         to = promoted(to, rules, electorate)
-    if to.isr:  # whoever was elected may be enough: then it commits what the others who were eligible miss
+    if to.isr:
+        # Whoever was elected may be enough: then it commits what the others who were eligible miss.
         to = _with_eligible(to, to, rules, lost)
     to = _with_last_leader(was, to)
     if to == was:
