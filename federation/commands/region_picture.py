@@ -118,7 +118,7 @@ def tally(partitions: Iterable[Partition]) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`quorum` is None where nobody asked for it, or the broker asked does not tell of it."""
+    """`quorum` is None where nobody asked for it, or nobody tells of it; `controller` is NOBODY where none is known."""
 
     cluster_id: str
     controller: int
@@ -132,7 +132,9 @@ class Picture:
 
     @property
     def is_well(self) -> bool:
-        return tally(self.partitions).is_well and not any(each.fenced for each in self.brokers)
+        has_controller = self.controller != NOBODY
+        any_fenced = any(each.fenced for each in self.brokers)
+        return has_controller and not any_fenced and tally(self.partitions).is_well
 
     def leads(self, broker: int) -> int:
         return sum(partition.leader == broker for partition in self.partitions)

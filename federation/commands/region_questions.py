@@ -20,8 +20,16 @@ from brokers.wire.messages.quorum import (
     DescribeQuorumRequestTopic,
 )
 from federation.commands.answers import Failure
-from federation.commands.region_client import Client
-from federation.commands.region_picture import Broker, Partition, Picture, Quorum, Topic, Voter
+from federation.commands.region_client import Client, NoAnswer
+from federation.commands.region_picture import (
+    NOBODY,
+    Broker,
+    Partition,
+    Picture,
+    Quorum,
+    Topic,
+    Voter,
+)
 
 METADATA: Final = 3
 DESCRIBE_CONFIGS: Final = 32
@@ -47,16 +55,20 @@ _TOPIC, _BROKER = 2, 4  # Kafka's resource types
 def picture(client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = False) -> Picture:
     """Of all topics, or of the named ones; ends the command for a name that is no topic's.
 
-    The quorum's leader alone can tell of the quorum: while it is frozen, who does not ask has an answer.
+    The quorum's leader alone can tell of the quorum. A broker that knows of a quorum names any broker as the controller
+    (KIP-590), so where the leader does not tell, none is known.
     """
     knows_fenced = client.version(DESCRIBE_CLUSTER) >= FENCED_FROM
     request = DescribeClusterRequest(include_fenced_brokers=knows_fenced)
     cluster = client.ask(DESCRIBE_CLUSTER, request)
     _check(cluster.error_code, cluster.error_message, "the broker does not describe its region")
-    quorum = _quorum(client) if asks_quorum else None
+    controller, quorum = cluster.controller_id, None
+    if asks_quorum and client.serves(DESCRIBE_QUORUM):
+        quorum = _quorum(client.address)
+        controller = NOBODY if quorum is None else quorum.leader
     return Picture(
         cluster_id=cluster.cluster_id,
-        controller=cluster.controller_id if quorum is None else quorum.leader,
+        controller=controller,
         brokers=tuple(
             Broker(
                 each.broker_id, each.host, each.port, each.rack,
@@ -75,13 +87,16 @@ def _check(error: int, because: str | None, what: str) -> None:
         raise Failure(f"{what}: {because or name} ({name})", hint="look at the broker's log")
 
 
-def _quorum(client: Client) -> Quorum | None:
-    if not client.serves(DESCRIBE_QUORUM):
-        return None
+def _quorum(address: str) -> Quorum | None:
+    """Asked over a connection of its own: while the leader is frozen, the broker can tell of everything else."""
     asked = DescribeQuorumRequestTopic(
         topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartition(partition_index=0)]
     )
-    answer = client.ask(DESCRIBE_QUORUM, DescribeQuorumRequest(topics=[asked]))
+    try:
+        with Client(address, QUICK_SECONDS) as client:
+            answer = client.ask(DESCRIBE_QUORUM, DescribeQuorumRequest(topics=[asked]))
+    except NoAnswer:
+        return None
     if answer.error_code or answer.topics[0].partitions[0].error_code:
         return None
     told = answer.topics[0].partitions[0]

@@ -53,7 +53,11 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @region.command()
 @bootstrap_options
-@click.option("--check", is_flag=True, help="Exit 3 if a broker is fenced or a partition not well.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Exit 3 if no controller is active, a broker fenced or a partition not well.",
+)
 def describe(bootstrap: str, check: bool, as_json: bool) -> None:
     """Cluster id, controllers, brokers, and how many partitions are not as they should be."""
     with answering(bootstrap) as client:
@@ -144,8 +148,7 @@ def _partition(partition: Partition) -> dict[str, Any]:
 def _show_region(found: Picture, short: Sequence[Short]) -> None:
     console = screen()
     console.print(f"[bold]cluster[/] {found.cluster_id}")
-    controller = "none is known" if found.controller == NOBODY else f"node {found.controller}"
-    console.print(f"active controller: {controller}{_voters(found)}")
+    console.print(f"active controller: {_controller(found)}", soft_wrap=True)
     console.print(_broker_table(found))
     internal = sum(topic.is_internal for topic in found.topics)
     console.print(f"topics: {len(found.topics)}, of which internal: {internal}")
@@ -173,6 +176,16 @@ def _mended(found: Picture, short: Short) -> str:
         f" --broker-list {holders} --save {plan}\n"
         f"  causeway region reassign execute --reassignment-json-file {plan}"
     )
+
+
+def _controller(found: Picture) -> str:
+    """Who dies while there is none stays as it was in what brokers tell."""
+    if found.controller == NOBODY:
+        return (
+            "[red]none is known[/]: what follows is as the last one left it;"
+            " most of the controllers must run, for one of them to be elected"
+        )
+    return f"node {found.controller}{_voters(found)}"
 
 
 def _voters(found: Picture) -> str:
