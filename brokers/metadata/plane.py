@@ -36,7 +36,7 @@ from brokers.metadata.producer_ids import ProducerIds
 from brokers.metadata.quorum_settings import quorum_config
 from brokers.metadata.registration import lone_registration
 from brokers.metadata.seat import Seat
-from brokers.metadata.snapshotting import Snapshotting, unpacked
+from brokers.metadata.snapshotting import Snapshotting
 from brokers.ports import Rng
 from brokers.quorum.raft import RaftNode
 from brokers.quorum.state import STATE_NAME
@@ -257,9 +257,9 @@ class MetadataPlane:
         if arrived is None:
             return self._after(effects, now)
         self._applying.give_up()
-        image, voters = unpacked(arrived, self.image.cluster_id)
-        replaced = self._replace_image(image)
-        return [*replaced, *self._after(raft.install(arrived.id, voters, now), now), *effects]
+        replaced = self._replace_image(arrived.image)
+        installed = raft.install(arrived.id, arrived.voters, now)
+        return [*replaced, *self._after(installed, now), *effects]
 
     # --- after everything ---
 

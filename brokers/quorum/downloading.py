@@ -39,6 +39,7 @@ class Downloading:
         self._data = bytearray()
         self._asked: Ticket | None = None
         self._next_at: Instant = 0
+        self._not_before: Instant = 0  # after an attempt that came to nothing
         self.arrived: tuple[SnapshotId, bytes] | None = None
 
     @property
@@ -64,7 +65,8 @@ class Downloading:
         member = self._member
         self._wanted, self._leader = wanted, member.leader
         self._leader_epoch = member.leader_epoch
-        self._data, self._asked, self._next_at = bytearray(), None, now
+        self._data, self._asked = bytearray(), None
+        self._next_at = max(now, self._not_before)
         return self.on_time(now)
 
     def on_time(self, now: Instant) -> list[Effect]:
@@ -122,6 +124,7 @@ class Downloading:
         is_next = answer.position == len(self._data) and 0 < answer.size <= SIZE_MAX
         if answer.error_code or not data or not is_next:
             self._wanted = None  # the next fetch will tell what there is
+            self._not_before = now + member.config.retry_backoff_ms
             return [] if told is None else member.hear_of(told.leader_epoch, told.leader_id, now)
         if isinstance(member.role, Follower):
             member.role.until = now + member.config.fetch_timeout_ms
@@ -132,6 +135,11 @@ class Downloading:
         self.arrived, self._wanted = (wanted, bytes(self._data)), None
         self._data = bytearray()
         return []
+
+    def refused(self, now: Instant) -> None:
+        """What has arrived is damaged. All of it is asked for again, not so soon that the leader does nothing else."""
+        self.arrived = None
+        self._not_before = now + self._member.config.fetch_timeout_ms // 2
 
     def installed(self) -> None:
         """The log has been made anew behind the snapshot."""

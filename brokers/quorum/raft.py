@@ -162,7 +162,7 @@ class RaftNode:
 
     @property
     def arrived(self) -> tuple[SnapshotId, bytes] | None:
-        """A snapshot that was fetched: keep it durably, then `install` it."""
+        """A snapshot that was fetched: keep it durably, then `install` it; or `refuse` it."""
         return self._downloading.arrived
 
     @property
@@ -261,6 +261,11 @@ class RaftNode:
         """A snapshot that arrived is durable: the log begins anew behind it."""
         self._installing = (snapshot, voters)
         return self._step(self._install(now), now)
+
+    def refuse(self, now: Instant) -> list[Effect]:
+        """A snapshot that arrived is damaged: it is asked for again."""
+        self._downloading.refused(now)
+        return self._step([], now)
 
     def leave(self, now: Instant) -> list[Effect]:
         """An orderly stop: hand the lead over, and stand for it no more."""

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from brokers.errors import KafkaError, Refusal
+from brokers.metadata.checkpoints import POINTER_NAME
 from brokers.metadata.commands import DocumentChange, PutDocuments
-from tests.playbooks.metadata.host import contents
+from tests.playbooks.metadata.host import Disk, contents
 from tests.playbooks.metadata.region import Node, Region
 
 SNAPSHOTS = "metadata.log.max.record.bytes.between.snapshots"
@@ -143,6 +144,31 @@ def test_a_node_that_was_away_for_long_is_given_a_snapshot_and_told_what_changed
     again.is_over = True
     assert contents(region.start(4).plane.image)["documents"] == {}
     region.run_until(region.is_even)
+
+
+def damage(disk: Disk) -> None:
+    """The last bytes of the newest snapshot are gone."""
+    name = disk.states[POINTER_NAME].decode()
+    disk.states[name] = disk.states[name][:-3]
+
+
+def test_a_damaged_snapshot_of_the_leader_is_neither_kept_nor_installed() -> None:
+    """Once it were named on the disk, no later life of the node would begin."""
+    region = Region(7, nodes=4, **{SNAPSHOTS: 1_000})
+    region.decide(put("old"), 0)
+    region.run_until(region.is_even)
+    region.crash(4)
+    for token in range(1, 60):
+        region.decide(put(f"d{token}"), token)
+    damage(region.require_active().disk)
+    node = region.start(4)
+    region.run_until(lambda: any(each.to == "snapshot refused" for each in node.changes))
+    region.run(50)
+    assert POINTER_NAME not in node.disk.states and names(node) == {"old"}
+    region.run_until(region.is_even)  # the leader writes another one when its time has come
+    assert POINTER_NAME in node.disk.states
+    refused = [each for each in node.changes if each.to == "snapshot refused"]
+    assert len(refused) <= 3, "asked for again, and not all the time"
 
 
 def test_an_idle_region_goes_on_writing_and_a_lone_one_does_not() -> None:

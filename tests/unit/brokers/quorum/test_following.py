@@ -261,3 +261,27 @@ def test_a_snapshot_in_place_of_what_is_committed_here_is_refused() -> None:
     message = response(snapshot_id=WireSnapshotId(end_offset=9, epoch=1))
     with pytest.raises(MetadataLogError, match="differs"):
         member.answer(member.asked(FETCH)[-1], message)
+
+
+def test_a_damaged_snapshot_is_fetched_again_after_a_while_and_from_its_beginning() -> None:
+    member = follower(of=log((1, 0), end=10))
+    offer = response(snapshot_id=WireSnapshotId(end_offset=50, epoch=4), high_watermark=60)
+    member.answer(member.asked(FETCH)[-1], offer)
+    member.answer(member.asked(FETCH_SNAPSHOT)[-1], part(b"abc", position=0, size=3))
+    again = member.take(member.raft.refuse(member.now))
+    assert member.raft.arrived is None
+    member.answer(member.asked(FETCH, again)[-1], offer)
+    assert member.asked(FETCH_SNAPSHOT, member.wait(999)) == []
+    (ask,) = member.asked(FETCH_SNAPSHOT, member.wait(1))
+    assert only_partition(ask.message.topics).position == 0
+
+
+def test_a_leader_without_the_snapshot_that_it_offers_is_not_asked_without_end() -> None:
+    member = follower(of=log((1, 0), end=10))
+    offer = response(snapshot_id=WireSnapshotId(end_offset=50, epoch=4), high_watermark=60)
+    member.answer(member.asked(FETCH)[-1], offer)
+    (ask,) = member.asked(FETCH_SNAPSHOT)
+    effects = member.answer(ask, part(b"", position=0, size=0, error=98))
+    effects = member.answer(member.asked(FETCH, effects)[-1], offer)
+    assert member.asked(FETCH_SNAPSHOT, effects) == []
+    assert member.asked(FETCH_SNAPSHOT, member.wait(20)) != []
