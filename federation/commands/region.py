@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from federation.commands.addresses import Addresses, check_one_way
 from federation.commands.answers import Failure, json_option
 from federation.local import layout
 from linker.shell.administrator import QUICK_SECONDS, Administrator, Unreachable, find_endpoint
@@ -47,7 +48,12 @@ def region_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that name a region, and `--json`; the command gets `region` instead."""
 
     @json_option
-    @click.option("--bootstrap-server", metavar="HOST:PORT", help="A Kafka address of the region.")
+    @click.option(
+        "--bootstrap-server",
+        type=Addresses(),
+        metavar="HOST:PORT[,...]",
+        help="Kafka addresses of the region; the first that answers is asked.",
+    )
     @click.option(
         "--dir",
         "directory",
@@ -70,8 +76,7 @@ def region_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _endpoint(bootstrap_server: str | None, directory: Path | None, name: str | None) -> str:
-    if (bootstrap_server is None) == (directory is None or name is None):
-        raise click.UsageError("Give --bootstrap-server, or --dir and --region.")
+    check_one_way(bootstrap_server, directory, name)
     if bootstrap_server is None:
         assert directory is not None and name is not None
         return _local_endpoint(directory, name)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import click
 
+from federation.commands.addresses import Addresses, check_one_way
 from federation.commands.answers import Failure, json_option
 from federation.commands.region import UNREACHABLE_EXIT, local_region
 from federation.commands.region_client import Client, NoAnswer
@@ -24,6 +25,7 @@ def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--bootstrap-server",
         "--bootstrap",
+        type=Addresses(),
         metavar="HOST:PORT[,...]",
         help="Kafka addresses of the region; the first that answers is asked.",
     )
@@ -41,8 +43,7 @@ def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
         region_name: str | None,
         **arguments: Any,
     ) -> Any:
-        if (bootstrap_server is None) == (directory is None or region_name is None):
-            raise click.UsageError("Give --bootstrap-server, or --dir and --region.")
+        check_one_way(bootstrap_server, directory, region_name)
         if bootstrap_server is None:
             assert directory is not None and region_name is not None
             bootstrap_server = local_region(directory, region_name).bootstrap

@@ -23,10 +23,19 @@ class NoAnswer(Exception):
 
 
 class Client:
-    """A context manager: `ask` over one connection, to the first of the bootstrap addresses that answers."""
+    """A context manager: `ask` over one connection, to the first of the bootstrap addresses that answers.
 
-    def __init__(self, bootstrap: str, answer_seconds: float = ANSWER_SECONDS) -> None:
+    Whoever is frozen accepts connections too, so the first answer belongs to the connecting: others may be waiting.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str,
+        answer_seconds: float = ANSWER_SECONDS,
+        connect_seconds: float = CONNECT_SECONDS,
+    ) -> None:
         self._answer_seconds = answer_seconds
+        self._connect_seconds = min(connect_seconds, answer_seconds)
         failures: list[str] = []
         for address in filter(None, (item.strip() for item in bootstrap.split(","))):
             try:
@@ -39,15 +48,15 @@ class Client:
     def _connect(self, address: str) -> None:
         host, _, port = address.rpartition(":")
         self.address = address
-        connect_seconds = min(CONNECT_SECONDS, self._answer_seconds)
-        self._socket = socket.create_connection((host.strip("[]"), int(port)), connect_seconds)
-        self._socket.settimeout(self._answer_seconds)
+        at = (host.strip("[]"), int(port))
+        self._socket = socket.create_connection(at, self._connect_seconds)
         self._stream = cast(BinaryIO, self._socket.makefile("rb"))
         try:
             answer = self._exchange(API_VERSIONS, 0, ApiVersionsRequest())
         except (OSError, WireError):
             self._socket.close()
             raise
+        self._socket.settimeout(self._answer_seconds)
         self._versions = {api.api_key: api.max_version for api in answer.api_keys}
 
     def __enter__(self) -> "Client":

@@ -6,13 +6,15 @@ from typing import Any
 
 import grpc
 
-from linker.shell.discovery import discover
+from linker.errors import LinkError
+from linker.shell.discovery import DiscoveryError, discover
 from linker.wire.v1 import admin_pb2_grpc
 
 QUICK_SECONDS = (
     35.0  # a link's source has its request.timeout.ms to answer, 30 s unless set otherwise
 )
 FAILOVER_SECONDS = 300.0  # thousands of partitions are cut in one request
+FIND_SECONDS = 5.0  # for each address: one that is frozen accepts, and never answers
 
 
 class Unreachable(Exception):
@@ -47,6 +49,20 @@ class Administrator:
             raise Unreachable(f"{self._endpoint} does not answer: {call.details()}") from error
 
 
-def find_endpoint(bootstrap_server: str) -> str:
-    """The `admin.listener` behind a Kafka address; raises `DiscoveryError`."""
-    return asyncio.run(discover(tuple(bootstrap_server.split(","))))
+def find_endpoint(bootstrap_server: str, patience_seconds: float = FIND_SECONDS) -> str:
+    """The `admin.listener` behind the first Kafka address that answers; raises `DiscoveryError`."""
+    return asyncio.run(_find(bootstrap_server.split(","), patience_seconds))
+
+
+async def _find(addresses: list[str], patience_seconds: float) -> str:
+    failures: list[DiscoveryError] = []
+    for address in addresses:
+        try:
+            async with asyncio.timeout(patience_seconds):
+                return await discover((address,))
+        except DiscoveryError as failure:
+            failures.append(failure)
+        except TimeoutError:
+            because = f"{address} does not answer within {patience_seconds:g} s"
+            failures.append(DiscoveryError(LinkError.TIMEOUT_ERROR, because))
+    raise DiscoveryError(failures[-1].error, "; ".join(map(str, failures)))

@@ -329,13 +329,6 @@ def test_the_first_address_that_answers_is_asked() -> None:
     assert json.loads(ran.stdout)["cluster_id"] == "region-one"
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.1:port", ""])
-def test_an_address_that_is_none_is_refused(address: str) -> None:
-    ran = CliRunner().invoke(main, ["region", "describe", "--bootstrap", address])
-    assert ran.exit_code == 4
-    assert "does not answer" in ran.output
-
-
 def test_what_is_no_broker_does_not_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
 

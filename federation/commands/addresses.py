@@ -1,0 +1,33 @@
+"""Kafka addresses as they are given on the command line: `HOST:PORT`, or several with commas between them."""
+
+from typing import Any, Final
+
+import click
+
+_PORT_MAX: Final = 65_535
+
+
+class Addresses(click.ParamType[str]):
+    """Refused as a usage error before anybody is asked, since no region could answer there."""
+
+    name = "addresses"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        addresses = [item for item in (each.strip() for each in value.split(",")) if item]
+        wrong = next((each for each in addresses if not _is_address(each)), None)
+        if wrong is not None or not addresses:
+            self.fail(f"{wrong or value!r} is not HOST:PORT.", param, ctx)
+        return ",".join(addresses)
+
+
+def _is_address(text: str) -> bool:
+    host, _, port = text.rpartition(":")
+    is_number = port.isascii() and port.isdecimal()
+    return bool(host) and is_number and 0 < int(port) <= _PORT_MAX
+
+
+def check_one_way(bootstrap: str | None, directory: object, region: str | None) -> None:
+    """A region is named in one of two ways; half of the other one beside it would be ignored."""
+    given = [each is not None for each in (bootstrap, directory, region)]
+    if given not in ([True, False, False], [False, True, True]):
+        raise click.UsageError("Give --bootstrap-server, or --dir and --region.")
