@@ -165,10 +165,10 @@ def test_a_damaged_snapshot_of_the_leader_is_neither_kept_nor_installed() -> Non
     region.run_until(lambda: any(each.to == "snapshot refused" for each in node.changes))
     region.run(50)
     assert POINTER_NAME not in node.disk.states and names(node) == set()
-    region.run_until(region.is_even)  # the leader writes another one when its time has come
+    took = region.run_until(region.is_even)  # the leader writes another one when it is due
     assert POINTER_NAME in node.disk.states
     refused = [each for each in node.changes if each.to == "snapshot refused"]
-    assert len(refused) <= 3, "asked for again, and not all the time"
+    assert len(refused) <= 2 + took // 1_000, "asked for again, and not all the time"
 
 
 def test_an_idle_region_goes_on_writing_and_a_lone_one_does_not() -> None:
