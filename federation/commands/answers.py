@@ -13,8 +13,10 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 PIPE_COLUMNS = 180
+_ANY_COLUMNS = 10_000
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON object on stdout instead of text."
@@ -49,12 +51,20 @@ def answer(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -
 
 
 def screen() -> "Console":
-    """Where tables go: as wide as the terminal, and wide enough for every column in a pipe or a file."""
+    """Where text goes: as wide as the terminal, and wide enough for most of it in a pipe or a file."""
     from rich.console import (
         Console,
     )  # not at the top: a node imports this module and shows no table
 
     return Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS, soft_wrap=False)
+
+
+def show_table(table: "Table") -> None:
+    """As wide as its values, whatever is narrower: a line that is broken can be read, half an offset or address not."""
+    console = screen()
+    anything_fits = console.options.update(max_width=_ANY_COLUMNS)
+    console.width = max(console.width, console.measure(table, options=anything_fits).maximum)
+    console.print(table)
 
 
 def end(exit_code: int) -> NoReturn:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from federation.commands.answers import Failure, answer, end, screen
+from federation.commands.answers import Failure, answer, end, screen, show_table
 from federation.commands.messages import as_dict
 from federation.commands.region import Region, region_options, settings, with_configs
 from linker.shell.administrator import FAILOVER_SECONDS
@@ -227,7 +227,10 @@ def _show_mirrors(mirrors: Any) -> None:
             one.mirror_status,
             str(one.state_time_ms),
         )
-    screen().print(table if mirrors else "No mirror topics. `causeway mirror create` makes one.")
+    if mirrors:
+        show_table(table)
+    else:
+        screen().print("No mirror topics. `causeway mirror create` makes one.")
 
 
 def _show_mirror(found: Any) -> None:
@@ -238,7 +241,7 @@ def _show_mirror(found: Any) -> None:
     if found.hint:
         console.print(f"Next: {found.hint}")
     if found.mirror_lags:
-        console.print(_lag_table(found.mirror_lags))
+        show_table(_lag_table(found.mirror_lags))
     for hole in found.holes:
         span = f"offsets [{hole.from_offset}, {hole.to_offset})"
         console.print(f"hole in partition {hole.partition}: {span}, {hole.cause}")

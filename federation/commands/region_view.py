@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from federation.commands.answers import answer, end, screen
+from federation.commands.answers import answer, end, screen, show_table
 from federation.commands.reassign import reassign
 from federation.commands.region_asking import (
     NOT_WELL_EXIT,
@@ -76,7 +76,7 @@ def brokers(bootstrap: str, as_json: bool) -> None:
     answer(
         {"brokers": [_broker(found, each) for each in found.brokers]},
         as_json,
-        lambda: screen().print(_broker_table(found)),
+        lambda: show_table(_broker_table(found)),
     )
 
 
@@ -149,7 +149,7 @@ def _show_region(found: Picture, short: Sequence[Short]) -> None:
     console = screen()
     console.print(f"[bold]cluster[/] {found.cluster_id}")
     console.print(f"active controller: {_controller(found)}", soft_wrap=True)
-    console.print(_broker_table(found))
+    show_table(_broker_table(found))
     internal = sum(topic.is_internal for topic in found.topics)
     console.print(f"topics: {len(found.topics)}, of which internal: {internal}")
     counted = tally(found.partitions)
@@ -227,7 +227,7 @@ def _show_topics(found: list[Topic]) -> None:
             str(topic.replication),
             *map(_alarming, (counted.offline, counted.under_min_isr, counted.under_replicated)),
         )
-    screen().print(table)
+    show_table(table)
 
 
 def _alarming(count: int) -> str:
@@ -250,7 +250,7 @@ def _show_partitions(found: list[Partition]) -> None:
             "unknown" if each.elr is None else _nodes(each.elr),
             each.state if each.state == "ok" else f"[red]{each.state}[/]",
         )
-    screen().print(table)
+    show_table(table)
 
 
 def _nodes(ids: Iterable[int]) -> str:

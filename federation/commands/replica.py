@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 import click
 from rich.table import Table
 
-from federation.commands.answers import Failure, answer, end, screen
+from federation.commands.answers import Failure, answer, end, screen, show_table
 from federation.commands.region import UNREACHABLE_EXIT
 from federation.commands.region_asking import ask_picture, bootstrap_options
 from federation.commands.region_picture import Partition
@@ -18,7 +18,6 @@ COLUMNS: Final = (
     "Topic", "Partition", "Replica", "ClusterLink", "IsLeader", "IsObserver", "IsIsrEligible", "IsInIsr", "IsCaughtUp",
     "LastCaughtUpLagMs", "LastFetchLagMs", "LogStartOffset", "LogEndOffset", "Lag",
 )  # fmt: skip
-_WIDE: Final = 10_000
 _RANGE: Final = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
 
 Command: TypeAlias = Callable[..., Any]
@@ -129,10 +128,7 @@ def _show(shown: Sequence[Row], silent: Sequence[Silent]) -> None:
         table = Table(*COLUMNS, box=None, padding=(0, 2, 0, 0))
         for row in shown:
             table.add_row(*_cells(row))
-        if not console.is_terminal:  # nothing is cut off in a pipe or a file
-            options = console.options.update(max_width=_WIDE)
-            console.width = max(console.width, console.measure(table, options=options).maximum)
-        console.print(table)
+        show_table(table)
     else:
         console.print("No such replicas.")
     for each in silent:
