@@ -16,7 +16,7 @@ from brokers.effects import Changed, Effect
 from brokers.errors import KafkaError
 from brokers.events import Answered
 from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset, Ticket
-from brokers.quorum.ids import ReplicaKey
+from brokers.quorum.ids import NO_DIRECTORY, ReplicaKey
 from brokers.quorum.leading import Leading
 from brokers.quorum.member import Member
 from brokers.quorum.messages import API_VERSIONS, PROBE_CHANNEL, ask
@@ -27,6 +27,7 @@ from brokers.wire.messages.control_records import KRaftVersionRecord
 
 Tell = Callable[[KafkaError, str], list[Effect]]
 FEATURE = "kraft.version"
+_NOWHERE = "a voter needs an endpoint"
 
 
 @dataclass(slots=True)
@@ -65,7 +66,9 @@ class Changes:
         if error is KafkaError.NONE and voters.get(voter.id) is not None:
             error, because = KafkaError.DUPLICATE_VOTER, f"node {voter.id} is a voter already"
         if error is KafkaError.NONE and voter.peer is None:
-            error, because = KafkaError.INVALID_REQUEST, "a voter needs an endpoint"
+            error, because = KafkaError.INVALID_REQUEST, _NOWHERE
+        if error is KafkaError.NONE and voter.directory == NO_DIRECTORY:
+            error, because = KafkaError.INVALID_REQUEST, "a voter needs the id of its directory"
         if error is not KafkaError.NONE:
             return tell(error, because)
         change = self._begin(until, tell)
@@ -105,6 +108,8 @@ class Changes:
             return tell(KafkaError.NONE, "")
         if self._latest.get(voter.id) == voter:
             return tell(KafkaError.NONE, "")
+        if voter.peer is None:
+            return tell(KafkaError.INVALID_REQUEST, _NOWHERE)
         error, because = self.why_not_now()
         if error is not KafkaError.NONE:
             return tell(error, because)

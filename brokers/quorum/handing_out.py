@@ -63,9 +63,9 @@ class HandingOut:
         if error is not KafkaError.NONE:
             return [self._refuse(request, asked, error)]
         assert member.leading is not None
-        member.leading.progresses.touched(
-            ReplicaKey(message.replica_id, asked.replica_directory_id), now
-        )
+        if message.replica_id >= 0:
+            key = ReplicaKey(message.replica_id, asked.replica_directory_id)
+            member.leading.progresses.touched(key, now)
         wanted = _wanted(asked)
         if self._kept is not None and self._kept.id == wanted:
             return [self._part(request, asked, self._kept, message.max_bytes, now)]

@@ -19,6 +19,7 @@ from brokers.quorum.messages import (
     TOPIC,
     UPDATE_VOTER,
     ask,
+    kafka_error,
     only_partition,
 )
 from brokers.quorum.roles import Follower
@@ -194,7 +195,7 @@ class Joining:
                 now  # the record is on its way here: then there is more to ask, or nothing
             )
             return []
-        why = message.error_message or KafkaError(message.error_code).name
+        why = message.error_message or kafka_error(message.error_code).name
         return [Changed("quorum member", "not a voter yet", why)]
 
 

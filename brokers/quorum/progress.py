@@ -29,16 +29,14 @@ class Progresses:
         self, key: ReplicaKey, next_offset: Offset, log_end_offset: Offset, now: Instant
     ) -> None:
         """A member asks for what comes after `next_offset`, which is on its disk if it may vote."""
-        if key not in self._of and len(self._of) >= OBSERVERS_MAX:
-            self._forget(now)
-        progress = self._of.setdefault(key, Progress())
+        progress = self._remembered(key, now)
         progress.next_offset, progress.fetched_at = next_offset, now
         if next_offset >= log_end_offset:
             progress.caught_up_at = now
 
     def touched(self, key: ReplicaKey, now: Instant) -> None:
         """A member asks for a part of a snapshot: it is there, and no further than it was."""
-        self._of.setdefault(key, Progress()).fetched_at = now
+        self._remembered(key, now).fetched_at = now
 
     def of(self, voter: Voter) -> Progress:
         """Where the directory of a voter is not known, the last one seen is taken for it."""
@@ -59,6 +57,11 @@ class Progresses:
         """Who asks and does not vote."""
         self._forget(now)
         return sorted((key, each) for key, each in self._of.items() if not voters.has(key))
+
+    def _remembered(self, key: ReplicaKey, now: Instant) -> Progress:
+        if key not in self._of and len(self._of) >= OBSERVERS_MAX:
+            self._forget(now)
+        return self._of.setdefault(key, Progress())
 
     def _forget(self, now: Instant) -> None:
         long_ago = now - OBSERVER_FORGOTTEN_MS

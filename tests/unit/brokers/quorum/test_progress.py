@@ -39,3 +39,10 @@ def test_who_has_not_asked_for_long_is_forgotten_and_there_is_a_bound() -> None:
     for node_id in range(OBSERVERS_MAX + 5):
         progresses.fetched(ReplicaKey(node_id), 5, 8, NOW + node_id)
     assert len(progresses.observers(VoterSet([]), NOW)) <= OBSERVERS_MAX
+
+
+def test_who_only_takes_parts_of_a_snapshot_is_within_the_bound_too() -> None:
+    progresses = Progresses()
+    for node_id in range(OBSERVERS_MAX + 5):
+        progresses.touched(ReplicaKey(node_id), NOW + node_id)
+    assert len(vars(progresses)["_of"]) <= OBSERVERS_MAX

@@ -1,0 +1,58 @@
+"""What a controller makes of the answers to what it asks for."""
+
+import random
+
+import pytest
+
+from brokers.effects import Ask, Changed
+from brokers.errors import KafkaError
+from brokers.events import Answered
+from brokers.quorum.config import QuorumConfig
+from brokers.quorum.ids import SnapshotId
+from brokers.quorum.joining import Joining
+from brokers.quorum.member import Member
+from brokers.quorum.messages import ADD_VOTER
+from brokers.quorum.state import QuorumState
+from brokers.quorum.voters import Endpoint, VoterHistory
+from brokers.wire.messages.quorum_voters import AddRaftVoterResponse
+from tests.unit.brokers.quorum.quorums import NOW, directory, log, voter_set
+
+
+def applicant() -> tuple[Joining, Ask]:
+    """A controller that the settings name, which the log does not have among the voters, and its question."""
+    config = QuorumConfig(
+        node_id=3,
+        cluster_id="region-one",
+        voters=voter_set(1, 2, 3),
+        directory=directory(3),
+        endpoints=(Endpoint("CONTROLLER", "host-3", 9093),),
+    )
+    voters = VoterHistory(config.voters)
+    voters.restore(voter_set(1, 2))
+    member = Member(
+        config,
+        random.Random(1),
+        log=log(),
+        state=QuorumState(),
+        voters=voters,
+        snapshot=SnapshotId(0, 0),
+    )
+    peer = member.peer(1)
+    assert peer is not None
+    member.follow(peer, 1, NOW)
+    member.role.has_fetched = True
+    joining = Joining(member, was_voter=False)
+    (ask,) = joining.settle(NOW)
+    assert isinstance(ask, Ask) and ask.api_key == ADD_VOTER
+    return joining, ask
+
+
+@pytest.mark.parametrize(
+    ("code", "why"), [(7, KafkaError(7).name), (32_000, KafkaError.UNKNOWN_SERVER_ERROR.name)]
+)
+def test_a_refusal_without_words_is_told_whatever_its_code(code: int, why: str) -> None:
+    """A leader of a later release may have more error codes."""
+    joining, ask = applicant()
+    message = AddRaftVoterResponse(error_code=code, error_message=None)
+    effects = joining.on_answer(Answered(ask.ticket, message), NOW)
+    assert effects == [Changed("quorum member", "not a voter yet", why)]
