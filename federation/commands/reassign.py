@@ -120,7 +120,7 @@ def generate(
         click.echo(f"Proposed partition reassignment configuration\n{plan_text(proposed, {})}")
 
     if save is not None:
-        save.write_text(plan_text(proposed, {}) + "\n")
+        _save(save, plan_text(proposed, {}))
     result = {"current": plan_document(have, lie_in), "proposed": plan_document(proposed, {})}
     answer(result, as_json, show)
 
@@ -325,6 +325,16 @@ def _return(stage: Stage, wanted: Directories) -> list[Replica]:
 
 
 # --- after ---
+
+
+def _save(path: Path, plan: str) -> None:
+    try:
+        path.write_text(plan + "\n")
+    except OSError as error:
+        raise Failure(
+            f"{path} cannot be written: {error.strerror}",
+            hint="give --save another file; nothing has been moved",
+        ) from error
 
 
 def _show_started(started: Targets, path: Path) -> None:

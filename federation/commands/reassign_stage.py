@@ -45,7 +45,10 @@ def named_topics(path: Path | None, topics: str | None) -> list[str]:
     if path is not None:
         return list(parsed(path, topics_of))
     assert topics is not None
-    return list(dict.fromkeys(filter(None, (name.strip() for name in topics.split(",")))))
+    names = list(dict.fromkeys(filter(None, (name.strip() for name in topics.split(",")))))
+    if not names:  # to whoever is asked, no names are all of them
+        raise click.UsageError("--topics names no topic.")
+    return names
 
 
 def brokers_of(text: str, found: Picture) -> list[int]:

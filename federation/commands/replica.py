@@ -95,26 +95,32 @@ def status(
         end(UNREACHABLE_EXIT)
 
 
-def _indexes(text: str) -> set[int]:
-    """`0,2-4` -> {0, 2, 3, 4}; nothing means all."""
-    found: set[int] = set()
+def _indexes(text: str) -> list[range]:
+    """`0,2-4` -> 0 and 2 to 4; nothing means all. Ranges, since a slip of the finger may name billions."""
+    found: list[range] = []
     for item in filter(None, (item.strip() for item in text.split(","))):
         read = _RANGE.fullmatch(item)
-        some = range(int(read[1]), int(read[2] or read[1]) + 1) if read else ()
+        some = range(int(read[1]), int(read[2] or read[1]) + 1) if read else range(0)
         if not some:
             raise click.BadParameter(f"{item!r} is neither a number nor a range.")
-        found.update(some)
+        found.append(some)
     return found
 
 
-def _chosen(partitions: Sequence[Partition], indexes: set[int]) -> list[Partition]:
-    missing = indexes - {each.partition for each in partitions}
-    if missing:
-        raise Failure(
-            f"no topic asked for has a partition {min(missing)}",
-            hint="`causeway region topics` says how many each has",
-        )
-    return [each for each in partitions if not indexes or each.partition in indexes]
+def _chosen(partitions: Sequence[Partition], indexes: Sequence[range]) -> list[Partition]:
+    there = {each.partition for each in partitions}
+    for some in indexes:
+        missing = next((index for index in some if index not in there), None)
+        if missing is not None:
+            raise Failure(
+                f"no topic asked for has a partition {missing}",
+                hint="`causeway region topics` says how many each has",
+            )
+    return [
+        each
+        for each in partitions
+        if not indexes or any(each.partition in some for some in indexes)
+    ]
 
 
 def _lets_through(choice: str | None, is_one: bool | None) -> bool:

@@ -188,6 +188,23 @@ def test_too_few_brokers_are_refused(region: Region, tmp_path: Path) -> None:
     assert region.run("generate", *named, "1,1").exit_code == 2
 
 
+def test_no_topics_are_not_all_topics(region: Region) -> None:
+    for nothing in ("", " , "):
+        ran = region.run("generate", "--topics", nothing, "--broker-list", "1,2,3")
+        assert (ran.exit_code, "names no topic" in ran.output) == (2, True), ran.output
+
+
+def test_a_proposal_that_cannot_be_saved_is_refused(region: Region, tmp_path: Path) -> None:
+    unsaved = str(tmp_path / "nowhere" / "plan.json")
+    ran = region.run(
+        "generate", "--topics", "orders", "--broker-list", "1,2,3", "--save", unsaved, "--json"
+    )
+    assert ran.exit_code == 1
+    assert (
+        json.loads(ran.stdout)["error"] == f"{unsaved} cannot be written: No such file or directory"
+    )
+
+
 def test_current_and_proposed_are_printed_as_plans(region: Region, tmp_path: Path) -> None:
     named = ["--topics-to-move-json-file", to_move(tmp_path), "--broker-list", "1,3"]
     lines = region.run("generate", *named).output.splitlines()

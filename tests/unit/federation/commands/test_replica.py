@@ -206,6 +206,8 @@ def test_partitions_that_are_none_are_refused(stage: Stage) -> None:
     ran = stage.run("--partitions", "0,2-4")
     assert ran.exit_code == 1
     assert "no topic asked for has a partition 4" in ran.output
+    billions = stage.run("--partitions", "0-99999999999999")
+    assert "no topic asked for has a partition 4" in billions.output
     for nonsense in ("1-", "x", "-1", "3-2"):
         assert stage.run("--partitions", nonsense).exit_code == 2, nonsense
 
