@@ -3,12 +3,16 @@
 A command that needs Spark or gRPC would otherwise make `causeway --help` wait for both.
 
 Exit codes, for every command: 0 it is so; 1 refused or failed, with the reason and what to do next on stderr; 2 asked
-wrongly (click's usage errors). `local status` adds 3, `audit run` has its own, both in their help.
+wrongly (click's usage errors; with `--json` they are an object too). `local status` adds 3, `audit run` has its own,
+both in their help.
 """
 
 import importlib
+from typing import Any, Final
 
 import click
+
+_AS_JSON: Final = "causeway.as_json"
 
 COMMANDS = {
     "local": ("federation.commands.local:local", "A federation of processes on this machine."),
@@ -31,6 +35,18 @@ COMMANDS = {
 class Commands(click.Group):
     """A group whose members are imported when they are used; their one-line help is known beforehand."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_AS_JSON] = "--json" in args  # whoever was asked wrongly has parsed nothing yet
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            if not ctx.meta[_AS_JSON]:
+                raise
+            raise _asked_wrongly(error) from error
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -45,6 +61,15 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+def _asked_wrongly(error: click.UsageError) -> click.ClickException:
+    from federation.commands.answers import Failure
+
+    path = "causeway" if error.ctx is None else error.ctx.command_path
+    failure = Failure(error.format_message(), hint=f"see `{path} --help`", exit_code=2)
+    failure.as_json = True
+    return failure
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
