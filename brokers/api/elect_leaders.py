@@ -22,6 +22,7 @@ from brokers.wire.messages.replication import (
 
 KEY = 43
 VERSIONS = (0, 2)
+ERROR_OF_ALL_FROM = 1  # before, there are only those of the partitions
 
 
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
@@ -33,11 +34,11 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     except ValueError:
         because = f"there is no election of type {message.election_type}"
         refused = Refusal(KafkaError.INVALID_REQUEST, because)
-        return [Reply(request.ticket, _response(_all_refused(names, refused), refused))]
+        return [Reply(request.ticket, _refusal(names, refused, request.api_version))]
 
     def then(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
         if isinstance(result, Refusal):
-            response = _response(_all_refused(names, result), result)
+            response = _refusal(names, result, request.api_version)
         else:
             response = _response(result)
         return [Reply(request.ticket, response)]
@@ -55,15 +56,18 @@ def _names(message: ElectLeadersRequest) -> tuple[TopicPartition, ...] | None:
     )
 
 
-def _all_refused(
-    names: tuple[TopicPartition, ...] | None, refused: Refusal
-) -> list[PartitionOutcome]:
-    return [PartitionOutcome(name, refused.error, refused.because) for name in names or ()]
-
-
-def _response(
-    outcomes: Iterable[PartitionOutcome], refused: Refusal | None = None
+def _refusal(
+    names: tuple[TopicPartition, ...] | None, refused: Refusal, version: int
 ) -> ElectLeadersResponse:
+    response = _response(
+        PartitionOutcome(name, refused.error, refused.because) for name in names or ()
+    )
+    if version >= ERROR_OF_ALL_FROM:
+        response.error_code = refused.error
+    return response
+
+
+def _response(outcomes: Iterable[PartitionOutcome]) -> ElectLeadersResponse:
     topics: dict[str, ReplicaElectionResult] = {}
     for outcome in outcomes:
         topic, index = outcome.partition
@@ -73,5 +77,4 @@ def _response(
                 partition_id=index, error_code=outcome.error, error_message=outcome.because
             )
         )
-    error = KafkaError.NONE if refused is None else refused.error
-    return ElectLeadersResponse(error_code=error, replica_election_results=list(topics.values()))
+    return ElectLeadersResponse(replica_election_results=list(topics.values()))

@@ -144,6 +144,16 @@ def test_an_election_of_an_unknown_type_is_refused() -> None:
     assert topic.partition_result[0].error_code == KafkaError.INVALID_REQUEST
 
 
+def test_an_old_client_is_told_of_a_failure_partition_by_partition() -> None:
+    node = region()
+    reassign(node, [2, 1])
+    asked = [TopicPartitions(topic="t", partitions=[0])]
+    ticket = node.start_asking(elect_leaders, 0, ElectLeadersRequest(topic_partitions=asked))
+    node.settle(failing="no room")
+    (topic,) = node.replies.pop(ticket).replica_election_results
+    assert topic.partition_result[0].error_code == KafkaError.KAFKA_STORAGE_ERROR
+
+
 def propose(node: Node, members: list[BrokerState], version: int = 3, **more: Any) -> Any:
     topic = node.context.image.topics_by_name["t"]
     was = topic.partitions[0]
