@@ -57,9 +57,10 @@ def _alter(
         return
     check_replicas(image, item.replicas)
     _check_in_service(image, was, item.replicas)
-    if not may_change_factor and len(item.replicas) != len(was.replicas) - len(was.adding):
+    factor = len(was.replicas) - len(was.removing)  # of the move under way, if there is one
+    if not may_change_factor and len(item.replicas) != factor:
         because = (
-            f"{item.partition} has {len(was.replicas) - len(was.adding)} replicas, the new set"
+            f"{item.partition} has {factor} replicas, the new set"
             f" {len(item.replicas)}: allow a change of the replication factor, or keep it"
         )
         raise Refusal(KafkaError.INVALID_REPLICATION_FACTOR, because)

@@ -137,6 +137,15 @@ def test_each_flaw_has_its_error(replicas: tuple[int, ...], error: KafkaError, s
     assert region.partition("t") == before
 
 
+def test_a_factor_that_may_not_change_is_that_of_the_move_under_way() -> None:
+    region = region_of(5, (1, 2))
+    move(region, 1, 2, 3)
+    fewer = move(region, 1, 4, may_change_factor=False)
+    assert fewer.error is KafkaError.INVALID_REPLICATION_FACTOR
+    assert "has 3 replicas" in (fewer.because or "")
+    assert move(region, 1, 2, 4, may_change_factor=False) == PartitionOutcome(T)
+
+
 def test_a_fenced_broker_that_holds_a_replica_may_stay() -> None:
     region = region_of()
     region.fence(3)
