@@ -23,10 +23,10 @@ def main() -> int:
     arguments.add_argument("--config", type=Path, required=True, help="the node's TOML file")
     options = arguments.parse_args()
     try:
-        config = parse(options.config.read_text())
+        config = parse(options.config.read_text(encoding="utf-8"))
         asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
         asyncio.run(run_broker(config))
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         print(f"{options.config}: {error}", file=sys.stderr)
         return EXIT_CONFIG
     except ConfigError as error:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from federation.commands.answers import json_option
+from federation.commands.answers import Failure, json_option
 
 
 @click.group()
@@ -26,6 +26,11 @@ def run(config: Path, as_json: bool) -> None:
     Prints one JSON line on stdout when it answers, with --json or without; logs go to stderr. Exits 1 with every
     problem of the configuration listed, and nothing started.
     """
-    from federation.shell.node import main  # a node is the only command that needs the event loop
+    # A node is the only command that needs the event loop.
+    from federation.shell.node import NotStarted, main
 
-    main(config)
+    try:
+        main(config)
+    except NotStarted as error:
+        problems = "".join(f"\n  {line}" for line in str(error).splitlines())
+        raise Failure(f"{config}: not started{problems}") from error

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import sys
 from pathlib import Path
 
 from brokers.broker import Broker
@@ -38,16 +37,21 @@ DEFAULT_ADMIN_LISTENER = (
 )
 
 
+class NotStarted(Exception):
+    """Every problem of the settings, or why the node may not be what they say; a line each."""
+
+
 def main(path: Path) -> None:
-    """Runs until SIGTERM or SIGINT; exits 1 with every problem of the settings."""
+    """Runs until SIGTERM or SIGINT; raises NotStarted."""
     import uvloop
 
     try:
-        config = parse(path.read_text())
+        config = parse(path.read_text(encoding="utf-8"))
         uvloop.run(run_node(config))
+    except UnicodeDecodeError as error:
+        raise NotStarted(f"not UTF-8: {error.reason} at byte {error.start}") from error
     except (ConfigError, IdentityError, MetadataLogError, NodeRefused, OSError) as error:
-        print(f"{path}: not started", *str(error).splitlines(), sep="\n  ", file=sys.stderr)
-        sys.exit(1)
+        raise NotStarted(str(error)) from error
 
 
 async def run_node(config: BrokerConfig) -> None:
