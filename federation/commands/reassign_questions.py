@@ -33,6 +33,7 @@ from federation.commands.reassign_plan import (
 from federation.commands.region_client import Client, NoAnswer
 from federation.commands.region_picture import Broker, Picture, Topic
 from federation.commands.region_questions import (
+    LIST_REASSIGNMENTS,
     PLACEMENT,
     QUICK_SECONDS,
     broker_setting,
@@ -41,7 +42,6 @@ from federation.commands.region_questions import (
 
 INCREMENTAL_ALTER_CONFIGS: Final = 44
 ALTER_REASSIGNMENTS: Final = 45
-LIST_REASSIGNMENTS: Final = 46
 _TOPIC, _BROKER = 2, 4  # Kafka's resource types
 _HOST_LABEL: Final = "broker.host"
 _OLD_HINT: Final = "upgrade the brokers; reassignments need Kafka 2.4 or newer"

@@ -44,7 +44,8 @@ class Quorum:
 class Partition:
     """`elr` are eligible leader replicas, None where the broker asked does not tell them.
 
-    `observers` says how many of `replicas` are not meant to be in sync, by the topic's placement.
+    `observers` says how many of `replicas` are not meant to be in sync, by the topic's placement; `adding` are those of
+    them that a reassignment is bringing here, and that nobody misses yet (as `kafka-topics` counts).
     """
 
     topic: str
@@ -57,6 +58,7 @@ class Partition:
     offline_replicas: tuple[int, ...] = ()
     min_isr: int = 1
     observers: int = 0
+    adding: tuple[int, ...] = ()
 
     @property
     def is_offline(self) -> bool:
@@ -64,11 +66,16 @@ class Partition:
 
     @property
     def is_under_replicated(self) -> bool:
-        return len(self.isr) < len(self.replicas) - self.observers
+        return len(self.isr) < self._expected
 
     @property
     def is_under_min_isr(self) -> bool:
-        return len(self.isr) < min(self.min_isr, len(self.replicas) - self.observers)
+        return len(self.isr) < min(self.min_isr, self._expected)
+
+    @property
+    def _expected(self) -> int:
+        """So many are meant to be in sync."""
+        return len(self.replicas) - len(self.adding) - self.observers
 
     @property
     def state(self) -> str:

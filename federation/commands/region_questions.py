@@ -1,6 +1,6 @@
 """The questions whose answers make a `Picture`, in the versions that the broker at hand serves."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from brokers.wire.messages.quorum import (
     DescribeQuorumRequestPartition,
     DescribeQuorumRequestTopic,
 )
+from brokers.wire.messages.replication import ListPartitionReassignmentsRequest
 from federation.commands.answers import Failure
 from federation.commands.region_client import Client, NoAnswer
 from federation.commands.region_picture import (
@@ -33,6 +34,7 @@ from federation.commands.region_picture import (
 
 METADATA: Final = 3
 DESCRIBE_CONFIGS: Final = 32
+LIST_REASSIGNMENTS: Final = 46
 DESCRIBE_QUORUM: Final = 55
 DESCRIBE_CLUSTER: Final = 60
 DESCRIBE_TOPIC_PARTITIONS: Final = 75
@@ -77,7 +79,7 @@ def picture(client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = F
             for each in sorted(cluster.brokers, key=lambda broker: broker.broker_id)
         ),
         quorum=quorum,
-        topics=tuple(_with_settings(client, list(_topics(client, topics)))),
+        topics=tuple(_with_moves(client, _with_settings(client, list(_topics(client, topics))))),
     )  # fmt: skip
 
 
@@ -170,6 +172,33 @@ def _with_settings(client: Client, topics: list[Topic]) -> Iterator[Topic]:
     """Their partitions know how many replicas must be in sync, and how many observe."""
     settings = topic_settings(client, [topic.name for topic in topics], [MIN_ISR, PLACEMENT])
     yield from (_told(topic, settings.get(topic.name, {})) for topic in topics)
+
+
+def _with_moves(client: Client, topics: Iterable[Topic]) -> Iterator[Topic]:
+    """Their partitions know which replicas are on their way; asked only where some are missed."""
+    found = list(topics)
+    is_asked = any(each.is_under_replicated for topic in found for each in topic.partitions)
+    adding = _adding(client.address) if is_asked and client.serves(LIST_REASSIGNMENTS) else {}
+    for topic in found:
+        partitions = (
+            replace(each, adding=adding.get((each.topic, each.partition), ()))
+            for each in topic.partitions
+        )
+        yield replace(topic, partitions=tuple(partitions))
+
+
+def _adding(address: str) -> dict[tuple[str, int], tuple[int, ...]]:
+    """Over a connection of its own: where only the active controller knows and is silent, nothing is on its way."""
+    try:
+        with Client(address, QUICK_SECONDS) as client:
+            answer = client.ask(LIST_REASSIGNMENTS, ListPartitionReassignmentsRequest())
+    except NoAnswer:
+        return {}
+    return {
+        (topic.name, each.partition_index): tuple(each.adding_replicas)
+        for topic in answer.topics
+        for each in topic.partitions
+    }
 
 
 def topic_settings(
