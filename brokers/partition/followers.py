@@ -58,6 +58,21 @@ class FollowerState:
         if self.log_end_offset == leader_end and self.contact.at > self.caught_up_at:
             self.caught_up_at = self.contact.at
 
+    def let_go(self, leader_end: Offset, contact: Contact) -> None:
+        """The session of this contact asks for the partition no more: what else it asks for says nothing of it."""
+        if self.contact is contact:
+            self.outrun(leader_end)
+            self.contact = Contact()
+
+    @property
+    def has_let_go(self) -> bool:
+        """Whether it asked for the partition once, and does no more."""
+        return self.contact.at == NEVER and self.log_end_offset != UNKNOWN_OFFSET
+
+    def is_in_touch(self, now: Instant, lag_ms_max: int) -> bool:
+        """Whether it asked lately, be it without a word of this partition."""
+        return now - self.contact.at <= lag_ms_max
+
     def is_caught_up(self, leader_end: Offset, now: Instant, lag_ms_max: int) -> bool:
         """Whether it is level with the leader, or was within `replica.lag.time.max.ms`."""
         return self.log_end_offset == leader_end or now - self.caught_up_at <= lag_ms_max

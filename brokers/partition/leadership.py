@@ -147,6 +147,10 @@ class Leadership:
             effects += replica.waiting.trimmed(self.low_watermark, now)
         return effects
 
+    def let_go(self, broker: BrokerId, contact: Contact) -> None:
+        """A session of a follower, of this contact, asks for the partition no more."""
+        self.progress.let_go(broker, self.end, contact)
+
     @property
     def low_watermark(self) -> Offset:
         """The lowest log start offset of this replica and all that are alive (KIP-107)."""

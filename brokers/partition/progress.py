@@ -204,7 +204,7 @@ class Progress:
         state = self.followers[broker]
         return (
             broker not in self.isr
-            and now - state.contact.at <= self._lag_ms_max
+            and state.is_in_touch(now, self._lag_ms_max)
             and state.log_end_offset >= max(high_watermark, self.epoch_start)
             and self._is_eligible(broker, state)
         )
@@ -228,7 +228,8 @@ class Progress:
             if state.log_end_offset < lowest and (
                 broker in members
                 or (
-                    state.is_caught_up(leader_end, now, self._lag_ms_max)
+                    not state.has_let_go
+                    and state.is_caught_up(leader_end, now, self._lag_ms_max)
                     and self._is_eligible(broker, state)
                 )
             ):
@@ -251,6 +252,12 @@ class Progress:
             return False
         state.fetched(offset, log_start_offset, leader_end, broker_epoch, contact, now)
         return True
+
+    def let_go(self, broker: BrokerId, leader_end: Offset, contact: Contact) -> None:
+        """A replica's session, of this contact, asks for the partition no more."""
+        state = self.followers.get(broker)
+        if state is not None:
+            state.let_go(leader_end, contact)
 
     def outrun(self, leader_end: Offset) -> None:
         """The leader is about to append at `leader_end`."""

@@ -22,8 +22,9 @@ def preferred_replica(
         broker = image.brokers.get(broker_id)
         if broker is None or broker.fenced or broker.rack != rack:
             continue
-        keeps_up = broker_id in leadership.progress.isr or state.is_caught_up(
-            log.log_end_offset, now, lag_ms_max
+        keeps_up = broker_id in leadership.progress.isr or (
+            state.is_in_touch(now, lag_ms_max)
+            and state.is_caught_up(log.log_end_offset, now, lag_ms_max)
         )
         holds_it = 0 <= state.log_start_offset <= offset <= state.log_end_offset
         is_same = state.broker_epoch in (-1, broker.broker_epoch)

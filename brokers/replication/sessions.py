@@ -109,6 +109,8 @@ class FollowerSession:
     def forget(self, topic_id: UUID, index: int) -> None:
         tracked = self._tracked.pop((topic_id, index), None)
         if tracked is not None:
+            if tracked.watched is not None and tracked.watched.leadership is not None:
+                tracked.watched.leadership.let_go(self.replica_id, self.contact)
             tracked.watch(None)
             self.news.pop(tracked, None)
 

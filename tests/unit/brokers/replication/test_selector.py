@@ -68,6 +68,16 @@ def test_an_observer_serves_while_it_keeps_up() -> None:
     assert chosen(node, waited=LAG + 1) is None
 
 
+def test_an_idle_replica_that_is_not_asked_for_any_more_is_not_chosen() -> None:
+    node = leading(isr=(1, 2, 3))
+    session = node.replies[node.fetch({0: 10}, broker=3)].session_id
+    node.place(1, isr=(1, 2), partition_epoch=2)
+    node.broker(2, rack="elsewhere")
+    assert chosen(node) == 3
+    node.fetch(session=(session, 1), broker=3, forget=[0])
+    assert chosen(node) is None
+
+
 def test_nobody_is_sent_away_unless_the_operator_wants_it() -> None:
     node = leading()
     assert node.replication.preferred_replica(node.replica(), "b", 5, node.now) is None

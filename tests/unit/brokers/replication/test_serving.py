@@ -174,6 +174,30 @@ def test_what_is_forgotten_is_not_spoken_of(node: Node) -> None:
     assert list(items(node.replies[ticket])) == [0]
 
 
+def test_a_follower_that_forgets_a_partition_is_not_in_touch_by_what_else_it_asks_for() -> None:
+    """Its directory failed: it is out of the in-sync set, and neither asked for again nor waited for."""
+    node = Node(1)
+    node.place(1)
+    session = node.replies[node.fetch({0: 0})].session_id
+    node.fetch(session=(session, 1), forget=[0])
+    node.wait(60_000)
+    node.fetch(session=(session, 2))
+    node.place(1, isr=(1, 3), partition_epoch=2)
+    assert node.controls == []
+    node.append()
+    node.fetch({0: 1}, broker=3)
+    assert node.replica().high_watermark == 1
+
+
+def test_a_partition_that_was_moved_to_another_session_is_asked_for_there(node: Node) -> None:
+    old = begun(node)
+    node.fetch({1: 0}, session=(0, 0))
+    node.fetch(session=(old, 1), forget=[1])
+    node.place(1, isr=(1, 3), partition_epoch=2)
+    [(request, _)] = node.controls
+    assert {each.partition_index for each in request.topics[0].partitions} == {0, 1, 2}
+
+
 def test_the_budget_is_shared_and_what_had_to_wait_comes_next(node: Node) -> None:
     session = begun(node)
     for index in range(3):
