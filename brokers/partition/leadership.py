@@ -118,8 +118,9 @@ class Leadership:
         """No controller answers. A member of the in-sync set that has not asked since may have another leader.
 
         What it does not ask for can't be committed here, and it can't be taken out of the set: nobody waits in vain.
+        Whom a proposal adds that has no answer may be a member.
         """
-        members = (self.progress.followers.get(broker) for broker in self.progress.isr)
+        members = (self.progress.followers.get(broker) for broker in self.progress.maximal_isr)
         self.is_stranded = any(each is not None and each.contact.at < since for each in members)
         if not self.is_stranded:
             return []

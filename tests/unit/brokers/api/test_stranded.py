@@ -110,6 +110,16 @@ def test_who_is_answered_again_leads_as_before_if_nobody_else_does() -> None:
 def test_who_leads_with_nobody_else_in_sync_goes_on() -> None:
     """No other could have been elected."""
     single = region()
+    single.brokers(2, 3, fenced=True)
     single.place(leader=1, isr=(1,))
     let_pass(single, 4 * SESSION_MS)  # beyond the time for which it would wait for the others
     assert single.put_answer(single.put()).error_code == 0
+
+
+def test_whoever_it_asked_to_let_in_is_heard_of_too() -> None:
+    """The controller may have let them in, and its answer be lost: nothing is committed without them."""
+    asking = region()
+    asking.place(leader=1, isr=(1,))
+    assert asking.replica.leadership.progress.maximal_isr == (1, 2, 3)
+    let_pass(asking, 2 * SESSION_MS)
+    assert asking.put_answer(asking.put()).error_code == AWAY
