@@ -58,7 +58,7 @@ def open_log(
     if stored.synced_offset <= found.log_start_offset:
         names.insert(0, PARTITION_METADATA)  # then neither is this, as far as one can know
     paths = (f"{directory}/{name}" for name in names)
-    stored.unsynced_paths = {path: None for path in paths if files.exists(path)}
+    stored.unsynced_paths = {path: 0 for path in paths if files.exists(path)}
     log = _core_half(root, partition, topic_id, found, now)
     return log, stored, (*repairs, *found.repairs)
 

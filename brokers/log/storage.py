@@ -297,9 +297,7 @@ class Storage:
 
     def _trim(self, effect: TrimLog, now: Instant) -> list[Event]:
         def trim(log: StoredLog) -> None:
-            for path in list(log.unsynced_paths):  # whose the folder is, before what is said of it
-                self._files.sync(path)
-                log.synced((path,))
+            log.sync_small_files()  # whose the folder is, before what is said of it
             self.root.save_log_start(effect.partition, effect.log_start_offset)
             self._syncs.trimmed(effect.partition, log.trim(effect.log_start_offset))
 

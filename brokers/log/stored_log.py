@@ -4,7 +4,7 @@ Where a read ended is remembered, so that a sequential reader costs no lookup.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 from brokers.errors import KafkaError
@@ -51,7 +51,8 @@ class StoredLog:
         self.next_offset = next_offset
         self.synced_offset = synced_offset
         self.sync_promised: Offset = 0
-        self.unsynced_paths: dict[str, None] = {}
+        self.unsynced_paths: dict[str, int] = {}
+        self._writings = 0
         self._settled = settled
 
     @property
@@ -125,7 +126,8 @@ class StoredLog:
         path = f"{self.directory}/{LEADER_EPOCHS}"
         if entries and entries[-1][1] >= self.next_offset:
             self._files.write(path, format_epochs(entries))
-            self.unsynced_paths[path] = None
+            self._writings += 1
+            self.unsynced_paths[path] = self._writings
         else:
             self._files.replace(path, format_epochs(entries))
             self.unsynced_paths.pop(path, None)
@@ -160,10 +162,17 @@ class StoredLog:
         """Whether a file is part of the log: one that is gone was taken away, with the disk perhaps."""
         return any(path in segment.paths for segment in self.segments)
 
-    def synced(self, paths: Iterable[str]) -> None:
-        """These files are on the disk."""
-        for path in paths:
-            self.unsynced_paths.pop(path, None)
+    def sync_small_files(self) -> None:
+        """Now, rather than with the next data."""
+        for path in list(self.unsynced_paths):
+            self._files.sync(path)
+            del self.unsynced_paths[path]
+
+    def synced(self, writings: Mapping[str, int]) -> None:
+        """These small files are on the disk, as they were written then: one may have been written anew since."""
+        for path, writing in writings.items():
+            if self.unsynced_paths.get(path) == writing:
+                del self.unsynced_paths[path]
 
     def end_of(self, segment: SegmentFile) -> Offset:
         """One past the last offset that a segment may hold."""

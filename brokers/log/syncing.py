@@ -16,10 +16,14 @@ from brokers.ports import DiskError, Files, SyncError
 
 @dataclass(slots=True)
 class SyncTarget:
-    """Files to sync, in the order of the log, and how far the log then is on the disk."""
+    """Files to sync, in the order of the log, and how far the log then is on the disk.
+
+    `writings` tells of its small files what was written of them when the sync began.
+    """
 
     paths: dict[str, None] = field(default_factory=dict)
     next_offset: Offset = 0
+    writings: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +68,20 @@ class Syncs:
             return
         target = self.asked.setdefault(partition, SyncTarget())
         paths = [segment.path] if is_active else segment.paths
-        target.paths.update(log.unsynced_paths)
+        target.paths.update(dict.fromkeys(log.unsynced_paths))
         target.paths.update(dict.fromkeys(paths))
         target.next_offset = next_offset
 
     def begin(self, partition: TopicPartition, log: StoredLog) -> Callable[[], SyncResult]:
         target = self._under_way[partition] = self.asked.pop(partition)
+        target.writings = dict(log.unsynced_paths)
         return lambda: sync_files(self._files, log, target)
 
     def ended(self, partition: TopicPartition, log: StoredLog, *, well: bool) -> None:
         target = self._under_way.pop(partition)
         if well:
-            log.synced(target.paths)
+            synced = {path: each for path, each in target.writings.items() if path in target.paths}
+            log.synced(synced)
 
     def sync_now(self, partition: TopicPartition, log: StoredLog) -> None:
         """Everything that is not on the disk for certain: nobody knows how a sync that is under way will end."""
@@ -85,7 +91,7 @@ class Syncs:
         for path in dict.fromkeys((*begun, *asked)):
             if path not in trimmed:
                 self._files.sync(path)
-                log.synced((path,))
+                log.synced({path: log.unsynced_paths.get(path, 0)})
 
     def trimmed(self, partition: TopicPartition, gone: list[str]) -> None:
         """These files are gone: nobody waits for them."""
