@@ -188,7 +188,7 @@ class Announcing:
             for where in message.leader_endpoints[:1]:
                 member.met(Peer(told.leader_id, where.host, where.port))
             effects = member.hear_of(told.leader_epoch, told.leader_id, now)
-        return [*effects, self._begun(request.ticket, error)]
+        return [*effects, self._begun(request, error)]
 
     def _why_not(
         self, message: BeginQuorumEpochRequest, told: BeginQuorumEpochRequestPartition
@@ -203,7 +203,7 @@ class Announcing:
             return KafkaError.INVALID_REQUEST
         return KafkaError.NONE
 
-    def _begun(self, ticket: Ticket, error: KafkaError) -> Reply:
+    def _begun(self, request: Request, error: KafkaError) -> Reply:
         leader = self._member.leader
         partition = BeginQuorumEpochResponsePartition(
             partition_index=PARTITION,
@@ -212,10 +212,10 @@ class Announcing:
             leader_epoch=self._member.leader_epoch,
         )
         return Reply(
-            ticket,
+            request.ticket,
             BeginQuorumEpochResponse(
                 topics=[BeginQuorumEpochResponseTopic(topic_name=TOPIC, partitions=[partition])],
-                node_endpoints=endpoints(NodeEndpoint, leader),
+                node_endpoints=endpoints(NodeEndpoint, leader, request),
             ),
         )
 
@@ -239,7 +239,7 @@ class Announcing:
             member.role, Follower | Unattached | Prospective
         ):
             effects = member.unattach(told.leader_epoch, now + self._delay(told))
-        return [*effects, self._ended(request.ticket, error)]
+        return [*effects, self._ended(request, error)]
 
     def _delay(self, told: EndQuorumEpochRequestPartition) -> int:
         """The first heir tries at once, the others one after another, should the ones before them fail.
@@ -253,7 +253,7 @@ class Announcing:
         turns = min(turns, config.election_backoff_max_ms)
         return turns if place is not None else turns + self._member.backoff()
 
-    def _ended(self, ticket: Ticket, error: KafkaError) -> Reply:
+    def _ended(self, request: Request, error: KafkaError) -> Reply:
         leader = self._member.leader
         partition = EndQuorumEpochResponsePartition(
             partition_index=PARTITION,
@@ -262,10 +262,10 @@ class Announcing:
             leader_epoch=self._member.leader_epoch,
         )
         return Reply(
-            ticket,
+            request.ticket,
             EndQuorumEpochResponse(
                 topics=[EndQuorumEpochResponseTopic(topic_name=TOPIC, partitions=[partition])],
-                node_endpoints=endpoints(NodeEndpoint, leader),
+                node_endpoints=endpoints(NodeEndpoint, leader, request),
             ),
         )
 

@@ -142,7 +142,8 @@ class HandingOut:
 
     def _reply(self, request: Request, answer: FetchSnapshotResponsePartition) -> Reply:
         topic = FetchSnapshotResponseTopic(name=TOPIC, partitions=[answer])
-        nodes = endpoints(NodeEndpoint, self._member.leader) if answer.error_code else []
+        leader = self._member.leader if answer.error_code else None
+        nodes = endpoints(NodeEndpoint, leader, request)
         return Reply(request.ticket, FetchSnapshotResponse(topics=[topic], node_endpoints=nodes))
 
 

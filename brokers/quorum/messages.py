@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from brokers.effects import Ask
 from brokers.errors import KafkaError
+from brokers.events import Request
 from brokers.ids import METADATA_PARTITION, Peer, Ticket
 from brokers.quorum.ids import METADATA_TOPIC_ID
 from brokers.wire.message import Message
@@ -25,6 +26,7 @@ VERSIONS = {
     REMOVE_VOTER: 0,
     UPDATE_VOTER: 0,
 }
+ENDPOINTS_FROM = {FETCH: 16}  # the version of the answer that says where the leader is; else 1
 TOPIC, PARTITION = METADATA_PARTITION
 
 VOTES_CHANNEL = "raft"
@@ -53,9 +55,10 @@ def is_for(cluster_id: str | None, own: str) -> bool:
     return cluster_id in (None, own)
 
 
-def endpoints(make: type[_Endpoint], leader: Peer | None) -> list[_Endpoint]:
-    """Where the leader is, for those who ask somebody else."""
-    if leader is None or not leader.port:
+def endpoints(make: type[_Endpoint], leader: Peer | None, request: Request) -> list[_Endpoint]:
+    """Where the leader is, for those who ask somebody else; older versions have no place for it."""
+    first = ENDPOINTS_FROM.get(request.api_key, 1)
+    if leader is None or not leader.port or request.api_version < first:
         return []
     return [make(node_id=leader.node_id, host=leader.host, port=leader.port)]  # type: ignore[call-arg]
 

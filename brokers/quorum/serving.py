@@ -35,7 +35,7 @@ from brokers.wire.messages.fetch import (
 class _Waiting:
     """A fetch whose position is known to be good. `high_watermark` is the one that the asker knows."""
 
-    ticket: Ticket
+    request: Request
     key: ReplicaKey
     leader_epoch: LeaderEpoch
     next_offset: Offset
@@ -71,14 +71,14 @@ class Serving:
             return [Reply(request.ticket, FetchResponse(error_code=KafkaError.INVALID_REQUEST))]
         error = self._why_not(asked.current_leader_epoch)
         if error is not KafkaError.NONE:
-            return [self._reply(request.ticket, PartitionData(error_code=error))]
+            return [self._reply(request, PartitionData(error_code=error))]
         key = ReplicaKey(_replica_id(message), asked.replica_directory_id)
         found = self._place(asked)
         if found is not None:
             if key.id >= 0:
                 self._touch(key, now)
-            return [self._reply(request.ticket, found)]
-        return self._admit(request.ticket, key, message, asked, now)
+            return [self._reply(request, found)]
+        return self._admit(request, key, message, asked, now)
 
     def _why_not(self, leader_epoch: LeaderEpoch) -> KafkaError:
         member = self._member
@@ -121,7 +121,7 @@ class Serving:
 
     def _admit(
         self,
-        ticket: Ticket,
+        request: Request,
         key: ReplicaKey,
         message: FetchRequest,
         asked: FetchPartition,
@@ -132,8 +132,8 @@ class Serving:
         if key.id >= 0:
             effects = self._answer_before(key)
             self._leading.fetched(key, asked.fetch_offset, now)
-        self._waiting[ticket] = _Waiting(
-            ticket,
+        self._waiting[request.ticket] = _Waiting(
+            request,
             key,
             self._member.leader_epoch,
             asked.fetch_offset,
@@ -145,7 +145,7 @@ class Serving:
 
     def _answer_before(self, key: ReplicaKey) -> list[Effect]:
         """A member that asks anew has given up what it asked before."""
-        given_up = [each.ticket for each in self._waiting.values() if each.key == key]
+        given_up = [ticket for ticket, each in self._waiting.items() if each.key == key]
         return [self._empty(self._waiting.pop(ticket)) for ticket in given_up]
 
     # --- waiting ---
@@ -155,7 +155,7 @@ class Serving:
         for waiting in list(self._waiting.values()):
             effect = self._try(waiting, now)
             if effect is not None:
-                del self._waiting[waiting.ticket]
+                del self._waiting[waiting.request.ticket]
                 effects.append(effect)
         return effects
 
@@ -198,19 +198,19 @@ class Serving:
             return [self._lost(waiting)]
         if read.error:
             data = PartitionData(error_code=KafkaError.KAFKA_STORAGE_ERROR)
-            return [self._reply(waiting.ticket, data)]
-        return [self._reply(waiting.ticket, PartitionData(), read.data)]
+            return [self._reply(waiting.request, data)]
+        return [self._reply(waiting.request, PartitionData(), read.data)]
 
     # --- answers ---
 
     def _empty(self, waiting: _Waiting) -> Reply:
-        return self._reply(waiting.ticket, PartitionData())
+        return self._reply(waiting.request, PartitionData())
 
     def _lost(self, waiting: _Waiting) -> Reply:
         data = PartitionData(error_code=KafkaError.NOT_LEADER_OR_FOLLOWER)
-        return self._reply(waiting.ticket, data)
+        return self._reply(waiting.request, data)
 
-    def _reply(self, ticket: Ticket, data: PartitionData, records: Buffer = b"") -> Reply:
+    def _reply(self, request: Request, data: PartitionData, records: Buffer = b"") -> Reply:
         member, leader = self._member, self._member.leader
         data.partition_index, data.records = PARTITION, records
         data.aborted_transactions = None
@@ -222,11 +222,12 @@ class Serving:
                 leader_epoch=member.leader_epoch,
             )
         topic = FetchableTopicResponse(topic=TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[data])
+        told = leader if data.error_code else None
         return Reply(
-            ticket,
+            request.ticket,
             FetchResponse(
                 responses=[topic],
-                node_endpoints=endpoints(NodeEndpoint, leader) if data.error_code else [],
+                node_endpoints=endpoints(NodeEndpoint, told, request),
             ),
         )
 

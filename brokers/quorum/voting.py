@@ -207,9 +207,9 @@ class Voting:
         if asked is None or not member.config.may_vote or not self._is_sound(asked):
             return [Reply(request.ticket, VoteResponse(error_code=KafkaError.INVALID_REQUEST))]
         if not self._is_meant(message.voter_id, asked):
-            return [self._reply(request.ticket, KafkaError.INVALID_VOTER_KEY, granted=False)]
+            return [self._reply(request, KafkaError.INVALID_VOTER_KEY, granted=False)]
         if asked.replica_epoch < member.leader_epoch:
-            return [self._reply(request.ticket, KafkaError.FENCED_LEADER_EPOCH, granted=False)]
+            return [self._reply(request, KafkaError.FENCED_LEADER_EPOCH, granted=False)]
         effects: list[Effect] = []
         if asked.replica_epoch > member.leader_epoch:
             until = now + member.election_timeout()
@@ -218,7 +218,7 @@ class Voting:
         if granted and not asked.pre_vote:
             effects += member.vote(_asker(asked))
             effects += member.unattach(member.leader_epoch, now + member.election_timeout())
-        return [*effects, self._reply(request.ticket, KafkaError.NONE, granted=granted)]
+        return [*effects, self._reply(request, KafkaError.NONE, granted=granted)]
 
     def _is_sound(self, asked: VoteRequestPartition) -> bool:
         return (
@@ -255,7 +255,7 @@ class Voting:
         """Whether the asker's log holds all that this member's log holds."""
         return self._member.is_up_to_date(asked.last_offset_epoch, asked.last_offset)
 
-    def _reply(self, ticket: Ticket, error: KafkaError, *, granted: bool) -> Reply:
+    def _reply(self, request: Request, error: KafkaError, *, granted: bool) -> Reply:
         leader = self._member.leader
         partition = VoteResponsePartition(
             partition_index=PARTITION,
@@ -265,10 +265,10 @@ class Voting:
             vote_granted=granted,
         )
         return Reply(
-            ticket,
+            request.ticket,
             VoteResponse(
                 topics=[VoteResponseTopic(topic_name=TOPIC, partitions=[partition])],
-                node_endpoints=endpoints(NodeEndpoint, leader),
+                node_endpoints=endpoints(NodeEndpoint, leader, request),
             ),
         )
 

@@ -161,6 +161,11 @@ class Member:
 
     # --- what it is asked ---
 
+    @property
+    def next_ticket(self) -> int:
+        """Of what it is asked next."""
+        return self._tickets + 1
+
     def request(self, key: int, message: object, version: int = 0) -> list[Any]:
         self._tickets += 1
         request = Request(self._tickets, key, version, None, "h", message)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brokers.api.quorum_requests import FOR_NODES
 from brokers.effects import Reply
 from brokers.ids import METADATA_PARTITION
 from brokers.quorum.control import MetadataLogError
@@ -22,9 +23,11 @@ from brokers.quorum.messages import (
     UPDATE_VOTER,
     VOTE,
 )
+from brokers.wire import codec
 from brokers.wire.messages import fetch, quorum, quorum_snapshots, quorum_voters
 from tests.unit.brokers.quorum.quorums import Member, directory, log
 
+VERSIONS = {each.KEY: each.VERSIONS for each in FOR_NODES}
 numbers = st.sampled_from([-(2**31), -1, 0, 1, 2, 3, 5, 9, 10, 11, 2**31 - 1])
 ids = st.sampled_from([-1, 1, 2, 3, 9])
 directories = st.sampled_from([UUID(int=0), directory(1), directory(2), UUID(int=5)])
@@ -234,14 +237,19 @@ MEMBERS = {
 
 
 @pytest.mark.parametrize("role", MEMBERS)
-@given(asked=st.lists(requests, min_size=1, max_size=4))
+@given(asked=st.lists(requests, min_size=1, max_size=4), late=st.booleans())
 @settings(max_examples=150)
-def test_every_request_is_answered_in_its_time(role: str, asked: list[tuple[int, object]]) -> None:
+def test_every_request_is_answered_in_its_time(
+    role: str, asked: list[tuple[int, object]], late: bool
+) -> None:
     member = MEMBERS[role]()
     before = sum(isinstance(each, Reply) for each in member.effects)
     epoch = member.raft.leader_epoch
+    versions: dict[int, tuple[int, int]] = {}
     for key, message in asked:
-        member.request(key, message)
+        first, last = VERSIONS[key]
+        versions[member.next_ticket] = key, first + (last - first) * late
+        member.request(key, message, versions[member.next_ticket][1])
         assert member.raft.leader_epoch >= epoch
         led_by = member.raft.leader
         own_id = 9 if role == "observer" else 1
@@ -250,7 +258,10 @@ def test_every_request_is_answered_in_its_time(role: str, asked: list[tuple[int,
     for _ in range(20):
         member.save_all()
         member.wait(40_000)
-    replies = [each.ticket for each in member.effects if isinstance(each, Reply)][before:]
+    answers = [each for each in member.effects if isinstance(each, Reply)][before:]
+    for each in answers:
+        codec.encode_response(*versions[each.ticket], each.message)
+    replies = [each.ticket for each in answers]
     reads = sum(type(each).__name__ in ("ReadRange", "LoadState") for each in member.effects)
     assert len(set(replies)) == len(replies), "nobody is answered twice"
     assert len(replies) + reads >= len(asked)
