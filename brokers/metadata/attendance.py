@@ -57,6 +57,10 @@ def unregister_broker(config: BrokerConfig, image: Image, command: UnregisterBro
     if broker is None:
         because = f"broker {command.broker_id} is not registered"
         raise Refusal(KafkaError.BROKER_ID_NOT_REGISTERED, because)
+    is_last = not any(each.is_active for each in image.brokers.values() if each is not broker)
+    if config.is_alone and broker.id == config.node_id and is_last:
+        because = f"broker {broker.id} is the whole region, and registers only when it starts"
+        raise Refusal(KafkaError.INVALID_REQUEST, because)
     changes = PartitionChanges(image, config, out=(broker.id,))
     leave(changes, broker.id)
     gone = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.broker_epoch)

@@ -127,6 +127,16 @@ def test_an_unregistered_broker_is_gone_but_stays_assigned() -> None:
     assert refused.value.error is KafkaError.BROKER_ID_NOT_REGISTERED
 
 
+def test_a_node_that_is_the_whole_region_is_not_unregistered() -> None:
+    """It registers once, as it starts: nobody would lead anything until it starts again."""
+    region = Region()
+    region.topic("t", (1,))
+    with pytest.raises(Refusal) as refused:
+        region.do(UnregisterBroker(1))
+    assert refused.value.error is KafkaError.INVALID_REQUEST
+    assert region.partition("t").leader == 1
+
+
 def test_where_it_is_allowed_somebody_leads_at_the_price_of_records() -> None:
     region = region_of()
     region.topic("lax", (1, 2), unclean_leader_election_enable="true")
