@@ -111,9 +111,11 @@ def state(node: Node) -> str:
     return "running" if answering.answers_kafka(node.kafka) else "silent"
 
 
-def log_tail(node: Node) -> str:
-    """The last lines of what a node printed."""
-    lines = Path(node.log).read_text(errors="replace").splitlines()
+def log_tail(node: Node, begins_at: int = 0) -> str:
+    """The last lines of what a node printed, none of those that its earlier lives did."""
+    with Path(node.log).open("rb") as log:
+        log.seek(begins_at)
+        lines = log.read().decode(errors="replace").splitlines()
     return "\n".join(f"  | {line}" for line in lines[-_LOG_TAIL_LINES:])
 
 
@@ -193,13 +195,13 @@ class _Birth:
     def __init__(self, node: Node) -> None:
         log = Path(node.log)
         self._log = log
-        self._begins_at = log.stat().st_size if log.exists() else 0
+        self.begins_at = log.stat().st_size if log.exists() else 0
         self.process: subprocess.Popen[bytes] = processes.start(node.settings, log)
 
     def has_said_ready(self) -> bool:
         """Whether its own ready line is there: somebody else may be answering at its address."""
         with self._log.open("rb") as log:
-            log.seek(self._begins_at)
+            log.seek(self.begins_at)
             return any(self._is_ready_line(line) for line in log)
 
     def _is_ready_line(self, line: bytes) -> bool:
@@ -218,15 +220,16 @@ def _wait_until_it_answers(region: Region, node: Node, birth: _Birth | None) -> 
         if birth and birth.process.poll() is not None:
             raise LocalError(
                 f"node {node.id} of {region.name} ended at once with exit code "
-                f"{birth.process.returncode}; its last lines:\n{log_tail(node)}",
+                f"{birth.process.returncode}; its last lines:\n{log_tail(node, birth.begins_at)}",
                 f"mend what they say ({node.settings}), then `causeway local up` again",
             )
         if (birth is None or birth.has_said_ready()) and _answers(region, node):
             return
         time.sleep(_POLL_S)
+    begins_at = birth.begins_at if birth else 0
     raise LocalError(
         f"node {node.id} of {region.name} does not answer at {node.kafka} after "
-        f"{PATIENCE_S:.0f} s; its last lines:\n{log_tail(node)}",
+        f"{PATIENCE_S:.0f} s; its last lines:\n{log_tail(node, begins_at)}",
         "`causeway local down`, then `causeway local up` again",
     )
 

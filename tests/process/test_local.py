@@ -137,6 +137,7 @@ def test_somebody_else_at_the_address_is_not_taken_for_the_node(directory: Path)
         code, failed = _local("up", directory)
     assert code == 1
     assert port in failed["error"]
+    assert '"ready": true' not in failed["error"], "that was said in its earlier life"
     assert before["killed"] == []
 
 
