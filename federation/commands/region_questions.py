@@ -60,6 +60,9 @@ def picture(client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = F
     The quorum's leader alone can tell of the quorum. A broker that knows of a quorum names any broker as the controller
     (KIP-590), so where the leader does not tell, none is known.
     """
+    if not client.serves(DESCRIBE_CLUSTER):
+        because = f"the broker at {client.address} does not describe its region"
+        raise Failure(because, hint="upgrade it; this needs Kafka 2.8 or newer")
     knows_fenced = client.version(DESCRIBE_CLUSTER) >= FENCED_FROM
     request = DescribeClusterRequest(include_fenced_brokers=knows_fenced)
     cluster = client.ask(DESCRIBE_CLUSTER, request)
@@ -86,7 +89,10 @@ def picture(client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = F
 def _check(error: int, because: str | None, what: str) -> None:
     if error:
         name = KafkaError(error).name
-        raise Failure(f"{what}: {because or name} ({name})", hint="look at the broker's log")
+        hint = "look at the broker's log"
+        if error == KafkaError.MISMATCHED_ENDPOINT_TYPE:
+            hint = "give the address at which a broker answers clients, not the one for controllers"
+        raise Failure(f"{what}: {because or name} ({name})", hint=hint)
 
 
 def _quorum(address: str) -> Quorum | None:

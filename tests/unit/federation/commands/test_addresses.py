@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from brokers.errors import KafkaError
+from brokers.wire.messages.cluster import DescribeClusterResponse
 from federation.cli import main
 from federation.commands.region_client import Client
 from linker.shell.administrator import find_endpoint
@@ -63,3 +65,14 @@ def test_a_broker_that_is_frozen_is_given_up_for_the_next_before_it_is_waited_fo
         bootstrap = f"127.0.0.1:{frozen.getsockname()[1]},{broker.bootstrap}"
         with Client(bootstrap, connect_seconds=0.05) as client:
             assert client.address == broker.bootstrap
+
+
+def test_a_broker_that_is_too_old_and_a_controller_are_told_apart() -> None:
+    """Both answer, and neither describes a region to clients."""
+    mismatch = DescribeClusterResponse(error_code=KafkaError.MISMATCHED_ENDPOINT_TYPE)
+    with broker_double({}) as old, broker_double({60: (2, lambda _: mismatch)}) as controller:
+        too_old = old.run("region", "describe")
+        no_broker = controller.run("region", "describe")
+    assert (too_old.exit_code, no_broker.exit_code) == (1, 1)
+    assert "Next: upgrade it; this needs Kafka 2.8 or newer" in too_old.output
+    assert "not the one for controllers" in no_broker.output
