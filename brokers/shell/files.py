@@ -1,8 +1,8 @@
 """The real disk behind the `Files` port: one data directory, plain system calls, a bounded cache of open files.
 
 Called from the node's loop, but for `sync` and `touch`, which a worker thread may call while the loop appends to the
-same file: they open the file for themselves and share nothing but a set of names. What `begin_append` hands out writes
-to the file that the loop opened for it, which stays open meanwhile.
+same file: they open the file for themselves and share nothing but a set of names and its lock. What `begin_append`
+hands out writes to the file that the loop opened for it, which stays open meanwhile.
 """
 
 import os
@@ -11,6 +11,7 @@ import shutil
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from threading import RLock
 from weakref import WeakSet
 
 from brokers.ids import Buffer, Buffers
@@ -39,6 +40,9 @@ class DiskFiles:
         # Directories all of whose names are on the disk for certain. None is at first: a process that was killed may
         # have left names that it never synced.
         self._synced_names: set[str] = set()
+        self._naming = (
+            RLock()
+        )  # held until they are: nobody may rely on a sync of names that another has only begun
 
     def append(self, path: str, buffers: Buffers) -> int:
         try:
@@ -86,8 +90,9 @@ class DiskFiles:
             directory = path
             while directory:
                 directory = os.path.dirname(directory)
-                if directory not in self._synced_names:
-                    self._sync_names(directory)
+                with self._naming:
+                    if directory not in self._synced_names:
+                        self._sync_names(directory)
         except FileNotFoundError as error:
             raise refusal(path, error) from error
         except OSError as error:
@@ -216,13 +221,14 @@ class DiskFiles:
         return handle
 
     def _sync_names(self, directory: str) -> None:
-        # Before the sync: a name that comes meanwhile asks for another.
-        self._synced_names.add(directory)
-        try:
-            _sync(self._path(directory))
-        except OSError:
-            self._synced_names.discard(directory)
-            raise
+        with self._naming:
+            # Before the sync: a name that comes meanwhile asks for another.
+            self._synced_names.add(directory)
+            try:
+                _sync(self._path(directory))
+            except OSError:
+                self._synced_names.discard(directory)
+                raise
 
 
 def _above(path: str) -> Iterator[str]:
