@@ -70,6 +70,13 @@ def test_what_comes_meanwhile_waits_for_the_answer() -> None:
     assert asked(node) == {1: [1, 2, 3]}
 
 
+def test_an_error_that_only_a_later_release_knows_is_no_decision() -> None:
+    node = leading()
+    node.fetch({0: 0}, broker=3)
+    answer(node, decided(node, error=32_000))
+    assert len(node.controls) == 2 and asked(node) == {0: [1, 2, 3]}
+
+
 def test_without_an_answer_the_same_is_asked_again() -> None:
     node = leading()
     node.fetch({0: 0}, broker=3)
