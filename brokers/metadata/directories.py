@@ -48,5 +48,8 @@ def _assign(
     if is_anew or not broker.has(directory):
         wanted = wanted._replace(isr=tuple(each for each in was.isr if each != broker.id))
     if is_anew:
-        wanted = wanted._replace(elr=tuple(each for each in was.elr if each != broker.id))
+        wanted = wanted._replace(
+            elr=tuple(each for each in was.elr if each != broker.id),
+            last_known_elr=tuple(each for each in was.last_known_elr if each != broker.id),
+        )
     changes.settle(topic, index, wanted, lost=(broker.id,) if is_anew else ())

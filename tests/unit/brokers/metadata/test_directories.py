@@ -134,6 +134,20 @@ def test_a_replica_that_was_begun_anew_has_nothing_to_lead_with() -> None:
     assert (anew.home(1), anew.elr, anew.leader) == (ONE, (2,), NO_LEADER)
 
 
+def test_the_last_leader_does_not_lead_what_it_has_begun_anew() -> None:
+    """Nobody else was in sync: an empty log would win over what the others have, where that is not allowed."""
+    region = region_of(2)
+    region.fence(2)
+    region.beat(1, offline_dirs=(TWO,))
+    gone = region.partition("t", 1)
+    assert (gone.leader, gone.elr, gone.last_known_elr) == (NO_LEADER, (1,), (1,))
+    assert assign(region, 1, ONE) is KafkaError.NONE
+    anew = region.partition("t", 1)
+    assert (anew.leader, anew.isr, anew.last_known_elr) == (NO_LEADER, (), ())
+    region.beat(2)
+    assert region.partition("t", 1).leader == NO_LEADER
+
+
 def test_a_replica_reported_in_an_offline_directory_leaves_the_in_sync_set() -> None:
     region = region_of()
     assert assign(region, 0, LOST_DIRECTORY) is KafkaError.NONE
