@@ -10,6 +10,7 @@ from brokers.records.builder import RecordHeaders
 from brokers.records.compression import OPENED_BYTES_MAX, decompress
 
 _VARINT_BYTES_MAX = 10  # of a 64-bit number
+_INT64_MAX = 2**63 - 1
 
 
 class Record(NamedTuple):
@@ -45,7 +46,10 @@ def _read_record(reader: "_Reader", header: BatchHeader) -> Record:
         raise _damaged("a record is longer than its batch")
     reader.position += 1  # attributes: none are defined
     timestamp = header.base_timestamp + reader.varint()
-    offset = header.base_offset + reader.varint()
+    delta = reader.varint()
+    # Nobody looked into the batch when its producer sent it.
+    if not (0 <= delta <= header.last_offset_delta and abs(timestamp) <= _INT64_MAX):
+        raise _damaged("a record lies outside its batch")
     key, value = reader.blob(), reader.blob()
     count = reader.varint()
     if not 0 <= count <= length:
@@ -55,7 +59,7 @@ def _read_record(reader: "_Reader", header: BatchHeader) -> Record:
         raise _damaged("a record's length does not match its fields")
     if header.is_append_time:
         timestamp = header.max_timestamp
-    return Record(offset, timestamp, key, value, headers)
+    return Record(header.base_offset + delta, timestamp, key, value, headers)
 
 
 class _Reader:

@@ -3,7 +3,7 @@
 import pytest
 
 from brokers.log.config import LogConfig
-from brokers.records.batch import parse_header, stamp, stamp_append_time
+from brokers.records.batch import HEADER_SIZE, parse_header, renew_crc, stamp, stamp_append_time
 from brokers.records.builder import NewRecord
 from tests.unit.brokers.log.logs import NOW, Driver, batch_at
 from tests.unit.brokers.records.batches import foreign_batch
@@ -68,6 +68,21 @@ def test_a_batch_that_nobody_can_open_answers_with_its_header() -> None:
     assert driver.find(NOW + 3) == (3, NOW + 8)
     driver.perform(driver.log.trim(1))
     assert driver.find(NOW + 1) == (1, NOW + 2)
+
+
+@pytest.mark.parametrize("claim", ["offset", "time"])
+def test_a_record_that_claims_to_lie_outside_its_batch_leads_nobody_astray(claim: str) -> None:
+    driver = Driver()
+    lying = batch_at(0)
+    if claim == "offset":
+        lying[HEADER_SIZE + 3] = 0x7E
+    else:
+        lying[27:35] = (2**63 - 1).to_bytes(8, "big")
+        lying[HEADER_SIZE + 2] = 2  # one later: no number of the answer can hold it
+    renew_crc(lying, 0, len(lying))
+    driver.append(lying, batch_at(1, timestamp=NOW + 5))
+    assert driver.find(NOW) == (0, NOW)
+    assert driver.find(NOW + 1) == (1, NOW + 5)
 
 
 def test_a_header_that_promises_too_late_a_time_is_not_believed() -> None:

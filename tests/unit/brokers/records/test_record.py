@@ -102,6 +102,9 @@ def packed_record(body: bytes) -> bytearray:
         (bytes([0, 0, 0, 200, 1, 1, 0]), "longer than its batch"),
         (bytes([0, *[0xFF] * 10, 1, 0, 1, 1, 0]), "more than 64 bits"),
         (bytes([0, 0, 0, 1]), "cut short"),
+        (bytes([0, 0, 2, 1, 1, 0]), "outside its batch"),  # the second offset of one
+        (bytes([0, 0, 1, 1, 1, 0]), "outside its batch"),  # the one before the first
+        (bytes([0, 0xFE, *[0xFF] * 8, 1, 0, 1, 1, 0]), "outside its batch"),  # after time ends
     ],
 )
 def test_a_record_that_contradicts_itself_is_refused(body: bytes, because: str) -> None:
