@@ -66,7 +66,13 @@ class Partition:
 
     @property
     def is_under_replicated(self) -> bool:
-        return len(self.isr) < self._expected
+        stand_ins = () if self.adding else self._observers
+        return sum(member not in stand_ins for member in self.isr) < self._expected
+
+    @property
+    def _observers(self) -> tuple[int, ...]:
+        """They come last, unless replicas are on the move. One that is promoted hides nobody who is gone."""
+        return self.replicas[len(self.replicas) - self.observers :]
 
     @property
     def is_under_min_isr(self) -> bool:

@@ -45,6 +45,9 @@ REGION: Answers = {
 }
 
 
+PROMOTED = topic("seen", partition(0, 1, [1, 2], [1, 2]), partition(1, 2, [1, 2], [2]))
+
+
 def under_replicated(answers: Answers) -> list[Any]:
     with broker_double(answers) as broker:
         ran = broker.run("region", "partitions", "--under-replicated", "--json")
@@ -61,3 +64,10 @@ def test_where_nobody_tells_what_moves_every_replica_is_missed() -> None:
     for answers in (REGION, {**REGION, 46: (0, silent)}):
         found = under_replicated(answers)
         assert [(each["partition"], each["adding"]) for each in found] == [(0, []), (1, [])]
+
+
+def test_an_observer_that_is_promoted_does_not_hide_who_is_gone() -> None:
+    """As the metric of the brokers counts; `seen` has one replica and one observer, which comes last."""
+    told = DescribeTopicPartitionsResponse(topics=[PROMOTED])
+    found = under_replicated({**REGION, 75: (0, lambda _: told)})
+    assert [(each["partition"], each["state"]) for each in found] == [(1, "under-replicated")]
