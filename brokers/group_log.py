@@ -10,7 +10,7 @@ from brokers.groups.effects import Answer, AppendRecords, GroupEffect, OffsetsCo
 from brokers.ids import OFFSETS_TOPIC, Buffer, Instant, Offset, TopicPartition
 from brokers.partition import leader
 from brokers.partition.replica import Replica
-from brokers.records.batch import iter_headers
+from brokers.records.batch import BatchError, iter_headers
 from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch
 from brokers.region import OffsetsCommitted as RegionOffsetsCommitted
@@ -113,12 +113,20 @@ class GroupLog:
         return [ReadRange(ticket, replica.partition, offset, bound, READ_BYTES, at_least_one=True)]
 
     def _replay(self, partition: TopicPartition, data: Buffer) -> None:
-        """Control batches of a foreign writer would carry no group records; ours never write any."""
-        view = memoryview(data)
+        """Control batches of a foreign writer would carry no group records; ours never write any.
+
+        Nor do ours write what cannot be opened; but tools may write here, and their mistakes must not keep a node down.
+        """
+        view, groups = memoryview(data), self.context.groups
         for position, header in iter_headers(view):
-            if not header.is_control:
-                records = open_batch(view[position : position + header.length])
-                self.context.groups.replay(partition.partition, records)
+            if header.is_control:
+                continue
+            batch = view[position : position + header.length]
+            try:
+                groups.replay(partition.partition, open_batch(batch))
+            except BatchError as damage:
+                why = f"the batch at offset {header.base_offset}: {damage.because}"
+                groups.skip(partition.partition, why)
 
     def lost(self, partition: TopicPartition, now: Instant) -> list[Effect]:
         """The partition went offline, or to another leader: its groups have no coordinator here."""

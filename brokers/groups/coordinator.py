@@ -289,6 +289,10 @@ class Coordinator:
         """The next records of a partition that is being loaded, in the order of the log."""
         self._residence.replay(partition, records)
 
+    def skip(self, partition: int, why: str) -> None:
+        """Part of a partition that is being loaded cannot be read; the operator hears of it at the end."""
+        self._residence.skip(partition, why)
+
     def finish_loading(self, partition: int, now: Instant) -> list[GroupEffect]:
         """All committed records have been replayed: serve the groups. Their members' sessions begin anew.
 

@@ -36,11 +36,15 @@ class Loading:
             try:
                 stored = decode(record.key, record.value)
             except RecordError as error:
-                self._unreadable += 1
-                self._why = str(error)
+                self.skip(str(error))
                 continue
             if stored is not None:
                 self._apply(stored)
+
+    def skip(self, why: str) -> None:
+        """Something in the log cannot be read."""
+        self._unreadable += 1
+        self._why = why
 
     def _apply(self, record: OffsetRecord | GroupRecord) -> None:
         group = self._groups.get(record.group)

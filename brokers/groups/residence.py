@@ -76,6 +76,9 @@ class Residence:
     def replay(self, partition: int, records: Iterable[KeyAndValue]) -> None:
         self._loading(partition).replay(records)
 
+    def skip(self, partition: int, why: str) -> None:
+        self._loading(partition).skip(why)
+
     def finish_loading(self, partition: int) -> tuple[list[Group], list[GroupEffect]]:
         """The groups that came, and what could not be read."""
         loading = self._loading(partition)
