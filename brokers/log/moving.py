@@ -113,7 +113,19 @@ class Copy:
                 self._copy_whole(path)
         target.files.replace(mark_in(self._folder), b"")
         target.root.take_over(source.root, self._partition, log.next_offset)
-        target.files.rename(self._folder, folder)
+        try:
+            target.files.rename(self._folder, folder)
+        except DiskError:
+            self._keep_original(folder)
+            raise
+
+    def _keep_original(self, folder: str) -> None:
+        """The copy may have the name all the same. Of two that are marked that counts which the region knows."""
+        with suppress(DiskError):
+            self.source.files.replace(mark_in(folder), b"")
+        with suppress(DiskError):
+            if not self.target.files.exists(self._folder):
+                self.target.files.remove(folder)
 
     def hand_over(self) -> None:
         """After `finish`: the original goes. Raises `DiskError`, for its directory: the copy counts all the same."""

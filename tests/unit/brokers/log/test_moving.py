@@ -264,6 +264,34 @@ def test_an_original_that_cannot_be_removed_does_not_count_any_more() -> None:
     assert (story.home, story.offsets()) == (B, [0, 1])
 
 
+@pytest.mark.parametrize("is_dead", [False, True])
+def test_a_name_that_may_not_last_leaves_the_original_the_one_that_counts(is_dead: bool) -> None:
+    story = Story()
+    story.write()
+
+    class Unsure(Mortal):
+        def rename(self, path: str, new_path: str) -> None:
+            super().rename(path, new_path)
+            raise DiskError("the directory can't be synced")
+
+        def remove(self, path: str) -> None:
+            if is_dead and path == str(TP):
+                raise DiskError("the device reports errors")
+            super().remove(path)
+
+    story.disks[B].__class__ = Unsure
+    (failed,) = story.copy()
+    assert isinstance(failed, CopyFailed) and failed.directory == B
+    assert story.write() == [Written(TP, 2)]
+    story.disks[B].__class__ = Mortal
+    assert (str(TP) in story.folders(B)) == is_dead
+    story.start()
+    assert (story.home, story.offsets()) == (A, [0, 1])
+    assert story.move() == [LogMoved(TP, B)]
+    story.start()
+    assert (story.home, story.offsets()) == (B, [0, 1])
+
+
 @pytest.mark.parametrize("power", [False, True])
 def test_a_crash_at_any_step_leaves_the_whole_log_in_one_place(power: bool) -> None:
     homes: list[UUID] = []
