@@ -5,53 +5,29 @@ at its place, and no value at two places.
 """
 
 import contextlib
-import json
 import signal
-import subprocess
-import time
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.bench.peer import jars
+from tests.compat.events import PATIENCE_S, Program, places
 from tests.process.ledger import create_topic
 from tests.process.members import Members
 
 NODES, PARTITIONS, TOPIC = 3, 3, "verifiable"
 MESSAGES, A_SECOND = 5_000, 500
-PATIENCE_S = 60
 # By itself the tool does not retry, and so is not idempotent either.
 IDEMPOTENT = "enable.idempotence=true\nretries=2147483647\nretry.backoff.ms=50\n"
 
 
-class Tool:
+def tool(directory: Path, main: str, *words: str) -> Program:
     """A main class of Kafka's that prints a line of JSON for each thing that happens."""
-
-    def __init__(self, directory: Path, main: str, *words: str) -> None:
-        self.said = directory / f"{main}.out"
-        command = jars.java(f"org.apache.kafka.tools.{main}", *words)
-        command[1:1] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-        command.remove("-XX:+UseG1GC")
-        with self.said.open("wb") as out, (directory / f"{main}.err").open("wb") as complaints:
-            self.process = subprocess.Popen(command, stdout=out, stderr=complaints)
-
-    def events(self, name: str) -> list[dict[str, Any]]:
-        """So far; a line that is being written is left out."""
-        whole = self.said.read_text().rpartition("\n")[0].splitlines()
-        return [event for event in map(json.loads, whole) if event["name"] == name]
-
-    def wait_for(self, name: str, count: int) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while (found := len(self.events(name))) < count:
-            assert time.monotonic() < deadline, f"{found} of {count} {name}"
-            time.sleep(0.05)
-
-    def end(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(PATIENCE_S)
+    command = jars.java(f"org.apache.kafka.tools.{main}", *words)
+    command[1:1] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+    command.remove("-XX:+UseG1GC")
+    return Program(directory, main, command)
 
 
 @pytest.fixture
@@ -69,7 +45,7 @@ def region(tmp_path: Path) -> Iterator[Members]:
 
 
 @pytest.fixture
-def tools(region: Members, tmp_path: Path) -> Iterator[tuple[Tool, Tool]]:
+def tools(region: Members, tmp_path: Path) -> Iterator[tuple[Program, Program]]:
     """A producer and a consumer at work."""
     settings = tmp_path / "producer.properties"
     settings.write_text(IDEMPOTENT)
@@ -77,16 +53,18 @@ def tools(region: Members, tmp_path: Path) -> Iterator[tuple[Tool, Tool]]:
     pace = ("--max-messages", str(MESSAGES), "--throughput", str(A_SECOND))
     reading = ("--group-id", "verifiers", "--reset-policy", "earliest", "--verbose")
     with contextlib.ExitStack() as stack:
-        consumer = Tool(tmp_path, "VerifiableConsumer", *at, *reading)
+        consumer = tool(tmp_path, "VerifiableConsumer", *at, *reading)
         stack.callback(consumer.end)
-        producer = Tool(
+        producer = tool(
             tmp_path, "VerifiableProducer", *at, *pace, "--command-config", str(settings)
         )
         stack.callback(producer.end)
         yield producer, consumer
 
 
-def test_all_that_was_acknowledged_is_read_once(region: Members, tools: tuple[Tool, Tool]) -> None:
+def test_all_that_was_acknowledged_is_read_once(
+    region: Members, tools: tuple[Program, Program]
+) -> None:
     producer, consumer = tools
     producer.wait_for("producer_send_success", 500)
     leader = region.leader(TOPIC, 0)
@@ -102,11 +80,3 @@ def test_all_that_was_acknowledged_is_read_once(region: Members, tools: tuple[To
     read = consumer.events("record_data")
     assert places(sent) == places(read)
     assert all(len(found) == 1 for found in places(read).values())
-
-
-def places(events: list[dict[str, Any]]) -> dict[str, set[tuple[int, int]]]:
-    """Where each value is. A group that changes hands may read the same place again."""
-    found: dict[str, set[tuple[int, int]]] = defaultdict(set)
-    for event in events:
-        found[event["value"]].add((event["partition"], event["offset"]))
-    return found
