@@ -184,6 +184,8 @@ class Coordinator:
             self._residence.require_place(group_id)
             if self.is_active(group_id):
                 raise Refusal(KafkaError.NON_EMPTY_GROUP)
+            if not all(map(offsets.has_room, committed.values())):
+                raise Refusal(KafkaError.OFFSET_METADATA_TOO_LARGE)
         except Refusal as refusal:
             return [Answer(ticket, LinkCommitAnswer(refusal.error))]
         if not committed:

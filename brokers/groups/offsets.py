@@ -6,7 +6,7 @@ from brokers.errors import KafkaError
 from brokers.groups.config import GroupConfig
 from brokers.groups.effects import GroupEffect, OffsetsCommitted
 from brokers.groups.membership import Group
-from brokers.groups.records import OffsetRecord
+from brokers.groups.records import STRING_BYTES_MAX, OffsetRecord
 from brokers.groups.requests import NO_GENERATION, NO_MEMBER, CommitRequest
 from brokers.groups.states import ANSWERS, Question, State
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
@@ -53,10 +53,16 @@ def commit_errors(request: CommitRequest, config: GroupConfig) -> dict[TopicPart
         partition: (
             KafkaError.OFFSET_METADATA_TOO_LARGE
             if utf16_length(committed.metadata) > config.metadata_length_max
+            or not has_room(committed)
             else KafkaError.NONE
         )
         for partition, committed in request.offsets.items()
     }
+
+
+def has_room(committed: OffsetAndMetadata) -> bool:
+    """Whether a record can hold the metadata, whatever the node's setting allows."""
+    return len(committed.metadata.encode()) <= STRING_BYTES_MAX
 
 
 def utf16_length(text: str) -> int:

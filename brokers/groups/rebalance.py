@@ -20,6 +20,7 @@ from brokers.timers import Act, Timers
 
 # Clients may ask for a rebalance timeout of 0, in which nobody can do anything: a group would spin.
 REBALANCE_MS_MIN = 100
+GENERATION_MAX = 2**31 - 1
 
 
 class Rebalance:
@@ -90,7 +91,7 @@ class Rebalance:
         if group.members and not group.elect_joined_leader():
             self._wait_for_joins(group, now)  # only restarting static members are left
             return []
-        group.generation += 1
+        group.generation = _following(group.generation)
         return self._assign(group, now) if group.members else self._empty(group, now)
 
     def _empty(self, group: Group, now: Instant) -> list[GroupEffect]:
@@ -241,6 +242,11 @@ class Rebalance:
         if group.rebalance_timer is not None:
             self._timers.cancel(group.rebalance_timer)
             group.rebalance_timer = None
+
+
+def _following(generation: int) -> int:
+    """The last one, which only a record of somebody else's can name, is followed by the first."""
+    return max(generation, 0) % GENERATION_MAX + 1
 
 
 def _patience_ms(group: Group) -> int:

@@ -26,6 +26,7 @@ GROUP_KEY = 2
 OFFSET_VALUE = 3
 OFFSET_VALUE_WITH_EXPIRY = 1
 GROUP_VALUE = 3
+STRING_BYTES_MAX = 32_767  # in these versions
 
 _VERSION = Struct(">h")
 
@@ -184,6 +185,9 @@ def _decode_group(key: Buffer | None, value: Buffer | None) -> GroupRecord:
         state_since=stored.current_state_timestamp,
         members=tuple(_decode_member(member) for member in stored.members),
     )
+    _group_value(
+        image
+    )  # what could not be written again would fail with the group's next generation
     return GroupRecord(name.group, image)
 
 

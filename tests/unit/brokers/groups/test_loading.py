@@ -8,7 +8,7 @@ import pytest
 from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.groups.effects import OffsetsCommitted
-from brokers.groups.records import OffsetRecord, encode
+from brokers.groups.records import GroupImage, GroupRecord, OffsetRecord, encode
 from brokers.groups.requests import (
     CommitAnswer,
     DeleteGroupsAnswer,
@@ -191,6 +191,31 @@ def test_generations_go_on_after_a_restart() -> None:
     answer = world.answers[ticket]
     assert isinstance(answer, JoinAnswer)
     assert answer.generation == 3, "1 was stable, 2 was empty"
+
+
+@pytest.mark.parametrize("generation", [2**31 - 1, -(2**31)])
+def test_after_the_last_generation_comes_the_first(generation: int) -> None:
+    world = World(loaded=False)
+    image = GroupImage(
+        protocol_type="consumer",
+        generation=generation,
+        protocol=None,
+        leader=None,
+        state_since=0,
+        members=(),
+    )
+    home = world.coordinator.partition_for("g")
+    world.log[home] = [Stored(*encode(GroupRecord("g", image)))]
+    world.load()
+    ticket = world.ask("join", join())
+    world.settle()
+    answer = world.answers[ticket]
+    assert isinstance(answer, JoinAnswer)
+    assert answer.generation == 1
+    asked = SyncRequest(group="g", generation=1, member_id=answer.member_id)
+    assert world.answer("sync", asked) == SyncAnswer(
+        protocol_type="consumer", protocol="range", assignment=b""
+    )
 
 
 def test_an_unloaded_partition_answers_whoever_waits_and_forgets_its_timers() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from brokers.errors import KafkaError
+from brokers.groups.config import GroupConfig
 from brokers.groups.effects import OffsetsCommitted
 from brokers.groups.offsets import utf16_length
 from brokers.groups.requests import CommitAnswer, LinkCommitAnswer
@@ -117,6 +118,23 @@ def test_metadata_comes_back_exactly_or_is_refused(metadata: str, error: KafkaEr
     stored = world.coordinator.fetch_offsets("g", [T0, T1]).offsets
     expected = None if error else OffsetAndMetadata(1, 2, metadata, world.now)
     assert stored == {T0: expected, T1: OffsetAndMetadata(3, -1, "", world.now)}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "error"),
+    [
+        ("x" * 32_767, KafkaError.NONE),
+        ("x" * 32_768, KafkaError.OFFSET_METADATA_TOO_LARGE),
+        ("\N{SNOWMAN}" * 10_923, KafkaError.OFFSET_METADATA_TOO_LARGE),
+    ],
+)
+def test_a_record_has_room_for_32767_bytes_of_metadata_whatever_the_node_allows(
+    metadata: str, error: KafkaError
+) -> None:
+    world = World(GroupConfig(metadata_length_max=2**31 - 1, offsets_partitions=3))
+    offset = OffsetAndMetadata(1, 2, metadata)
+    assert told(world.answer("commit", commit(offsets={T0: offset}))) is error
+    assert link(world, {T1: offset}) is error
 
 
 def test_lengths_are_javas() -> None:

@@ -17,6 +17,8 @@ from brokers.groups.records import (
     encode,
 )
 from brokers.ids import OffsetAndMetadata, TopicPartition
+from brokers.wire.codec import encode_record
+from brokers.wire.messages.group_records import GroupMetadataValue
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=12)
 INT32 = st.integers(0, 2**31 - 1)
@@ -146,6 +148,19 @@ def test_a_group_of_version_0_has_one_timeout_for_both() -> None:
 def test_the_oldest_key_is_an_offset_too() -> None:
     key = struct.pack(">h", 0) + text("g") + text("t") + struct.pack(">i", 0)
     assert decode(key, None) == OffsetRecord("g", TopicPartition("t", 0), None)
+
+
+@pytest.mark.parametrize("length", [32_767, 32_768])
+def test_a_group_that_could_not_be_written_again_is_not_read(length: int) -> None:
+    """Version 4 has room for longer names than the version that is written."""
+    value = GroupMetadataValue(protocol_type="x" * length, current_state_timestamp=0)
+    key = struct.pack(">h", 2) + text("g")
+    data = struct.pack(">h", 4) + encode_record(value, 4)
+    if length < 32_768:
+        assert decode(key, data) is not None
+        return
+    with pytest.raises(RecordError):
+        decode(key, data)
 
 
 @pytest.mark.parametrize("kind", [3, 4, 8, 15, 23, 99, -1])
