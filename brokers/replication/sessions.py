@@ -22,7 +22,9 @@ SESSIONLESS = -1
 FULL = 0
 EPOCH_MAX = 2**31 - 1
 UNTOLD = 2**63 - 1  # a follower that does not say which high watermark it knows
-SESSIONS_PER_BROKER_MAX = 32  # far above any sensible num.replica.fetchers; the oldest go first
+# Two for each of the most fetchers that num.replica.fetchers allows; those that asked longest ago go first.
+SESSIONS_PER_BROKER_MAX = 2_048
+STALE_MS = 120_000  # not gone on with for so long, the answer that named it was lost; Kafka's
 
 Key = tuple[UUID, int]  # topic id, partition index
 
@@ -156,11 +158,13 @@ class Sessions:
             known.end()
 
     def _keep(self, session: FollowerSession) -> FollowerSession:
-        """One more; those of an earlier life of the same broker go, and the oldest if they become too many."""
+        """One more; of the same broker those of an earlier life go, the stale, and some if they become too many."""
         same = [each for each in self._sessions.values() if each.replica_id == session.replica_id]
+        same.sort(key=lambda each: each.contact.at)
         excess = len(same) + 1 - SESSIONS_PER_BROKER_MAX
         for number, each in enumerate(same):
-            if each.broker_epoch < session.broker_epoch or number < excess:
+            is_stale = same[-1].contact.at - each.contact.at > STALE_MS
+            if each.broker_epoch < session.broker_epoch or is_stale or number < excess:
                 self._close(each.id, each.replica_id)
         self._last_id = session.id = self._last_id % EPOCH_MAX + 1
         self._sessions[session.id] = session

@@ -10,6 +10,7 @@ from brokers.replication.sessions import (
     FULL,
     SESSIONLESS,
     SESSIONS_PER_BROKER_MAX,
+    STALE_MS,
     Sessions,
 )
 from brokers.wire.messages.fetch import FetchPartition
@@ -81,6 +82,34 @@ def test_no_broker_has_more_sessions_than_it_could_want() -> None:
         sessions.find(0, FULL, 2, 20)
     assert len(sessions) == SESSIONS_PER_BROKER_MAX
     assert refused(sessions, first.id, 1, 2, 20) is KafkaError.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_as_many_fetchers_as_there_may_be_keep_their_sessions() -> None:
+    """Each has two lanes, and each lane a session."""
+    sessions = Sessions()
+    fetchers = 1_000  # num.replica.fetchers allows no more
+    begun = [sessions.find(0, FULL, 2, 20) for _ in range(2 * fetchers)]
+    assert all(sessions.find(each.id, 1, 2, 20) is each for each in begun)
+
+
+def test_of_too_many_sessions_those_go_that_asked_longest_ago() -> None:
+    sessions = Sessions()
+    begun = [sessions.find(0, FULL, 2, 20) for _ in range(SESSIONS_PER_BROKER_MAX)]
+    for number, session in enumerate(reversed(begun)):
+        session.contact.at = number
+    sessions.find(0, FULL, 2, 20)
+    assert refused(sessions, begun[-1].id, 1, 2, 20) is KafkaError.FETCH_SESSION_ID_NOT_FOUND
+    assert sessions.find(begun[0].id, 1, 2, 20) is begun[0]
+
+
+def test_a_session_that_is_not_gone_on_with_ends_when_its_broker_begins_another() -> None:
+    """The answer that named it was lost."""
+    sessions = Sessions()
+    lost, used = sessions.find(0, FULL, 2, 20), sessions.find(0, FULL, 2, 20)
+    lost.contact.at, used.contact.at = 0, STALE_MS + 1
+    sessions.find(0, FULL, 2, 20)
+    assert refused(sessions, lost.id, 1, 2, 20) is KafkaError.FETCH_SESSION_ID_NOT_FOUND
+    assert sessions.find(used.id, 1, 2, 20) is used
 
 
 def test_what_is_listed_is_news_and_what_is_forgotten_is_not() -> None:
