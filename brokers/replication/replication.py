@@ -38,7 +38,7 @@ class Replication:
 
     def start(self, now: Instant) -> None:
         """Look for followers that fell behind, twice as often as they may (as Kafka does)."""
-        self._host.timers.set(now + self.lag_ms_max // 2, self._look_around)
+        self._host.timers.set(now + max(1, self.lag_ms_max // 2), self._look_around)
 
     def _look_around(self, now: Instant) -> list[Effect]:
         self.start(now)

@@ -263,3 +263,9 @@ def test_a_slow_follower_is_not_asked_for_when_the_leader_looks_around() -> None
     answer(node, decided(node, isr=(1, 2)))
     node.wait(half_ms)
     assert len(node.controls) == 1
+
+
+def test_the_shortest_lag_that_may_be_set_leaves_time_between_two_looks() -> None:
+    node = Node(1, lag_ms_max=1)
+    node.replication.start(node.now)
+    assert node.timers.deadline is not None and node.timers.deadline > node.now
