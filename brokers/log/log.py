@@ -87,7 +87,6 @@ class Log:
         effects: list[StorageEffect] = []
         last = headers[-1]
         if self._rolls(last.next_offset, size, now, config, roll_first):
-            self.producers.expire(now)
             effects.append(self._roll(headers[0].base_offset))
         if last.leader_epoch > self.epochs.latest:
             self._note_epochs(headers)
@@ -118,7 +117,7 @@ class Log:
     def retention(self, now: Instant, config: LogConfig, high_watermark: Offset) -> Offset | None:
         """The log start offset that retention by time and size asks for, if it is a new one; hand it to `trim`.
 
-        Only whole segments below the high watermark expire, the oldest first; the active one only by time.
+        Only whole segments below the high watermark expire, the oldest first; the active one where nothing is to stay.
         """
         if not config.delete_expired:
             return None
@@ -128,7 +127,7 @@ class Log:
             is_active = index + 1 == len(self.segments)
             end = self.log_end_offset if is_active else self.segments[index + 1].base_offset
             too_old = 0 <= config.retention_ms < now - segment.newest
-            too_much = config.retention_bytes >= 0 and excess >= segment.size and not is_active
+            too_much = config.retention_bytes >= 0 and excess >= segment.size
             if segment.size == 0 or end > high_watermark or not (too_old or too_much):
                 break
             excess -= segment.size

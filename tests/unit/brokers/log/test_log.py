@@ -1,7 +1,7 @@
 import pytest
 
 from brokers.effects import Append, Roll, SaveEpochs, TrimLog
-from brokers.log.config import LogConfig
+from brokers.log.config import DAY_MS, LogConfig
 from brokers.log.log import Log
 from brokers.log.segments import Segment
 from brokers.log.snapshots import decode_snapshot
@@ -119,6 +119,16 @@ def test_a_roll_carries_the_producers_as_of_its_offset() -> None:
     assert dict(log.producers)[5].next_sequence == 3
 
 
+def test_a_roll_forgets_no_producer_whatever_its_age() -> None:
+    log = empty_log()
+    fields = {"producer_id": 5, "producer_epoch": 0}
+    append(log, batch_at(0, 2, base_sequence=0, **fields))
+    effects = append(
+        log, batch_at(2), now=NOW + 7 * DAY_MS, roll_first=True
+    )  # the broker says when
+    assert len(decode_snapshot(effects[0].producers)) == len(log.producers) == 1
+
+
 def test_an_epoch_begins_even_without_data_and_only_once() -> None:
     log = empty_log()
     assert log.begin_epoch(3) == [SaveEpochs(TP, ((3, 0),))]
@@ -200,7 +210,7 @@ def test_retention_by_time_takes_segments_whose_newest_record_is_too_old(
 
 @pytest.mark.parametrize(
     ("batches_kept", "start"),
-    [(0, 6), (1, 6), (2, 4), (3, 4), (4, 2), (5, 2), (6, None), (7, None), (99, None)],
+    [(0, 7), (1, 6), (2, 4), (3, 4), (4, 2), (5, 2), (6, None), (7, None), (99, None)],
 )
 def test_retention_by_size_keeps_at_least_that_much(batches_kept: int, start: int | None) -> None:
     config = LogConfig(retention_ms=-1, retention_bytes=batches_kept * BATCH)
