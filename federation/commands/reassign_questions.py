@@ -207,11 +207,17 @@ def _of_topic(
         if wanted is not None and factor is not None:
             because = f"{PLACEMENT} says how many replicas it has: leave --replication-factor out"
             raise Refusal(KafkaError.INVALID_REPLICATION_FACTOR, because)
+        needed = factor or len(topic.partitions[0].replicas)
+        if wanted is None and needed > len(image.brokers):
+            because = (
+                f"{needed} replicas need as many brokers; --broker-list names {len(image.brokers)}"
+            )
+            raise Refusal(KafkaError.INVALID_REPLICATION_FACTOR, because)
         assignments = place(
             image,
             first_partition=first_partition,
             count=len(topic.partitions),
-            wanted=wanted or factor or len(topic.partitions[0].replicas),
+            wanted=wanted or needed,
         )
     except (Refusal, PlacementError) as error:
         raise Failure(

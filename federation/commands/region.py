@@ -108,7 +108,10 @@ def local_region(directory: Path, name: str) -> layout.Region:
 
 def settings(pairs: tuple[str, ...], path: Path | None) -> dict[str, str]:
     """`--config k=v` over `--config-file` (lines of k=v, # comments)."""
-    lines = path.read_text().splitlines() if path is not None else []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines() if path is not None else []
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{path} is not a file of KEY=VALUE lines: not UTF-8.") from None
     found: dict[str, str] = {}
     for line in (*(text.strip() for text in lines), *pairs):
         if not line or line.startswith("#"):

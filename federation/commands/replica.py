@@ -18,6 +18,7 @@ COLUMNS: Final = (
     "Topic", "Partition", "Replica", "ClusterLink", "IsLeader", "IsObserver", "IsIsrEligible", "IsInIsr", "IsCaughtUp",
     "LastCaughtUpLagMs", "LastFetchLagMs", "LogStartOffset", "LogEndOffset", "Lag",
 )  # fmt: skip
+_PATIENCE_MAX_S: Final = 3600.0
 _RANGE: Final = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
 
 Command: TypeAlias = Callable[..., Any]
@@ -48,7 +49,7 @@ def _only_or_exclude(name: str, about: str) -> Callable[[Command], Command]:
 @click.option(
     "--timeout",
     "patience_s",
-    type=click.FloatRange(min=0.1),
+    type=click.FloatRange(min=0.1, max=_PATIENCE_MAX_S),
     default=10.0,
     show_default=True,
     metavar="SECONDS",

@@ -48,6 +48,16 @@ def test_create_sends_settings_from_the_file_and_the_command_line(
     assert "west-east created" in ran.output
 
 
+def test_a_file_of_settings_that_is_no_text_was_asked_wrongly(
+    region: RegionDouble, tmp_path: Path
+) -> None:
+    path = tmp_path / "link.properties"
+    path.write_bytes(b"a=caf\xe9\n")
+    ran = region.run("link", "create", "west-east", "--config-file", str(path))
+    assert (ran.exit_code, region.asked) == (2, [])
+    assert f"{path} is not a file of KEY=VALUE lines: not UTF-8." in ran.output
+
+
 def test_a_refusal_says_why_and_what_next_and_exits_1(region: RegionDouble) -> None:
     region.replies["CreateLink"] = [pb.LinkReply(error=REFUSED)]
     ran = region.run("link", "create", "west-east")

@@ -183,7 +183,7 @@ def test_too_few_brokers_are_refused(region: Region, tmp_path: Path) -> None:
     named = ["--topics-to-move-json-file", to_move(tmp_path), "--broker-list"]
     ran = region.run("generate", *named, "3")
     assert ran.exit_code == 1
-    assert "replication factor 2" in ran.output
+    assert "2 replicas need as many brokers; --broker-list names 1" in ran.output
     assert "broker 9 is not registered" in region.run("generate", *named, "1,9").output
     assert region.run("generate", *named, "1,1").exit_code == 2
 

@@ -202,6 +202,11 @@ def test_a_refusal_is_told(stage: Stage) -> None:
     assert told["silent"][0]["because"] == "the node is still starting (NOT_CONTROLLER)"
 
 
+def test_nobody_is_waited_for_longer_than_there_is_time(stage: Stage) -> None:
+    for seconds in ("0", "inf", "1e12"):
+        assert stage.run("--timeout", seconds).exit_code == 2, seconds
+
+
 def test_partitions_that_are_none_are_refused(stage: Stage) -> None:
     ran = stage.run("--partitions", "0,2-4")
     assert ran.exit_code == 1
