@@ -238,9 +238,17 @@ class Connection(asyncio.BufferedProtocol):
         self._outbox.close()
         self._transport.close()
 
+    def expire(self) -> None:
+        """It has been idle for too long. A transport would wait for ever for a client that reads no more."""
+        has_unread = self._transport.get_write_buffer_size() > 0
+        self.close()
+        if has_unread:
+            self._transport.abort()
+
     def idle_since(self) -> float | None:
         """When the last request came, or something of a long answer went; None while one is being answered."""
-        return None if self._asked else max(self.used_at, self._outbox.used_at)
+        is_answering = self._asked and not self._closed
+        return None if is_answering else max(self.used_at, self._outbox.used_at)
 
     def shrink(self) -> None:
         self._inbox.shrink()

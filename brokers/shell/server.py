@@ -93,7 +93,7 @@ class Server:
             if since is None:
                 continue
             if (now - since) * 1000 > self._config.connections_max_idle_ms:
-                connection.close()
+                connection.expire()
             elif now - since > SWEEP_SECONDS:
                 connection.shrink()
         loop = asyncio.get_running_loop()
