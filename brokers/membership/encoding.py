@@ -256,8 +256,13 @@ def _boolean(read: Any) -> bool:
 
 
 def _string(read: Any) -> str:
+    """JSON can say half of a surrogate pair, which no record could hold."""
     if not isinstance(read, str):
         raise EncodingError("not a string")
+    try:
+        read.encode()
+    except UnicodeEncodeError as error:
+        raise EncodingError(str(error)) from None
     return read
 
 

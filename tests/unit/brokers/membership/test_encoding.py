@@ -128,6 +128,7 @@ ONE = AllocateProducerIds(3)
         told(DeleteTopics(("a",)), body={"topics": [["int", 3]], "writer": None}),
         told(DeleteTopics(("a",)), body={"topics": [["UUID", "no"]], "writer": None}),
         told(DeleteTopics(("a",)), body={"topics": ["ab"], "writer": None}),
+        told(DeleteTopics(("a",)), body={"topics": [["str", "\ud800"]], "writer": None}),
         told(DeleteTopics(("a",)), body={"topics": {}, "writer": None}),
         told(RaiseLeaderEpochs(topic="a", leader_epochs={}), body={"topic": "a", "leader_epochs": [[1, 2], [1, 3]]}),
         told(RaiseLeaderEpochs(topic="a", leader_epochs={}), body={"topic": "a", "leader_epochs": [[1]]}),
