@@ -18,6 +18,7 @@ DAY_MS = 86_400_000
 MIB = 1 << 20
 BLANKS = " \t\n\r\v\f"  # what may surround a number that Python reads
 VALUE_BYTES_MAX = 32_767  # a string of a metadata record, as Kafka reads it
+_SHOWN_MAX = 1_000  # characters of a value, in what is said of it: an answer takes no longer string than a record
 
 
 class ConfigType(IntEnum):
@@ -53,7 +54,9 @@ class ConfigKey:
 def problem(topic: str, name: str, value: str) -> str | None:
     """Why a value cannot be set for a topic, or None. Kafka answers it as INVALID_CONFIG."""
     key = TOPIC_KEYS.get(name)
-    return f"Unknown topic config name: {name}" if key is None else key_problem(key, topic, value)
+    if key is None:
+        return f"Unknown topic config name: {_shown(name)}"
+    return key_problem(key, topic, value)
 
 
 def key_problem(key: ConfigKey, topic: str, value: str) -> str | None:
@@ -63,10 +66,14 @@ def key_problem(key: ConfigKey, topic: str, value: str) -> str | None:
         return f"Invalid value for configuration {name}: longer than {VALUE_BYTES_MAX} bytes"
     trimmed = value.strip(BLANKS)
     if why := _malformed(key, trimmed):
-        return f"Invalid value {value} for configuration {name}: {why}"
+        return f"Invalid value {_shown(value)} for configuration {name}: {_shown(why)}"
     if _same(key, value, key.default) or (key.honours and key.honours(topic, trimmed)):
         return None
-    return f"{name}={value} is not supported by this release; {_alternative(key)}"
+    return f"{name}={_shown(value)} is not supported by this release; {_alternative(key)}"
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
 
 
 def elements(value: str) -> list[str]:

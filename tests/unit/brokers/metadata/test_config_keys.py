@@ -1,5 +1,7 @@
 """Every key of Kafka's is there with Kafka's default, and no value is accepted that is not honoured."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -155,3 +157,19 @@ def test_brokers_can_be_throttled_while_they_run() -> None:
 def test_every_dynamic_broker_key_is_the_default_of_an_honoured_topic_key() -> None:
     assert "log.retention.ms" in DYNAMIC_BROKER_KEYS and "num.partitions" not in DYNAMIC_BROKER_KEYS
     assert all(key.honours is not None for key in DYNAMIC_BROKER_KEYS.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("retention.ms", "x" * 32_767),
+        ("x" * 32_767, "1"),
+        ("flush.ms", " " * 32_700 + "1"),
+        ("confluent.placement.constraints", json.dumps({"a" * each: 1 for each in range(1, 240)})),
+    ],
+)
+def test_what_is_said_of_a_long_value_fits_into_a_string_of_the_protocol(
+    name: str, value: str
+) -> None:
+    because = problem("t", name, value)
+    assert because is not None and len(because.encode()) <= 2_500
