@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 from brokers.ids import BrokerId
 from brokers.metadata.image import NO_LEADER, Image, ImageDelta, PartitionImage, TopicImage
+from brokers.metadata.replica_commands import RECOVERING
 
 
 class Changes:
@@ -39,7 +40,9 @@ class Changes:
         if new.leader not in (old.leader, NO_LEADER):
             self.elections += 1
             self.elr_elections += new.leader in old.elr
-            self.unclean_elections += new.leader not in (*old.isr, *old.elr)
+            # Who recovers nothing was chosen well: a replica that is added joins the in-sync set and leads in one change.
+            was_behind = new.leader not in (*old.isr, *old.elr)
+            self.unclean_elections += was_behind and new.recovery_state == RECOVERING
         if new.leader == self._node_id:
             self.isr_shrinks += len(new.isr) < len(old.isr)
             self.isr_expands += len(new.isr) > len(old.isr)

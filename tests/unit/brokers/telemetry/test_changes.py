@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from brokers.metadata.image import NO_LEADER, Image, ImageDelta, PartitionImage, TopicImage
+from brokers.metadata.replica_commands import RECOVERED, RECOVERING
 from brokers.telemetry.changes import Changes
 
 REPLICAS = (1, 2, 3)
@@ -21,11 +22,18 @@ class Region:
         self._epoch = 0
         self.now(*partitions)
 
-    def now(self, *partitions: tuple[int, tuple[int, ...]], topic_id: int = 1) -> None:
+    def now(
+        self,
+        *partitions: tuple[int, tuple[int, ...]],
+        topic_id: int = 1,
+        recovery_state: int = RECOVERED,
+    ) -> None:
         self._epoch += 1
         before = self.image.topics_by_name.get("t")
         placed = tuple(
-            PartitionImage(leader, self._epoch, self._epoch, REPLICAS, isr)
+            PartitionImage(
+                leader, self._epoch, self._epoch, REPLICAS, isr, recovery_state=recovery_state
+            )
             for leader, isr in partitions
         )
         self.image.topics_by_name["t"] = TopicImage("t", UUID(int=topic_id), placed)
@@ -66,9 +74,21 @@ def test_elections_are_counted_by_every_node_and_unclean_ones_apart() -> None:
     assert region.counted("unclean_elections") == [0, 0, 0]
     region.now((NO_LEADER, (2,)), (1, (1, 2)))
     assert region.counted("elections") == [1, 1, 1]
-    region.now((3, (3,)), (1, (1, 2)))
+    region.now((3, (3,)), (1, (1, 2)), recovery_state=RECOVERING)
     assert region.counted("elections") == [2, 2, 2]
     assert region.counted("unclean_elections") == [1, 1, 1]
+    region.now((3, (3,)), (1, (1, 2)))
+    assert region.counted("unclean_elections") == [1, 1, 1], "it has recovered"
+
+
+def test_a_replica_that_a_reassignment_adds_is_a_clean_choice() -> None:
+    """It joins the in-sync set, the others leave and it leads, all in one change."""
+    changes, image = Changes(1), Image("c")
+    moving = placed(1, (1,))._replace(replicas=(2, 1), adding=(2,), removing=(1,))
+    for one in (moving, placed(2, (2,))._replace(replicas=(2,))):
+        image.topics_by_name["t"] = TopicImage("t", UUID(int=1), (one,))
+        changes.follow(image, ImageDelta(topics_changed=("t",)))
+    assert (changes.elections, changes.elr_elections, changes.unclean_elections) == (1, 0, 0)
 
 
 def test_an_eligible_leader_replica_is_a_clean_choice() -> None:
