@@ -10,7 +10,7 @@ from uuid import UUID
 from brokers.api.context import Context
 from brokers.effects import Effect, End, KeepBrokerEpoch, Serve
 from brokers.endpoints import DATA_LISTENER
-from brokers.errors import KafkaError, Refusal
+from brokers.errors import KafkaError, Refusal, told_error
 from brokers.ids import Instant
 from brokers.membership.life import Beat, Life, LifeEffect, Register, Unfenced
 from brokers.metadata.registration import FEATURES
@@ -223,7 +223,7 @@ def _error(response: Any) -> tuple[KafkaError, str]:
     """Of Kafka's response, or of having got none."""
     if isinstance(response, Refusal):
         return response.error, response.because
-    error = KafkaError(response.error_code)
+    error = told_error(response.error_code)
     return error, _SAID.get(error, error.name)
 
 

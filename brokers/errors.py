@@ -141,6 +141,14 @@ class KafkaError(IntEnum):
     GROUP_DELETION_FAILED = 134
 
 
+def told_error(code: int) -> KafkaError:
+    """What another node answered with; UNKNOWN_SERVER_ERROR, as in Kafka, where only a newer release knows the code."""
+    return KafkaError(code) if code in _CODES else KafkaError.UNKNOWN_SERVER_ERROR
+
+
+_CODES = frozenset(error.value for error in KafkaError)
+
+
 class Refusal(Exception):
     """A request, or one item of it, that must be refused: becomes the reply, never a crash.
 

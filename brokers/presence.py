@@ -5,7 +5,7 @@ from uuid import UUID
 
 from brokers.api.context import Context
 from brokers.effects import Effect
-from brokers.errors import KafkaError, Refusal
+from brokers.errors import Refusal, told_error
 from brokers.ids import Instant
 from brokers.metadata.quorum_settings import own_endpoints
 from brokers.metadata.registration import supported_features
@@ -61,7 +61,7 @@ class Presence:
     def _on_answer(
         self, answer: ControllerRegistrationResponse | Refusal, now: Instant
     ) -> list[Effect]:
-        error = answer.error if isinstance(answer, Refusal) else KafkaError(answer.error_code)
+        error = answer.error if isinstance(answer, Refusal) else told_error(answer.error_code)
         if error:
             self._context.timers.set(now + AGAIN_MS, self._again)
         return []

@@ -187,6 +187,18 @@ def test_a_final_refusal_ends_the_node_with_what_to_do(error: KafkaError, said: 
     assert isinstance(end, End) and end.reason is not None and said in end.reason
 
 
+def test_an_error_of_a_newer_release_is_one_to_try_again_after() -> None:
+    node = Node().start()
+    node.answer(BrokerRegistrationResponse(error_code=999))
+    node.wait(1_000)
+    node.answer(BrokerRegistrationResponse(broker_epoch=40))
+    node.reach(41)
+    node.answer(BrokerHeartbeatResponse(error_code=999))
+    node.wait(1_000)
+    assert [each.api_key for each in node.asks] == [63]
+    assert not [each for each in node.effects if isinstance(each, End)]
+
+
 def broker(broker_id: int, *, fenced: bool) -> BrokerImage:
     return BrokerImage(
         id=broker_id, broker_epoch=1, incarnation=NO_ID,

@@ -60,10 +60,11 @@ def test_it_waits_for_an_active_controller() -> None:
     assert node.asks == []
 
 
-def test_it_asks_again_after_a_refusal() -> None:
+@pytest.mark.parametrize("error", [KafkaError.UNKNOWN_SERVER_ERROR, 999])
+def test_it_asks_again_after_a_refusal(error: int) -> None:
     node = Controller(**CONTROLLER)
     node.progress()
-    node.answer(ControllerRegistrationResponse(error_code=KafkaError.UNKNOWN_SERVER_ERROR))
+    node.answer(ControllerRegistrationResponse(error_code=error))
     assert node.asks == []
     node.wait(AGAIN_MS)
     assert len(node.asks) == 1

@@ -122,7 +122,7 @@ def decided(
     return EnvelopeResponse(response_data=encode_outcome(command, Outcome(result, next_offset)))
 
 
-def refused(error: KafkaError) -> EnvelopeResponse:
+def refused(error: int) -> EnvelopeResponse:
     return EnvelopeResponse(error_code=error)
 
 
@@ -293,7 +293,8 @@ def test_a_result_that_never_comes_true_here_is_given_up(node: Node) -> None:
 
 
 @pytest.mark.parametrize(
-    "response", [decided(BLOCK, 0), EnvelopeResponse(), refused(KafkaError.INVALID_REQUEST)]
+    "response",
+    [decided(BLOCK, 0), EnvelopeResponse(), refused(KafkaError.INVALID_REQUEST), refused(999)],
 )
 def test_an_answer_to_something_else_is_no_result(node: Node, response: EnvelopeResponse) -> None:
     node.move(ONE)
