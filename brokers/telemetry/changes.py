@@ -40,7 +40,7 @@ class Changes:
         if new.leader not in (old.leader, NO_LEADER):
             self.elections += 1
             self.elr_elections += new.leader in old.elr
-            # Who recovers nothing was chosen well: a replica that is added joins the in-sync set and leads in one change.
+            # Who recovers nothing was chosen well: a replica that is added joins the others and leads in one change.
             was_behind = new.leader not in (*old.isr, *old.elr)
             self.unclean_elections += was_behind and new.recovery_state == RECOVERING
         if new.leader == self._node_id:
