@@ -52,9 +52,7 @@ class Snapshotting:
             image = snapshot.decode(data, cluster_id, arrived.end_offset)
             self._arrived = Arrived(arrived, image, snapshot.voters_in(data))
         except MetadataLogError as error:
-            because = (
-                f"what the leader sends as {arrived.file_name} is damaged ({error}): asking again"
-            )
+            because = f"what the leader sends as {arrived.file_name} cannot be read ({error}): asking again"
             return [Changed("metadata log", "snapshot refused", because), *raft.refuse(now)]
         return [*self._checkpoints.keep(arrived, data)]
 

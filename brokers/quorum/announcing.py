@@ -158,9 +158,12 @@ class Announcing:
 
     def on_answer(self, answered: Answered, now: Instant) -> list[Effect] | None:
         """None for an answer to something else."""
-        if self._asked.pop(answered.ticket, None) is None:
+        voter_id = self._asked.pop(answered.ticket, None)
+        if voter_id is None:
             return None
         message = answered.message
+        if message is None:
+            self._member.missed(voter_id)
         if not isinstance(message, BeginQuorumEpochResponse | EndQuorumEpochResponse):
             return []
         answer = None if message.error_code else only_partition(message.topics)

@@ -160,6 +160,7 @@ class Following:
             return []
         message = answered.message
         if not isinstance(message, FetchResponse):
+            self._look_elsewhere(asked.peer)
             return self._unanswered(answered.failure, now)
         if message.error_code == KafkaError.INCONSISTENT_CLUSTER_ID and not self._has_accepted:
             return [End(_STRANGER.format(f"{asked.peer.host}:{asked.peer.port}"))]
@@ -185,6 +186,13 @@ class Following:
         elif failure is AskFailure.REFUSED:
             self._hasten(now)
         return []
+
+    def _look_elsewhere(self, peer: Peer) -> None:
+        """The leader, too, may have moved."""
+        member = self._member
+        member.missed(peer.node_id)
+        if isinstance(member.role, Follower):
+            member.role.leader = member.peer(peer.node_id) or peer
 
     def _hasten(self, now: Instant) -> None:
         """Stop waiting for the leader, in turn with the others, who have heard the same."""
@@ -244,6 +252,7 @@ class Following:
             effects = member.follow(asked.peer, asked.leader_epoch, now)
         assert isinstance(member.role, Follower)
         member.role.has_fetched, member.failures = True, 0
+        member.found_leader()
         member.role.told_committed = answer.high_watermark
         member.role.until = now + member.config.fetch_timeout_ms
         if answer.diverging_epoch is not None and answer.diverging_epoch.epoch >= 0:

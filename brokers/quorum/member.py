@@ -53,6 +53,7 @@ class Member:
         self.failures = 0  # elections in a row that came to nothing
         self.is_leaving = False
         self._addresses: dict[BrokerId, Peer] = {}
+        self._missed: dict[BrokerId, int] = {}  # how often nobody answered there
         self.last_ticket = FIRST_TICKET
 
     # --- what it is ---
@@ -107,10 +108,27 @@ class Member:
         return self.state.leader_id in (NOBODY, leader_id)
 
     def peer(self, member_id: BrokerId) -> Peer | None:
-        """Where a member listens: as the voters' record says, or as it said itself."""
-        voter = self.voters.latest.get(member_id)
-        known = None if voter is None else voter.peer
-        return known or self._addresses.get(member_id)
+        """Where a member listens: as the voters' record says, as it said itself, or as the settings say.
+
+        One after another, while nobody answers: all members may have moved since the record was written.
+        """
+        sets = (self.voters.latest, self.config.voters)
+        recorded, configured = (each.get(member_id) for each in sets)
+        told = (
+            None if recorded is None else recorded.peer,
+            self._addresses.get(member_id),
+            None if configured is None else configured.peer,
+        )
+        places = [*dict.fromkeys(peer for peer in told if peer is not None)]
+        return places[self._missed.get(member_id, 0) % len(places)] if places else None
+
+    def missed(self, member_id: BrokerId) -> None:
+        """Nobody answered where a member was looked for."""
+        self._missed[member_id] = self._missed.get(member_id, 0) + 1
+
+    def found_leader(self) -> None:
+        """A leader answers: the next search begins with the record, which it keeps right."""
+        self._missed.clear()
 
     def met(self, peer: Peer) -> None:
         """A leader told where it, or another, listens."""

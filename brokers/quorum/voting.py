@@ -142,6 +142,8 @@ class Voting:
             return None
         ballot, voter_id = asked
         message = answered.message
+        if message is None:
+            self._member.missed(voter_id)
         answer = (
             only_partition(message.topics)
             if isinstance(message, VoteResponse) and not message.error_code
