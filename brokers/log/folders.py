@@ -19,7 +19,7 @@ from brokers.log.segments import LOG
 from brokers.ports import Files
 
 STRAY_SUFFIX = "-stray"
-_NAME_MAX = 180  # leaves room for an id and a suffix in a file name of 255 bytes
+ASIDE_NAME_MAX = 250  # file systems take 255
 
 
 def folder_name(partition: TopicPartition) -> str:
@@ -28,8 +28,12 @@ def folder_name(partition: TopicPartition) -> str:
 
 
 def aside_name(partition: TopicPartition, owner: str, suffix: str) -> str:
-    """Kafka's kind of name for a folder that is put aside: `topic-0.id-delete`, `topic-0.id-stray`."""
-    return f"{folder_name(partition)[:_NAME_MAX]}.{owner}{suffix}"
+    """Kafka's kind of name for a folder that is put aside: `topic-0.id-delete`, `topic-0.id-stray`.
+
+    A topic's name that is too long is cut, never a partition's number: those of one topic are put aside together.
+    """
+    rest = f"-{partition.partition}.{owner}{suffix}"
+    return partition.topic[: ASIDE_NAME_MAX - len(rest)] + rest
 
 
 def claim_folder(
@@ -95,9 +99,8 @@ def _holds_data(files: Files, directory: str) -> bool:
 
 
 def _free_name(files: Files, partition: TopicPartition, owner: bytes) -> str:
-    number = 0
-    while files.exists(
-        name := aside_name(partition, owner.hex() or f"unknown{number}", STRAY_SUFFIX)
-    ):
+    number, whose = 0, owner.hex() or "unknown0"
+    while files.exists(name := aside_name(partition, whose, STRAY_SUFFIX)):
         number += 1
+        whose = f"{owner.hex() or 'unknown'}{number}"
     return name

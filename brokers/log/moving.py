@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from brokers.ids import Offset, TopicPartition
-from brokers.log.folders import aside_name, folder_name
+from brokers.log.folders import ASIDE_NAME_MAX, aside_name, folder_name
 from brokers.log.root import DELETED_SUFFIX
 from brokers.log.segment_file import SegmentFile
 from brokers.log.storage import Storage
@@ -38,7 +38,8 @@ def interrupted(files: Files) -> Iterator[TopicPartition]:
     for name in list(files.list("")):
         if name.endswith(FUTURE_SUFFIX):
             files.remove(name)
-            if match := _FUTURE.fullmatch(name):
+            is_whole = len(name) < ASIDE_NAME_MAX
+            if is_whole and (match := _FUTURE.fullmatch(name)):
                 yield TopicPartition(match["topic"], int(match["partition"]))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from brokers.ids import METADATA_PARTITION, TopicPartition
 from brokers.log.checkpoints import PARTITION_METADATA
-from brokers.log.folders import folder_name
+from brokers.log.folders import aside_name, folder_name
 from brokers.log.root import DELETED_SUFFIX, Root
 from brokers.ports import DiskError, Files
 
@@ -20,7 +20,7 @@ def remove_strays(files: Files, root: Root, kept: frozenset[TopicPartition]) -> 
         if partition is None or partition in kept:
             continue
         try:
-            remove_folder(files, name, name + DELETED_SUFFIX)
+            remove_folder(files, name, aside_name(partition, "stray", DELETED_SUFFIX))
         except DiskError:
             continue
         root.forget(partition)

@@ -6,7 +6,7 @@ import pytest
 
 from brokers.effects import OpenLog
 from brokers.events import LogOpened
-from brokers.ids import METADATA_PARTITION
+from brokers.ids import METADATA_PARTITION, TopicPartition
 from brokers.log.storage import Storage
 from brokers.records.batch import parse_header
 from tests.sim.files import SimFiles
@@ -26,6 +26,27 @@ def test_a_folder_of_an_earlier_topic_is_put_aside_and_not_touched() -> None:
     assert aside in driver.repairs[0]
     assert "00000000000000000000.log" in driver.files.list(aside)
     assert driver.append_next()
+
+
+def test_whatever_was_put_aside_before_finds_room_beside_it() -> None:
+    driver = Driver()
+    other = b"\xee" * 16
+    for owner, following in [(TOPIC_ID, other), (other, TOPIC_ID), (TOPIC_ID, other)]:
+        driver.append_next()
+        driver.open(following)
+        assert f".{owner.hex()}" in driver.repairs[0]
+    assert sum(name.endswith("-stray") for name in driver.files.list("")) == 3
+
+
+def test_partitions_of_a_topic_with_a_long_name_are_put_aside_each_for_itself() -> None:
+    files = SimFiles()
+    storage = Storage(files)
+    long = [TopicPartition("x" * 249, number) for number in (0, 1, 10_000)]
+    for topic_id in (TOPIC_ID, b"\x22" * 16):
+        for partition in long:
+            storage.perform(OpenLog(partition, topic_id), NOW)
+    aside = [name for name in files.list("") if name.endswith("-stray")]
+    assert len(aside) == len(long) and max(map(len, aside)) <= 255
 
 
 @pytest.mark.parametrize("content", DAMAGED)

@@ -28,7 +28,7 @@ from brokers.events import (
     RangeRead,
     Written,
 )
-from brokers.ids import UNASSIGNED_DIRECTORY, Offset
+from brokers.ids import UNASSIGNED_DIRECTORY, Offset, TopicPartition
 from brokers.log.directories import Directories
 from brokers.log.moving import STEP_BYTES
 from brokers.log.storage import Storage
@@ -177,6 +177,28 @@ def test_what_is_trimmed_meanwhile_does_not_come_back() -> None:
     assert names[0] == f"{2:020}.log"
     story.start()
     assert story.log.log_start_offset == 2
+
+
+def test_partitions_of_a_topic_with_a_long_name_move_side_by_side() -> None:
+    story = Story()
+    long = [TopicPartition("x" * 240, number) for number in (0, 1)]
+    for number, partition in enumerate(long):
+        story.storage.perform(OpenLog(partition, TOPIC_ID, False, A), NOW)
+        for offset in range(5):
+            batch = batch_at(offset, size=BIG + number)
+            story.storage.perform(Append(partition, (parse_header(batch),), [batch], False), NOW)
+    moved: set[TopicPartition] = set()
+    while len(moved) < len(long):
+        for partition in long:
+            events = story.storage.perform(CopyLog(partition, B), NOW)
+            assert isinstance(events[0], LogCopied | LogMoved)
+            moved |= {event.partition for event in events if isinstance(event, LogMoved)}
+    story.start()
+    for number, partition in enumerate(long):
+        story.storage.perform(OpenLog(partition, TOPIC_ID, False, UNASSIGNED_DIRECTORY), NOW)
+        read = story.storage.perform(ReadRange(1, partition, 0, 5, 1 << 24, True), NOW)
+        assert read[0].next_offset == 5
+        assert len(read[0].data) == 5 * len(batch_at(0, size=BIG + number))
 
 
 def test_a_cut_begins_the_copy_anew() -> None:

@@ -4,6 +4,7 @@ from brokers.effects import CloseLog, OpenLog, RemoveStrays
 from brokers.events import StraysRemoved
 from brokers.ids import METADATA_PARTITION, TopicPartition
 from brokers.log.storage import Storage
+from brokers.ports import DiskError
 from tests.sim.files import SimFiles
 from tests.unit.brokers.log.logs import NOW, TOPIC_ID
 
@@ -44,6 +45,21 @@ def test_a_log_that_is_open_is_no_stray() -> None:
     storage.perform(CloseLog(LEFT, delete=False), NOW)
     storage.perform(RemoveStrays(frozenset([KEPT])), NOW)
     assert not files.exists("or-ders-11")
+
+
+def test_one_of_the_longest_name_is_removed() -> None:
+    class Real(SimFiles):
+        def rename(self, path: str, new_path: str) -> None:
+            if len(new_path) > 255:
+                raise DiskError(f"{new_path}: File name too long")
+            super().rename(path, new_path)
+
+    files = Real()
+    longest = TopicPartition("x" * 249, 0)
+    Storage(files).perform(OpenLog(longest, TOPIC_ID), NOW)
+    assert Storage(files).perform(RemoveStrays(frozenset()), NOW) == [
+        StraysRemoved((str(longest),))
+    ]
 
 
 def test_a_disk_that_refuses_is_asked_again_at_the_next_start() -> None:
