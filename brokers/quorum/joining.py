@@ -190,10 +190,10 @@ class Joining:
     def _on_changed(
         self, message: AddRaftVoterResponse | RemoveRaftVoterResponse, now: Instant
     ) -> list[Effect]:
-        if message.error_code in (KafkaError.NONE, KafkaError.DUPLICATE_VOTER):
-            self._next_at = (
-                now  # the record is on its way here: then there is more to ask, or nothing
-            )
+        if message.error_code == KafkaError.DUPLICATE_VOTER:
+            return []  # the record is on its way here
+        if message.error_code == KafkaError.NONE:
+            self._next_at = now  # there is more to ask, or nothing
             return []
         why = message.error_message or kafka_error(message.error_code).name
         return [Changed("quorum member", "not a voter yet", why)]

@@ -9,7 +9,7 @@ from brokers.errors import KafkaError
 from brokers.events import Answered
 from brokers.quorum.config import QuorumConfig
 from brokers.quorum.ids import SnapshotId
-from brokers.quorum.joining import Joining
+from brokers.quorum.joining import EVERY_MS, Joining
 from brokers.quorum.member import Member
 from brokers.quorum.messages import ADD_VOTER
 from brokers.quorum.state import QuorumState
@@ -56,3 +56,12 @@ def test_a_refusal_without_words_is_told_whatever_its_code(code: int, why: str) 
     message = AddRaftVoterResponse(error_code=code, error_message=None)
     effects = joining.on_answer(Answered(ask.ticket, message), NOW)
     assert effects == [Changed("quorum member", "not a voter yet", why)]
+
+
+def test_one_that_is_a_voter_already_waits_for_the_record_and_does_not_ask_on_and_on() -> None:
+    """Its disk may be busy for a while, and it fetches nothing until what it has is on it."""
+    joining, ask = applicant()
+    answer = AddRaftVoterResponse(error_code=KafkaError.DUPLICATE_VOTER)
+    assert joining.on_answer(Answered(ask.ticket, answer), NOW + 1) == []
+    assert joining.settle(NOW + 1) == [] and joining.deadline == NOW + EVERY_MS
+    assert len(joining.settle(NOW + EVERY_MS)) == 1
