@@ -24,10 +24,13 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Voter:
-    """A node that decides; its `lag` is in records of the metadata log behind the active controller."""
+    """A node that decides; its `lag` is in records of the metadata log behind the active controller.
+
+    None where that has not heard of it since it was elected.
+    """
 
     id: int
-    lag: int
+    lag: int | None
 
 
 @dataclass(frozen=True, slots=True)

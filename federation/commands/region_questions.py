@@ -52,6 +52,7 @@ QUICK_SECONDS: Final = 5.0  # for what may be left out where a broker does not a
 TOPICS_AT_ONCE: Final = 1_000
 PARTITIONS_AT_ONCE: Final = 2_000  # Kafka gives no more in one answer
 _TOPIC, _BROKER = 2, 4  # Kafka's resource types
+_UNKNOWN: Final = -1
 
 
 def picture(client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = False) -> Picture:
@@ -110,7 +111,10 @@ def _quorum(address: str) -> Quorum | None:
     told = answer.topics[0].partitions[0]
     ends = {each.replica_id: each.log_end_offset for each in told.current_voters}
     end = ends.get(told.leader_id, told.high_watermark)
-    voters = tuple(Voter(voter, max(0, end - offset)) for voter, offset in sorted(ends.items()))
+    voters = tuple(
+        Voter(voter, None if offset == _UNKNOWN else max(0, end - offset))
+        for voter, offset in sorted(ends.items())
+    )
     return Quorum(told.leader_id, told.leader_epoch, told.high_watermark, voters)
 
 

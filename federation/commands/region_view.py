@@ -23,6 +23,7 @@ from federation.commands.region_picture import (
     Picture,
     Short,
     Topic,
+    Voter,
     matching,
     short_of_replicas,
     tally,
@@ -191,11 +192,14 @@ def _controller(found: Picture) -> str:
 def _voters(found: Picture) -> str:
     if found.quorum is None:
         return ""
-    voters = ", ".join(
-        f"{voter.id} ({voter.lag} records behind)" if voter.lag else str(voter.id)
-        for voter in found.quorum.voters
-    )
+    voters = ", ".join(map(_voter, found.quorum.voters))
     return f", leader epoch {found.quorum.leader_epoch}, voters {voters}"
+
+
+def _voter(voter: Voter) -> str:
+    if voter.lag is None:
+        return f"[red]{voter.id} (not heard of since the election)[/]"
+    return f"{voter.id} ({voter.lag} records behind)" if voter.lag else str(voter.id)
 
 
 def _broker_table(found: Picture) -> Table:

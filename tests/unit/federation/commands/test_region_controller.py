@@ -12,6 +12,7 @@ from brokers.wire.messages.quorum import (
     DescribeQuorumResponse,
     DescribeQuorumResponsePartition,
     DescribeQuorumResponseTopic,
+    QuorumReplicaState,
 )
 from tests.unit.federation.commands.broker_double import Answers, broker_double
 
@@ -54,3 +55,21 @@ def test_a_region_without_an_active_controller_names_none_and_is_not_well(quorum
     found = json.loads(told.stdout)
     assert (found["controller"], found["quorum"]) == (-1, None)
     assert [broker["id"] for broker in found["brokers"]] == [3], "the rest is told all the same"
+
+
+def heard_of_one(_: Any) -> DescribeQuorumResponse:
+    voters = [
+        QuorumReplicaState(replica_id=1, log_end_offset=100),
+        QuorumReplicaState(replica_id=2, log_end_offset=-1),
+    ]
+    told = DescribeQuorumResponsePartition(leader_id=1, high_watermark=100, current_voters=voters)
+    topics = [DescribeQuorumResponseTopic(topic_name="__cluster_metadata", partitions=[told])]
+    return DescribeQuorumResponse(topics=topics)
+
+
+def test_a_voter_that_was_not_heard_of_is_behind_by_nobody_knows_how_much() -> None:
+    with broker_double({**REGION, 55: (2, heard_of_one)}) as broker:
+        told = json.loads(broker.run("region", "describe", "--json").stdout)
+        shown = broker.run("region", "describe").output
+    assert told["quorum"]["voters"] == [{"id": 1, "lag": 0}, {"id": 2, "lag": None}]
+    assert "voters 1, 2 (not heard of since the election)" in shown
