@@ -7,6 +7,7 @@ others is taken to be in that one, unless it is known to be new.
 
 from collections import Counter
 from collections.abc import Callable, Collection
+from functools import partial
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -157,12 +158,9 @@ class Directories:
         return self._homes.get(partition, self._metadata)
 
     def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
-        partition = effect.partition
-        home = self._homes.get(partition)
-        try:
-            home = home or self._found_home(effect) or self._new_home(effect.directory)
-        except DiskError as error:
-            return [LogFailed(partition, str(error), effect.directory)]
+        partition, refused = effect.partition, list[Event]()
+        home = self._homes.get(partition) or self._found_home(effect, refused)
+        home = home or self._new_home(effect.directory)
         if home is None:
             because = "it lies in a log directory that is offline"
             return [LogFailed(partition, because, effect.directory)]
@@ -171,21 +169,24 @@ class Directories:
         target = self._interrupted.get(partition, home.directory)
         if target != home.directory and home.opened(partition) is not None:
             events.append(MoveInterrupted(partition, self._interrupted.pop(partition)))
-        return events
+        return events + refused
 
-    def _found_home(self, effect: OpenLog) -> Storage | None:
-        """Where it was found. Of two, that which a move has ended in is kept, or that which the region knows."""
+    def _found_home(self, effect: OpenLog, refused: list[Event]) -> Storage | None:
+        """Where it was found. Of two, that which a move has ended in is kept, or that which the region knows.
+
+        A directory that won't give up the other one has failed, and not the one that is kept.
+        """
         partition, found = effect.partition, self._found.get(effect.partition, [])
         mark = mark_in(folder_name(partition))
         if len(found) > 1:
             found.sort(key=lambda each: each.directory != effect.directory)
             found.sort(key=lambda each: not each.files.exists(mark))
-            found.sort(key=lambda each: owner_of(each.files, partition) != effect.topic_id)
+            found.sort(key=lambda each: not _may_belong(each, partition, effect.topic_id))
             for other in found[1:]:
-                clear_folder(other.files, partition)
+                _try(other, partial(clear_folder, other.files, partition), refused)
                 self._counts[other.directory] -= 1
-        if found and not self._missing:  # else the other folder may come back
-            found[0].files.remove(mark)
+        if found and not self._missing and not refused:  # else the other folder may come back
+            _try(found[0], partial(found[0].files.remove, mark), refused)
         self._found.pop(partition, None)
         return found[0] if found else None
 
@@ -313,3 +314,18 @@ class Directories:
 
     def _on_all(self, effect: StorageEffect, now: Instant) -> list[Event]:
         return [event for each in self._storages.values() for event in each.perform(effect, now)]
+
+
+def _may_belong(storage: Storage, partition: TopicPartition, topic_id: bytes) -> bool:
+    """Whether the folder is the topic's, or nobody can tell: whoever opens or clears it hears why."""
+    try:
+        return owner_of(storage.files, partition) == topic_id
+    except DiskError:
+        return True
+
+
+def _try(storage: Storage, act: Callable[[], object], refused: list[Event]) -> None:
+    try:
+        act()
+    except DiskError as error:
+        refused.append(DirectoryRefused(str(error), storage.directory))

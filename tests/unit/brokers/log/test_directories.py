@@ -35,6 +35,7 @@ from brokers.ids import (
 )
 from brokers.log.directories import Directories
 from brokers.log.storage import Storage
+from brokers.ports import DiskError
 from brokers.records.batch import parse_header
 from tests.sim.files import SimFiles
 from tests.unit.brokers.log.logs import NOW, TOPIC_ID, batch_at
@@ -228,6 +229,22 @@ def test_of_two_folders_of_one_name_the_one_that_the_region_knows_is_kept(known:
     assert [name for name in node.disks[other].list("") if "t-0" in name] == [
         f"t-0.{TOPIC_ID.hex()}-stray"
     ]
+
+
+@pytest.mark.parametrize("what", ["rename", "read"])
+def test_of_two_the_directory_that_refuses_is_the_one_that_has_failed(what: str) -> None:
+    def refuse(self: SimFiles, path: str, *rest: object) -> object:
+        raise DiskError(f"{path}: the device reports errors")
+
+    node = Node(A, B)
+    for each in (A, B):
+        Storage(node.disks[each]).perform(OpenLog(at("t-0"), TOPIC_ID), NOW)
+    node.start()
+    node.disks[B].__class__ = type("Refusing", (SimFiles,), {what: refuse})
+    events = node.storage.perform(OpenLog(at("t-0"), TOPIC_ID, False, A), NOW)
+    opened, refused = events
+    assert isinstance(opened, LogOpened) and opened.directory == A
+    assert isinstance(refused, DirectoryRefused) and refused.directory == B
 
 
 def test_a_folder_of_an_earlier_topic_does_not_count() -> None:
