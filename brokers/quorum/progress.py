@@ -8,6 +8,7 @@ from brokers.quorum.voters import Voter, VoterSet
 
 OBSERVERS_MAX = 1_000
 OBSERVER_FORGOTTEN_MS = 300_000  # Kafka's
+_NOBODY = VoterSet(())
 
 
 @dataclass(slots=True)
@@ -54,8 +55,8 @@ class Progresses:
         return self._of.get(key)
 
     def observers(self, voters: VoterSet, now: Instant) -> list[tuple[ReplicaKey, Progress]]:
-        """Who asks and does not vote."""
-        self._forget(now)
+        """Who asks and does not vote. Voters are remembered, however long they have been silent."""
+        self._forget(now, voters)
         return sorted((key, each) for key, each in self._of.items() if not voters.has(key))
 
     def _remembered(self, key: ReplicaKey, now: Instant) -> Progress:
@@ -63,8 +64,12 @@ class Progresses:
             self._forget(now)
         return self._of.setdefault(key, Progress())
 
-    def _forget(self, now: Instant) -> None:
+    def _forget(self, now: Instant, voters: VoterSet = _NOBODY) -> None:
         long_ago = now - OBSERVER_FORGOTTEN_MS
-        self._of = {key: each for key, each in self._of.items() if each.fetched_at > long_ago}
+        self._of = {
+            key: each
+            for key, each in self._of.items()
+            if each.fetched_at > long_ago or voters.has(key)
+        }
         while len(self._of) >= OBSERVERS_MAX:
             del self._of[min(self._of, key=lambda key: self._of[key].fetched_at)]

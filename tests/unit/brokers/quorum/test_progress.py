@@ -46,3 +46,13 @@ def test_who_only_takes_parts_of_a_snapshot_is_within_the_bound_too() -> None:
     for node_id in range(OBSERVERS_MAX + 5):
         progresses.touched(ReplicaKey(node_id), NOW + node_id)
     assert len(vars(progresses)["_of"]) <= OBSERVERS_MAX
+
+
+def test_how_far_a_voter_came_is_known_however_long_it_is_down() -> None:
+    """Whoever describes the quorum is told, and telling it changes nothing."""
+    progresses, voters = Progresses(), VoterSet([Voter(1, UUID(int=7))])
+    progresses.fetched(KNOWN, 5, 8, NOW)
+    progresses.fetched(ReplicaKey(9), 5, 8, NOW)
+    assert progresses.observers(voters, NOW + OBSERVER_FORGOTTEN_MS) == []
+    assert progresses.get(KNOWN) == Progress(5, NOW, -1)
+    assert progresses.get(ReplicaKey(9)) is None
