@@ -124,14 +124,6 @@ def test_a_lost_session_is_begun_anew_at_once_and_a_leader_that_loses_each_is_le
     assert len(node.asks) == 4
 
 
-def test_an_error_that_only_a_later_release_knows_is_one_to_try_again_after() -> None:
-    node = following()
-    answer(node, node.asks[0], error=32_000)
-    assert len(node.asks) == 1
-    node.wait(20)
-    assert len(node.asks) == 2
-
-
 def test_a_leader_without_sessions_is_told_everything_each_time() -> None:
     node = following()
     answer(node, node.asks[0], part(0), session=0)
