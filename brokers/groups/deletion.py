@@ -1,6 +1,6 @@
 """Deleting groups, and offsets of groups: tombstones first, gone when they are committed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from brokers.errors import KafkaError
 from brokers.groups.effects import Answer, GroupEffect
@@ -56,7 +56,8 @@ def delete_offsets(
     ticket: Ticket, group: Group, partitions: Iterable[TopicPartition], journal: Journal
 ) -> list[GroupEffect]:
     """OffsetDelete (KIP-496): of a living group only what nobody in it reads."""
-    errors = {partition: _undeletable(group, partition) for partition in partitions}
+    is_read = group.readership() if group.state is not State.EMPTY else _by_nobody
+    errors = {partition: _undeletable(partition, is_read) for partition in partitions}
     if group.state is not State.EMPTY and group.protocol_type != CONSUMER:
         return [Answer(ticket, DeleteOffsetsAnswer(KafkaError.NON_EMPTY_GROUP))]
     known = {*group.offsets, *journal.offsets_in_flight(group)}
@@ -66,10 +67,12 @@ def delete_offsets(
     return journal.append(group, tombstones(group.id, doomed), _deleted(ticket, errors))
 
 
-def _undeletable(group: Group, partition: TopicPartition) -> KafkaError:
-    if group.state is not State.EMPTY and group.may_read(partition.topic):
-        return KafkaError.GROUP_SUBSCRIBED_TO_TOPIC
-    return KafkaError.NONE
+def _by_nobody(topic: str) -> bool:
+    return False
+
+
+def _undeletable(partition: TopicPartition, is_read: Callable[[str], bool]) -> KafkaError:
+    return KafkaError.GROUP_SUBSCRIBED_TO_TOPIC if is_read(partition.topic) else KafkaError.NONE
 
 
 def _deleted(ticket: Ticket, errors: Mapping[TopicPartition, KafkaError]) -> Then:

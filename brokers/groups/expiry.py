@@ -4,7 +4,7 @@ A group's offsets die `offsets.retention.minutes` after it became empty, a stand
 commit, and those of a living group only for topics that it no longer subscribes to.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from brokers.groups.config import GroupConfig
 from brokers.groups.deletion import end_of
@@ -69,8 +69,11 @@ class Expiry:
 
 def expired(group: Group, now: Instant, config: GroupConfig) -> Iterator[TopicPartition]:
     """Partitions whose offset has outlived its time."""
+    if not group.offsets:
+        return
+    is_unread = _unread(group)
     for partition, committed in group.offsets.items():
-        if group.protocol_type is not None and not _is_unread(group, partition.topic):
+        if not is_unread(partition.topic):
             continue
         until = group.expiries.get(partition)
         if until is None:
@@ -79,15 +82,14 @@ def expired(group: Group, now: Instant, config: GroupConfig) -> Iterator[TopicPa
             yield partition
 
 
-def _is_unread(group: Group, topic: str) -> bool:
-    """Whether nobody in the group reads the topic; Kafka can only tell of stable groups of consumers."""
-    if group.state is State.EMPTY:
-        return True
-    return (
-        group.state is State.STABLE
-        and group.protocol_type == CONSUMER
-        and not group.may_read(topic)
-    )
+def _unread(group: Group) -> Callable[[str], bool]:
+    """Whether nobody in the group reads a topic; Kafka can only tell of stable groups of consumers."""
+    if group.state is State.EMPTY or group.protocol_type is None:
+        return lambda topic: True
+    if group.state is not State.STABLE or group.protocol_type != CONSUMER:
+        return lambda topic: False
+    is_read = group.readership()
+    return lambda topic: not is_read(topic)
 
 
 def _counts_from(group: Group, committed: OffsetAndMetadata) -> Instant:

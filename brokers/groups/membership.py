@@ -3,7 +3,7 @@
 Always: `leader` is None or a member; `static_members` names members; a member waits for at most one answer.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from brokers.groups.requests import JoinedMember
@@ -176,9 +176,16 @@ class Group:
 
     def may_read(self, topic: str) -> bool:
         """Whether members subscribe to the topic; a subscription that cannot be read covers everything."""
-        if self.protocol_type != CONSUMER:
-            return False
-        return any(topics is None or topic in topics for topics in self._subscriptions())
+        return self.readership()(topic)
+
+    def readership(self) -> Callable[[str], bool]:
+        """`may_read` for many topics: in a group of hundreds, reading what all of them subscribe to takes a while."""
+        read: set[str] = set()
+        for topics in self._subscriptions() if self.protocol_type == CONSUMER else ():
+            if topics is None:
+                return lambda topic: True
+            read |= topics
+        return read.__contains__
 
     def _subscriptions(self) -> Iterator[frozenset[str] | None]:
         for member in self.members.values():
