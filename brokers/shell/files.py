@@ -82,7 +82,7 @@ class DiskFiles:
             handle = self._handle(path)
             os.ftruncate(handle.descriptor, size)
             self._cut(path, size)
-            os.fsync(handle.descriptor)
+        self.sync(path)  # where it fails, what lies before the cut is in doubt too
 
     def sync(self, path: str) -> None:
         try:

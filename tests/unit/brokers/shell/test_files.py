@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brokers.ports import DiskError
+from brokers.ports import DiskError, SyncError
 from brokers.shell.files import DiskFiles
 
 
@@ -146,6 +146,21 @@ def test_the_names_that_a_killed_process_left_are_synced_with_the_first_file(
     files.append("topic-0/next", [b"x"])
     files.sync("topic-0/next")
     assert files.folders == ["topic-0", "", "topic-0"]
+
+
+class Ailing(DiskFiles):
+    """The device refuses every sync."""
+
+    def sync(self, path: str) -> None:
+        raise SyncError(f"{path}: the device reports errors")
+
+
+def test_a_cut_that_may_not_last_is_a_failed_sync_as_any(tmp_path: Path) -> None:
+    files = Ailing(tmp_path)
+    files.append("log", [b"never synced"])
+    with pytest.raises(SyncError):
+        files.truncate("log", 5)
+    assert files.size("log") == 5
 
 
 def test_a_range_holds_its_file_open_and_nothing_else_does(tmp_path: Path) -> None:
