@@ -1,12 +1,13 @@
 """DescribeQuorum: who leads, and how far its members are, as their leader sees them (KIP-595, 853)."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.ids import METADATA_PARTITION, Instant
-from brokers.quorum.ids import ReplicaKey
+from brokers.quorum.ids import NO_DIRECTORY, ReplicaKey
 from brokers.quorum.member import Member
 from brokers.quorum.progress import Progress
 from brokers.quorum.roles import Leader
@@ -22,7 +23,7 @@ from brokers.wire.messages.quorum import (
     QuorumReplicaState,
 )
 
-NODES_FROM = 2
+NODES_FROM = DIRECTORIES_FROM = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +35,20 @@ class Describing:
         assert isinstance(message, DescribeQuorumRequest)
         response = DescribeQuorumResponse(
             error_message=None,
-            topics=[self._topic(topic, now) for topic in message.topics],
+            topics=[self._topic(topic, request.api_version, now) for topic in message.topics],
             nodes=self._nodes() if request.api_version >= NODES_FROM else [],
         )
         return [Reply(request.ticket, response)]
 
     def _topic(
-        self, topic: DescribeQuorumRequestTopic, now: Instant
+        self, topic: DescribeQuorumRequestTopic, version: int, now: Instant
     ) -> DescribeQuorumResponseTopic:
         asked = [(topic.topic_name, each.partition_index) for each in topic.partitions]
-        return DescribeQuorumResponseTopic(
-            topic_name=topic.topic_name, partitions=[self._partition(each, now) for each in asked]
-        )
+        found = [self._partition(each, now) for each in asked]
+        if version < DIRECTORIES_FROM:
+            for replica in chain.from_iterable(map(_replicas, found)):
+                replica.replica_directory_id = NO_DIRECTORY
+        return DescribeQuorumResponseTopic(topic_name=topic.topic_name, partitions=found)
 
     def _partition(
         self, partition: tuple[str, int], now: Instant
@@ -93,6 +96,10 @@ class Describing:
             )
             for voter in self.member.voters.latest
         ]
+
+
+def _replicas(partition: DescribeQuorumResponsePartition) -> list[QuorumReplicaState]:
+    return [*partition.current_voters, *partition.observers]
 
 
 def _state(key: ReplicaKey, progress: Progress) -> QuorumReplicaState:

@@ -1,13 +1,23 @@
 """Where the leader is, for those who ask somebody else: in the versions that have a place for it."""
 
+from uuid import UUID
+
 import pytest
 
 from brokers.effects import Reply
-from brokers.quorum.messages import BEGIN_EPOCH, END_EPOCH, FETCH, FETCH_SNAPSHOT, TOPIC, VOTE
+from brokers.quorum.messages import (
+    BEGIN_EPOCH,
+    DESCRIBE,
+    END_EPOCH,
+    FETCH,
+    FETCH_SNAPSHOT,
+    TOPIC,
+    VOTE,
+)
 from brokers.wire import codec
 from brokers.wire.message import Message
 from brokers.wire.messages import fetch, quorum, quorum_snapshots
-from tests.unit.brokers.quorum.quorums import Member
+from tests.unit.brokers.quorum.quorums import Member, directory
 
 LONG_AGO = 1  # a leader epoch
 ASKED = {
@@ -91,3 +101,25 @@ def answer(key: int, version: int) -> Message:
 def test_an_old_version_is_answered_without_it(key: int, version: int, is_told: bool) -> None:
     told = [each.node_id for each in answer(key, version).node_endpoints]  # type: ignore[attr-defined]
     assert told == ([2] if is_told else [])
+
+
+@pytest.mark.parametrize("version", range(3))
+def test_the_quorum_is_described_in_every_version_with_disks_where_there_is_a_place(
+    version: int,
+) -> None:
+    member = Member().elect()
+    member.sync()
+    member.fetch(1, 1, replica=2)
+    member.fetch(1, 1, replica=9)
+    partitions = [quorum.DescribeQuorumRequestPartition(partition_index=0)]
+    topics = [quorum.DescribeQuorumRequestTopic(topic_name=TOPIC, partitions=partitions)]
+    request = quorum.DescribeQuorumRequest(topics=topics)
+    (reply,) = [
+        each for each in member.request(DESCRIBE, request, version) if isinstance(each, Reply)
+    ]
+    frame = b"".join(map(bytes, codec.encode_response(DESCRIBE, version, reply.message)))
+    read = codec.decode_response(DESCRIBE, version, frame, 0)
+    (told,) = read.topics[0].partitions  # type: ignore[attr-defined]
+    assert [each.log_end_offset for each in told.current_voters] == [1, 1, -1]
+    disks = [each.replica_directory_id for each in (*told.current_voters[:2], *told.observers)]
+    assert disks == [directory(each) if version >= 2 else UUID(int=0) for each in (1, 2, 9)]
