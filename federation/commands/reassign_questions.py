@@ -97,7 +97,10 @@ def alter(
 
 
 def _refused(what: str, answer: Any) -> None:
-    raise Failure(f"{what}: {_because(answer)}", hint="look at the broker's log")
+    hint = "look at the broker's log"
+    if answer.error_code == KafkaError.REQUEST_TIMED_OUT:
+        hint = "see `causeway region describe` for whether a controller is active, then try again"
+    raise Failure(f"{what}: {_because(answer)}", hint=hint)
 
 
 def _because(answer: Any) -> str:

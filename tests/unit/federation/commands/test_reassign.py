@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from brokers.errors import KafkaError
 from brokers.wire.messages.cluster import DescribeClusterBroker, DescribeClusterResponse
 from brokers.wire.messages.configs import (
     DescribeConfigsResourceResult,
@@ -241,6 +242,15 @@ def test_a_throttle_is_set_before_anything_moves(region: Region, tmp_path: Path)
     rates = dict.fromkeys(RATES, (SET, "1000"))
     assert brokers == [(4, "1", rates), (4, "2", rates), (4, "4", rates)]
     assert last == ("orders", 0, [1, 4])
+
+
+def test_without_a_controller_the_way_to_see_it_is_told(tmp_path: Path) -> None:
+    region = Region()
+    late = AlterPartitionReassignmentsResponse(error_code=KafkaError.REQUEST_TIMED_OUT)
+    with broker_double({**region.answers(), 45: (1, lambda _: late)}) as region.broker:
+        ran = execute(region, plan(tmp_path, {0: [1, 3]}))
+    assert ran.exit_code == 1
+    assert "see `causeway region describe` for whether a controller is active" in ran.output
 
 
 def test_other_moves_must_be_over_or_allowed(region: Region, tmp_path: Path) -> None:
