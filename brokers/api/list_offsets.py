@@ -42,19 +42,23 @@ class PendingLookup:
         self._request = request
         self._isolation = message.isolation_level
         self._missing = 1
+        self._twice = _asked_twice(message)
         self.response = ListOffsetsResponse()
 
     def look_up(
         self, topic: str, asked: ListOffsetsPartition
     ) -> tuple[list[Effect], ListOffsetsPartitionResponse]:
         item = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
+        partition = TopicPartition(topic, asked.partition_index)
         try:
+            if partition in self._twice:
+                raise Refusal(KafkaError.INVALID_REQUEST)
             if (
                 self._request.api_version < FIRST_VERSION.get(asked.timestamp, 0)
                 or asked.timestamp < -6
             ):
                 raise Refusal(KafkaError.UNSUPPORTED_VERSION)
-            replica = self._context.require_leader(TopicPartition(topic, asked.partition_index))
+            replica = self._context.require_leader(partition)
             replica.require_log()
             replica.require_leader_epoch(asked.current_leader_epoch)
             return self._answer(replica, asked.timestamp, item), item
@@ -116,6 +120,17 @@ class PendingLookup:
     def release(self) -> list[Effect]:
         self._missing -= 1
         return [] if self._missing else [Reply(self._request.ticket, self.response)]
+
+
+def _asked_twice(message: ListOffsetsRequest) -> set[TopicPartition]:
+    """Kafka answers none of these; and each lookup of a timestamp reads from the disk."""
+    seen: set[TopicPartition] = set()
+    twice: set[TopicPartition] = set()
+    for topic in message.topics:
+        for asked in topic.partitions:
+            partition = TopicPartition(topic.name, asked.partition_index)
+            (twice if partition in seen else seen).add(partition)
+    return twice
 
 
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:

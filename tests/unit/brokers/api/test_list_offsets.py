@@ -93,6 +93,25 @@ def test_unknown_special_timestamps_and_partitions_are_refused(whole: Whole) -> 
     assert fenced.error_code == KafkaError.UNKNOWN_LEADER_EPOCH
 
 
+@pytest.mark.parametrize("version", range(1, 12))
+def test_a_partition_that_is_asked_for_twice_is_refused_each_time(
+    whole: Whole, version: int
+) -> None:
+    whole.create("u", 2)
+    topics = [
+        ListOffsetsTopic(name=name, partitions=[ListOffsetsPartition(**asked) for asked in each])
+        for name, each in (
+            ("t", [{"timestamp": NOW}]),
+            ("u", [{"partition_index": 1, "timestamp": -2}, {"timestamp": -2}]),
+            ("t", [{"timestamp": -1}]),
+        )
+    ]
+    answer = whole.ask(list_offsets, version, ListOffsetsRequest(replica_id=-1, topics=topics))
+    told = [(item.error_code, item.offset) for topic in answer.topics for item in topic.partitions]
+    refused = (KafkaError.INVALID_REQUEST, -1)
+    assert told == [refused, (0, 0), (0, 0), refused]
+
+
 @pytest.mark.parametrize("version", range(2, 5))
 @pytest.mark.parametrize(("epoch", "answer"), [(0, (0, 5)), (1, (-1, -1)), (-1, (-1, -1))])
 def test_where_a_leader_epoch_ended(
