@@ -44,8 +44,10 @@ class Changes:
             was_behind = new.leader not in (*old.isr, *old.elr)
             self.unclean_elections += was_behind and new.recovery_state == RECOVERING
         if new.leader == self._node_id:
-            self.isr_shrinks += len(new.isr) < len(old.isr)
-            self.isr_expands += len(new.isr) > len(old.isr)
+            lost, won = {*old.isr} - {*new.isr}, {*new.isr} - {*old.isr}
+            # Who has no replica any more was moved away, and did not fall behind.
+            self.isr_shrinks += not lost.isdisjoint(new.replicas)
+            self.isr_expands += bool(won)
 
 
 class Counter(NamedTuple):

@@ -67,6 +67,21 @@ def test_in_sync_sets_are_counted_by_their_leaders_alone() -> None:
     assert region.counted("elections") == [0, 0, 0]
 
 
+def test_a_replica_that_is_moved_away_has_not_fallen_behind() -> None:
+    """And the one that came instead has joined, though the in-sync set is as large as it was."""
+    changes, image = Changes(1), Image("c")
+    moving = placed(1, (1, 2))._replace(adding=(3,), removing=(2,))
+    for one in (moving, placed(1, (1, 3))._replace(replicas=(1, 3))):
+        image.topics_by_name["t"] = TopicImage("t", UUID(int=1), (one,))
+        changes.follow(image, ImageDelta(topics_changed=("t",)))
+    assert (changes.isr_shrinks, changes.isr_expands) == (0, 1)
+    image.topics_by_name["t"] = TopicImage(
+        "t", UUID(int=1), (placed(1, (1,))._replace(replicas=(1,)),)
+    )
+    changes.follow(image, ImageDelta(topics_changed=("t",)))
+    assert (changes.isr_shrinks, changes.isr_expands) == (0, 1), "one replica less was asked for"
+
+
 def test_elections_are_counted_by_every_node_and_unclean_ones_apart() -> None:
     region = Region((1, (1, 2)), (1, (1, 2)))
     region.now((2, (2,)), (1, (1, 2)))
