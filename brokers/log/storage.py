@@ -368,12 +368,13 @@ class Storage:
         return events
 
     def _perform_on_state(self, effect: SaveState | LoadState, now: Instant) -> list[Event]:
-        """What the disk refuses takes the log offline in whose folder the file lies; without one nobody can go on."""
+        """What the disk refuses takes the log offline in whose folder the file lies, if it was not just before; without
+        one nobody can go on."""
         try:
             return [perform_on_state(self._files, effect)]
         except DiskError as error:
-            for partition, log in self._logs.items():
-                if effect.name.startswith(f"{log.directory}/"):
+            for partition in (*self._logs, *self._offline):
+                if effect.name.startswith(f"{folder_name(partition)}/"):
                     return self._fail(partition, error)
             raise
 
