@@ -46,18 +46,20 @@ def _record(group: Group, members: tuple[MemberImage, ...], now: Instant) -> Gro
 def restore(group: Group, image: GroupImage) -> None:
     """Make a group what its record says; its members' sessions begin anew.
 
-    A record that names a member or an instance twice, or a stranger as leader, is no reason to fail later.
+    A record that names a member or an instance twice, nobody as a member, or a stranger as leader, is no reason to
+    fail later.
     """
     group.has_record = True
     group.protocol_type = image.protocol_type or None
     group.generation = image.generation
     group.protocol = image.protocol
-    group.state = State.STABLE if image.members else State.EMPTY
     group.state_since = image.state_since if image.state_since >= 0 else None
     group.members, group.static_members, group.supporters, group.leader = {}, {}, {}, None
     for member in image.members:
-        if member.id not in group.members and member.instance_id not in group.static_members:
+        is_new = member.id not in group.members and member.instance_id not in group.static_members
+        if member.id and is_new:
             group.add(_member(member, image), image.protocol_type)
+    group.state = State.STABLE if group.members else State.EMPTY
     if image.leader in group.members:
         group.leader = image.leader
 

@@ -65,6 +65,12 @@ def test_a_later_record_leaves_nothing_of_an_earlier_one() -> None:
     assert group.supporters == {"sticky": 1}
 
 
+def test_a_member_without_an_id_is_nobody() -> None:
+    group = restored(replace(IMAGE, members=(member(""), member("b"))))
+    assert list(group.members) == ["b"]
+    assert restored(replace(IMAGE, members=(member(""),))).state is State.EMPTY
+
+
 @pytest.mark.parametrize(
     "members",
     [
