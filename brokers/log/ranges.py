@@ -39,6 +39,8 @@ def read_batches(
     first = parse_header(data)
     if first.next_offset > bound or (first.length > size_max and not at_least_one):
         return b"", offset
+    if first.length > segment.size - position:
+        raise segment.damage(position)
     if first.length > len(data):
         data = memoryview(files.read(segment.path, position, first.length))
     if first.length >= size_max:
@@ -71,6 +73,9 @@ def find_batches(
         if header.next_offset > bound or (start + header.length > limit and is_enough):
             break
         end, next_offset = start + header.length, header.next_offset
+    else:
+        if end == position < segment.size:
+            raise segment.damage(position)
     return end - position, next_offset
 
 

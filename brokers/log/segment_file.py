@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from struct import Struct
 
+from brokers.errors import KafkaError
 from brokers.ids import Buffer, Buffers, Instant, Offset
 from brokers.log.indexes import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
 from brokers.log.segments import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
 from brokers.ports import Appending, DiskError, FileRange, Files
-from brokers.records.batch import HEADER_SIZE, BatchHeader, parse_header
+from brokers.records.batch import HEADER_SIZE, BatchError, BatchHeader, parse_header
 
 _HOP_BYTES = 1 << 16  # headers of small batches are read in chunks of this,
 _LARGE_BATCH_BYTES = 1 << 13  # those of batches from this size on one by one
@@ -45,6 +46,7 @@ class SegmentFile:
         "_files",
         "_index",
         "_interval",
+        "_rebuilt",
         "_saved",
         "_time_index",
         "_unindexed",
@@ -61,6 +63,7 @@ class SegmentFile:
     def __init__(self, files: Files, directory: str, base_offset: Offset, interval: int) -> None:
         self._files = files
         self._interval = interval  # index.interval.bytes
+        self._rebuilt = False
         self.base_offset = base_offset
         self.path = f"{directory}/{file_name(base_offset, LOG)}"
         self.index_path = f"{directory}/{file_name(base_offset, INDEX)}"
@@ -201,14 +204,29 @@ class SegmentFile:
         self._files.remove(self.time_index_path)
         self._empty()
 
-    def rebuild_indexes(self) -> None:
-        """Make both indexes anew from the headers in the log file; raises `BatchError` where it is damaged."""
-        end = self.size
+    def rebuild_indexes(self) -> bool:
+        """Make both indexes anew from the headers in the log file -> False if they were, by this process.
+
+        Raises `BatchError` where the file is damaged: then all stays as it is, or what lies behind would be skipped.
+        """
+        if self._rebuilt:
+            return False
+        self._rebuilt = True
+        end, whole = self.size, 0
+        for position, header in self.hop(0, end):
+            whole = position + header.length
+        if whole < end:
+            raise self.damage(whole)
         self.discard_indexes()
         for _, header in self.hop(0, end):
             self.note(header)
         self.seal()
         self.sync_indexes()
+        return True
+
+    def damage(self, position: int) -> BatchError:
+        """What to raise where no whole batch begins."""
+        return BatchError(KafkaError.CORRUPT_MESSAGE, f"{self.path} is damaged at byte {position}")
 
     def hop(self, position: int, end: int | None = None) -> Iterator[tuple[int, BatchHeader]]:
         """(position, header) of each whole batch from `position` on, reading little more than headers.

@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
-from brokers.errors import KafkaError
 from brokers.ids import Buffer, Buffers, LeaderEpoch, Offset
 from brokers.log.checkpoints import LEADER_EPOCHS, format_epochs
 from brokers.log.ranges import find_batches, read_batches
@@ -252,7 +251,8 @@ class StoredLog:
         try:
             return _hop_to(segment, segment.index.floor(offset), offset)
         except BatchError:
-            segment.rebuild_indexes()
+            if not segment.rebuild_indexes():
+                raise
             return _hop_to(segment, segment.index.floor(offset), offset)
 
     def _keep_loaded(self, segment: SegmentFile) -> None:
@@ -261,13 +261,14 @@ class StoredLog:
 
 
 def _hop_to(segment: SegmentFile, start: int, offset: Offset) -> int:
-    expected = segment.base_offset
+    expected, end = segment.base_offset, start
     for position, header in segment.hop(start):
         overshot = header.base_offset > offset and position == start and start > 0
         if header.base_offset < expected or overshot:
-            because = f"{segment.path} is not in order at byte {position}"
-            raise BatchError(KafkaError.CORRUPT_MESSAGE, because)
+            raise segment.damage(position)
         if header.next_offset > offset:
             return position
-        expected = header.next_offset
-    return segment.size
+        expected, end = header.next_offset, position + header.length
+    if end < segment.size:
+        raise segment.damage(end)
+    return end
