@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brokers.effects import Changed, Effect, End
-from brokers.errors import KafkaError
+from brokers.errors import KafkaError, told_error
 from brokers.events import Answered, AskFailure
 from brokers.ids import Instant, LeaderEpoch, Offset, Peer, Ticket
 from brokers.log.log import Log
@@ -25,7 +25,6 @@ from brokers.quorum.messages import (
     PARTITION,
     TOPIC,
     ask,
-    kafka_error,
     only_partition,
     told_peers,
 )
@@ -213,7 +212,7 @@ class Following:
 
     def _refused(self, asked: _Asked, answer: PartitionData, now: Instant) -> list[Effect]:
         member, told = self._member, answer.current_leader
-        error = kafka_error(answer.error_code)
+        error = told_error(answer.error_code)
         self._next_at = now + member.config.retry_backoff_ms
         if told is not None:
             effects = member.hear_of(told.leader_epoch, told.leader_id, now)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from brokers.effects import Ask
-from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.ids import METADATA_PARTITION, Peer, Ticket
 from brokers.quorum.ids import METADATA_TOPIC_ID
@@ -66,13 +65,6 @@ def endpoints(make: type[_Endpoint], leader: Peer | None, request: Request) -> l
 def told_peers(message: Any) -> list[Peer]:
     """Addresses that came with an answer."""
     return [Peer(each.node_id, each.host, each.port) for each in message.node_endpoints]
-
-
-def kafka_error(code: int) -> KafkaError:
-    try:
-        return KafkaError(code)
-    except ValueError:
-        return KafkaError.UNKNOWN_SERVER_ERROR
 
 
 def _is_metadata(topic: Any) -> bool:

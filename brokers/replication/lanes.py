@@ -12,10 +12,9 @@ from enum import Enum
 from typing import Protocol
 
 from brokers.effects import Changed, Effect
-from brokers.errors import KafkaError
+from brokers.errors import KafkaError, told_error
 from brokers.events import Answered, AskFailure
 from brokers.ids import BrokerId, Instant
-from brokers.quorum.messages import kafka_error
 from brokers.replication.asking import Asking
 from brokers.replication.following import Following, Outcome
 from brokers.replication.host import Host
@@ -151,7 +150,7 @@ class Lane:
         if self._failures:
             self._note_gone(False)
         if response.error_code:
-            return self._refused(kafka_error(response.error_code), now)
+            return self._refused(told_error(response.error_code), now)
         self._failures = 0
         self._state = _State.STORING
         self.asking.opened(response.session_id)
