@@ -73,7 +73,9 @@ class Root:
         self.high_watermarks = Checkpoint(files, HIGH_WATERMARKS)
         self.log_starts = Checkpoint(files, LOG_STARTS)
         self.recovery_points = Checkpoint(files, RECOVERY_POINTS)
-        self._closed = set(self.recovery_points.saved) if closed else set()
+        known = [each for each in self.recovery_points.saved if files.exists(str(each))]
+        self._closed = set(known) if closed else set()
+        self._in_doubt = set() if closed else set(known)  # a crash left them, and nobody has looked
 
     @property
     def _checkpoints(self) -> tuple[Checkpoint, ...]:
@@ -125,14 +127,17 @@ class Root:
                 each.save()
 
     def mark_closed(self) -> None:
-        """Every log was closed in order: the next start need not check them."""
+        """Every log was closed in order: the next start need not check them. Not where some were never looked at."""
         self.recovery_points.save()
+        if self._in_doubt:
+            return
         self._files.replace(CLEAN_SHUTDOWN, format_clean_shutdown(self.broker_epoch))
 
     def was_closed(self, partition: TopicPartition) -> bool:
         """Whether the last owner closed this log cleanly. True once at most: then the log is open."""
         closed = partition in self._closed
         self._closed.discard(partition)
+        self._in_doubt.discard(partition)
         return closed
 
     def forget(self, partition: TopicPartition) -> None:
@@ -140,6 +145,7 @@ class Root:
         for each in self._checkpoints:
             each.offsets.pop(partition, None)
         self._closed.discard(partition)
+        self._in_doubt.discard(partition)
 
     def begin(self, partition: TopicPartition) -> None:
         """Before a partition's folder is made: nothing may speak of an earlier one, not even after a crash."""

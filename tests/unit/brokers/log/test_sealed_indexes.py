@@ -3,10 +3,13 @@
 A time index of zeros says that a segment is from 1970, and retention deletes it.
 """
 
+from brokers.effects import SaveHighWatermarks
 from brokers.ids import Offset
+from brokers.log.checkpoints import CLEAN_SHUTDOWN
 from brokers.log.config import LogConfig
+from brokers.log.storage import Storage
 from tests.sim.files import SimFiles
-from tests.unit.brokers.log.logs import NOW, Driver, batch_at
+from tests.unit.brokers.log.logs import NOW, TP, Driver, batch_at
 
 A_WEEK = LogConfig(segment_bytes=2_000, retention_ms=7 * 24 * 3_600_000)
 
@@ -87,3 +90,27 @@ def test_a_log_that_was_closed_with_nothing_in_its_last_segment() -> None:
     driver.storage.close()
     assert_nothing_expires(files, 12)
     assert Driver(files).repairs == ()
+
+
+def test_a_process_that_never_opened_a_log_does_not_vouch_for_it() -> None:
+    driver = Driver(files := Zeroing())
+    end = append_synced(driver, 12)
+    driver.perform([SaveHighWatermarks({TP: end})])
+    files.lose_power()
+    Storage(files).close()  # told to end before it heard which logs there are
+    assert_nothing_expires(files, end)
+
+
+def test_logs_that_are_gone_or_were_closed_before_hinder_no_clean_end() -> None:
+    driver = Driver(files := Zeroing())
+    append_synced(driver, 12)
+    driver.perform([SaveHighWatermarks({TP: 12})])
+    files.remove(str(TP))
+    driver.start()  # as a new log, after a crash
+    driver.storage.close()
+    Storage(files).close()
+    assert files.exists(CLEAN_SHUTDOWN)
+    files.remove(CLEAN_SHUTDOWN)
+    files.remove(str(TP))
+    Storage(files).close()
+    assert files.exists(CLEAN_SHUTDOWN)
