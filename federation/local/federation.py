@@ -22,7 +22,7 @@ from federation.local.layout import (
     load,
     save,
 )
-from federation.local.settings import Place, settle, settled_ports
+from federation.local.settings import Place, check_racks, settle, settled_ports
 
 DEFAULT_REGIONS = ("west", "east")
 PATIENCE_S = 30.0
@@ -56,9 +56,7 @@ def up(
             known = federation.region(name)
             count = nodes or (len(known.nodes) if known else 1)
             if known is not None and racks and count == len(known.nodes):
-                raise LocalError(
-                    f"the nodes of {name} have their racks", "change broker.rack in their settings"
-                )
+                check_racks([node.settings for node in known.nodes], racks)
             if known is None or count != len(known.nodes):
                 region = _region(directory, name, known, count, racks)
                 federation = federation.with_region(region)

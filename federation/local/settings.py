@@ -61,6 +61,17 @@ def settle(
     return [chosen[place.node_id] for place in places]
 
 
+def check_racks(files: Sequence[Path], racks: Sequence[str]) -> None:
+    """Nodes that have their settings stay in their racks; raises LocalError where these are others, in turn."""
+    for index, settings in enumerate(files):
+        rack, wanted = _read(settings).rack, racks[index % len(racks)]
+        if rack != wanted:
+            raise LocalError(
+                f"{settings} has the rack {rack or 'none'}, not {wanted}",
+                "leave --racks out, or change broker.rack in the settings of every node that is to move",
+            )
+
+
 def settled_ports(directory: Path) -> set[int]:
     """Every port that the nodes of a federation were given: nothing need listen there yet, or just now."""
     files = directory.glob("*/node-*.toml")
@@ -80,6 +91,7 @@ class _Known:
     settings: Path
     addresses: Addresses
     cluster_id: str | None
+    rack: str | None
 
 
 def _read(settings: Path) -> _Known:
@@ -92,8 +104,8 @@ def _read(settings: Path) -> _Known:
             listeners.get("CONTROLLER"),
             values.get("metrics", {}).get("listener"),
         )
-        cluster = values.get("cluster", {})
-        return _Known(settings, where, cluster.get("id"))
+        cluster, rack = values.get("cluster", {}), values.get("broker", {}).get("rack")
+        return _Known(settings, where, cluster.get("id"), rack)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError) as damage:
         raise LocalError(
             f"{settings} cannot be used: {damage!r}",

@@ -52,7 +52,7 @@ def test_three_nodes_are_one_region_and_go_on_without_any_of_them(directory: Pat
         deadline = time.monotonic() + PATIENCE_S
         while node["id"] in _leaders(others[0], "t").values():
             assert time.monotonic() < deadline
-        told = _local("up", directory, "--region", "west")
+        told = _local("up", directory, "--region", "west", "--nodes", "3", "--racks", "a,b,c")
         node["pid"] = told["regions"][0]["nodes"][node["id"] - 1]["pid"]
     assert _local("down", directory)["killed"] == []
 

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from brokers.config import BrokerConfig, parse
 from federation.local.layout import LocalError
-from federation.local.settings import PORTS, Addresses, Place, settle, settled_ports
+from federation.local.settings import (
+    PORTS,
+    Addresses,
+    Place,
+    check_racks,
+    settle,
+    settled_ports,
+)
 
 # A path may hold anything but NUL and what no file system takes.
 folders = st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1)
@@ -121,6 +128,15 @@ def test_a_region_of_one_does_not_grow(tmp_path: Path, line: str) -> None:
     with pytest.raises(LocalError, match="region of one node"):
         settle(places(tmp_path, 3))
     assert not (tmp_path / "node-2.toml").exists()
+
+
+def test_nodes_stay_in_the_racks_that_they_were_given(tmp_path: Path) -> None:
+    region = places(tmp_path, 3)
+    settle(region, ("a", "b"))
+    files = [place.settings for place in region]
+    check_racks(files, ("a", "b"))
+    with pytest.raises(LocalError, match=r"node-3\.toml has the rack a, not c"):
+        check_racks(files, ("a", "b", "c"))
 
 
 def test_an_edited_address_is_respected(tmp_path: Path) -> None:
