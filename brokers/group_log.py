@@ -8,6 +8,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, RangeRead
 from brokers.groups.effects import Answer, AppendRecords, GroupEffect, OffsetsCommitted
 from brokers.ids import OFFSETS_TOPIC, Buffer, Instant, Offset, TopicPartition
+from brokers.log.config import LogConfig
 from brokers.partition import leader
 from brokers.partition.replica import Replica
 from brokers.records.batch import BatchError, iter_headers
@@ -16,6 +17,9 @@ from brokers.records.record import open_batch
 from brokers.region import OffsetsCommitted as RegionOffsetsCommitted
 
 READ_BYTES = 1 << 20
+
+_TOO_LARGE = (KafkaError.MESSAGE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE)
+_ELSEWHERE = KafkaError.COORDINATOR_NOT_AVAILABLE  # or later: the client looks again
 
 
 class GroupLog:
@@ -48,16 +52,16 @@ class GroupLog:
             if replica.leadership is not None:
                 replica.leadership.require_in_sync()
             records = [NewRecord(key=key, value=value) for key, value in effect.records]
-            done = leader.append_own(replica, build_batch(records, timestamp=now), now)
-        except Refusal:
-            failed = groups.append_failed(effect.token, KafkaError.COORDINATOR_NOT_AVAILABLE, now)
-            return self.run(failed, now)
+            batch = build_batch(records, timestamp=now)
+            _require_size(effect, len(batch), replica.config)
+            done = leader.append_own(replica, batch, now)
+        except Refusal as refusal:
+            error = refusal.error if refusal.error in _TOO_LARGE else _ELSEWHERE
+            return self.run(groups.append_failed(effect.token, error, now), now)
 
         def placed(error: KafkaError, at: Instant) -> list[Effect]:
             if error:
-                return self.run(
-                    groups.append_failed(effect.token, KafkaError.COORDINATOR_NOT_AVAILABLE, at), at
-                )
+                return self.run(groups.append_failed(effect.token, _ELSEWHERE, at), at)
             return self.run(groups.committed(effect.token, at), at)
 
         replica.waiting.for_offset(done.next_offset, placed)
@@ -133,3 +137,12 @@ class GroupLog:
         self._served.discard(partition)
         self.loading.pop(partition, None)
         return self.run(self.context.groups.unload(partition.partition, now), now)
+
+
+def _require_size(append: AppendRecords, size: int, config: LogConfig) -> None:
+    """Followers copy these: one record is held to max.message.bytes, many together to what a segment takes."""
+    largest = max(len(key) + len(value or b"") for key, value in append.records)
+    if largest > config.max_message_bytes:
+        raise Refusal(KafkaError.MESSAGE_TOO_LARGE)
+    if size > config.segment_bytes:
+        raise Refusal(KafkaError.RECORD_LIST_TOO_LARGE)

@@ -9,7 +9,7 @@ from uuid import UUID
 from brokers.errors import KafkaError, Refusal
 from brokers.groups.config import GroupConfig
 from brokers.groups.effects import Answer, GroupEffect
-from brokers.groups.journal import Journal, Then
+from brokers.groups.journal import TOLD_OF_GROUP, Journal, Then
 from brokers.groups.membership import Group, Member
 from brokers.groups.offsets import member_error
 from brokers.groups.parking import joined
@@ -271,7 +271,8 @@ def _kept(
     )
 
     def written(error: KafkaError, now: Instant) -> list[GroupEffect]:
-        return [Answer(ticket, JoinAnswer(error=error) if error else told)]
+        refused = JoinAnswer(error=TOLD_OF_GROUP.get(error, error))
+        return [Answer(ticket, refused if error else told)]
 
     return written
 

@@ -31,6 +31,11 @@ TOLD: Mapping[KafkaError, KafkaError] = MappingProxyType(
     }
 )
 
+# A group's own record is no commit.
+TOLD_OF_GROUP: Mapping[KafkaError, KafkaError] = MappingProxyType(
+    {KafkaError.INVALID_COMMIT_OFFSET_SIZE: KafkaError.UNKNOWN_SERVER_ERROR}
+)
+
 Then: TypeAlias = Callable[[KafkaError, Instant], list[GroupEffect]]
 
 

@@ -9,7 +9,7 @@ from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.groups.config import GroupConfig
 from brokers.groups.effects import GroupEffect
-from brokers.groups.journal import Journal, Then
+from brokers.groups.journal import TOLD_OF_GROUP, Journal, Then
 from brokers.groups.membership import Group, Member
 from brokers.groups.parking import Parking
 from brokers.groups.sessions import Sessions
@@ -168,7 +168,7 @@ class Rebalance:
         effects: list[GroupEffect] = []
         for member in group.members.values():
             member.assignment = b""
-            effects += self.parking.refuse(member, error)
+            effects += self.parking.refuse(member, TOLD_OF_GROUP.get(error, error))
         return effects + self.prepare(group, f"the assignment was not recorded: {error.name}", now)
 
     # --- members come and go ---

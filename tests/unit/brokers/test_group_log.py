@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from brokers.api import find_coordinator, offset_commit, offset_fetch, produce
+from brokers.api import (
+    find_coordinator,
+    join_group,
+    offset_commit,
+    offset_fetch,
+    produce,
+    sync_group,
+)
 from brokers.broker import Broker
 from brokers.effects import Changed
 from brokers.errors import KafkaError
@@ -22,7 +29,12 @@ from brokers.wire.messages.group_offsets import (
     OffsetFetchRequest,
     OffsetFetchRequestTopic,
 )
-from brokers.wire.messages.groups import FindCoordinatorRequest
+from brokers.wire.messages.groups import (
+    FindCoordinatorRequest,
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+    SyncGroupRequest,
+)
 from brokers.wire.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -111,3 +123,47 @@ def test_a_batch_that_cannot_be_opened_is_skipped_and_told_and_the_node_starts(
     assert node.committed() == 7
     told = [each for each in node.changes if each.to == "partly unreadable"]
     assert [each.what for each in told] == [f"group records of {OFFSETS_TOPIC}-{HOME}"]
+
+
+def joined(node: Restarting, metadata: bytes) -> str:
+    protocols = [JoinGroupRequestProtocol(name="range", metadata=metadata)]
+    message = JoinGroupRequest(
+        group_id="g",
+        session_timeout_ms=60_000,
+        rebalance_timeout_ms=60_000,
+        protocol_type="consumer",
+        protocols=protocols,
+    )
+    ticket = node.start(join_group, 2, message)
+    node.wait(3_000)
+    answer = node.answers[ticket]
+    assert answer.error_code == KafkaError.NONE
+    member_id: str = answer.member_id
+    return member_id
+
+
+@pytest.mark.parametrize(
+    ("size", "error"),
+    [(1_000_000, KafkaError.NONE), (1_048_588, KafkaError.UNKNOWN_SERVER_ERROR)],
+)
+def test_a_group_that_is_more_than_a_record_may_be_is_refused_as_no_follower_could_copy_it(
+    size: int, error: KafkaError
+) -> None:
+    node = Restarting()
+    leader = joined(node, bytes(size))
+    message = SyncGroupRequest(group_id="g", generation_id=1, member_id=leader)
+    assert node.ask(sync_group, 2, message).error_code == error
+
+
+def test_many_offsets_at_once_may_be_more_than_one_record_may_be() -> None:
+    node = Restarting()
+    node.create("many", 3_000)
+    items = [
+        OffsetCommitRequestPartition(
+            partition_index=index, committed_offset=1, committed_metadata="x" * 1_000
+        )
+        for index in range(3_000)
+    ]
+    topic = OffsetCommitRequestTopic(name="many", partitions=items)
+    answer = node.ask(offset_commit, 7, OffsetCommitRequest(group_id="g", topics=[topic]))
+    assert {each.error_code for each in answer.topics[0].partitions} == {KafkaError.NONE}
