@@ -59,6 +59,8 @@ class DestinationLink:
         self.source_clock_before: Instant = -1
         self.mirrors: dict[str, MirrorTopic] = {}
         self.stoppings: dict[str, Stopping] = {}
+        self.making: list[str] = []  # mirrors under way to their topics: the link must outlive that
+        self.leaving = False  # it is being deleted: no mirror more
         self.new_stream = new_stream
         self.groups = GroupFollower(desk, self)
         self.dialing = Dialing(desk, self)

@@ -129,8 +129,15 @@ class LinkAdministration:
                 f"link {link.name} has live mirror topics: {', '.join(one.topic for one in live)}",
                 hint="promote or fail them over first, or delete with --force, which fails them over",
             )
+        if link.making:
+            raise LinkRefusal(
+                "CLUSTER_LINK_IN_USE",
+                f"link {link.name} is making mirror topics: {', '.join(sorted(link.making))}",
+                hint="ask again when they are made",
+            )
         if command.validate_only:
             return respond(Topics(tuple(result(mirror) for mirror in live)), now)
+        link.leaving = True  # a mirror made from here on would be left without a link
         return change_each(
             [(mirror, partial(link.stoppings[mirror.topic].failover)) for mirror in live],
             partial(self._on_emptied, link, respond),
@@ -141,21 +148,28 @@ class LinkAdministration:
         self, link: DestinationLink, respond: Respond, topics: Topics, now: Instant
     ) -> Effects:
         if any(one.refusal is not None for one in topics.topics):
+            link.leaving = False
             return respond(topics, now)
         item = DocumentChange(
             kind=LINK_KIND, name=link.name, body=None, expected_version=link.version
         )
         return [
             self._desk.propose(
-                PutDocuments((item,)), partial(self._on_deleted, link.name, respond, topics)
+                PutDocuments((item,)), partial(self._on_deleted, link, respond, topics)
             )
         ]
 
     def _on_deleted(
-        self, name: str, respond: Respond, topics: Topics, result: object, now: Instant
+        self,
+        link: DestinationLink,
+        respond: Respond,
+        topics: Topics,
+        result: object,
+        now: Instant,
     ) -> Effects:
         if isinstance(result, Refusal):
-            return respond(undecided(result, f"link {name} was not deleted"), now)
+            link.leaving = False
+            return respond(undecided(result, f"link {link.name} was not deleted"), now)
         return self._registry.follow_links(now) + respond(topics, now)
 
     def alter_configs(self, command: AlterLinkConfigs, respond: Respond, now: Instant) -> Effects:

@@ -167,6 +167,7 @@ class MirrorAdministration:
                 record=record, shown=record.state, reason="", lags=(), holes=()
             )
             return respond(shown, now)
+        find_link(self._registry, record.link).making.append(record.topic)
         known = self._desk.view.image.documents.get((MIRROR_KIND, record.topic))
         item = DocumentChange(
             kind=MIRROR_KIND,
@@ -194,6 +195,12 @@ class MirrorAdministration:
                 f"the source region has no topic {source_topic}",
                 hint="create it there first, or check the name",
             )
+        if link.leaving:
+            raise LinkRefusal(
+                "CLUSTER_LINK_NOT_FOUND",
+                f"link {link.name} is being deleted",
+                hint="`causeway link list` names those that stay",
+            )
         self._check_free(command.mirror_topic)
         return MirrorRecord(
             topic=command.mirror_topic,
@@ -214,9 +221,10 @@ class MirrorAdministration:
         result: object,
         now: Instant,
     ) -> Effects:
-        if isinstance(result, Refusal):
-            return respond(undecided(result, f"mirror {record.topic} was not created"), now)
         link = self._registry.links[record.link]
+        if isinstance(result, Refusal):
+            link.making.remove(record.topic)
+            return respond(undecided(result, f"mirror {record.topic} was not created"), now)
         effects = link.follow_documents(now)
         link.mirrors[record.topic].begin_making()
         command_for_topic = creation(record.topic, link, state, command.configs)
@@ -230,6 +238,7 @@ class MirrorAdministration:
         because = refusal_of(result)
         if because is None and link is not None and record.topic in link.mirrors:
             mirror = link.mirrors[record.topic]
+            link.making.remove(record.topic)
             effects = mirror.made(now)
             return effects + respond(status.describe_mirror(self._desk, link, mirror, now), now)
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
@@ -250,6 +259,7 @@ class MirrorAdministration:
         link = self._registry.links.get(record.link)
         effects: Effects = []
         if link is not None:
+            link.making.remove(record.topic)
             effects += link.follow_documents(now)
             if record.topic in link.mirrors:
                 effects += link.mirrors[record.topic].made(now)

@@ -1,0 +1,93 @@
+"""What operators and clients do at the same time, while the metadata log's disk takes its time."""
+
+from typing import Any
+
+import pytest
+
+from brokers.events import Request
+from brokers.metadata.commands import ResourceType
+from brokers.wire.messages import configs
+from linker.admin import (
+    CreateLink,
+    CreateMirror,
+    DeleteLink,
+    DescribeMirror,
+    MirrorDescription,
+)
+from linker.errors import LinkRefusal
+from linker.events import AdminAsked
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.world import Host, World, caught_up, linked
+
+
+class Slow(Host):
+    """A region whose disk answers after `disk_ms`."""
+
+    disk_ms = 0
+
+    def _store(self, effect: Any) -> list[Any]:
+        if not self.disk_ms:
+            return super()._store(effect)
+        self.world.at(self.world.now + self.disk_ms, lambda: self._stored(effect))
+        return []
+
+    def _stored(self, effect: Any) -> None:
+        for event in Host._store(self, effect):
+            self.feed(event)
+
+
+def slow_world() -> tuple[World, Slow]:
+    world = World()
+    here = Slow(world, "east")
+    world.destination = here
+    world.start()
+    clients.create_topic(world.source, "orders", 2)
+    return world, here
+
+
+@pytest.mark.parametrize("later_ms", range(0, 60, 3))
+@pytest.mark.parametrize("first", ["create", "delete"])
+def test_a_mirror_made_while_its_link_is_deleted_is_whole_or_absent(
+    first: str, later_ms: int
+) -> None:
+    world, here = slow_world()
+    here.ask(CreateLink(name="west-east", configs={"bootstrap.servers": "west:9092"}))
+    here.disk_ms = 4
+    create = AdminAsked(1 << 40, CreateMirror(link="west-east", mirror_topic="orders"))
+    delete = AdminAsked(1 << 41, DeleteLink(name="west-east"))
+    one, other = (create, delete) if first == "create" else (delete, create)
+    here.feed(one)
+    world.at(world.now + later_ms, lambda: here.feed(other))
+    world.run(5_000)
+    assert {create.ticket, delete.ticket} <= set(here.answers)
+    topic = here.view.image.topics_by_name.get("orders")
+    found = here.ask(DescribeMirror("orders"))
+    if "west-east" in here.linker.links:
+        clients.send(world.source, "orders", 0, b"a")
+        assert isinstance(found, MirrorDescription)
+        world.run_until(lambda: caught_up(world))
+    else:
+        assert topic is None, "nobody could ever write to it"
+        assert isinstance(found, LinkRefusal)
+
+
+@pytest.mark.parametrize("later_ms", range(1, 12))
+def test_a_setting_changed_here_while_it_is_set_back_is_set_back_again(later_ms: int) -> None:
+    world, here = slow_world()
+    linked(world)
+    here.disk_ms = 5
+    clients.set_config(world.source, "orders", "retention.ms", "777000")
+
+    def edit() -> None:
+        change = configs.IncrementalAlterableConfig(
+            name="retention.ms", config_operation=0, value="1"
+        )
+        resource = configs.IncrementalAlterConfigsResource(
+            resource_type=ResourceType.TOPIC, resource_name="orders", configs=[change]
+        )
+        message = configs.IncrementalAlterConfigsRequest(resources=[resource])
+        here.feed(Request(1 << 42, 44, 1, "test", "127.0.0.1", message))
+
+    world.at(world.now + later_ms, edit)
+    world.run(2_000)
+    assert here.view.image.config((ResourceType.TOPIC, "orders"))["retention.ms"] == "777000"
