@@ -78,8 +78,10 @@ class Syncs:
         return lambda: sync_files(self._files, log, target)
 
     def ended(self, partition: TopicPartition, log: StoredLog, *, well: bool) -> None:
-        target = self._under_way.pop(partition)
-        if well:
+        target = self._under_way.pop(partition, None)
+        if (
+            well and target is not None
+        ):  # else the log was in another directory meanwhile, which synced it
             synced = {path: each for path, each in target.writings.items() if path in target.paths}
             log.synced(synced)
 

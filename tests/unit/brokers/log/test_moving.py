@@ -165,6 +165,25 @@ def test_what_waited_for_a_sync_is_told_when_the_log_has_moved() -> None:
     assert story.write() == [Written(TP, 3)]
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_log_may_be_back_before_the_sync_that_it_left_behind_has_ended(fails: bool) -> None:
+    story = Story()
+    story.write(sync=False)
+    batch = batch_at(1)
+    story.storage.perform(Append(TP, (parse_header(batch),), [batch], True), NOW)
+    story.end = 2
+    work = story.storage.begin_sync(TP)
+    assert story.copy() == [LogMoved(TP, B), Written(TP, 2)]
+    assert story.copy(A) == [LogMoved(TP, A)]
+    story.disks[A].ailing = fails
+    events = story.storage.end_sync(TP, work())
+    assert [type(event) for event in events] == [LogFailed] * fails
+    story.disks[A].ailing = False
+    story.start()
+    assert story.offsets() == [0, 1]
+    assert story.write() == [Written(TP, 3)]
+
+
 def test_what_is_trimmed_meanwhile_does_not_come_back() -> None:
     story = Story()
     for _ in range(6):
