@@ -41,6 +41,8 @@ def parse_filters(text: str, key: str) -> tuple[Filter, ...]:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error}") from None
+    except RecursionError:
+        raise ValueError("not JSON of a filter list: nested too deeply") from None
     if (
         not isinstance(document, dict)
         or list(document) != [key]
@@ -55,7 +57,9 @@ def _filter(item: object) -> Filter:
         raise ValueError(f"{item!r}: give name, patternType and filterType")
     if not isinstance(item["name"], str) or not item["name"]:
         raise ValueError(f"{item!r}: name must be a text that is not empty")
-    if item["patternType"] not in Pattern.__members__:
+    if any("\ud800" <= letter <= "\udfff" for letter in item["name"]):
+        raise ValueError(f"{item!r}: name holds half a character, which no group can be called")
+    if item["patternType"] not in list(Pattern.__members__):  # of any type, lists too
         raise ValueError(f"{item!r}: patternType is LITERAL or PREFIXED")
     if item["filterType"] not in ("INCLUDE", "EXCLUDE"):
         raise ValueError(f"{item!r}: filterType is INCLUDE or EXCLUDE")

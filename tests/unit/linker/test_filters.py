@@ -35,6 +35,10 @@ def test_a_star_is_every_name_and_no_filter_is_none() -> None:
         '{"groupFilters":[{"name":"a","patternType":"REGEX","filterType":"INCLUDE"}]}',
         '{"groupFilters":[{"name":"a","patternType":"LITERAL","filterType":"MAYBE"}]}',
         '{"groupFilters":[{"name":1,"patternType":"LITERAL","filterType":"INCLUDE"}]}',
+        '{"groupFilters":[{"name":"a","patternType":[],"filterType":"INCLUDE"}]}',
+        '{"groupFilters":[{"name":"a","patternType":"LITERAL","filterType":{}}]}',
+        '{"groupFilters":[{"name":"\\ud800","patternType":"LITERAL","filterType":"INCLUDE"}]}',
+        "[" * 100_000,
     ],
 )
 def test_what_is_not_the_documented_json_is_refused(text: str) -> None:
