@@ -26,6 +26,11 @@ _NO_TOPIC: Final = frozenset(
         KafkaError.INVALID_TOPIC_EXCEPTION,
     }
 )
+# A produce request refused before anybody looked whether there is such a topic; Kafka counts none of these.
+_PRODUCE_NO_TOPIC: Final = _NO_TOPIC | {
+    KafkaError.INVALID_REQUIRED_ACKS,
+    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+}
 # The batch is in the log, whatever else the answer has to say.
 _APPENDED: Final = frozenset(
     {
@@ -107,7 +112,7 @@ class TopicsTraffic:
             for data, item in zip(topic.partition_data, told.partition_responses, strict=False):
                 error = item.error_code
                 errors[error] += 1
-                if error and error in _NO_TOPIC:
+                if error and error in _PRODUCE_NO_TOPIC:
                     continue
                 traffic = topics.get(key) or self._begin(key)
                 traffic.produces += 1

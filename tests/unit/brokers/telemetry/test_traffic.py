@@ -121,6 +121,25 @@ def test_a_topic_that_is_none_leaves_no_trace(node: Counted) -> None:
     assert "nonsense" not in node.page()
 
 
+@pytest.mark.parametrize("topic", ["t", "nonsense"])
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"acks": 7}, "INVALID_REQUIRED_ACKS"),
+        ({"transactional_id": "x"}, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
+    ],
+)
+def test_what_is_refused_before_its_topic_was_looked_at_is_no_topics(
+    node: Counted, topic: str, fields: dict[str, object], error: str
+) -> None:
+    data = PartitionProduceData(index=0, records=batch(1))
+    topics = [TopicProduceData(name=topic, partition_data=[data])]
+    node.ask(produce, 9, ProduceRequest(topic_data=topics, timeout_ms=1000, **fields))
+    assert node.value(REQUEST + "errors_total", request="Produce", error=error) == 1
+    assert node.value(TOPIC + "totalproducerequests_total") == 0
+    assert node.value(TOPIC + "failedproducerequests_total") == 0
+
+
 @pytest.mark.parametrize("version", [9, 13])
 def test_a_deleted_topic_stays_in_the_totals_alone(node: Counted, version: int) -> None:
     put(node, batch(3), version=version)
