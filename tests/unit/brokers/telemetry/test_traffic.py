@@ -126,7 +126,7 @@ def test_a_topic_that_is_none_leaves_no_trace(node: Counted) -> None:
     ("fields", "error"),
     [
         ({"acks": 7}, "INVALID_REQUIRED_ACKS"),
-        ({"transactional_id": "x"}, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
+        ({"acks": -1, "transactional_id": "x"}, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
     ],
 )
 def test_what_is_refused_before_its_topic_was_looked_at_is_no_topics(
