@@ -31,6 +31,7 @@ from linker.queued import Arrived, Queued, Skip, skip_before
 
 _FATAL: Final = {
     KafkaError.CORRUPT_MESSAGE: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
+    KafkaError.INVALID_RECORD: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
     KafkaError.UNKNOWN_LEADER_EPOCH: MirrorError.NON_MONOTONIC_LOG_APPEND_EPOCH,
 }
 
@@ -179,7 +180,7 @@ class Feed:
             because = (
                 f"the source would go on at {frame.start_offset}, the mirror stands at {expected}"
             )
-            return self._interrupt(because, now)
+            return self._doubt(MirrorError.ILLEGAL_STATE, because, now)
         if frame.start_offset > expected or self._from_latest:
             self._queue.append(skip_before(frame, self.partition, expected, self._from_latest, now))
         self._expected = frame.start_offset
@@ -194,7 +195,8 @@ class Feed:
         window = self._owner.window
         if chunk.offset != self._expected or chunk.next_offset <= chunk.offset:
             because = f"expected offset {self._expected}, got [{chunk.offset}, {chunk.next_offset})"
-            return [*window.release(len(chunk.data)), *self._interrupt(because, now)]
+            doubted = self._doubt(MirrorError.ILLEGAL_STATE, because, now)
+            return [*window.release(len(chunk.data)), *doubted]
         self._expected = chunk.next_offset
         self._wanted_epoch = max(self._wanted_epoch, chunk.leader_epoch)
         self._queue.append(Arrived(chunk, window))
@@ -256,6 +258,14 @@ class Feed:
         if isinstance(answer, Placed):
             self._recovered()
             effects += self.progressed()
+        elif (
+            (answer.error, answer.log_end_offset)
+            == (
+                KafkaError.OFFSET_OUT_OF_RANGE,
+                head.chunk.offset,
+            )
+        ):  # it continues the log, and its batches do not: the source has other ones there than it had
+            effects += self._doubt(MirrorError.UNEXPECTED_TRUNCATION, answer.because, now)
         else:
             effects += self._on_refused(answer.error, answer.because, now)
         return effects + self._advance(now) + self._settle(now)
@@ -347,16 +357,19 @@ class Feed:
             return (
                 self.stop()
             )  # the topic is not ours any more: whoever decided that has told the link
+        if error in _FATAL:
+            return self._doubt(_FATAL[error], because, now)
+        return self._interrupt(because or error.name, now)
+
+    def _doubt(self, error: MirrorError, because: str, now: Instant) -> Effects:
+        """The source is at fault: it is asked again for as long as the link allows, and then not any more."""
         limit = self._owner.config.number("cluster.link.retry.timeout.ms")
-        fatal = error in _FATAL and self._patience.failed_for(now) >= limit
-        effects = self._interrupt(because or error.name, now)
-        if not fatal:
-            return effects
-        effects += self.stop()
+        if self._patience.failed_for(now) < limit:
+            return self._interrupt(because, now)
+        effects = self.stop()
+        self.trouble = because
         topic = self.partition.topic
-        return effects + self._owner.fail_mirror(
-            topic, _FATAL[error], f"{self.partition}: {because}", now
-        )
+        return effects + self._owner.fail_mirror(topic, error, f"{self.partition}: {because}", now)
 
     def _interrupt(self, because: str, now: Instant) -> Effects:
         """Drop what is queued and ask again from where the log ends."""

@@ -12,6 +12,8 @@ from brokers.ids import Buffer, Instant, Offset
 from brokers.partition.replica import Replica
 from brokers.records.batch import BatchHeader, iter_headers, verify_crc
 
+OFFSET_MAX = (1 << 63) - 1
+
 
 def place(
     replica: Replica, writer: str, offset: Offset, data: Buffer, *, roll: bool, now: Instant
@@ -74,6 +76,9 @@ def _checked(
     headers = []
     covered = 0
     for position, header in iter_headers(data):
+        if not 0 <= header.base_offset < header.next_offset <= OFFSET_MAX:
+            because = f"a batch from {header.base_offset} to {header.next_offset}"
+            raise Refusal(KafkaError.CORRUPT_MESSAGE, because)
         first = header.next_offset - 1 if holds_start and position == 0 else header.base_offset
         if first < expected:
             raise Refusal(

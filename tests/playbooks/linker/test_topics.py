@@ -2,6 +2,8 @@
 
 import pytest
 
+from brokers.records.batch import iter_headers
+from brokers.records.builder import NewRecord, build_batch
 from linker.admin import AlterLinkConfigs, ChangeMirrors, CreateLink, CreateMirror, DescribeMirror
 from linker.errors import LinkRefusal, MirrorError
 from linker.events import AdminAsked
@@ -134,6 +136,26 @@ def test_a_source_that_wrote_another_tail_fails_the_mirror() -> None:
     world.reachable = True
     assert failed(world) is MirrorError.UNEXPECTED_TRUNCATION
     assert b"xyz" not in world.destination.log("orders", 0)
+
+
+def test_a_source_whose_batches_are_not_those_of_its_leader_epochs_fails_the_mirror() -> None:
+    """Histories agree and batches do not: it would be asked for ever, and always answer the same."""
+    world = started(cluster_link_retry_timeout_ms="20000")
+    clients.send(world.source, "orders", 0, b"b")
+    world.run_until(lambda: caught_up(world))
+    world.source.stop()
+    name = "orders-0/00000000000000000000.log"
+    log = bytes(world.source.files.read(name, 0, world.source.files.size(name)))
+    first = next(iter_headers(log))[1]
+    records = [NewRecord(None, b"another"), NewRecord(None, b"history")]
+    world.source.files.truncate(name, first.length)
+    world.source.files.append(
+        name, [build_batch(records, timestamp=world.now, base_offset=1, leader_epoch=0)]
+    )
+    world.source.start()
+    assert failed(world) is MirrorError.UNEXPECTED_TRUNCATION
+    assert world.destination.log("orders", 0) == log, "what the source lost is kept"
+    assert "orders-0: offset 1 comes again" in world.destination.mirror("orders").record.reason
 
 
 def _drop_the_tail(world: World) -> None:

@@ -272,6 +272,64 @@ def test_batches_that_stay_damaged_fail_the_mirror_when_patience_is_over() -> No
     assert not stage.feed.running
 
 
+def test_old_message_formats_fail_the_mirror_as_damage_does() -> None:
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
+    refused_for_ever(stage, KafkaError.INVALID_RECORD)
+    assert [error for error, _ in stage.link.failures] == [MirrorError.UNSUPPORTED_MESSAGE_FORMAT]
+
+
+def test_batches_that_begin_below_the_agreed_offset_fail_the_mirror_when_patience_is_over() -> None:
+    """The leader epochs agree and the batches do not: no asking again makes that good."""
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
+    refused_for_ever(stage, KafkaError.OFFSET_OUT_OF_RANGE)
+    assert [error for error, _ in stage.link.failures] == [MirrorError.UNEXPECTED_TRUNCATION]
+    assert stage.now - 1_000 >= 3_000
+    assert not stage.feed.running
+
+
+def test_a_range_that_came_after_another_was_lost_never_fails_the_mirror() -> None:
+    """The disk refuses the first: the log's end is below the others, and nothing is wrong with them."""
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
+    for _ in range(20):
+        first, second = stage.chunk(0, 10).placed()[0], stage.chunk(10, 20).placed()[0]
+        stage.answer(first, KafkaError.KAFKA_STORAGE_ERROR)
+        stage.answer(second, KafkaError.OFFSET_OUT_OF_RANGE)
+        stage.later().agree()
+    assert stage.link.failures == []
+
+
+def test_a_source_that_keeps_breaking_its_word_fails_the_mirror_when_patience_is_over() -> None:
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
+    for _ in range(20):
+        stage.chunk(7, 9)
+        if stage.link.failures:
+            break
+        stage.later().agree()
+    assert [error for error, _ in stage.link.failures] == [MirrorError.ILLEGAL_STATE]
+    assert not stage.feed.running
+
+
+def test_a_source_that_would_always_go_back_fails_the_mirror_when_patience_is_over() -> None:
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"})
+    stage.region.end = 5
+    stage.start()
+    for _ in range(20):
+        stage.agree(3)
+        if stage.link.failures:
+            break
+        stage.later()
+    assert [error for error, _ in stage.link.failures] == [MirrorError.ILLEGAL_STATE]
+
+
+def refused_for_ever(stage: Stage, error: KafkaError) -> None:
+    for _ in range(20):
+        stage.chunk(0, 10)
+        stage.answer(stage.placed()[0], error)
+        if stage.link.failures:
+            return
+        stage.later().agree()
+
+
 def test_a_topic_that_is_not_the_links_any_more_ends_the_feed() -> None:
     stage = streaming().chunk(0, 10)
     stage.answer(stage.placed()[0], KafkaError.POLICY_VIOLATION)

@@ -8,6 +8,7 @@ from brokers.effects import Append, Roll, SaveEpochs, TrimLog
 from brokers.errors import KafkaError, Refusal
 from brokers.partition import mirror
 from brokers.partition.replica import Replica
+from brokers.records.batch import pack_header, parse_header, renew_crc
 from tests.unit.brokers.partition.replicas import NOW, batch, open_replica
 
 LINK = "west-east"
@@ -65,6 +66,22 @@ def test_damage_and_torn_ranges_are_refused() -> None:
     assert refused(replica, 0, bytes(damaged)) is KafkaError.CORRUPT_MESSAGE
     assert refused(replica, 0, copied(0) + copied(1)[:-1]) is KafkaError.CORRUPT_MESSAGE
     assert refused(replica, 0, b"") is KafkaError.CORRUPT_MESSAGE
+
+
+@pytest.mark.parametrize(
+    ("base_offset", "last_offset_delta"), [(0, -1), (0, -7), (-3, 5), (2**63 - 2, 5)]
+)
+def test_a_batch_that_no_log_could_hold_is_refused(
+    base_offset: int, last_offset_delta: int
+) -> None:
+    replica = open_replica(writer=LINK)
+    damaged = bytearray(copied(0))
+    header = parse_header(damaged)._replace(
+        base_offset=base_offset, last_offset_delta=last_offset_delta
+    )
+    pack_header(damaged, header)
+    renew_crc(damaged, 0, header.length)
+    assert refused(replica, 0, bytes(damaged)) is KafkaError.CORRUPT_MESSAGE
 
 
 def test_a_leader_epoch_above_the_partitions_waits_until_that_has_risen() -> None:
