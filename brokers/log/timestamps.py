@@ -12,6 +12,8 @@ from brokers.records.batch import BatchError, BatchHeader
 from brokers.records.record import open_batch
 
 MAX_TIMESTAMP = -3  # asks for the record with the largest timestamp (KIP-734)
+# A few kilobytes can hold millions of records, and the node does nothing else while they are looked through.
+RECORDS_OPENED_MAX = 1 << 16
 
 
 class Found(NamedTuple):
@@ -88,13 +90,16 @@ def _first_at(
     timestamp: Instant,
     log_start_offset: Offset,
 ) -> Found | None:
-    batch = files.read(segment.path, position, header.length)
+    # What nobody can open, or should: the batch's own claims are the best that is known.
+    claimed = Found(
+        max(header.base_offset, log_start_offset), header.max_timestamp, header.leader_epoch
+    )
+    if header.record_count > RECORDS_OPENED_MAX:
+        return claimed
     try:
-        for record in open_batch(batch):
+        for record in open_batch(files.read(segment.path, position, header.length)):
             if record.timestamp >= timestamp and record.offset >= log_start_offset:
                 return Found(record.offset, record.timestamp, header.leader_epoch)
-    except BatchError:
-        # What a client compressed badly nobody can open; the batch's own claims are the best that is known.
-        offset = max(header.base_offset, log_start_offset)
-        return Found(offset, header.max_timestamp, header.leader_epoch)
+    except BatchError:  # badly compressed by a client, or worse
+        return claimed
     return None

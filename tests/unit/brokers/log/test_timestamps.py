@@ -3,8 +3,9 @@
 import pytest
 
 from brokers.log.config import LogConfig
+from brokers.log.timestamps import RECORDS_OPENED_MAX
 from brokers.records.batch import HEADER_SIZE, parse_header, renew_crc, stamp, stamp_append_time
-from brokers.records.builder import NewRecord
+from brokers.records.builder import NewRecord, build_batch
 from tests.unit.brokers.log.logs import NOW, Driver, batch_at
 from tests.unit.brokers.records.batches import foreign_batch
 
@@ -83,6 +84,15 @@ def test_a_record_that_claims_to_lie_outside_its_batch_leads_nobody_astray(claim
     driver.append(lying, batch_at(1, timestamp=NOW + 5))
     assert driver.find(NOW) == (0, NOW)
     assert driver.find(NOW + 1) == (1, NOW + 5)
+
+
+def test_a_batch_of_too_many_records_answers_with_its_header() -> None:
+    driver = Driver(config=LogConfig(segment_bytes=1 << 30))
+    records = [NewRecord(None, None, (), NOW + number) for number in range(RECORDS_OPENED_MAX + 1)]
+    driver.append(build_batch(records[:-1], timestamp=NOW))
+    assert driver.find(NOW + 70) == (70, NOW + 70)
+    driver.append(build_batch(records, timestamp=NOW, base_offset=RECORDS_OPENED_MAX))
+    assert driver.find(NOW + RECORDS_OPENED_MAX) == (RECORDS_OPENED_MAX, NOW + RECORDS_OPENED_MAX)
 
 
 def test_a_header_that_promises_too_late_a_time_is_not_believed() -> None:
