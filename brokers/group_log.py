@@ -109,7 +109,7 @@ class GroupLog:
                 return []  # the leadership was lost meanwhile
             if event.error or event.next_offset <= offset:
                 self.loading.pop(replica.partition, None)
-                return []  # the log failed meanwhile: it is loaded when it opens again
+                return _not_loaded(event)
             self._replay(replica.partition, event.data)
             return self._read(replica, event.next_offset, bound, at)
 
@@ -137,6 +137,14 @@ class GroupLog:
         self._served.discard(partition)
         self.loading.pop(partition, None)
         return self.run(self.context.groups.unload(partition.partition, now), now)
+
+
+def _not_loaded(event: RangeRead) -> list[Effect]:
+    """A log that failed is told as such, and loaded when it opens again. Of anything else nobody else tells."""
+    if event.error is KafkaError.KAFKA_STORAGE_ERROR:
+        return []
+    why = f"its log ends or is damaged at offset {event.next_offset}: {event.error.name}"
+    return [Changed(f"group records of {event.partition}", "not loaded", why)]
 
 
 def _require_size(append: AppendRecords, size: int, config: LogConfig) -> None:

@@ -14,11 +14,12 @@ from brokers.api import (
     sync_group,
 )
 from brokers.broker import Broker
-from brokers.effects import Changed
+from brokers.effects import Changed, ReadRange
 from brokers.errors import KafkaError
-from brokers.events import Request, Started
+from brokers.events import RangeRead, Request, Started
+from brokers.group_log import GroupLog
 from brokers.groups.placement import partition_for
-from brokers.ids import OFFSETS_TOPIC
+from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.log.storage import Storage
 from brokers.records.batch import renew_crc
 from brokers.records.builder import NewRecord, build_batch
@@ -167,3 +168,23 @@ def test_many_offsets_at_once_may_be_more_than_one_record_may_be() -> None:
     topic = OffsetCommitRequestTopic(name="many", partitions=items)
     answer = node.ask(offset_commit, 7, OffsetCommitRequest(group_id="g", topics=[topic]))
     assert {each.error_code for each in answer.topics[0].partitions} == {KafkaError.NONE}
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(KafkaError.CORRUPT_MESSAGE, ["not loaded"]), (KafkaError.KAFKA_STORAGE_ERROR, [])],
+    ids=["of which nobody else tells", "that is told as the log's failure"],
+)
+def test_a_log_that_cannot_be_read_on_is_told(error: KafkaError, told: list[str]) -> None:
+    context = Restarting().broker.context
+    home = TopicPartition(OFFSETS_TOPIC, HOME)
+    log = GroupLog()
+    log.context = context
+    assert log.lost(home, NOW) == []
+    replica = context.partitions[home]
+    replica.require_log().log_end_offset = 5
+    (read,) = log.load(replica, NOW)
+    assert isinstance(read, ReadRange)
+    effects = context.answered.pop(read.ticket)(RangeRead(read.ticket, home, b"", 0, error), NOW)
+    assert [each.to for each in effects if isinstance(each, Changed)] == told
+    assert not log.loading
