@@ -54,7 +54,8 @@ class Residence:
         if group is None or not group.is_blank or group.has_record:
             return
         group.state = State.DEAD
-        del self.groups[group.id]
+        if self.groups.get(group.id) is group:  # else one of that name came with another partition
+            del self.groups[group.id]
 
     # --- partitions ---
 

@@ -193,6 +193,19 @@ def test_generations_go_on_after_a_restart() -> None:
     assert answer.generation == 3, "1 was stable, 2 was empty"
 
 
+def test_a_group_that_came_with_another_partition_outlives_a_lost_commit_of_its_namesake() -> None:
+    """The topic has grown: its old partition and its new one both know the group, and come to one node."""
+    world = World(loaded=False)
+    home = world.coordinator.partition_for("g")
+    world.perform(world.coordinator.load(home, [], world.now))
+    world.ask("commit", commit(T0))
+    offset = OffsetAndMetadata(3)
+    records = [Stored(*encode(OffsetRecord("g", T1, offset)))]
+    world.perform(world.coordinator.load((home + 1) % 3, records, world.now))
+    world.lose()
+    assert world.coordinator.all_offsets() == {"g": {T1: offset}}
+
+
 @pytest.mark.parametrize("generation", [2**31 - 1, -(2**31)])
 def test_after_the_last_generation_comes_the_first(generation: int) -> None:
     world = World(loaded=False)
