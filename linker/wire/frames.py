@@ -35,6 +35,10 @@ _CHUNK_TAG: Final = pb.Frame.CHUNK_FIELD_NUMBER << 3 | 2
 _HEAD_TAG: Final = pb.Chunk.HEAD_FIELD_NUMBER << 3 | 2
 _DATA_TAG: Final = pb.Chunk.DATA_FIELD_NUMBER << 3 | 2
 
+# Of 31 bits half: every failover goes on above its source's, and must always find a number there.
+LEADER_EPOCH_MAX: Final = 1 << 30
+TOPIC_ID_SIZES: Final = (0, 16)
+
 
 class FrameError(ValueError):
     """Bytes that are not a frame: the stream that brought them is of no use."""
@@ -98,12 +102,18 @@ def _decode_chunk(data: bytes) -> Chunk:
         head.subscription,
         head.offset,
         head.next_offset,
-        head.leader_epoch,
+        _leader_epoch(head.leader_epoch),
         head.roll,
         _from_standing(head.standing),
         head.clock,
         memoryview(data)[position:],
     )
+
+
+def _leader_epoch(number: int) -> int:
+    if number > LEADER_EPOCH_MAX:
+        raise FrameError(f"a leader epoch of {number}")
+    return number
 
 
 def _varint(number: int) -> bytes:
@@ -268,6 +278,18 @@ def _from_group_offsets(message: pb.GroupOffsets) -> GroupOffsets:
     )
 
 
+def _from_topic_state(message: pb.TopicState) -> TopicState:
+    if len(message.topic_id) not in TOPIC_ID_SIZES:
+        raise FrameError(f"a topic id of {len(message.topic_id)} bytes")
+    return TopicState(
+        message.topic,
+        message.topic_id,
+        message.partition_count,
+        dict(message.configs),
+        tuple(_leader_epoch(one) for one in message.leader_epochs),
+    )
+
+
 def _from_filter(message: pb.Filter) -> Filter:
     pattern = Pattern.PREFIXED if message.pattern == pb.Filter.PREFIXED else Pattern.LITERAL
     return Filter(message.name, pattern, message.exclude)
@@ -286,9 +308,7 @@ _DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     "welcome": lambda m: Welcome(m.cluster_id, m.version),
     "refused": lambda m: Refused(m.code, m.because),
     "watch_topics": lambda m: WatchTopics(tuple(m.topics)),
-    "topic_state": lambda m: TopicState(
-        m.topic, m.topic_id, m.partition_count, dict(m.configs), tuple(m.leader_epochs)
-    ),
+    "topic_state": _from_topic_state,
     "watch_groups": lambda m: WatchGroups(tuple(_from_filter(one) for one in m.filters)),
     "group_offsets": _from_group_offsets,
     "subscribe": lambda m: Subscribe(
@@ -301,7 +321,11 @@ _DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     ),
     "unsubscribe": lambda m: Unsubscribe(m.subscription),
     "agreed": lambda m: Agreed(
-        m.subscription, m.start_offset, m.leader_epoch, _from_standing(m.standing), m.clock
+        m.subscription,
+        m.start_offset,
+        _leader_epoch(m.leader_epoch),
+        _from_standing(m.standing),
+        m.clock,
     ),
     "declined": _from_declined,
     "beacon": lambda m: Beacon(

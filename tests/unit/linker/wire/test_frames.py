@@ -17,6 +17,7 @@ from linker.wire.v1 import link_pb2
 OFFSETS = st.integers(0, 2**63 - 1)
 SIGNED = st.integers(-(2**63), 2**63 - 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)
+EPOCHS = st.integers(-(2**31), 2**30)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 UINT = st.integers(0, 2**64 - 1)
 STANDINGS = st.builds(Standing, SIGNED, SIGNED, SIGNED)
@@ -26,7 +27,7 @@ FILTERS = st.builds(Filter, TEXT, st.sampled_from(Pattern), st.booleans())
 UINT32 = st.integers(0, 2**32 - 1)
 
 CHUNKS = st.builds(
-    Chunk, UINT, SIGNED, SIGNED, INT32, st.booleans(), STANDINGS, SIGNED, st.binary(max_size=300)
+    Chunk, UINT, SIGNED, SIGNED, EPOCHS, st.booleans(), STANDINGS, SIGNED, st.binary(max_size=300)
 )
 OTHERS = st.one_of(
     st.builds(frames.Hello, TEXT, TEXT, TEXT, TEXT, UINT32, UINT32),
@@ -36,10 +37,10 @@ OTHERS = st.one_of(
     st.builds(
         frames.TopicState,
         TEXT,
-        st.binary(max_size=16),
+        st.sampled_from([b"", b"0123456789abcdef"]),
         UINT32,
         st.dictionaries(TEXT, TEXT, max_size=3),
-        st.lists(INT32, max_size=4).map(tuple),
+        st.lists(EPOCHS, max_size=4).map(tuple),
     ),
     st.builds(frames.WatchGroups, st.lists(FILTERS, max_size=3).map(tuple)),
     st.builds(frames.GroupOffsets, TEXT, st.dictionaries(PARTITIONS, COMMITS, max_size=3)),
@@ -53,7 +54,7 @@ OTHERS = st.one_of(
         st.booleans(),
     ),
     st.builds(frames.Unsubscribe, UINT),
-    st.builds(frames.Agreed, UINT, SIGNED, INT32, STANDINGS, SIGNED),
+    st.builds(frames.Agreed, UINT, SIGNED, EPOCHS, STANDINGS, SIGNED),
     st.builds(frames.Declined, UINT, st.sampled_from(MirrorError), TEXT, SIGNED),
     st.builds(
         frames.Beacon, SIGNED, st.lists(st.tuples(UINT, STANDINGS), max_size=3).map(tuple), UINT
@@ -112,6 +113,23 @@ def test_a_chunk_that_was_cut_or_changed_is_a_chunk_or_refused(chunk: Chunk, dra
         decode(bytes(data))
     except FrameError:
         return
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        frames.TopicState("orders", b"abc", 1),
+        frames.TopicState("orders", b"0123456789abcdef", 1, {}, (2**31 - 1,)),
+        frames.Agreed(1, 0, 2**31 - 1, Standing(0, 0, 0), 5),
+        Chunk(1, 2, 3, 2**31 - 1, True, Standing(0, 9, 9), 5, b"x"),
+    ],
+)
+def test_a_topic_id_that_is_none_and_a_leader_epoch_without_a_next_one_are_refused(
+    frame: Any,
+) -> None:
+    """The first is no UUID; after the second no failover could lead, nor any start of the node."""
+    with pytest.raises(FrameError):
+        decode(encode(frame))
 
 
 def test_a_kind_of_frame_from_the_future_is_skipped() -> None:
