@@ -79,6 +79,7 @@ class Source:
     def subscribe(self, frame: Subscribe, now: Instant) -> Effects:
         """A later subscription of a partition replaces the earlier one."""
         self.unsubscribe(self._numbers.get(frame.partition, 0))
+        self.unsubscribe(frame.subscription)  # each number is one partition's, whatever is asked
         state = self._desk.view.partition_state(frame.partition)
         topic = self._desk.view.image.topics_by_name.get(frame.partition.topic)
         if state is None or topic is None or topic.id.bytes != frame.topic_id:
@@ -136,7 +137,9 @@ class Source:
         self._ready[subscription.number] = None
         effects = self._pump(now)
         state = self._desk.view.partition_state(partition)
-        if state is not None and subscription.position >= state.high_watermark:
+        if state is None or not state.online:
+            return effects  # its turn has ended it, or the next beacon does
+        if subscription.position >= state.high_watermark:
             effects += self._tell(self._changed_standings([subscription.number]), now)
         return effects
 

@@ -302,3 +302,21 @@ def test_pieces_are_the_range_cut_at_segment_bases(sizes: list[int], bases: set[
         assert not [base for base in bases if offset < base < next_offset]
         expected = next_offset
     assert expected == len(sizes)
+
+
+def test_a_partition_that_moved_and_went_offline_in_one_step_ends_its_subscription() -> None:
+    stage = Stage()
+    stage.credit(10_000)
+    stage.subscribe()
+    stage.region.online = False
+    stage.take(stage.source.advanced(TopicPartition("t", 0), 6))
+    assert isinstance(stage.frames[-1], Declined)
+
+
+def test_so_does_the_next_beacon_where_there_is_no_credit() -> None:
+    stage = Stage()
+    stage.subscribe()
+    stage.region.online = False
+    stage.take(stage.source.advanced(TopicPartition("t", 0), 6))
+    stage.take(stage.source.beacon(7))
+    assert [type(frame) for frame in stage.frames] == [Agreed, Declined, Beacon]
