@@ -96,8 +96,8 @@ class DestinationLink:
             self.config.number("replica.fetch.max.bytes"),
         )
 
-    def started_at_latest(self, partition: TopicPartition) -> bool:
-        return holes.has_started(self.holes(partition.topic), partition)
+    def latest_start(self, partition: TopicPartition) -> Offset | None:
+        return holes.latest_start(self.holes(partition.topic), partition)
 
     def holes(self, topic: str) -> list[holes.Hole]:
         """Everything in the ledger for a topic here, starts at "latest" included."""

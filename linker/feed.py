@@ -51,7 +51,7 @@ class Owner(Protocol):
     def unsubscribed(self, subscription: int) -> None:
         """Frames that bear this number are nobody's any more."""
 
-    def started_at_latest(self, partition: TopicPartition) -> bool: ...
+    def latest_start(self, partition: TopicPartition) -> Offset | None: ...
 
     def fail_mirror(
         self, topic: str, error: MirrorError, because: str, now: Instant
@@ -147,8 +147,13 @@ class Feed:
         state = self._state()
         if state is None:
             return self._try_later(f"{self.partition} is not open on this node", now)
+        start = self._owner.latest_start(self.partition)
+        if start is not None and start > state.log_end_offset:  # decided, then interrupted
+            self._drained.append(self._subscribe)
+            return [self._skip_to(start)]
         self._subscription = self._owner.subscribed(self)
-        self._from_latest = self._starts_at_latest(state)
+        untouched = state.log_end_offset == 0 and not state.epochs
+        self._from_latest = untouched and start is None and self._owner.config.from_latest
         self._wanted_epoch = -1
         return self._owner.line.send(
             Subscribe(
@@ -159,14 +164,6 @@ class Feed:
                 state.epochs,
                 self._from_latest,
             )
-        )
-
-    def _starts_at_latest(self, state: PartitionState) -> bool:
-        untouched = state.log_end_offset == 0 and not state.epochs
-        return (
-            untouched
-            and self._owner.config.from_latest
-            and not self._owner.started_at_latest(self.partition)
         )
 
     # --- frames ---
@@ -306,22 +303,22 @@ class Feed:
         if isinstance(result, Refusal):
             return self._on_refused(result.error, result.because, now) + self._settle(now)
         if not self._queue or self._queue[0] is not skip:
-            return self._settle(
-                now
-            )  # interrupted; the same hole will be recorded again, by the same name
+            # Interrupted: the same hole will be recorded again, by the same name.
+            return self._settle(now)
         self._queue.popleft()
-        self._placing += 1
-        effects: Effects = [
-            self._desk.ask(
-                lambda ticket: SkipTo(ticket, self._owner.name, self.partition, skip.offset),
-                self._on_skipped,
-            )
-        ]
+        effects: Effects = [self._skip_to(skip.offset)]
         hole = skip.hole
         if hole.next_offset > hole.base_offset:
             span = f"hole [{hole.base_offset}, {hole.next_offset})"
             effects.append(Changed(f"mirror {self.partition}", span, hole.cause.value))
         return effects
+
+    def _skip_to(self, offset: Offset) -> object:
+        self._placing += 1
+        return self._desk.ask(
+            lambda ticket: SkipTo(ticket, self._owner.name, self.partition, offset),
+            self._on_skipped,
+        )
 
     def _on_skipped(self, answer: Placed | PlaceRefused, now: Instant) -> Effects:
         self._placing -= 1

@@ -70,8 +70,11 @@ def of_topic(holes: Iterable[Hole], topic: str) -> list[Hole]:
     return sorted(found, key=lambda one: (one.partition, one.base_offset))
 
 
-def has_started(holes: Iterable[Hole], partition: TopicPartition) -> bool:
-    """Whether a start at "latest" was already decided for this partition: it is decided once."""
-    return any(
-        one.partition == partition and one.cause is HoleCause.START_OFFSET_LATEST for one in holes
+def latest_start(holes: Iterable[Hole], partition: TopicPartition) -> Offset | None:
+    """Where a start at "latest" was already decided for this partition, if it was: it is decided once."""
+    starts = (
+        one.next_offset
+        for one in holes
+        if one.partition == partition and one.cause is HoleCause.START_OFFSET_LATEST
     )
+    return next(starts, None)

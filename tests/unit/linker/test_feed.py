@@ -69,8 +69,8 @@ class Link:
     def unsubscribed(self, subscription: int) -> None:
         pass
 
-    def started_at_latest(self, partition: TopicPartition) -> bool:
-        return False
+    def latest_start(self, partition: TopicPartition) -> int | None:
+        return None
 
     def fail_mirror(self, topic: str, error: MirrorError, because: str, now: int) -> list[Any]:
         self.failures.append((error, because))
