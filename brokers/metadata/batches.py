@@ -16,7 +16,15 @@ def data_batch(
     messages: Sequence[Message], *, base_offset: Offset, leader_epoch: LeaderEpoch, now: Instant
 ) -> bytearray:
     """One batch with these records."""
-    made = [NewRecord(None, records.encode(message)) for message in messages]
+    values = [records.encode(message) for message in messages]
+    return value_batch(values, base_offset=base_offset, leader_epoch=leader_epoch, now=now)
+
+
+def value_batch(
+    values: Sequence[bytes], *, base_offset: Offset, leader_epoch: LeaderEpoch, now: Instant
+) -> bytearray:
+    """The same with records that are encoded."""
+    made = [NewRecord(None, value) for value in values]
     return build_batch(made, timestamp=now, base_offset=base_offset, leader_epoch=leader_epoch)
 
 

@@ -8,15 +8,17 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from brokers.errors import Refusal
+from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, LeaderEpoch, Offset, Ticket
 from brokers.metadata.commands import Command
 from brokers.metadata.controller import Controller
 from brokers.metadata.image import Image, ImageDelta
+from brokers.metadata.records import encode
 from brokers.metadata.replay import replay
 from brokers.timers import earliest
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import NoOpRecord
+from brokers.wire.primitives import WireError
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,29 +107,34 @@ class Deciding:
 
     def decide(
         self, command: Command, token: Ticket | None, log_end_offset: Offset, now: Instant
-    ) -> tuple[Message, ...]:
-        """The records to append at the log's end, in one batch; maybe none."""
+    ) -> tuple[bytes, ...]:
+        """The values of the records to append at the log's end, in one batch; maybe none."""
         records: tuple[Message, ...] = ()
+        values: tuple[bytes, ...] = ()
         result: object | Refusal
         try:
             decision = self._controller.decide(self.ahead, command, log_end_offset, now)
+            # Before anything relies on it: what other nodes ask for may have no place in a record.
+            values = tuple(map(encode, decision.records))
             records, result = decision.records, decision.result
         except Refusal as refusal:
             result = refusal
+        except WireError as error:
+            result = Refusal(KafkaError.INVALID_REQUEST, str(error))
         next_offset = log_end_offset + len(records)
         if records:
             replay(self.ahead, records, next_offset)
             self._wrote_at = now
         # Even what writes nothing waits its turn: it may go by a decision that is not committed yet.
         self._entries.append(_Entry(next_offset, records, token, result))
-        return records
+        return values
 
-    def pass_time(self, log_end_offset: Offset, now: Instant) -> tuple[Message, ...]:
+    def pass_time(self, log_end_offset: Offset, now: Instant) -> tuple[bytes, ...]:
         """A record that says nothing, so that it can be seen how old what is committed is."""
         self._wrote_at = now
         records = (NoOpRecord(),)
         self._entries.append(_Entry(log_end_offset + 1, records, None, None))
-        return records
+        return tuple(map(encode, records))
 
     def committed(self, image: Image, high_watermark: Offset) -> list[Decided | ImageDelta]:
         """Apply what is committed now to `image`, and tell it, in order."""

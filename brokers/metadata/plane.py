@@ -23,7 +23,7 @@ from brokers.events import (
 )
 from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset, Peer, Ticket
 from brokers.metadata.applying import Applying, unreadable
-from brokers.metadata.batches import data_batch
+from brokers.metadata.batches import value_batch
 from brokers.metadata.checkpoints import Checkpoints
 from brokers.metadata.commands import NO_ID, Command
 from brokers.metadata.controller import Controller
@@ -41,7 +41,6 @@ from brokers.ports import Rng
 from brokers.quorum.raft import RaftNode
 from brokers.quorum.state import STATE_NAME
 from brokers.timers import earliest
-from brokers.wire.message import Message
 
 
 class MetadataPlane:
@@ -333,14 +332,14 @@ class MetadataPlane:
         return self._append(self.deciding.decide(command, token, end, now), end, now)
 
     def _append(
-        self, records: tuple[Message, ...], base_offset: Offset, now: Instant
+        self, values: tuple[bytes, ...], base_offset: Offset, now: Instant
     ) -> list[PlaneEffect]:
         raft = self._raft
         assert raft is not None
-        if not records:
+        if not values:
             return self._after([], now)
-        batch = data_batch(
-            records, base_offset=base_offset, leader_epoch=self.deciding.leader_epoch, now=now
+        batch = value_batch(
+            values, base_offset=base_offset, leader_epoch=self.deciding.leader_epoch, now=now
         )
         self._checkpoints.appended(len(batch))
         return self._after(raft.append(batch, now), now)

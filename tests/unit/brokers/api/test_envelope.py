@@ -1,10 +1,12 @@
 """Commands that arrive from other nodes."""
 
 from typing import Any
+from uuid import UUID
 
 from brokers.api import envelope
 from brokers.errors import KafkaError, Refusal
 from brokers.membership.encoding import decode_outcome, encode_command
+from brokers.metadata.broker_commands import RegisterController
 from brokers.metadata.commands import (
     AllocateProducerIds,
     CreateTopics,
@@ -47,3 +49,18 @@ def test_no_two_nodes_get_the_same_producer_ids() -> None:
 def test_what_is_no_command_is_refused() -> None:
     answer = Node().ask(envelope, 0, EnvelopeRequest(request_data=b"{}"))
     assert answer.error_code == KafkaError.INVALID_REQUEST and answer.response_data is None
+
+
+def test_what_has_no_place_in_a_record_is_refused_and_changes_nothing() -> None:
+    node = Node()
+    before = node.context.image.next_offset
+    command = RegisterController(
+        controller_id=1,
+        incarnation=UUID(int=1),
+        endpoints=(("CONTROLLER", "here", 1 << 40),),
+        features=(),
+    )
+    result = send(node, command).result
+    assert isinstance(result, Refusal) and result.error is KafkaError.INVALID_REQUEST
+    assert node.context.image.next_offset == before
+    assert send(node, CreateTopics((NewTopic(name="a"),))).next_offset > before
