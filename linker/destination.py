@@ -33,7 +33,7 @@ from linker.holes import HOLE_KIND, decode_hole
 from linker.lag import SourceClock
 from linker.line import Line, Window
 from linker.link import LINK_KIND, LinkRecord
-from linker.mirror import LIVE, MIRROR_KIND, MirrorRecord, decode_mirror
+from linker.mirror import LIVE, MIRROR_KIND, MirrorRecord, MirrorState, decode_mirror
 from linker.stopping import Stopping
 from linker.topics import MirrorTopic
 
@@ -108,7 +108,10 @@ class DestinationLink:
     def mirror_of(self, source_topic: str) -> str | None:
         for mirror in self.mirrors.values():
             record = mirror.record
-            if record.source_topic == source_topic and record.state in LIVE and record.cut is None:
+            if record.source_topic != source_topic or record.state not in LIVE:
+                continue
+            # What failed holds other records than its source has now, whose offsets say nothing of them.
+            if record.cut is None and record.state is not MirrorState.FAILED:
                 return mirror.topic
         return None
 
@@ -156,6 +159,7 @@ class DestinationLink:
         before = self.config
         self.record, self.version = record, version
         self.config = parse(record.configs)
+        self.groups.narrow()
         redial = (before.bootstrap_servers, before.paused, before.value("replica.fetch.max.bytes"))
         config = self.config
         if redial != (
@@ -187,7 +191,9 @@ class DestinationLink:
                 found[name] = record
                 effects += self._adopt_mirror(record, document.version, now)
         for topic in [topic for topic in self.mirrors if topic not in found]:
-            effects += self.mirrors.pop(topic).stop_feeds()
+            gone = self.mirrors.pop(topic)
+            effects += gone.stop_feeds()
+            self.groups.forget(gone.record.source_topic)
             del self.stoppings[topic]
         return effects + self._watch()
 

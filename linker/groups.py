@@ -15,6 +15,7 @@ from brokers.region import CommitOffsets, OffsetsPlaced
 from linker.config import LinkConfig
 from linker.desk import Desk, Effects
 from linker.errors import TaskError
+from linker.filters import admits
 from linker.frames import GroupOffsets
 from linker.keeping import STAMP_NOW, clamp
 
@@ -55,12 +56,27 @@ class GroupFollower:
         self._settled: list[Callable[[Instant], Effects]] = []
 
     def on_offsets(self, frame: GroupOffsets, now: Instant) -> Effects:
+        if not admits(self._owner.config.group_filters, frame.group):
+            return []  # it was under way when the filters changed
         self._committed.setdefault(frame.group, {}).update(frame.offsets)
         self._dirty[frame.group] = None
         self._arm(now, GATHER_MS)
         if self._renewal is None:
             self._renewal = self._desk.timers.set(now + RENEW_MS, self._renew)
         return []
+
+    def narrow(self) -> None:
+        """The filters are new: groups that they leave out are their operators' own from now on."""
+        filters = self._owner.config.group_filters
+        for group in [group for group in self._committed if not admits(filters, group)]:
+            for known in (self._committed, self._dirty, self.in_use, self.refused):
+                known.pop(group, None)
+
+    def forget(self, source_topic: str) -> None:
+        """Its mirror is gone: one of the same name may be another topic, at other offsets."""
+        for group, offsets in self._committed.items():
+            kept = {key: value for key, value in offsets.items() if key.topic != source_topic}
+            self._committed[group] = kept
 
     def _renew(self, now: Instant) -> Effects:
         self._renewal = self._desk.timers.set(now + RENEW_MS, self._renew)

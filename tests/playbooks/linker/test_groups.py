@@ -5,7 +5,8 @@ import random
 import pytest
 
 from brokers.ids import TopicPartition
-from linker.admin import AlterLinkConfigs, ChangeMirrors, DescribeLink
+from linker.admin import AlterLinkConfigs, ChangeMirrors, CreateMirror, DescribeLink
+from linker.mirror import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 
@@ -147,3 +148,38 @@ def test_no_group_is_ever_past_the_mirror_or_past_its_own_commit(seed: int) -> N
             assert here <= highest
     last = clients.committed(world.source, "billing", "orders", 0)
     world.run_until(lambda: clients.committed(world.destination, "billing", "orders", 0) == last)
+
+
+def test_offsets_for_another_topic_of_the_same_name_are_not_carried() -> None:
+    """The mirror has failed and holds the old topic's records: the new one's offsets say nothing of those."""
+    world = started()
+    clients.commit(world.source, "billing", "orders", 0, 2)
+    world.run(500)
+    clients.delete_topic(world.source, "orders")
+    clients.create_topic(world.source, "orders", 2)
+    world.run_until(lambda: world.destination.mirror("orders").record.state is MirrorState.FAILED)
+    for index in range(8):
+        clients.send(world.source, "orders", 0, b"another %d" % index)
+    clients.commit(world.source, "billing", "orders", 0, 4)
+    world.run(2_000)
+    assert clients.committed(world.destination, "billing", "orders", 0) == 2
+
+
+def test_offsets_of_a_topic_that_is_mirrored_no_more_are_not_those_of_its_namesake() -> None:
+    world = started()
+    clients.commit(world.source, "billing", "orders", 0, 5)
+    world.run(500)
+    world.destination.ask(ChangeMirrors(verb="failover", link="west-east"))
+    clients.delete_topic(world.destination, "orders")
+    clients.delete_topic(world.source, "orders")
+    clients.create_topic(world.source, "orders", 2)
+    for index in range(8):
+        clients.send(world.source, "orders", 0, b"another %d" % index)
+    world.run(100)
+    answer = world.destination.ask(CreateMirror(link="west-east", mirror_topic="orders"))
+    assert not isinstance(answer, Exception), answer
+    world.run_until(lambda: caught_up(world))
+    clients.commit(world.source, "billing", "orders", 1, 0)
+    world.run(2_000)
+    assert clients.committed(world.source, "billing", "orders", 0) is None
+    assert clients.committed(world.destination, "billing", "orders", 0) is None

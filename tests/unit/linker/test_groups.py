@@ -3,6 +3,8 @@
 import random
 from typing import Any
 
+import pytest
+
 from brokers.errors import KafkaError
 from brokers.ids import Offset, OffsetAndMetadata, TopicPartition
 from brokers.region import CommitOffsets, OffsetsPlaced, PartitionState
@@ -36,7 +38,7 @@ class Region:
 
 class Link:
     name = "west-east"
-    config = parse({"bootstrap.servers": "source:9092"})
+    config = parse({"bootstrap.servers": "source:9092", "consumer.offset.sync.enable": "true"})
 
     def mirror_of(self, source_topic: str) -> str | None:
         return source_topic
@@ -48,7 +50,8 @@ class Follower:
     def __init__(self) -> None:
         self.region = Region()
         self.desk = Desk(self.region, random.Random(1))  # type: ignore[arg-type]
-        self.groups = GroupFollower(self.desk, Link())
+        self.link = Link()
+        self.groups = GroupFollower(self.desk, self.link)
         self.commits: list[Offset] = []
         self.now = START
 
@@ -100,3 +103,27 @@ def test_the_same_commit_again_is_not_made_again() -> None:
 
 def test_a_commit_is_clamped_to_what_the_mirror_holds() -> None:
     assert [clamp(offset, 2, 8) for offset in (0, 2, 5, 8, 9)] == [2, 2, 5, 8, 8]
+
+
+@pytest.mark.parametrize(
+    "off",
+    [
+        {},
+        {
+            "consumer.offset.sync.enable": "true",
+            "consumer.offset.group.filters": '{"groupFilters":[{"name":"other",'
+            '"patternType":"LITERAL","filterType":"INCLUDE"}]}',
+        },
+    ],
+)
+def test_a_group_that_is_carried_no_more_is_left_where_an_operator_puts_it(
+    off: dict[str, str],
+) -> None:
+    follower = Follower()
+    follower.hear(5)
+    follower.link.config = parse({"bootstrap.servers": "source:9092", **off})
+    follower.groups.narrow()
+    follower.region.offsets["billing"][ORDERS] = OffsetAndMetadata(3, committed_at=follower.now)
+    follower.pass_time(2 * RENEW_MS)
+    follower.hear(7)  # under way while the filters changed
+    assert follower.commits == [5]
