@@ -194,7 +194,7 @@ class DestinationLink:
             gone = self.mirrors.pop(topic)
             effects += gone.stop_feeds()
             self.groups.forget(gone.record.source_topic)
-            del self.stoppings[topic]
+            effects += self.stoppings.pop(topic).abandon(now)
         return effects + self._watch()
 
     def _adopt_mirror(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:

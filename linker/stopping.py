@@ -73,6 +73,7 @@ class Stopping:
         self._proof_fresh = False
         self._timer: int | None = None
         self._waiting: list[Answered] = []
+        self._abandoned = False
 
     # --- what operators ask ---
 
@@ -123,6 +124,13 @@ class Stopping:
             return self._hand_over(now)
         self._arm(now, CHECK_MS)
         return self._ask_proof()
+
+    def abandon(self, now: Instant) -> Effects:
+        """The topic was deleted, and its record with it: there is nothing left to stop."""
+        self._abandoned = self._mirror.halted = True
+        self._disarm()
+        because = f"{self._mirror.topic} was deleted meanwhile"
+        return self._answer(LinkRefusal("UNKNOWN_TOPIC_OR_PARTITION", because), now)
 
     def link_lost(self) -> None:
         """A beacon that was asked for will not come."""
@@ -197,6 +205,8 @@ class Stopping:
 
     def _on_settled(self, kind: CutKind, now: Instant) -> Effects:
         mirror = self._mirror
+        if self._abandoned:
+            return []
         if self._offline():
             return self._wait_for_logs(kind, now)
         record = replace(
@@ -246,6 +256,8 @@ class Stopping:
 
     def _on_cut_written(self, kind: CutKind, refusal: Refusal | None, now: Instant) -> Effects:
         mirror = self._mirror
+        if self._abandoned:
+            return []
         if refusal is None or mirror.record.cut is not None:
             return self._hand_over(now)  # it stands, if only by an attempt that was taken for lost
         if refusal.error is not KafkaError.INVALID_UPDATE_VERSION:
@@ -275,6 +287,8 @@ class Stopping:
     def _on_groups_kept(self, cut: Cut, because: str, now: Instant) -> Effects:
         """Whoever moves here begins where its group stands."""
         mirror = self._mirror
+        if self._abandoned:
+            return []
         if because:
             self._timer = self._desk.timers.set(now + RETRY_MS, self._hand_over)
             return [Changed(f"mirror {mirror.topic}", "failover waits", because)]
@@ -287,6 +301,8 @@ class Stopping:
         return [self._desk.propose(command, self._on_handed_over)]
 
     def _on_handed_over(self, result: object, now: Instant) -> Effects:
+        if self._abandoned:
+            return []
         if not isinstance(result, Refusal):
             return self._finish(now)
         self._timer = self._desk.timers.set(now + RETRY_MS, self._hand_over)
@@ -312,6 +328,8 @@ class Stopping:
         return [mirror.change(record, self._on_finished)]
 
     def _on_finished(self, refusal: Refusal | None, now: Instant) -> Effects:
+        if self._abandoned:
+            return []
         if refusal is not None:
             self._timer = self._desk.timers.set(now + RETRY_MS, self._hand_over)
             return []

@@ -7,8 +7,9 @@ import pytest
 from brokers.events import Request
 from brokers.ids import TopicPartition
 from brokers.metadata.commands import ResourceType
-from brokers.wire.messages import configs
+from brokers.wire.messages import configs, topics
 from linker.admin import (
+    ChangeMirrors,
     CreateLink,
     CreateMirror,
     DeleteLink,
@@ -127,3 +128,24 @@ def test_a_start_at_latest_that_was_interrupted_is_carried_out(
     state = here.view.partition_state(TopicPartition("orders", 0))
     assert state is not None
     assert state.log_start_offset == hole.next_offset
+
+
+@pytest.mark.parametrize("room", range(0, 1_400, 40))
+def test_a_failover_whose_topic_is_deleted_before_it_is_recorded_is_answered(room: int) -> None:
+    """The disk is full between the hand-over and the last record; whoever could write now deletes the topic."""
+    world, here = slow_world()
+    linked(world)
+    world.run_until(lambda: caught_up(world))
+    here.disk_ms = 4
+    here.files.full_after(room)
+    failover = ChangeMirrors(verb="failover", link="west-east", topics=("orders",))
+    here.feed(AdminAsked(1 << 40, failover))
+    world.run(300)
+    here.files.full_after(None)
+    delete = topics.DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000)
+    for _ in range(40):
+        if "orders" in here.view.image.topics_by_name:
+            here.feed(Request(1 << 42, 20, 5, "test", "127.0.0.1", delete))
+        world.run(100)
+    assert 1 << 40 in here.answers
+    assert "orders" not in here.linker.links["west-east"].mirrors
