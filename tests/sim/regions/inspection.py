@@ -5,7 +5,7 @@ from typing import Any
 
 from brokers.ids import METADATA_PARTITION, BrokerId, TopicPartition
 from brokers.wire.messages.metadata import MetadataRequest, MetadataResponse
-from tests.sim.regions.checks import end_of, tip_of
+from tests.sim.regions.checks import tip_of
 from tests.sim.regions.cluster import Cluster
 from tests.sim.regions.racks import far_brokers
 from tests.sim.regions.routes import METADATA, Routes
@@ -65,16 +65,18 @@ class Inspector:
         return set(far_brokers(self._cluster.weather)) if is_placed else set()
 
     def _unequal(self) -> Iterator[str]:
-        disks = {number: node.disk for number, node in self._cluster.nodes.items()}
-        # A tail that an earlier leader left may be as long as what takes its place.
-        tips = {number: tip_of(disk, METADATA_PARTITION) for number, disk in disks.items()}
+        yield from self._differing(METADATA_PARTITION, tuple(self._cluster.nodes))
+        for partition, (_, _, replicas, _) in self.agreed.items():
+            yield from self._differing(partition, replicas)
+
+    def _differing(
+        self, partition: TopicPartition, replicas: tuple[BrokerId, ...]
+    ) -> Iterator[str]:
+        """A tail that an earlier leader left may be as long as what takes its place."""
+        tips = {each: tip_of(self._cluster.node(each).disk, partition) for each in replicas}
         epochs = {leader_epoch for _, leader_epoch in tips.values() if leader_epoch >= 0}
         if len({end for end, _ in tips.values()}) > 1 or len(epochs) > 1:
-            yield f"the metadata log ends at {tips} (offset, leader epoch)"
-        for partition, (_, _, replicas, _) in self.agreed.items():
-            ends = {number: end_of(disks[number], partition) for number in replicas}
-            if len(set(ends.values())) > 1:
-                yield f"{partition} ends at {ends}"
+            yield f"{partition} ends at {tips} (offset, leader epoch)"
 
 
 def _view(answer: MetadataResponse) -> View:

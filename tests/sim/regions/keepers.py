@@ -56,11 +56,19 @@ class Keepers:
         )
 
     def can_spare(self, number: BrokerId) -> bool:
-        """Wherever it may lead another may, too, and lives, and will for a while."""
+        """Wherever it may lead another may, too, and lives, and will for a while.
+
+        Where one in-sync replica is enough nobody may be spared: until the region has heard of its loss the others may
+        be put out of the set, and be no longer eligible.
+        """
         self.learn()
+        others_will_do = self._cluster.weather.min_insync > 1
         return all(
             number not in candidates(placed)
-            or any(self._keeps(each, partition) for each in in_sync(placed) if each != number)
+            or (
+                others_will_do
+                and any(self._keeps(each, partition) for each in in_sync(placed) if each != number)
+            )
             for partition, placed in self._possible()
         )
 
