@@ -148,7 +148,12 @@ class Recovery:
     def _is_trusted(self, segment: SegmentFile, following: SegmentFile | None) -> bool:
         if following:
             return self._is_kept(following.base_offset) and segment.trust_files()
-        self._settled = self._folder.closed and segment.trust_files() and self._was_closed(segment)
+        if self._folder.closed and segment.base_offset == self._folder.recovery_point:
+            self._settled = (
+                segment.trust_empty_files()
+            )  # thousands may be, and each would cost syncs
+        elif self._folder.closed:
+            self._settled = segment.trust_files() and self._was_closed(segment)
         return self._settled
 
     def _is_kept(self, end: Offset) -> bool:

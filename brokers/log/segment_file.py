@@ -190,6 +190,15 @@ class SegmentFile:
         self._unindexed = self.size - last[1]
         return True
 
+    def trust_empty_files(self) -> bool:
+        """The same of a segment that never held anything; nothing needs to be made anew, or removed."""
+        paths = (self.path, self.index_path, self.time_index_path)
+        if not all(self._files.exists(path) and self._files.size(path) == 0 for path in paths):
+            return False
+        self._empty()
+        self._saved = (0, 0)
+        return True
+
     def _last_entry(
         self, path: str, size: int, entry: Struct, empty: tuple[int, int] | None
     ) -> tuple[int, int] | None:
