@@ -262,7 +262,8 @@ class Broker:
         self._moves.configure(now)
         if self._enrolment is None or self._presence is None:
             return []
-        effects = self._enrolment.progressed(now) + self._presence.progressed(now)
+        effects = self._context.handover.moved(self._context.image, now)
+        effects += self._enrolment.progressed(now) + self._presence.progressed(now)
         return effects + self._probes.moved(now)
 
     def _on_time(self, event: TimeReached, now: Instant) -> list[Effect]:

@@ -4,6 +4,7 @@ A node without the role broker has no such life; it is there for others once it 
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -108,10 +109,10 @@ class Enrolment:
                 case Register(previous_broker_epoch):
                     message: object = self._registration(previous_broker_epoch)
                     effects += self._control(REGISTRATION, message, self._on_registered, now)
+                case Beat(want_shut_down=True) if self._leads:
+                    effects += self._context.handover.close(partial(self._beat, effect), now)
                 case Beat():
-                    effects += self._control(
-                        HEARTBEAT, self._heartbeat(effect), self._on_beaten, now
-                    )
+                    effects += self._beat(effect, now)
                 case Unfenced():
                     effects += [Ready(), self._context.cleaned()]
                 case End(None):
@@ -120,6 +121,15 @@ class Enrolment:
                     effects.append(effect)
         self._arm()
         return effects
+
+    @property
+    def _leads(self) -> bool:
+        """Whether anything may be led here, for all this node knows."""
+        broker = self._context.image.brokers.get(self._context.config.node_id)
+        return broker is not None and broker.is_active
+
+    def _beat(self, beat: Beat, now: Instant) -> list[Effect]:
+        return self._control(HEARTBEAT, self._heartbeat(beat), self._on_beaten, now)
 
     def _hand_over_lead(self, now: Instant) -> list[Effect]:
         """The last thing: until here this node may have been the controller that let it go."""

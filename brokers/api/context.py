@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from brokers.api.expiry import Expiry
+from brokers.api.handover import Handover
 from brokers.config import BrokerConfig
 from brokers.effects import Ask, Effect, RemoveStrays, Reply
 from brokers.errors import KafkaError, Refusal
@@ -82,11 +83,13 @@ class Context:
     channel: ControllerChannel = field(init=False)
     replication: Replication = field(init=False)
     expiry: Expiry = field(init=False)
+    handover: Handover = field(init=False)
 
     def __post_init__(self, own_directories: OwnDirectories | None) -> None:
         self.directories = own_directories or single(self.config, MIGRATING_DIRECTORY)
         self.channel = ControllerChannel(self, self.timers)
         self.expiry = Expiry(self.timers)
+        self.handover = Handover(self.config.node_id, self.partitions, self.timers, self.abandoned)
         self.replication = Replication(self, settings_of(self.config))
 
     @property

@@ -5,6 +5,8 @@ by closing the connection, as Kafka does. Version 13 names topics by id. Transac
 transactional id is refused for every partition.
 """
 
+from functools import partial
+
 from brokers.api.context import Context
 from brokers.api.leaders import HINTED, current_leader
 from brokers.effects import Effect, Hangup, Reply
@@ -84,6 +86,8 @@ class PendingProduce:
 
 
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
+    if context.handover.is_closed:
+        return context.handover.hold(request.ticket, partial(handle, context, request))
     message, version = request.message, request.api_version
     assert isinstance(message, ProduceRequest)
     pending = PendingProduce(request.ticket, message.acks)

@@ -61,7 +61,7 @@ class Node:
         self.end: End | None = None
         self.told: list[str] = []
         self._requests: dict[int, tuple[Node, Ask]] = {}
-        self._last_ticket = 0
+        self.last_ticket = 0
 
     # --- in ---
 
@@ -100,10 +100,10 @@ class Node:
         encoded = codec.encode_request(ask.api_key, ask.api_version, ask.message)  # type: ignore[arg-type]
         body = bytearray(b"".join(encoded))
         message = codec.decode_request(ask.api_key, ask.api_version, memoryview(body), 0)
-        self._last_ticket += 1
-        self._requests[self._last_ticket] = (asker, ask)
+        self.last_ticket += 1
+        self._requests[self.last_ticket] = (asker, ask)
         self.feed(
-            Request(self._last_ticket, ask.api_key, ask.api_version, None, "n", message, listener)
+            Request(self.last_ticket, ask.api_key, ask.api_version, None, "n", message, listener)
         )
 
     # --- out ---

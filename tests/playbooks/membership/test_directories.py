@@ -1,63 +1,21 @@
 """Brokers with several log directories, one of which fails: only what lies in it is led by others."""
 
-from typing import Any
 from uuid import UUID
 
 import pytest
 
-from brokers.api import assign_replicas_to_dirs, produce, versions
-from brokers.effects import Ask
+from brokers.api import assign_replicas_to_dirs, versions
 from brokers.errors import KafkaError
-from brokers.events import Answered, Listener
-from brokers.ids import Peer, TopicPartition
+from brokers.events import Listener
+from brokers.ids import TopicPartition
 from brokers.metadata.commands import CreateTopics, NewTopic
 from brokers.metadata.image import PartitionImage
-from brokers.records.builder import NewRecord, build_batch
-from brokers.wire.messages.produce import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
-from tests.playbooks.membership.region import DATA_PORT, Node, Region
+from tests.playbooks.membership.client import Client
+from tests.playbooks.membership.region import Node, Region
 from tests.sim.files import SimFiles
 
 A, B = UUID(int=21), UUID(int=22)  # node 2's
 OTHERS = {1: UUID(int=11), 3: UUID(int=31)}
-
-
-class Client:
-    """Asks brokers; `answers` has what they said."""
-
-    alive = True
-
-    def __init__(self, region: Region) -> None:
-        self._region = region
-        self.answers: dict[int, Any] = {}
-        self._asked = 0
-
-    def feed(self, event: Any) -> None:
-        assert isinstance(event, Answered)
-        self.answers[event.ticket] = event.message
-
-    def write(self, node_id: int, index: int, value: bytes) -> int:
-        """acks=all, straight to one broker -> the ticket of its answer."""
-        self._asked += 1
-        ticket = self._asked
-        batch = bytes(build_batch([NewRecord(None, value)], timestamp=self._region.now))
-        data = PartitionProduceData(index=index, records=batch)
-        message = ProduceRequest(
-            acks=-1,
-            timeout_ms=10_000,
-            topic_data=[TopicProduceData(name="t", partition_data=[data])],
-        )
-        peer = Peer(node_id, f"n{node_id}", DATA_PORT)
-        ask = Ask(ticket, peer, "client", produce.KEY, 9, message, 10_000)
-        self._region.nodes[node_id].request(self, ask, Listener.DATA)  # type: ignore[arg-type]
-        return ticket
-
-    def said(self, ticket: int) -> KafkaError:
-        response = self.answers[ticket].responses[0].partition_responses[0]
-        return KafkaError(response.error_code)
 
 
 class Story:

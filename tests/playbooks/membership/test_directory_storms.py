@@ -22,8 +22,8 @@ from brokers.wire.messages.log_dirs import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
+from tests.playbooks.membership.client import Client
 from tests.playbooks.membership.region import DATA_PORT, Region
-from tests.playbooks.membership.test_directories import Client
 from tests.sim.files import SimFiles
 
 PARTITIONS = 4

@@ -1,0 +1,114 @@
+"""A leader that is asked to stop while clients write to it: nothing is doubled, nothing acknowledged is lost."""
+
+import pytest
+
+from brokers.api.handover import DRAIN_MS, KEEP_MS
+from brokers.errors import KafkaError
+from brokers.events import Disconnected
+from brokers.ids import TopicPartition
+from brokers.metadata.commands import CreateTopics, NewTopic
+from tests.playbooks.membership.client import Client
+from tests.playbooks.membership.region import Node, Region
+
+LEADER, NEXT = 2, 3
+WRITES_MS = (
+    150  # one each millisecond, from before the leader is asked until others know that it has gone
+)
+
+
+class Handing:
+    """Three nodes, a topic on all of them, a client that writes to its leader whatever happens."""
+
+    def __init__(self) -> None:
+        self.region = Region()
+        self.region.start(1, 2, 3)
+        self.region.run(500)
+        self.client = Client(self.region)
+        topic = NewTopic(name="t", assignments=((0, (LEADER, NEXT, 1)),))
+        context = self.region.nodes[1].broker.context
+        then = lambda result, now: []  # noqa: E731
+        self.region.nodes[1].take(context.propose(CreateTopics((topic,)), then, self.region.now))
+        self.region.run(1_000)
+        self.written: dict[int, bytes] = {}
+
+    @property
+    def leader(self) -> Node:
+        return self.region.nodes[LEADER]
+
+    def write_for(self, milliseconds: int, *, acks: int = -1) -> None:
+        for _ in range(milliseconds):
+            if self.leader.alive:
+                value = b"value %d" % self.region.now
+                self.written[self.client.write(LEADER, 0, value, acks=acks)] = value
+            self.region.run(1)
+
+    def said(self, ticket: int) -> KafkaError | None:
+        """None where the connection broke before there was an answer."""
+        return self.client.said(ticket) if self.client.answers[ticket] is not None else None
+
+    def kept_by(self, node_id: int) -> bytes:
+        """Its log, as its files are."""
+        disk = self.region.files[node_id]
+        names = [name for name in disk.list("t-0") if name.endswith(".log")]
+        return b"".join(bytes(disk.read(f"t-0/{name}", 0, 1 << 30)) for name in names)
+
+
+@pytest.fixture
+def handing() -> Handing:
+    return Handing()
+
+
+def occurrences(handing: Handing) -> dict[KafkaError | None, set[int]]:
+    """What was said of writes -> how often such are in the log."""
+    placed = handing.region.image.partition(TopicPartition("t", 0))
+    assert placed is not None and placed.leader == NEXT
+    data, found = handing.kept_by(NEXT), dict[KafkaError | None, set[int]]()
+    for ticket, value in handing.written.items():
+        found.setdefault(handing.said(ticket), set()).add(data.count(value))
+    return found
+
+
+@pytest.mark.parametrize("acks", [-1, 1])
+def test_what_is_refused_while_leaderships_change_hands_is_nowhere(
+    handing: Handing, acks: int
+) -> None:
+    handing.write_for(WRITES_MS // 3, acks=acks)
+    handing.region.ask_to_end(LEADER)
+    handing.write_for(WRITES_MS, acks=acks)
+    handing.region.run(3_000)
+    assert not handing.leader.alive
+    assert occurrences(handing) == {
+        KafkaError.NONE: {1},
+        KafkaError.NOT_LEADER_OR_FOLLOWER: {0},
+    }
+
+
+def test_a_follower_that_does_not_come_up_is_not_waited_for_long(handing: Handing) -> None:
+    handing.region.nodes[NEXT].stall()
+    handing.write_for(5)
+    handing.region.ask_to_end(LEADER)
+    handing.region.run(DRAIN_MS - 10)
+    assert handing.region.image.brokers[LEADER].is_active
+    handing.region.run(100)
+    assert not handing.region.image.brokers[LEADER].is_active
+
+
+def test_without_a_controller_it_goes_on_with_what_it_leads(handing: Handing) -> None:
+    handing.region.nodes[1].die()
+    handing.region.ask_to_end(LEADER)
+    handing.write_for(1, acks=1)
+    (ticket,) = handing.written
+    handing.region.run(KEEP_MS - 100)
+    assert ticket not in handing.client.answers
+    handing.region.run(200)
+    assert handing.said(ticket) is KafkaError.NONE
+
+
+def test_what_a_client_did_not_wait_for_is_not_written(handing: Handing) -> None:
+    handing.region.nodes[1].die()
+    handing.region.ask_to_end(LEADER)
+    handing.write_for(1, acks=1)
+    (value,) = handing.written.values()
+    handing.leader.feed(Disconnected((handing.leader.last_ticket,)))
+    handing.region.run(KEEP_MS + 100)
+    assert value not in handing.kept_by(LEADER)
