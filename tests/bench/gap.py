@@ -1,4 +1,4 @@
-"""A librdkafka producer at default settings that goes on while its leader is taken away.
+"""A librdkafka producer, at default settings or idempotent, that goes on while its leader is taken away.
 
 Run as a process of its own. Sends `rate` numbered records a second to partition 0; says "going" once the first are
 acknowledged; when its standard input ends, waits for every acknowledgement and reads everything back. Prints one JSON
@@ -40,7 +40,8 @@ class Delivered:
 def go_on(options: argparse.Namespace) -> Delivered:
     delivered, ended = Delivered(), threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
-    producer = Producer({"bootstrap.servers": options.bootstrap})
+    settings = {"bootstrap.servers": options.bootstrap, "enable.idempotence": options.idempotent}
+    producer = Producer(settings)
     number, began, said = 0, time.monotonic(), False
     while not ended.is_set():
         producer.produce(options.topic, str(number), partition=0, on_delivery=delivered.report)
@@ -82,6 +83,7 @@ def main() -> None:
     parser.add_argument("--bootstrap", required=True)
     parser.add_argument("--topic", required=True)
     parser.add_argument("--rate", type=float, default=200)
+    parser.add_argument("--idempotent", action="store_true")
     options = parser.parse_args()
     delivered = go_on(options)
     numbers = read_all(options)

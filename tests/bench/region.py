@@ -68,9 +68,11 @@ def start_full(cluster: Cluster, size: Size) -> Figures:
     return {"seconds": seconds}
 
 
-def gaps(cluster: Cluster, size: Size, *, how: signal.Signals) -> Figures:
+def gaps(
+    cluster: Cluster, size: Size, *, how: signal.Signals, is_idempotent: bool = False
+) -> Figures:
     """The leader is ended by `how`, several times, while a producer goes on."""
-    found = [_gap(cluster, how) for _ in range(size.gaps)]
+    found = [_gap(cluster, how, ["--idempotent"] * is_idempotent) for _ in range(size.gaps)]
     lost = sum(one["lost"] for one in found)
     if lost:
         raise Lost(f"{lost:.0f} acknowledged records are gone")
@@ -83,12 +85,15 @@ def gaps(cluster: Cluster, size: Size, *, how: signal.Signals) -> Figures:
     }
 
 
-def _gap(cluster: Cluster, how: signal.Signals) -> Figures:
+def _gap(cluster: Cluster, how: signal.Signals, options: list[str]) -> Figures:
     address = cluster.members()[0].address
     topic = client.fresh_topic(address, 1, NODES)
     command = [sys.executable, "-m", "tests.bench.gap", "--bootstrap", bootstrap(cluster)]
     with subprocess.Popen(
-        [*command, "--topic", topic], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*command, "--topic", topic, *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as producer:
         assert producer.stdin and producer.stdout
         if producer.stdout.readline().strip() != "going":

@@ -154,10 +154,24 @@ REGION_MEASURES = {
         partial(region.gaps, how=signal.SIGKILL),
         (Target("p50_s", Kind.AT_MOST, 1 / 5), Target("max_s", Kind.AT_MOST, 1 / 5)),
     ),
+    # Whoever is not idempotent sends again what a dead leader had not acknowledged: no server can tell.
+    "leader-killed-idempotent": RegionMeasure(
+        "the same with an idempotent producer",
+        partial(region.gaps, how=signal.SIGKILL, is_idempotent=True),
+        (
+            Target("p50_s", Kind.AT_MOST, 1 / 5),
+            Target("max_s", Kind.AT_MOST, 1 / 5),
+            Target("doubled", Kind.ALONE, 0),
+        ),
+    ),
     "leader-stopped": RegionMeasure(
         "leader stopped (SIGTERM): longest gap",
         partial(region.gaps, how=signal.SIGTERM),
-        (Target("p50_s", Kind.AT_MOST, 1 / 3), Target("max_s", Kind.AT_MOST, 1 / 3)),
+        (
+            Target("p50_s", Kind.AT_MOST, 1 / 3),
+            Target("max_s", Kind.AT_MOST, 1 / 3),
+            Target("doubled", Kind.ALONE, 0),
+        ),
     ),
     "scale": RegionMeasure("three nodes with 10,000 partitions x 3, and since 100", scale.scale),
 }
