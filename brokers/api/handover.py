@@ -17,13 +17,14 @@ from brokers.partition.waiting import Placed
 from brokers.timers import Act, Timers
 
 # A follower that has not come up in this time may be gone: the others are not to wait for it.
-DRAIN_MS = 500
-# Without an answer of the controller this broker may well lead on.
-KEEP_MS = 1_000
+DRAIN_MS = 1_000
 
 
 class Handover:
-    """`close`, then `hold` what arrives while it `is_closed`; `moved` after each change of the image."""
+    """`close`, then `hold` what arrives while it `is_closed`; `moved` after each change of the image.
+
+    Without a controller nothing is let through again: the broker ends soon, and what it appended now might be refused.
+    """
 
     def __init__(
         self,
@@ -38,13 +39,10 @@ class Handover:
         self._timers = timers
         self._abandoned = abandoned
         self._held: dict[Ticket, Act] = {}
-        self._timer = 0
 
     def close(self, then: Act, now: Instant) -> list[Effect]:
         """Append no more; `then` runs once, when what was appended is replicated or has had its time."""
         self.is_closed = True
-        self._timers.cancel(self._timer)
-        self._timer = self._timers.set(now + KEEP_MS, self._open)
         unsettled: set[TopicPartition] = set()
         drained = _once(then)
         for partition, replica in self._partitions.items():

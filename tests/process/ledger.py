@@ -30,15 +30,18 @@ def create_topic(
 class Ledger:
     """Writes numbers to a topic from a thread of its own until `close`; `acknowledged` maps number to offset."""
 
-    def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
+    def __init__(
+        self, bootstrap: str, topic: str, partitions: int, *, is_idempotent: bool = True
+    ) -> None:
         self.acknowledged: dict[int, tuple[int, int]] = {}
         self.written = 0
+        self.is_idempotent = is_idempotent
         self._topic, self._partitions = topic, partitions
         self._stop = threading.Event()
         self._producer = Producer(
             {
                 "bootstrap.servers": bootstrap,
-                "enable.idempotence": True,
+                "enable.idempotence": is_idempotent,
                 "linger.ms": 1,
                 "message.timeout.ms": 60_000,
                 "reconnect.backoff.max.ms": 100,
@@ -106,13 +109,16 @@ def read_all(bootstrap: str, topic: str, partitions: int) -> dict[tuple[int, int
 
 
 def check(ledger: Ledger, found: dict[tuple[int, int], int]) -> None:
-    """P1: everything acknowledged is where it was said to be. P10: nothing is stored twice."""
+    """P1: everything acknowledged is where it was said to be. P10: nothing is stored twice.
+
+    Whoever is not idempotent and has several requests under way may see a retry overtaken: Kafka promises no order.
+    """
     lost = {number: at for number, at in ledger.acknowledged.items() if found.get(at) != number}
     assert not lost, (
         f"{len(lost)} acknowledged records are not there, such as {sorted(lost.items())[:3]}"
     )
     twice = [number for number, count in Counter(found.values()).items() if count > 1]
     assert not twice, f"stored twice: {twice[:5]}"
-    for partition in {place[0] for place in found}:
+    for partition in {place[0] for place in found} if ledger.is_idempotent else ():
         numbers = [found[place] for place in sorted(found) if place[0] == partition]
         assert numbers == sorted(numbers), f"partition {partition} is out of order"

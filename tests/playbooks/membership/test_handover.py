@@ -2,18 +2,18 @@
 
 import pytest
 
-from brokers.api.handover import DRAIN_MS, KEEP_MS
+from brokers.api.handover import DRAIN_MS
 from brokers.errors import KafkaError
 from brokers.events import Disconnected
 from brokers.ids import TopicPartition
+from brokers.membership.life import SILENCE_PATIENCE_MS
 from brokers.metadata.commands import CreateTopics, NewTopic
 from tests.playbooks.membership.client import Client
 from tests.playbooks.membership.region import Node, Region
 
 LEADER, NEXT = 2, 3
-WRITES_MS = (
-    150  # one each millisecond, from before the leader is asked until others know that it has gone
-)
+PARTITION = TopicPartition("t", 0)
+WRITES_MS = 150  # one each millisecond, until after the others know that the leader has gone
 
 
 class Handing:
@@ -60,7 +60,7 @@ def handing() -> Handing:
 
 def occurrences(handing: Handing) -> dict[KafkaError | None, set[int]]:
     """What was said of writes -> how often such are in the log."""
-    placed = handing.region.image.partition(TopicPartition("t", 0))
+    placed = handing.region.image.partition(PARTITION)
     assert placed is not None and placed.leader == NEXT
     data, found = handing.kept_by(NEXT), dict[KafkaError | None, set[int]]()
     for ticket, value in handing.written.items():
@@ -93,22 +93,26 @@ def test_a_follower_that_does_not_come_up_is_not_waited_for_long(handing: Handin
     assert not handing.region.image.brokers[LEADER].is_active
 
 
-def test_without_a_controller_it_goes_on_with_what_it_leads(handing: Handing) -> None:
+def test_without_a_controller_it_ends_with_nothing_more_written(handing: Handing) -> None:
+    handing.write_for(3, acks=1)
+    before = handing.leader.broker.context.partitions[PARTITION].require_log().log_end_offset
     handing.region.nodes[1].die()
     handing.region.ask_to_end(LEADER)
-    handing.write_for(1, acks=1)
-    (ticket,) = handing.written
-    handing.region.run(KEEP_MS - 100)
-    assert ticket not in handing.client.answers
-    handing.region.run(200)
-    assert handing.said(ticket) is KafkaError.NONE
+    handing.write_for(SILENCE_PATIENCE_MS + 100, acks=1)
+    assert not handing.leader.alive
+    said = [handing.said(ticket) for ticket in handing.written]
+    assert said == [KafkaError.NONE] * before + [None] * (len(said) - before)
+    kept = handing.kept_by(LEADER)
+    assert sum(value in kept for value in handing.written.values()) == before
 
 
 def test_what_a_client_did_not_wait_for_is_not_written(handing: Handing) -> None:
-    handing.region.nodes[1].die()
     handing.region.ask_to_end(LEADER)
     handing.write_for(1, acks=1)
-    (value,) = handing.written.values()
-    handing.leader.feed(Disconnected((handing.leader.last_ticket,)))
-    handing.region.run(KEEP_MS + 100)
-    assert value not in handing.kept_by(LEADER)
+    context, ticket = handing.leader.broker.context, handing.leader.last_ticket
+    assert ticket in context.abandoned
+    handing.leader.feed(Disconnected((ticket,)))
+    handing.region.run(3_000)
+    assert ticket not in context.abandoned
+    (told,) = handing.written
+    assert handing.client.answers.get(told) is None  # nobody was told anything
