@@ -52,8 +52,9 @@ ci:  ## what a change must pass
 librdkafka: dev  ## librdkafka's own tests against a region of three nodes (needs npm and a C compiler)
 	$(BIN)/python -m tests.compat.librdkafka
 
-soak: dev  ## thousands of simulated federations, hours of real ones
-	$(BIN)/pytest tests -m soak --timeout 0
+soak: dev  ## thousands of simulated regions and federations, storms over real ones: an hour or two
+	$(BIN)/pytest tests --ignore tests/sim -m soak --timeout 0
+	$(BIN)/pytest tests/sim -m soak --timeout 0 -n logical --dist load
 
 clean:  ## forget the environment and everything built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -215,10 +215,14 @@ class Producer:
         if error not in RESTARTS_SEQUENCES:
             return
         # The region has lost what came before this batch: after a cut, or a power cut without syncs, that is the deal.
-        if self._federation.evidence.durable and not self._federation.testimony.moved:
+        testimony, sending = self._federation.testimony, self._sending[partition]
+        if not self._federation.evidence.durable:
+            # What it has lost its mirror may have, of the producer id that is given up here.
+            testimony.renamed |= {value: None for each in sending.pending for value in each.values}
+        elif not testimony.moved:
             what = f"{self.name}: sequence {batch.sequence} of {partition} refused: {error.name}"
-            self._federation.testimony.contradicts("P10", what)
-        self._sending[partition].producer_id = -1
+            testimony.contradicts("P10", what)
+        sending.producer_id = -1
 
 
 def _brief(load: list[tuple[TopicPartition, Unacknowledged]]) -> str:

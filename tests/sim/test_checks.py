@@ -305,6 +305,14 @@ def test_a_plain_producers_retry_may_be_stored_twice(scene: Scene) -> None:
     assert scene.verdict() == ""
 
 
+def test_what_was_sent_under_two_producer_ids_may_be_stored_twice(scene: Scene) -> None:
+    scene.write("west", 6, 0, b"p:5:")
+    scene.testimony.renamed[b"p:4:"] = None
+    assert scene.verdict() == "P10"
+    scene.testimony.renamed[b"p:5:"] = None
+    assert scene.verdict() == ""
+
+
 def test_every_finding_says_which_promise_and_what_was_seen(scene: Scene) -> None:
     scene.keep_only("west", 0, 2)
     with pytest.raises(court.Broken, match=r"P1 is broken: A record acknowledged(.|\n)*p:4:"):

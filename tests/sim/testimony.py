@@ -44,6 +44,8 @@ class Statements:
     acknowledged: list[Acknowledged] = field(default_factory=list)
     sent: dict[bytes, None] = field(default_factory=dict)
     idempotent: dict[str, bool] = field(default_factory=dict)  # by producer
+    # Values that producers sent once more under another producer id: no region can know them again.
+    renamed: dict[bytes, None] = field(default_factory=dict)
     read: dict[Place, bytes] = field(default_factory=dict)
     intrusions: list[str] = field(default_factory=list)  # what a mirror should have refused
     contradictions: list[tuple[str, str]] = field(default_factory=list)  # promise, what was told
@@ -68,8 +70,9 @@ class Statements:
             self.contradicts("P3", f"{place}: read as {before[:40]!r}, later as {value[:40]!r}")
 
     def is_idempotent(self, value: bytes) -> bool:
-        """Whether its producer is."""
-        return self.idempotent.get(value.partition(b":")[0].decode(), False)
+        """Whether its producer is, and has sent it under one producer id only."""
+        producer = value.partition(b":")[0].decode()
+        return self.idempotent.get(producer, False) and value not in self.renamed
 
     def contradicts(self, promise: str, told: str) -> None:
         """No region that keeps its promises would have said so."""
