@@ -212,13 +212,16 @@ class DiskFiles:
                 raise
             descriptor = os.open(self._path(path), flags | os.O_CREAT, 0o644)
             self._synced_names.discard(os.path.dirname(path))
-        idle = (name for name, each in list(self._handles.items()) if not each.writing)
-        while len(self._handles) >= self._open_files_max and (least_used := next(idle, None)):
+        while len(self._handles) >= self._open_files_max and (least_used := self._least_used()):
             self._leave(least_used)
         handle = self._handles[path] = Handle(path, descriptor)
         for directory in _above(path):
             self._open_below[directory].add(path)
         return handle
+
+    def _least_used(self) -> str | None:
+        """Of the files that nobody writes to just now."""
+        return next((name for name, each in self._handles.items() if not each.writing), None)
 
     def _sync_names(self, directory: str) -> None:
         with self._naming:

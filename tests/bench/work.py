@@ -24,6 +24,7 @@ class Size:
     idle_s: float
     gaps: int
     partitions: int
+    forgets_s: float  # a file system's memory of many files that were deleted
 
 
 FULL = Size(
@@ -35,6 +36,7 @@ FULL = Size(
     idle_s=10,
     gaps=10,
     partitions=10_000,
+    forgets_s=75,
 )
 QUICK = Size(
     large_batches=300,
@@ -45,6 +47,7 @@ QUICK = Size(
     idle_s=3,
     gaps=2,
     partitions=1000,
+    forgets_s=0,
 )
 
 
