@@ -215,9 +215,11 @@ class Producer:
         if error not in RESTARTS_SEQUENCES:
             return
         # The region has lost what came before this batch: after a cut, or a power cut without syncs, that is the deal.
-        testimony, sending = self._federation.testimony, self._sending[partition]
-        if not self._federation.evidence.durable:
-            # What it has lost its mirror may have, of the producer id that is given up here.
+        evidence, sending = self._federation.evidence, self._sending[partition]
+        testimony = evidence.testimony
+        if not evidence.durable or (testimony.moved and evidence.holes_of(partition)):
+            # What came after it may be there, of the producer id that is given up here: a mirror has what its source
+            # lost, and what follows a hole without what lay in it.
             testimony.renamed |= {value: None for each in sending.pending for value in each.values}
         elif not testimony.moved:
             what = f"{self.name}: sequence {batch.sequence} of {partition} refused: {error.name}"
