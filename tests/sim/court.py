@@ -55,6 +55,16 @@ class Evidence:
             (hole.base_offset, hole.next_offset) for hole in holes if hole.partition == partition
         ]
 
+    def in_a_hole(self, partition: TopicPartition, value: bytes) -> bool:
+        """Whether the source has it where the mirror has a hole."""
+        stored = self.regions[self.source].values(partition)
+        return any(
+            base <= offset < following
+            for base, following in self.holes_of(partition)
+            for offset, found in stored.items()
+            if found == value
+        )
+
     def deleted_below(self, region: str, partition: TopicPartition) -> Offset:
         """What someone may have deleted: a mirror follows its source in this. Retention is taken at its word."""
         if not self.retains:

@@ -217,7 +217,9 @@ class Producer:
         # The region has lost what came before this batch: after a cut, or a power cut without syncs, that is the deal.
         evidence, sending = self._federation.evidence, self._sending[partition]
         testimony = evidence.testimony
-        if not evidence.durable or (testimony.moved and evidence.holes_of(partition)):
+        if not evidence.durable or (
+            testimony.moved and evidence.in_a_hole(partition, batch.values[0])
+        ):
             # What came after it may be there, of the producer id that is given up here: a mirror has what its source
             # lost, and what follows a hole without what lay in it.
             testimony.renamed |= {value: None for each in sending.pending for value in each.values}
