@@ -12,7 +12,7 @@ from brokers.metadata.broker_commands import (
     UnregisterBroker,
 )
 from brokers.metadata.decision import Decision
-from brokers.metadata.departures import arrive, has_leaderships, leave, lose_directories
+from brokers.metadata.departures import arrive, hand_over, leave, lose_directories
 from brokers.metadata.image import BrokerImage, Image
 from brokers.metadata.internal_topics import grow_internal_topics
 from brokers.metadata.partition_changes import PartitionChanges
@@ -112,13 +112,15 @@ def _without_directories(
 def _shut_down(
     config: BrokerConfig, image: Image, broker: BrokerImage, *, is_caught_up: bool
 ) -> Decision:
+    """Clients wait for the leaderships, so those go first and alone; it leaves the in-sync sets when it is let go."""
     if broker.fenced:
         return Decision((), HeartbeatOutcome(is_caught_up, True, True))
     changes = PartitionChanges(image, config, out=(broker.id,))
-    if broker.in_controlled_shutdown or not has_leaderships(changes, broker.id):
+    if not broker.in_controlled_shutdown:
+        hand_over(changes, broker.id)
+    if not changes.records:
         fenced = _taken_out(config, image, broker)
         return Decision(fenced.records, HeartbeatOutcome(is_caught_up, True, True))
-    leave(changes, broker.id)
     leaving = BrokerRegistrationChangeRecord(
         broker_id=broker.id, broker_epoch=broker.broker_epoch, in_controlled_shutdown=1
     )

@@ -22,6 +22,13 @@ def leave(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool = Fal
             )
 
 
+def hand_over(changes: PartitionChanges, broker_id: BrokerId) -> None:
+    """Others lead what a broker led, as far as they may; what it follows it goes on following."""
+    for topic, index, partition in changes.partitions():
+        if partition.leader == broker_id:
+            changes.settle(topic, index, _without(partition, broker_id))
+
+
 def lose_directories(
     changes: PartitionChanges, broker_id: BrokerId, directories: Collection[UUID]
 ) -> None:
@@ -58,10 +65,6 @@ def resume(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool) -> 
             changes.lead_anew(topic, index)
         else:
             changes.settle(topic, index, partition)
-
-
-def has_leaderships(changes: PartitionChanges, broker_id: BrokerId) -> bool:
-    return any(partition.leader == broker_id for _, _, partition in changes.partitions())
 
 
 def _without(partition: PartitionImage, broker_id: BrokerId) -> PartitionImage:

@@ -101,8 +101,9 @@ def test_a_shutdown_moves_leaderships_first_and_then_lets_go() -> None:
     broker = region.image.brokers[2]
     assert broker.in_controlled_shutdown and not broker.fenced
     assert region.partition("t", 1).leader == 3 and region.partition("alone").leader == NO_LEADER
+    assert region.partition("t", 1).isr == (3, 1) and region.partition("t", 0).isr == (1, 2, 3)
     assert region.beat(2, want_shut_down=True) == HeartbeatOutcome(True, True, True)
-    assert region.image.brokers[2].fenced
+    assert region.image.brokers[2].fenced and region.partition("t", 0).isr == (1, 3)
     assert region.beat(2, want_shut_down=True) == HeartbeatOutcome(True, True, True)
 
 
