@@ -27,6 +27,8 @@ from brokers.wire.messages.broker_lifecycle import (
 
 REGISTRATION, HEARTBEAT = 62, 63
 PLAINTEXT = 0  # Kafka's code of the security protocol
+# For clients to follow the hint to the next leader (`succession`): longer than a round trip inside a region.
+ANNOUNCED_MS = 40
 QUORUM_PATIENCE_MS = 500  # for another controller to take the lead: it will anyway, only later
 
 
@@ -56,6 +58,7 @@ class Enrolment:
             previous_broker_epoch=previous_broker_epoch,
         )
         self._is_ready = False  # of a node that is no broker
+        self._has_announced = False  # that it will hand over what it leads
         self._parting = False  # nothing is left to do but to hand over the lead of the quorum
         self._due: Instant | None = None
         self._timer: int | None = None
@@ -109,8 +112,8 @@ class Enrolment:
                 case Register(previous_broker_epoch):
                     message: object = self._registration(previous_broker_epoch)
                     effects += self._control(REGISTRATION, message, self._on_registered, now)
-                case Beat(want_shut_down=True) if self._leads:
-                    effects += self._context.handover.close(partial(self._beat, effect), now)
+                case Beat(want_shut_down=True) if self._context.handover.leads:
+                    effects += self._leave(effect, now)
                 case Beat():
                     effects += self._beat(effect, now)
                 case Unfenced():
@@ -122,11 +125,19 @@ class Enrolment:
         self._arm()
         return effects
 
-    @property
-    def _leads(self) -> bool:
-        """Whether anything may be led here, for all this node knows."""
-        broker = self._context.image.brokers.get(self._context.config.node_id)
-        return broker is not None and broker.is_active
+    def _leave(self, beat: Beat, now: Instant) -> list[Effect]:
+        """The first such beat tells everyone; the next one gives away what is led, so nothing is appended any more."""
+        handover = self._context.handover
+        if self._has_announced:
+            return handover.close(partial(self._beat, beat), now)
+        self._has_announced = True
+        self._context.timers.set(now + ANNOUNCED_MS, self._hand_over)
+        return self._beat(beat, now)
+
+    def _hand_over(self, now: Instant) -> list[Effect]:
+        """Whether or not the controller has answered: it may have given everything away by the time that it does."""
+        closed = self._context.handover.close(lambda now: [], now)
+        return closed + self._run(self._life.news(now), now)
 
     def _beat(self, beat: Beat, now: Instant) -> list[Effect]:
         return self._control(HEARTBEAT, self._heartbeat(beat), self._on_beaten, now)

@@ -3,10 +3,11 @@
 A batch that is appended, but not acknowledged before another leads, is refused and may be there all the same: a
 producer that is not idempotent then writes it twice. So a broker that wants to go lets what arrives wait, unappended,
 until what was appended before is replicated and another leads; then it says who does (KIP-951). What was written with
-acks=1 is kept by that, too.
+acks=1 is kept by that, too. What arrives at the next leader too early waits there.
 """
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Collection, MutableMapping
+from functools import partial
 
 from brokers.effects import Effect
 from brokers.errors import KafkaError
@@ -18,10 +19,14 @@ from brokers.timers import Act, Timers
 
 # A follower that has not come up in this time may be gone: the others are not to wait for it.
 DRAIN_MS = 1_000
+# A leader that has said that it goes, and does not, is believed no longer than this.
+PATIENCE_MS = 1_000
 
 
 class Handover:
     """`close`, then `hold` what arrives while it `is_closed`; `moved` after each change of the image.
+
+    `leaving` are the brokers that shut down and may lead yet.
 
     Without a controller nothing is let through again: the broker ends soon, and what it appended now might be refused.
     """
@@ -34,6 +39,8 @@ class Handover:
         abandoned: MutableMapping[Ticket, Callable[[], None]],
     ) -> None:
         self.is_closed = False
+        self.leaving: Collection[BrokerId] = ()
+        self._shutting_down: dict[tuple[BrokerId, int], bool] = {}  # whether one is believed
         self._node_id = node_id
         self._partitions = partitions
         self._timers = timers
@@ -56,6 +63,11 @@ class Handover:
         self._timers.set(now + DRAIN_MS, drained)
         return []
 
+    @property
+    def leads(self) -> bool:
+        """Whether anything is led here, for all this node knows."""
+        return any(not replica.follows for replica in self._partitions.values())
+
     def hold(self, ticket: Ticket, act: Act) -> list[Effect]:
         """`act` runs when it is known who leads."""
         self._held[ticket] = act
@@ -64,9 +76,23 @@ class Handover:
 
     def moved(self, image: Image, now: Instant) -> list[Effect]:
         """The image may say that others lead by now."""
-        broker = image.brokers.get(self._node_id)
-        leads = broker is not None and broker.is_active
-        return [] if leads or not self.is_closed else self._open(now)
+        known, self._shutting_down = self._shutting_down, {}
+        for broker in image.brokers.values():
+            if broker.in_controlled_shutdown and not broker.fenced:
+                key = broker.id, broker.broker_epoch
+                if key not in known:
+                    self._timers.set(now + PATIENCE_MS, partial(self._doubt, key))
+                self._shutting_down[key] = known.get(key, True)
+        return self._look(now)
+
+    def _doubt(self, key: tuple[BrokerId, int], now: Instant) -> list[Effect]:
+        if key in self._shutting_down:
+            self._shutting_down[key] = False
+        return self._look(now)
+
+    def _look(self, now: Instant) -> list[Effect]:
+        self.leaving = [each for (each, _), believed in self._shutting_down.items() if believed]
+        return [] if self.is_closed and self.leads else self._open(now)
 
     def _open(self, now: Instant) -> list[Effect]:
         self.is_closed = False

@@ -5,10 +5,12 @@ by closing the connection, as Kafka does. Version 13 names topics by id. Transac
 transactional id is refused for every partition.
 """
 
+from collections.abc import Iterator
 from functools import partial
 
 from brokers.api.context import Context
-from brokers.api.leaders import HINTED, current_leader
+from brokers.api.leaders import HINTED, CurrentLeader, current_leader
+from brokers.api.succession import is_early, successor
 from brokers.effects import Effect, Hangup, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
@@ -86,10 +88,10 @@ class PendingProduce:
 
 
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    if context.handover.is_closed:
-        return context.handover.hold(request.ticket, partial(handle, context, request))
     message, version = request.message, request.api_version
     assert isinstance(message, ProduceRequest)
+    if context.handover.is_closed or is_early(context, _partitions(context, message)):
+        return context.handover.hold(request.ticket, partial(handle, context, request))
     pending = PendingProduce(request.ticket, message.acks)
     effects: list[Effect] = []
     for topic in message.topic_data:
@@ -103,11 +105,13 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
                 done = leader.append(replica, data.records, version, now)
                 pending.appended(replica, item, done)
                 effects += done.effects
+                if version >= LEADER_HINTS_FROM and context.handover.leaving:
+                    _hint(item, pending.response, successor(context, replica.partition))
             except Refusal as refusal:
                 _refuse(item, refusal)
                 if version >= LEADER_HINTS_FROM and refusal.error in HINTED:
-                    name = topic.name or _name_of(context, topic)
-                    _hint(context, TopicPartition(name, data.index), item, pending.response)
+                    partition = TopicPartition(_name_of(context, topic), data.index)
+                    _hint(item, pending.response, current_leader(context, partition))
     if message.acks == 0:
         return effects + _after_unacknowledged(request.ticket, pending.response)
     if pending.waits_for_others:
@@ -116,7 +120,17 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     return effects
 
 
+def _partitions(context: Context, message: ProduceRequest) -> Iterator[TopicPartition]:
+    for topic in message.topic_data:
+        name = _name_of(context, topic)
+        for data in topic.partition_data:
+            yield TopicPartition(name, data.index)
+
+
 def _name_of(context: Context, topic: TopicProduceData) -> str:
+    """Empty for an id that is not known."""
+    if topic.name:
+        return topic.name
     known = context.image.topics_by_id.get(topic.topic_id)
     return "" if known is None else known.name
 
@@ -160,13 +174,9 @@ def _refuse(item: PartitionProduceResponse, refusal: Refusal) -> None:
 
 
 def _hint(
-    context: Context,
-    partition: TopicPartition,
-    item: PartitionProduceResponse,
-    response: ProduceResponse,
+    item: PartitionProduceResponse, response: ProduceResponse, found: CurrentLeader | None
 ) -> None:
-    """Who leads instead, so that the client moves without asking for metadata (KIP-951)."""
-    found = current_leader(context, partition)
+    """Who leads instead, or next, so that the client moves without asking for metadata (KIP-951)."""
     if found is None:
         return
     item.current_leader = LeaderIdAndEpoch(leader_id=found.leader, leader_epoch=found.leader_epoch)

@@ -26,9 +26,9 @@ from brokers.wire.messages.metadata_records import (
 
 
 def broker_heartbeat(config: BrokerConfig, image: Image, command: BrokerHeartbeat) -> Decision:
-    """A broker that asks to leave may go with the heartbeat after the one that took its leaderships away, or at once
-    if it has none. Kafka waits for the others to report that they know; here they hear of it within the round trip
-    between two heartbeats."""
+    """A broker that asks to leave and leads anything is first marked, so that everyone knows; its next heartbeat takes
+    its leaderships away, and with the one after it may go, as it may at once if it has none. Kafka waits for the others
+    to report that they know; here they hear of it within the round trip between two heartbeats."""
     broker = registered(image, command.broker_id, command.broker_epoch)
     is_caught_up = command.metadata_offset >= broker.broker_epoch
     failed = [each for each in broker.log_dirs if each in command.offline_dirs]
@@ -112,16 +112,18 @@ def _without_directories(
 def _shut_down(
     config: BrokerConfig, image: Image, broker: BrokerImage, *, is_caught_up: bool
 ) -> Decision:
-    """Clients wait for the leaderships, so those go first and alone; it leaves the in-sync sets when it is let go."""
+    """Clients wait for the leaderships, so those go alone; it leaves the in-sync sets when it is let go."""
     if broker.fenced:
         return Decision((), HeartbeatOutcome(is_caught_up, True, True))
     changes = PartitionChanges(image, config, out=(broker.id,))
-    if not broker.in_controlled_shutdown:
-        hand_over(changes, broker.id)
+    hand_over(changes, broker.id)
     if not changes.records:
         fenced = _taken_out(config, image, broker)
         return Decision(fenced.records, HeartbeatOutcome(is_caught_up, True, True))
-    leaving = BrokerRegistrationChangeRecord(
-        broker_id=broker.id, broker_epoch=broker.broker_epoch, in_controlled_shutdown=1
-    )
-    return Decision((leaving, *changes.records), HeartbeatOutcome(is_caught_up, False, False))
+    records: tuple[Message, ...] = tuple(changes.records)
+    if not broker.in_controlled_shutdown:
+        leaving = BrokerRegistrationChangeRecord(
+            broker_id=broker.id, broker_epoch=broker.broker_epoch, in_controlled_shutdown=1
+        )
+        records = (leaving,)
+    return Decision(records, HeartbeatOutcome(is_caught_up, False, False))

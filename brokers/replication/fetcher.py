@@ -17,7 +17,9 @@ from brokers.replication.sessions import Key
 from brokers.replication.settings import ReplicationSettings
 from brokers.replication.throttle import Throttle
 
-_ABOUT_TO_END_MS = 50  # a request so close to its end is worth waiting for
+_ABOUT_TO_END_MS = (
+    20  # a request so close to its end is waited for; so long may what was just written wait, once
+)
 
 
 class Fetcher:

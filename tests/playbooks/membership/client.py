@@ -10,6 +10,7 @@ from brokers.ids import Peer
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages.produce import (
     PartitionProduceData,
+    PartitionProduceResponse,
     ProduceRequest,
     TopicProduceData,
 )
@@ -30,7 +31,9 @@ class Client:
         assert isinstance(event, Answered)
         self.answers[event.ticket] = event.message
 
-    def write(self, node_id: int, index: int, value: bytes, *, acks: int = -1) -> int:
+    def write(
+        self, node_id: int, index: int, value: bytes, *, acks: int = -1, version: int = 9
+    ) -> int:
         """Straight to one broker -> the ticket of its answer."""
         self._asked += 1
         ticket = self._asked
@@ -42,10 +45,19 @@ class Client:
             topic_data=[TopicProduceData(name="t", partition_data=[data])],
         )
         peer = Peer(node_id, f"n{node_id}", DATA_PORT)
-        ask = Ask(ticket, peer, "client", produce.KEY, 9, message, 10_000)
+        ask = Ask(ticket, peer, "client", produce.KEY, version, message, 10_000)
         self._region.nodes[node_id].request(self, ask, Listener.DATA)  # type: ignore[arg-type]
         return ticket
 
     def said(self, ticket: int) -> KafkaError:
-        response = self.answers[ticket].responses[0].partition_responses[0]
-        return KafkaError(response.error_code)
+        return KafkaError(self._item(ticket).error_code)
+
+    def named(self, ticket: int) -> tuple[int, int]:
+        """The leader that the answer names, and its epoch; -1 where it names none."""
+        leader = self._item(ticket).current_leader
+        return (-1, -1) if leader is None else (leader.leader_id, leader.leader_epoch)
+
+    def _item(self, ticket: int) -> PartitionProduceResponse:
+        item = self.answers[ticket].responses[0].partition_responses[0]
+        assert isinstance(item, PartitionProduceResponse)
+        return item

@@ -1,15 +1,17 @@
-"""A leader that is asked to stop while clients write to it: nothing is doubled, nothing acknowledged is lost."""
+"""A leader that is asked to stop while clients write to it: nothing is doubled, nothing acknowledged is lost, and who
+follows what it says of the next leader is refused nothing."""
 
 import pytest
 
-from brokers.api.handover import DRAIN_MS
+from brokers.api.handover import DRAIN_MS, PATIENCE_MS
+from brokers.enrolment import ANNOUNCED_MS
 from brokers.errors import KafkaError
 from brokers.events import Disconnected
 from brokers.ids import TopicPartition
 from brokers.membership.life import SILENCE_PATIENCE_MS
 from brokers.metadata.commands import CreateTopics, NewTopic
 from tests.playbooks.membership.client import Client
-from tests.playbooks.membership.region import Node, Region
+from tests.playbooks.membership.region import LATER_MS, Node, Region
 
 LEADER, NEXT = 2, 3
 PARTITION = TopicPartition("t", 0)
@@ -38,9 +40,20 @@ class Handing:
     def write_for(self, milliseconds: int, *, acks: int = -1) -> None:
         for _ in range(milliseconds):
             if self.leader.alive:
-                value = b"value %d" % self.region.now
-                self.written[self.client.write(LEADER, 0, value, acks=acks)] = value
+                self.write(LEADER, acks=acks)
             self.region.run(1)
+
+    def write(self, node_id: int, *, acks: int = -1, version: int = 9) -> int:
+        value = b"value %d" % self.region.now
+        ticket = self.client.write(node_id, 0, value, acks=acks, version=version)
+        self.written[ticket] = value
+        return ticket
+
+    @property
+    def led_by(self) -> int:
+        placed = self.region.image.partition(PARTITION)
+        assert placed is not None
+        return placed.leader
 
     def said(self, ticket: int) -> KafkaError | None:
         """None where the connection broke before there was an answer."""
@@ -60,8 +73,7 @@ def handing() -> Handing:
 
 def occurrences(handing: Handing) -> dict[KafkaError | None, set[int]]:
     """What was said of writes -> how often such are in the log."""
-    placed = handing.region.image.partition(PARTITION)
-    assert placed is not None and placed.leader == NEXT
+    assert handing.led_by == NEXT
     data, found = handing.kept_by(NEXT), dict[KafkaError | None, set[int]]()
     for ticket, value in handing.written.items():
         found.setdefault(handing.said(ticket), set()).add(data.count(value))
@@ -87,17 +99,18 @@ def test_a_follower_that_does_not_come_up_is_not_waited_for_long(handing: Handin
     handing.region.nodes[NEXT].stall()
     handing.write_for(5)
     handing.region.ask_to_end(LEADER)
-    handing.region.run(DRAIN_MS - 10)
-    assert handing.region.image.brokers[LEADER].is_active
+    handing.region.run(ANNOUNCED_MS + DRAIN_MS - 10)
+    assert handing.led_by == LEADER
     handing.region.run(100)
-    assert not handing.region.image.brokers[LEADER].is_active
+    assert handing.led_by != LEADER
 
 
 def test_without_a_controller_it_ends_with_nothing_more_written(handing: Handing) -> None:
     handing.write_for(3, acks=1)
-    before = handing.leader.broker.context.partitions[PARTITION].require_log().log_end_offset
     handing.region.nodes[1].die()
     handing.region.ask_to_end(LEADER)
+    handing.region.run(ANNOUNCED_MS)
+    before = handing.leader.broker.context.partitions[PARTITION].require_log().log_end_offset
     handing.write_for(SILENCE_PATIENCE_MS + 100, acks=1)
     assert not handing.leader.alive
     said = [handing.said(ticket) for ticket in handing.written]
@@ -108,6 +121,7 @@ def test_without_a_controller_it_ends_with_nothing_more_written(handing: Handing
 
 def test_what_a_client_did_not_wait_for_is_not_written(handing: Handing) -> None:
     handing.region.ask_to_end(LEADER)
+    handing.region.run(ANNOUNCED_MS)
     handing.write_for(1, acks=1)
     context, ticket = handing.leader.broker.context, handing.leader.last_ticket
     assert ticket in context.abandoned
@@ -116,3 +130,54 @@ def test_what_a_client_did_not_wait_for_is_not_written(handing: Handing) -> None
     assert ticket not in context.abandoned
     (told,) = handing.written
     assert handing.client.answers.get(told) is None  # nobody was told anything
+
+
+HINTS = 10  # the version of Produce from which on answers name leaders
+
+
+def test_who_follows_the_hint_is_refused_nothing_and_keeps_its_order(handing: Handing) -> None:
+    placed = handing.region.image.partition(PARTITION)
+    assert placed is not None
+    handing.region.ask_to_end(LEADER)
+    to, known, unanswered = LEADER, placed.leader_epoch, list[int]()
+    for _ in range(WRITES_MS):
+        unanswered.append(handing.write(to, version=HINTS))
+        handing.region.run(1)
+        while unanswered and handing.client.answers.get(unanswered[0]) is not None:
+            leader, epoch = handing.client.named(unanswered.pop(0))
+            to, known = (leader, epoch) if epoch > known else (to, known)
+    handing.region.run(3_000)
+    assert to == NEXT and known == placed.leader_epoch + 1 and not handing.leader.alive
+    assert occurrences(handing) == {KafkaError.NONE: {1}}
+    kept = handing.kept_by(NEXT)
+    places = [kept.index(value) for value in handing.written.values()]
+    assert places == sorted(places)
+
+
+def test_nobody_is_named_while_nobody_goes_and_nobody_waits(handing: Handing) -> None:
+    told, early = handing.write(LEADER, version=HINTS), handing.write(NEXT, version=HINTS)
+    handing.region.run(50)
+    assert handing.said(told) is KafkaError.NONE and handing.client.named(told) == (-1, -1)
+    assert handing.said(early) is KafkaError.NOT_LEADER_OR_FOLLOWER
+    assert handing.client.named(early)[0] == LEADER
+
+
+def test_a_leader_that_says_it_goes_and_hangs_is_not_waited_for_long(handing: Handing) -> None:
+    handing.region.ask_to_end(LEADER)
+    handing.region.run(ANNOUNCED_MS // 2)
+    assert handing.region.image.brokers[LEADER].in_controlled_shutdown
+    handing.leader.stall()
+    early = handing.write(NEXT, version=HINTS)
+    handing.region.run(PATIENCE_MS // 2)
+    assert early not in handing.client.answers
+    handing.region.run(PATIENCE_MS // 2)
+    assert handing.said(early) is KafkaError.NOT_LEADER_OR_FOLLOWER
+    assert handing.client.named(early)[0] == LEADER
+
+
+def test_only_the_next_leader_lets_requests_wait(handing: Handing) -> None:
+    handing.region.ask_to_end(LEADER)
+    handing.region.run(ANNOUNCED_MS // 2)
+    astray = handing.write(1, version=HINTS)
+    handing.region.run(LATER_MS * 2)
+    assert handing.said(astray) is KafkaError.NOT_LEADER_OR_FOLLOWER

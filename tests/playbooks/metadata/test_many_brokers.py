@@ -131,7 +131,7 @@ class ManyBrokers(RuleBasedStateMachine):
     def stop(self, broker_id: int) -> None:
         if broker_id not in self.running or broker_id not in self.image.brokers:
             return
-        for _ in range(2):
+        for _ in range(3):
             if self.do(self.region.heartbeat(broker_id, want_shut_down=True)).should_shut_down:
                 break
         else:

@@ -136,6 +136,8 @@ class _Sender:
             # What came behind a failure was refused for it, or is a duplicate of the next round.
             if not failed:
                 failed = not self._account(batch, KafkaError(item.error_code), item.base_offset)
+            if not failed:
+                self._routes.hinted(self._partition, item.current_leader)
 
     def _request(self, batch: Unacknowledged) -> ProduceRequest:
         data = PartitionProduceData(index=self._partition.partition, records=self._encode(batch))

@@ -1,6 +1,6 @@
 """How a client of a region finds whom to ask: connections to all nodes, and who leads as far as anyone said."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from brokers.wire.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from brokers.wire.messages.produce import LeaderIdAndEpoch
 from tests.sim.clients import Client
 from tests.sim.regions.cluster import Cluster
 
@@ -83,6 +84,14 @@ class Routes:
         return await self.ask(led.leader, key, request)
 
     # --- who leads ---
+
+    def hinted(self, partition: TopicPartition, hint: LeaderIdAndEpoch | None) -> None:
+        """What a leader said of the one after it (KIP-951)."""
+        known = self._led.get(partition)
+        if hint is None or known is None or hint.leader_epoch <= known.leader_epoch:
+            return
+        self._world.note(self._name, f"is told that {hint.leader_id} leads {partition} next")
+        self._led[partition] = replace(known, leader=hint.leader_id, leader_epoch=hint.leader_epoch)
 
     async def refresh(self, topic: str) -> bool:
         """Ask some node; whether it knew the topic."""
