@@ -17,9 +17,8 @@ from brokers.replication.sessions import Key
 from brokers.replication.settings import ReplicationSettings
 from brokers.replication.throttle import Throttle
 
-_ABOUT_TO_END_MS = (
-    20  # a request so close to its end is waited for; so long may what was just written wait, once
-)
+# A request so close to its end is waited for: what is written meanwhile waits, too, once after each change of leader.
+_ABOUT_TO_END_MS = 20
 
 
 class Fetcher:

@@ -37,6 +37,11 @@ def alone(weather: RegionWeather) -> RegionWeather:
     return replace(weather, shape=LONE, replication=1, min_insync=1, racks=0, observers=0)
 
 
+def orderly(weather: RegionWeather) -> RegionWeather:
+    """Nodes are stopped, and hand over what they lead; everything else is as bad as ever."""
+    return replace(weather, clean_stops=0.8, crash_mean_ms=weather.crash_mean_ms or 3_000)
+
+
 @pytest.mark.parametrize("first", range(0, 20, CHUNK))
 def test_a_region_of_one_node_keeps_every_law(first: int) -> None:
     failed = run_all(range(first, first + CHUNK), alone)
@@ -51,6 +56,19 @@ def test_a_seed_that_once_failed_keeps_every_law(seed: int) -> None:
 @pytest.mark.parametrize("first", range(0, 300, CHUNK))
 def test_regions_in_bad_weather_keep_every_law(first: int) -> None:
     failed = run_all(range(first, first + CHUNK))
+    assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("first", range(300, 340, CHUNK))
+def test_regions_that_are_restarted_all_the_time_keep_every_law(first: int) -> None:
+    failed = run_all(range(first, first + CHUNK), orderly)
+    assert not failed, "\n".join(failed)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(13_000, 14_000, 250))
+def test_a_thousand_restarted_regions_keep_every_law(first: int) -> None:
+    failed = run_all(range(first, first + 250), orderly)
     assert not failed, "\n".join(failed)
 
 

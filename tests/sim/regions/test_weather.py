@@ -74,3 +74,9 @@ def test_disks_fail_where_there_are_several_brokers() -> None:
     lines = trace(5, full_disk_mean_ms=3_000, ailing_disk_mean_ms=3_000)
     assert has(lines, "n", "log directory data: offline", "the disk is full")
     assert has(lines, "n", "log directory data: offline", "the device reports errors")
+
+
+def test_producers_follow_a_leader_that_stops_to_the_next_one() -> None:
+    storm = {"crash_mean_ms": 2_000, "down_ms": 1_000, "clean_stops": 1.0}
+    runs = (trace(seed, **storm, producers=4, partitions=4) for seed in range(8))
+    assert any(has(lines, "producer", "is told that", "leads orders-", "next") for lines in runs)
