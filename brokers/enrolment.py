@@ -4,6 +4,7 @@ A node without the role broker has no such life; it is there for others once it 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -112,7 +113,7 @@ class Enrolment:
                 case Register(previous_broker_epoch):
                     message: object = self._registration(previous_broker_epoch)
                     effects += self._control(REGISTRATION, message, self._on_registered, now)
-                case Beat(want_shut_down=True) if self._context.handover.leads:
+                case Beat(want_shut_down=True):
                     effects += self._leave(effect, now)
                 case Beat():
                     effects += self._beat(effect, now)
@@ -128,8 +129,8 @@ class Enrolment:
     def _leave(self, beat: Beat, now: Instant) -> list[Effect]:
         """The first such beat tells everyone; the next one gives away what is led, so nothing is appended any more."""
         handover = self._context.handover
-        if self._has_announced:
-            return handover.close(partial(self._beat, beat), now)
+        if self._has_announced or not handover.leads:
+            return handover.close(partial(self._beat, replace(beat, want_fence=True)), now)
         self._has_announced = True
         self._context.timers.set(now + ANNOUNCED_MS, self._hand_over)
         return self._beat(beat, now)

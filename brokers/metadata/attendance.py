@@ -26,9 +26,10 @@ from brokers.wire.messages.metadata_records import (
 
 
 def broker_heartbeat(config: BrokerConfig, image: Image, command: BrokerHeartbeat) -> Decision:
-    """A broker that asks to leave and leads anything is first marked, so that everyone knows; its next heartbeat takes
-    its leaderships away, and with the one after it may go, as it may at once if it has none. Kafka waits for the others
-    to report that they know; here they hear of it within the round trip between two heartbeats."""
+    """A broker that asks to leave and leads anything is marked, so that everyone knows. It goes on leading until it
+    wants to be fenced as well: it appends no more by then, and a heartbeat that is sent twice gives nothing away too
+    soon. It may go with the heartbeat after that, or at once if it leads nothing. Kafka waits for the others to report
+    that they know; here they hear of it within the round trip between two heartbeats."""
     broker = registered(image, command.broker_id, command.broker_epoch)
     is_caught_up = command.metadata_offset >= broker.broker_epoch
     failed = [each for each in broker.log_dirs if each in command.offline_dirs]
@@ -37,7 +38,7 @@ def broker_heartbeat(config: BrokerConfig, image: Image, command: BrokerHeartbea
         is_fenced = broker.fenced or len(failed) == len(broker.log_dirs)
         return Decision(records, HeartbeatOutcome(is_caught_up, is_fenced, False))
     if command.want_shut_down:
-        return _shut_down(config, image, broker, is_caught_up=is_caught_up)
+        return _shut_down(config, image, broker, command, is_caught_up=is_caught_up)
     if broker.fenced and is_caught_up and not command.want_fence:
         return _let_in(config, image, broker)
     if not broker.fenced and command.want_fence:
@@ -110,7 +111,12 @@ def _without_directories(
 
 
 def _shut_down(
-    config: BrokerConfig, image: Image, broker: BrokerImage, *, is_caught_up: bool
+    config: BrokerConfig,
+    image: Image,
+    broker: BrokerImage,
+    command: BrokerHeartbeat,
+    *,
+    is_caught_up: bool,
 ) -> Decision:
     """Clients wait for the leaderships, so those go alone; it leaves the in-sync sets when it is let go."""
     if broker.fenced:
@@ -120,10 +126,10 @@ def _shut_down(
     if not changes.records:
         fenced = _taken_out(config, image, broker)
         return Decision(fenced.records, HeartbeatOutcome(is_caught_up, True, True))
-    records: tuple[Message, ...] = tuple(changes.records)
+    records = tuple(changes.records) if command.want_fence else ()
     if not broker.in_controlled_shutdown:
         leaving = BrokerRegistrationChangeRecord(
             broker_id=broker.id, broker_epoch=broker.broker_epoch, in_controlled_shutdown=1
         )
-        records = (leaving,)
+        records = (leaving, *records)
     return Decision(records, HeartbeatOutcome(is_caught_up, False, False))

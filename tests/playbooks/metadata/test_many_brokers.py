@@ -131,8 +131,10 @@ class ManyBrokers(RuleBasedStateMachine):
     def stop(self, broker_id: int) -> None:
         if broker_id not in self.running or broker_id not in self.image.brokers:
             return
-        for _ in range(3):
-            if self.do(self.region.heartbeat(broker_id, want_shut_down=True)).should_shut_down:
+        self.do(self.region.heartbeat(broker_id, want_shut_down=True))
+        for _ in range(2):
+            beat = self.region.heartbeat(broker_id, want_shut_down=True, want_fence=True)
+            if self.do(beat).should_shut_down:
                 break
         else:
             raise AssertionError("it may never leave")

@@ -211,7 +211,7 @@ def test_leaving_is_asked_for_where_another_may_take_over() -> None:
     node.plane.image.brokers[8] = broker(8, fenced=False)
     node.take(node.enrolment.end_asked(node.now))
     message: Any = node.asks[0].message
-    assert message.want_shut_down
+    assert message.want_shut_down and message.want_fence, "it leads nothing"
     assert not node.plane.is_leaving  # it may be the controller that lets it go
     node.answer(BrokerHeartbeatResponse(is_fenced=False, should_shut_down=True))
     assert node.plane.is_leaving and End() not in node.effects

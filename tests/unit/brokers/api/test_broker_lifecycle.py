@@ -101,7 +101,8 @@ def test_a_broker_on_which_nothing_depends_may_leave() -> None:
     node = Node()
     broker_epoch = register(node)
     beat(node, broker_epoch)
-    assert any(beat(node, broker_epoch, want_shut_down=True).should_shut_down for _ in range(3))
+    wants = {"want_shut_down": True, "want_fence": True}
+    assert any(beat(node, broker_epoch, **wants).should_shut_down for _ in range(2))
 
 
 def test_another_life_of_it_beats_in_vain() -> None:

@@ -100,8 +100,11 @@ def test_a_shutdown_is_told_then_leaderships_move_and_then_it_is_let_go() -> Non
     assert region.beat(2, want_shut_down=True) == HeartbeatOutcome(True, False, False)
     broker = region.image.brokers[2]
     assert broker.in_controlled_shutdown and not broker.fenced
+    assert region.beat(2, want_shut_down=True) == HeartbeatOutcome(True, False, False), "sent twice"
     assert region.partition("t", 1).leader == 2 == region.partition("alone").leader
-    assert region.beat(2, want_shut_down=True) == HeartbeatOutcome(True, False, False)
+    assert region.beat(2, want_shut_down=True, want_fence=True) == HeartbeatOutcome(
+        True, False, False
+    )
     assert region.partition("t", 1).leader == 3 and region.partition("alone").leader == NO_LEADER
     assert region.partition("t", 1).isr == (3, 1) and region.partition("t", 0).isr == (1, 2, 3)
     assert region.beat(2, want_shut_down=True) == HeartbeatOutcome(True, True, True)
