@@ -89,7 +89,7 @@ class Context:
         self.directories = own_directories or single(self.config, MIGRATING_DIRECTORY)
         self.channel = ControllerChannel(self, self.timers)
         self.expiry = Expiry(self.timers)
-        self.handover = Handover(self.config.node_id, self.partitions, self.timers, self.abandoned)
+        self.handover = Handover(self.partitions, self.timers, self.abandoned)
         self.replication = Replication(self, settings_of(self.config))
 
     @property

@@ -33,7 +33,6 @@ class Handover:
 
     def __init__(
         self,
-        node_id: BrokerId,
         partitions: MutableMapping[TopicPartition, Replica],
         timers: Timers,
         abandoned: MutableMapping[Ticket, Callable[[], None]],
@@ -41,7 +40,6 @@ class Handover:
         self.is_closed = False
         self.leaving: Collection[BrokerId] = ()
         self._shutting_down: dict[tuple[BrokerId, int], bool] = {}  # whether one is believed
-        self._node_id = node_id
         self._partitions = partitions
         self._timers = timers
         self._abandoned = abandoned

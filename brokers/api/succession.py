@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from brokers.api.context import Context
 from brokers.api.leaders import CurrentLeader
 from brokers.ids import TopicPartition
+from brokers.metadata.departures import without
 from brokers.metadata.elections import Election, Electorate
-from brokers.metadata.image import NO_LEADER, PartitionImage
+from brokers.metadata.image import NO_LEADER
 
 
 def successor(context: Context, partition: TopicPartition) -> CurrentLeader | None:
@@ -21,7 +22,7 @@ def successor(context: Context, partition: TopicPartition) -> CurrentLeader | No
     if placed is None or placed.leader not in context.handover.leaving:
         return None
     electorate = Electorate(image, context.config.preferred_racks, out=(placed.leader,))
-    leader, is_unclean = electorate.elect(_without_leader(placed), Election.ANY)
+    leader, is_unclean = electorate.elect(without(placed, placed.leader), Election.ANY)
     if leader == NO_LEADER or is_unclean:
         return None
     return CurrentLeader(leader, placed.leader_epoch + 1, image.brokers[leader])
@@ -33,7 +34,3 @@ def is_early(context: Context, partitions: Iterable[TopicPartition]) -> bool:
         return False
     after = (successor(context, partition) for partition in partitions)
     return any(each is not None and each.leader == context.config.node_id for each in after)
-
-
-def _without_leader(placed: PartitionImage) -> PartitionImage:
-    return placed._replace(isr=tuple(each for each in placed.isr if each != placed.leader))

@@ -18,7 +18,7 @@ def leave(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool = Fal
         has_lost = is_lost and len(partition.replicas) > 1
         if broker_id in partition.isr or (has_lost and broker_id in partition.elr):
             changes.settle(
-                topic, index, _without(partition, broker_id), lost=(broker_id,) if has_lost else ()
+                topic, index, without(partition, broker_id), lost=(broker_id,) if has_lost else ()
             )
 
 
@@ -26,7 +26,7 @@ def hand_over(changes: PartitionChanges, broker_id: BrokerId) -> None:
     """Others lead what a broker led, as far as they may; what it follows it goes on following."""
     for topic, index, partition in changes.partitions():
         if partition.leader == broker_id:
-            changes.settle(topic, index, _without(partition, broker_id))
+            changes.settle(topic, index, without(partition, broker_id))
 
 
 def lose_directories(
@@ -38,7 +38,7 @@ def lose_directories(
     """
     for topic, index, partition in changes.partitions():
         if broker_id in partition.isr and partition.home(broker_id) in directories:
-            changes.settle(topic, index, _without(partition, broker_id))
+            changes.settle(topic, index, without(partition, broker_id))
 
 
 def arrive(changes: PartitionChanges, broker_id: BrokerId) -> None:
@@ -58,14 +58,15 @@ def resume(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool) -> 
             continue
         if any(member != broker_id for member in (*partition.isr, *partition.elr)):
             lost = (broker_id,) if is_lost else ()
-            changes.settle(topic, index, _without(partition, broker_id), lost=lost)
+            changes.settle(topic, index, without(partition, broker_id), lost=lost)
         elif not changes.electorate.is_there(partition, broker_id):
-            changes.settle(topic, index, _without(partition, broker_id))
+            changes.settle(topic, index, without(partition, broker_id))
         elif partition.leader == broker_id:
             changes.lead_anew(topic, index)
         else:
             changes.settle(topic, index, partition)
 
 
-def _without(partition: PartitionImage, broker_id: BrokerId) -> PartitionImage:
+def without(partition: PartitionImage, broker_id: BrokerId) -> PartitionImage:
+    """The partition with the broker out of its in-sync set."""
     return partition._replace(isr=tuple(each for each in partition.isr if each != broker_id))
