@@ -12,6 +12,7 @@ from tests.sim.regions.inspection import Inspector
 from tests.sim.regions.members import GroupMember
 from tests.sim.regions.producers import ALL, LEADER, Producer
 from tests.sim.regions.readers import Reader
+from tests.sim.regions.rescue import Rescuer
 from tests.sim.regions.storms import Storm
 from tests.sim.regions.weather import RegionWeather, draw
 from tests.sim.runs import Outcome, Stuck
@@ -64,6 +65,7 @@ class RegionRun:
         self._pass(self.weather.duration_ms)
         self.world.note("storm", "ends")
         self.storm.end()
+        self.world.spawn(Rescuer(self.cluster).watch())
         self.cluster.stopping = True
         self._settle(self._undone)
         self.world.spawn(self.inspector.watch())
