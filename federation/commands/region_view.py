@@ -8,6 +8,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import answer, end, screen, show_table
+from federation.commands.elect import elect
 from federation.commands.reassign import reassign
 from federation.commands.region_asking import (
     NOT_WELL_EXIT,
@@ -30,6 +31,11 @@ from federation.commands.region_picture import (
 )
 from federation.commands.region_questions import factors_set, picture
 
+_OFFLINE = (
+    "offline: a replica of Isr or Elr leads as soon as it is back; where none comes back,"
+    " `causeway region elect --election-type unclean` has another lead, and what that one misses is lost"
+)
+
 
 @click.group()
 def region() -> None:
@@ -40,6 +46,7 @@ def region() -> None:
     """
 
 
+region.add_command(elect)
 region.add_command(reassign)
 
 
@@ -255,6 +262,8 @@ def _show_partitions(found: list[Partition]) -> None:
             each.state if each.state == "ok" else f"[red]{each.state}[/]",
         )
     show_table(table)
+    if any(each.is_offline for each in found):
+        screen().print(_OFFLINE, highlight=False, soft_wrap=True)
 
 
 def _nodes(ids: Iterable[int]) -> str:

@@ -42,6 +42,10 @@ class Region:
         _, told = self.run("replica", "status", *words)
         return list(told["replicas"])
 
+    def leader_of(self, topic: str) -> int:
+        _, told = self.run("region", "partitions", topic)
+        return int(told["partitions"][0]["leader"])
+
 
 @pytest.fixture
 def region(tmp_path: Path) -> Iterator[Region]:
@@ -60,6 +64,7 @@ def test_replicas_are_seen_and_moved(region: Region, tmp_path: Path) -> None:
     placed = [
         NewTopic("orders", 1, replica_assignment=[[1, 2]]),
         NewTopic("alone", 1, replica_assignment=[[3]]),
+        NewTopic("back", 1, replica_assignment=[[3, 2]]),
     ]
     admin = AdminClient({"bootstrap.servers": region.bootstrap})
     for created in admin.create_topics(placed).values():
@@ -100,3 +105,17 @@ def test_replicas_are_seen_and_moved(region: Region, tmp_path: Path) -> None:
     assert rows["alone", 3]["log_end_offset"] is None
     assert rows["orders", 2]["log_end_offset"] == 100
     assert (rows["orders", 3]["is_in_isr"], rows["orders", 3]["is_isr_eligible"]) == (False, False)
+
+    unclean = ("region", "elect", "--election-type", "unclean", "--topic", "alone")
+    code, told = region.run(*unclean)
+    assert (code, told["elected"]) == (1, []), "its only replica is not there"
+    assert "ELIGIBLE_LEADERS_NOT_AVAILABLE" in told["refused"]["alone-0"]
+
+    assert region.leader_of("back") == 2
+    assert region.run("local", "up")[0] == 0
+    until(lambda: all(each["is_in_isr"] for each in region.replicas("--topics", "back,alone")))
+    preferred = ("region", "elect", "--election-type", "preferred", "--topic", "back")
+    assert region.run(*preferred)[1]["elected"] == ["back-0"]
+    until(lambda: region.leader_of("back") == 3)
+    assert region.run(*preferred)[1]["not_needed"] == ["back-0"]
+    assert region.run(*unclean)[1]["not_needed"] == ["alone-0"]

@@ -1,8 +1,8 @@
 """What an operator does for partitions that nobody may lead any more, once the weather is over: an unclean election.
 
-A topic may be made in the moments before the region hears that the only broker it lies on came back with an empty disk.
-What an observer holds might be more than that disk then does, as far as the controllers can tell; so the partition waits
-for an operator. This one knows to whom nothing was acknowledged, and chooses there.
+A topic may be made in the moments before the region hears that the only broker it lies on came back with an empty
+disk. What an observer holds might be more than that disk then does, as far as the controllers can tell; so the
+partition waits for an operator. This one knows where nothing was acknowledged, and has a leader elected there.
 """
 
 from brokers.errors import KafkaError
@@ -66,5 +66,9 @@ class Rescuer:
 
 def is_deserted(told: DescribeTopicPartitionsResponsePartition) -> bool:
     """Nobody leads, and nobody will by itself: none is in sync or eligible, and the last leader's records are lost."""
-    members = (*told.isr_nodes, *(told.eligible_leader_replicas or ()), *(told.last_known_elr or ()))
+    members = (
+        *told.isr_nodes,
+        *(told.eligible_leader_replicas or ()),
+        *(told.last_known_elr or ()),
+    )
     return told.error_code == KafkaError.LEADER_NOT_AVAILABLE and not members
