@@ -7,8 +7,8 @@ from pathlib import Path
 
 import uvloop
 
-from brokers.config import ConfigError, parse
-from brokers.metadata.records import MetadataLogError
+from brokers.config.broker_config import ConfigError, parse
+from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.shell.identity import IdentityError
 from brokers.shell.node import NodeRefused
 from brokers.shell.process import run_broker

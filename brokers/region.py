@@ -18,8 +18,8 @@ from brokers.ids import (
     Ticket,
     TopicPartition,
 )
-from brokers.metadata.commands import Command
-from brokers.metadata.image import Image, ImageDelta
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.image.image import Image, ImageDelta
 from brokers.partition.standing import Standing as Standing
 from brokers.values import value
 

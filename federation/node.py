@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias, get_args
 
-from brokers.broker import Broker, BrokerEvent
 from brokers.effects import Effect
 from brokers.events import TimeReached
 from brokers.ids import Instant
+from brokers.node.broker import Broker, BrokerEvent
 from brokers.region import Ready, RegionEffect, RegionEvent, Watch
 from brokers.timers import earliest
 from linker.events import LinkerEffect, LinkerEvent

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from brokers.errors import Refusal
 from brokers.ids import Instant, Ticket
-from brokers.metadata.commands import Command
+from brokers.metadata.commands.commands import Command
 from brokers.ports import Rng
 from brokers.region import Propose, RegionEvent, RegionView
 from brokers.timers import Timers

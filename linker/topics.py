@@ -16,7 +16,7 @@ from uuid import UUID
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.metadata.commands import (
+from brokers.metadata.commands.commands import (
     AlterConfigs,
     Command,
     ConfigChange,

@@ -8,7 +8,12 @@ from brokers.api.context import Context
 from brokers.effects import Effect
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands import AlterConfigs, ConfigChange, ConfigOperation, ConfigOutcome
+from brokers.metadata.commands.commands import (
+    AlterConfigs,
+    ConfigChange,
+    ConfigOperation,
+    ConfigOutcome,
+)
 from brokers.wire.messages.configs import (
     AlterConfigsRequest,
     AlterConfigsResource,

@@ -11,7 +11,7 @@ from brokers.effects import CopyLog, Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
-from brokers.membership.directories import Future, OwnDirectory
+from brokers.membership.log_dirs import Future, OwnDirectory
 from brokers.wire.messages.log_dirs import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsRequest,

@@ -11,7 +11,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.registration import FEATURES
+from brokers.metadata.cluster.broker_registration import FEATURES
 from brokers.wire.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,

@@ -1,12 +1,12 @@
 """BrokerRegistration (key 62): a broker's new life begins (KIP-631). Versions 0-4, between nodes."""
 
 from brokers.api.context import Context, Then, reply_to
+from brokers.config.endpoints import DATA_LISTENER
 from brokers.effects import Effect
-from brokers.endpoints import DATA_LISTENER
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands import RegisterBroker
+from brokers.metadata.commands.commands import RegisterBroker
 from brokers.wire.messages.broker_lifecycle import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,

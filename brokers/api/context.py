@@ -11,9 +11,7 @@ from functools import partial
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from brokers.api.expiry import Expiry
-from brokers.api.handover import Handover
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Ask, Effect, RemoveStrays, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, LogAnswer
@@ -28,13 +26,15 @@ from brokers.ids import (
     Ticket,
     TopicPartition,
 )
-from brokers.membership.channel import PATIENCE_MS, ControllerChannel
-from brokers.membership.directories import OwnDirectories, OwnDirectory
-from brokers.metadata.commands import Command
-from brokers.metadata.image import Image, ImageDelta
-from brokers.metadata.outcomes import PlaneEffect
-from brokers.metadata.plane import MetadataPlane
+from brokers.membership.controlled_shutdown import ControlledShutdown
+from brokers.membership.controller_channel import PATIENCE_MS, ControllerChannel
+from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.image.image import Image, ImageDelta
+from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.log.raft_manager import RaftManager
 from brokers.partition.replica import Replica
+from brokers.purgatory import Purgatory
 from brokers.replication.replication import Replication
 from brokers.replication.settings import settings_of
 from brokers.timers import Act, Timers
@@ -60,10 +60,10 @@ class Context:
 
     config: BrokerConfig
     cluster_id: str
-    plane: MetadataPlane
+    plane: RaftManager
     groups: Coordinator
     run_groups: Callable[[list[GroupEffect], Instant], list[Effect]]
-    run_plane: Callable[[list[PlaneEffect], Instant], list[Effect]]
+    run_plane: Callable[[list[MetadataEffect], Instant], list[Effect]]
     own_directories: InitVar[OwnDirectories | None] = None
     partitions: dict[TopicPartition, Replica] = field(default_factory=dict)
     timers: Timers = field(default_factory=Timers)
@@ -82,14 +82,14 @@ class Context:
     directories: OwnDirectories = field(init=False)
     channel: ControllerChannel = field(init=False)
     replication: Replication = field(init=False)
-    expiry: Expiry = field(init=False)
-    handover: Handover = field(init=False)
+    expiry: Purgatory = field(init=False)
+    handover: ControlledShutdown = field(init=False)
 
     def __post_init__(self, own_directories: OwnDirectories | None) -> None:
         self.directories = own_directories or single(self.config, MIGRATING_DIRECTORY)
         self.channel = ControllerChannel(self, self.timers)
-        self.expiry = Expiry(self.timers)
-        self.handover = Handover(self.partitions, self.timers, self.abandoned)
+        self.expiry = Purgatory(self.timers)
+        self.handover = ControlledShutdown(self.partitions, self.timers, self.abandoned)
         self.replication = Replication(self, settings_of(self.config))
 
     @property

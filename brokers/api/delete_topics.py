@@ -5,7 +5,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands import NO_ID, DeleteTopics, TopicOutcome
+from brokers.metadata.commands.commands import NO_ID, DeleteTopics, TopicOutcome
 from brokers.wire.messages.topics import (
     DeletableTopicResult,
     DeleteTopicsRequest,

@@ -6,11 +6,11 @@ Versions 0-2.
 from collections.abc import Iterator
 
 from brokers.api.context import Context
-from brokers.api.operations import CLUSTER_OPERATIONS
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Listener, Request
 from brokers.ids import Instant
+from brokers.security.authorized_operations import CLUSTER_OPERATIONS
 from brokers.wire.messages.cluster import (
     DescribeClusterBroker,
     DescribeClusterRequest,

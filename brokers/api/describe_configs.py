@@ -11,11 +11,11 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.broker_configs import BrokerSetting, broker_settings, dynamic_defaults
-from brokers.metadata.commands import ResourceType
-from brokers.metadata.config_keys import TOPIC_KEYS, ConfigKey
-from brokers.metadata.configs import ConfigSource, Setting, topic_settings
-from brokers.metadata.names import check_name
+from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.configs.broker_configs import BrokerSetting, broker_settings, dynamic_defaults
+from brokers.metadata.configs.config_keys import TOPIC_KEYS, ConfigKey
+from brokers.metadata.configs.configs import ConfigSource, Setting, topic_settings
+from brokers.metadata.topics.names import check_name
 from brokers.wire.messages.configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,

@@ -11,7 +11,7 @@ from brokers.effects import Effect, MeasureDirectories, Reply
 from brokers.errors import KafkaError
 from brokers.events import DirectoriesMeasured, LogAnswer, Request
 from brokers.ids import Instant, TopicPartition
-from brokers.membership.directories import OwnDirectory
+from brokers.membership.log_dirs import OwnDirectory
 from brokers.wire.messages.log_dirs import (
     DescribeLogDirsPartition,
     DescribeLogDirsRequest,

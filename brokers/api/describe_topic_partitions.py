@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from brokers.api.context import Context
 from brokers.api.metadata import offline_replicas
-from brokers.api.operations import TOPIC_OPERATIONS
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
-from brokers.metadata.image import NO_LEADER, PartitionImage, TopicImage
-from brokers.metadata.names import check_name
+from brokers.metadata.image.image import NO_LEADER, PartitionImage, TopicImage
+from brokers.metadata.topics.names import check_name
+from brokers.security.authorized_operations import TOPIC_OPERATIONS
 from brokers.wire.messages.metadata import (
     Cursor,
     DescribeTopicPartitionsRequest,

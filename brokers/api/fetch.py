@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from brokers.api.context import Context
-from brokers.api.leaders import HINTED, current_leader
 from brokers.effects import Effect, FindRanges, Range, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, RangeFound, RangesFound, Request
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.partition.replica import Replica
+from brokers.replication.current_leader import HINTED, current_leader
 from brokers.wire.messages.fetch import (
     EpochEndOffset,
     FetchableTopicResponse,
@@ -150,7 +150,11 @@ class PendingFetch:
         """Who leads, so that the client need not ask for metadata (KIP-951)."""
         found = None
         if name is not None and self._request.api_version >= LEADER_HINTS_FROM:
-            found = current_leader(self._context, TopicPartition(name, answer.partition_index))
+            found = current_leader(
+                self._context.image,
+                self._context.partitions,
+                TopicPartition(name, answer.partition_index),
+            )
         if found is None:
             return
         answer.current_leader = LeaderIdAndEpoch(

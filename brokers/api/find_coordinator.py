@@ -14,9 +14,9 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.groups.placement import partition_for
 from brokers.ids import OFFSETS_TOPIC, Instant, TopicPartition
-from brokers.metadata.commands import CreateTopics
-from brokers.metadata.image import BrokerImage
-from brokers.metadata.topics import internal_topic
+from brokers.metadata.commands.commands import CreateTopics
+from brokers.metadata.image.image import BrokerImage
+from brokers.metadata.topics.creation import internal_topic
 from brokers.wire.messages.groups import (
     Coordinator,
     FindCoordinatorRequest,

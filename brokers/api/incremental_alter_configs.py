@@ -6,7 +6,12 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands import AlterConfigs, ConfigChange, ConfigOperation, ConfigOutcome
+from brokers.metadata.commands.commands import (
+    AlterConfigs,
+    ConfigChange,
+    ConfigOperation,
+    ConfigOutcome,
+)
 from brokers.wire.messages.configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResource,

@@ -9,7 +9,7 @@ from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.image import Image, TopicImage
+from brokers.metadata.image.image import Image, TopicImage
 from brokers.wire.messages.replication import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,

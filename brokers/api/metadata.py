@@ -7,16 +7,16 @@ the node allow it, and the answer waits until it has a leader (Kafka answers LEA
 from collections.abc import Mapping
 
 from brokers.api.context import Context
-from brokers.api.operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
-from brokers.metadata.commands import NO_ID, CreateTopics, NewTopic, TopicOutcome
-from brokers.metadata.image import NO_LEADER, PartitionImage, TopicImage
-from brokers.metadata.names import check_name
-from brokers.metadata.topics import internal_topic
+from brokers.metadata.commands.commands import NO_ID, CreateTopics, NewTopic, TopicOutcome
+from brokers.metadata.image.image import NO_LEADER, PartitionImage, TopicImage
+from brokers.metadata.topics.creation import internal_topic
+from brokers.metadata.topics.names import check_name
 from brokers.partition.replica import PASSING
+from brokers.security.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from brokers.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,

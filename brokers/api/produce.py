@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from brokers.api.context import Context
-from brokers.api.leaders import HINTED, CurrentLeader, current_leader
-from brokers.api.succession import is_early, successor
 from brokers.effects import Effect, Hangup, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
 from brokers.partition import leader
 from brokers.partition.replica import ALL_REPLICAS, Replica
+from brokers.replication.current_leader import HINTED, CurrentLeader, current_leader
+from brokers.replication.next_leader import NextLeaders
 from brokers.wire.messages.produce import (
     LeaderIdAndEpoch,
     NodeEndpoint,
@@ -90,7 +90,7 @@ class PendingProduce:
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     message, version = request.message, request.api_version
     assert isinstance(message, ProduceRequest)
-    if context.handover.is_closed or is_early(context, _partitions(context, message)):
+    if context.handover.is_closed or _next_leaders(context).is_early(_partitions(context, message)):
         return context.handover.hold(request.ticket, partial(handle, context, request))
     pending = PendingProduce(request.ticket, message.acks)
     effects: list[Effect] = []
@@ -106,12 +106,18 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
                 pending.appended(replica, item, done)
                 effects += done.effects
                 if version >= LEADER_HINTS_FROM and context.handover.leaving:
-                    _hint(item, pending.response, successor(context, replica.partition))
+                    _hint(
+                        item, pending.response, _next_leaders(context).successor(replica.partition)
+                    )
             except Refusal as refusal:
                 _refuse(item, refusal)
                 if version >= LEADER_HINTS_FROM and refusal.error in HINTED:
                     partition = TopicPartition(_name_of(context, topic), data.index)
-                    _hint(item, pending.response, current_leader(context, partition))
+                    _hint(
+                        item,
+                        pending.response,
+                        current_leader(context.image, context.partitions, partition),
+                    )
     if message.acks == 0:
         return effects + _after_unacknowledged(request.ticket, pending.response)
     if pending.waits_for_others:
@@ -195,3 +201,7 @@ def _after_unacknowledged(ticket: Ticket, response: ProduceResponse) -> list[Eff
             if item.error_code:
                 return [Hangup(ticket, f"acks=0 and {KafkaError(item.error_code).name}")]
     return [Reply(ticket, None)]
+
+
+def _next_leaders(context: Context) -> NextLeaders:
+    return NextLeaders(context.config, context.image, context.handover.leaving)

@@ -13,7 +13,7 @@ from brokers.api.context import Context
 from brokers.effects import Effect, Hangup, Reply
 from brokers.events import Answered, Request
 from brokers.ids import Instant
-from brokers.membership.channel import COMMAND_CHANNEL
+from brokers.membership.controller_channel import COMMAND_CHANNEL
 from brokers.wire.messages.fetch import FetchRequest
 
 FETCH, VOTE, BEGIN_EPOCH, END_EPOCH, DESCRIBE, FETCH_SNAPSHOT = 1, 52, 53, 54, 55, 59

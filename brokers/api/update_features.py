@@ -7,9 +7,9 @@ from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.broker_commands import FeatureUpdate
-from brokers.metadata.commands import UpdateFeatures
-from brokers.metadata.features import KRAFT_VERSION, UpgradeType
+from brokers.metadata.cluster.features import KRAFT_VERSION, UpgradeType
+from brokers.metadata.commands.broker_commands import FeatureUpdate
+from brokers.metadata.commands.commands import UpdateFeatures
 from brokers.wire.messages.features import (
     UpdatableFeatureResult,
     UpdateFeaturesRequest,

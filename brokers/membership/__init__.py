@@ -1,6 +1,8 @@
-"""What makes this node one of a region's: its life, its way to the active controller, its watch over others.
+"""A node among the others of its region: cores that know nothing of the node around them.
 
-`life` registers, catches up, beats and leaves. `channel` brings commands and requests to the active controller wherever
-it is, in the encoding of `encoding`. `probing` runs where this node is the active controller, and tells a broker that
-is gone from one that is slow.
+- `broker_state`: registered, fenced, serving, leaving (the states of Kafka's BrokerLifecycleManager)
+- `controller_channel`: the way to the active controller (NodeToControllerChannelManager); `encoding`: its commands
+- `controlled_shutdown`: a leader stops appending before another leads
+- `broker_liveness`: the active controller tells a broker that is gone from one that is slow
+- `log_dirs`: this broker's log directories and what lies in them
 """

@@ -18,10 +18,14 @@ from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import LeaderEpoch, Offset
-from brokers.metadata import commands
-from brokers.metadata.broker_commands import HeartbeatOutcome
-from brokers.metadata.commands import Command
-from brokers.metadata.replica_commands import AssignedReplica, InSyncOutcome, PartitionOutcome
+from brokers.metadata.commands import commands
+from brokers.metadata.commands.broker_commands import HeartbeatOutcome
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.replica_commands import (
+    AssignedReplica,
+    InSyncOutcome,
+    PartitionOutcome,
+)
 
 VERSION = 1
 INT64_MAX = 2**63 - 1

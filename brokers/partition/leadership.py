@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from brokers.effects import Changed, Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId, Instant, Offset
-from brokers.metadata.image import PartitionImage
+from brokers.metadata.image.image import PartitionImage
 from brokers.partition.followers import UNKNOWN_BROKER_EPOCH, Contact
 from brokers.partition.progress import Progress, Proposal
 

@@ -15,7 +15,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
-from brokers.metadata.image import NO_LEADER, PartitionImage
+from brokers.metadata.image.image import NO_LEADER, PartitionImage
 from brokers.partition.leadership import Leadership, Others
 from brokers.partition.waiting import Placed, Waiting
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from brokers.ids import BrokerId, Instant, Offset
-from brokers.metadata.image import PartitionImage
+from brokers.metadata.image.image import PartitionImage
 from brokers.partition.followers import NEVER, FollowerState
 from brokers.partition.replica import Replica
 

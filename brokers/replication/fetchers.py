@@ -4,7 +4,7 @@ from zlib import crc32
 
 from brokers.effects import Effect
 from brokers.ids import BrokerId, Instant, TopicPartition
-from brokers.metadata.image import NO_LEADER
+from brokers.metadata.image.image import NO_LEADER
 from brokers.partition.replica import Replica
 from brokers.replication.fetcher import Fetcher
 from brokers.replication.host import Host

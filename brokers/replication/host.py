@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect
 from brokers.events import Answered
 from brokers.ids import Instant, Peer, Ticket, TopicPartition
-from brokers.metadata.image import Image
+from brokers.metadata.image.image import Image
 from brokers.partition.replica import Replica
 from brokers.timers import Timers
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from brokers.effects import Effect
 from brokers.events import Request
 from brokers.ids import BrokerId, Instant, Offset, TopicPartition
-from brokers.metadata.image import ImageDelta, PartitionImage
+from brokers.metadata.image.image import ImageDelta, PartitionImage
 from brokers.partition.progress import Proposal
 from brokers.partition.replica import Replica
 from brokers.replication.answers import LINGER_MS, Desk

@@ -5,7 +5,7 @@ that keep up: never one that lags, never one that was not heard of.
 """
 
 from brokers.ids import BrokerId, Instant, Offset
-from brokers.metadata.image import Image
+from brokers.metadata.image.image import Image
 from brokers.partition.replica import Replica
 
 

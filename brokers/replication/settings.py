@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 
 MIB = 1 << 20
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from brokers.ids import BrokerId, Instant, TopicPartition
 from brokers.log.config import INT64_MAX
-from brokers.metadata.commands import ResourceType
-from brokers.metadata.configs import dynamic_settings
-from brokers.metadata.image import Image
+from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.configs.configs import dynamic_settings
+from brokers.metadata.image.image import Image
 
 LEADER, FOLLOWER = "leader", "follower"
 STANDSTILL_MS = 60_000  # to wait where the rate is 0: until it is another, looking up now and then

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 from brokers.log.directories import Directories
 from brokers.log.storage import Storage
-from brokers.membership.directories import OwnDirectories, OwnDirectory
+from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.ports import DiskError
 from brokers.shell.files import DiskFiles
 from brokers.shell.identity import Claim, IdentityError, claim

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 
 META = "meta.properties"
 LOCK = ".lock"

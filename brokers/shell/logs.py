@@ -5,7 +5,7 @@ import logging
 import sys
 from datetime import UTC, datetime
 
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 
 TEXT_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 CHANGE = "change"  # the attribute of a log record that carries a `Changed`

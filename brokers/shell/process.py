@@ -8,11 +8,11 @@ import resource
 import signal
 import socket
 
-from brokers.broker import Broker
-from brokers.config import BrokerConfig, ConfigError
+from brokers.config.broker_config import BrokerConfig, ConfigError
+from brokers.config.endpoints import DATA_LISTENER, Address, endpoint
 from brokers.effects import Serve
-from brokers.endpoints import DATA_LISTENER, Address, endpoint
 from brokers.events import EndAsked, Listener
+from brokers.node.broker import Broker
 from brokers.shell.clock import Clock
 from brokers.shell.disks import open_disks
 from brokers.shell.logs import begin_logging

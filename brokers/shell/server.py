@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from typing import Protocol
 
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 from brokers.events import Disconnected, Listener, Request
 from brokers.ids import Ticket
 from brokers.shell.connection import Connection

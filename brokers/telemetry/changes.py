@@ -3,8 +3,8 @@
 from typing import Final, NamedTuple
 
 from brokers.ids import BrokerId
-from brokers.metadata.image import NO_LEADER, Image, ImageDelta, PartitionImage, TopicImage
-from brokers.metadata.replica_commands import RECOVERING
+from brokers.metadata.commands.replica_commands import RECOVERING
+from brokers.metadata.image.image import NO_LEADER, Image, ImageDelta, PartitionImage, TopicImage
 
 
 class Changes:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from brokers.api.context import Context
 from brokers.log.log import Log
-from brokers.metadata.image import NO_LEADER, BrokerImage, PartitionImage
+from brokers.metadata.image.image import NO_LEADER, BrokerImage, PartitionImage
 from brokers.partition.replica import Replica
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from brokers.errors import KafkaError
-from brokers.metadata.image import Image
+from brokers.metadata.image.image import Image
 from brokers.telemetry.exposition import family, head, labelled, sample
 from brokers.telemetry.topics import TopicsTraffic
 from brokers.telemetry.traffic import FETCH, FETCH_CONSUMER, FETCH_FOLLOWER, Api, Traffic

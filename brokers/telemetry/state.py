@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from brokers.api.context import Context
 from brokers.ids import Instant, TopicPartition
-from brokers.metadata.config_keys import TOPIC_KEYS
-from brokers.metadata.configs import topic_settings
-from brokers.metadata.image import PartitionImage
+from brokers.metadata.configs.config_keys import TOPIC_KEYS
+from brokers.metadata.configs.configs import topic_settings
+from brokers.metadata.image.image import PartitionImage
 from brokers.partition.replica import Replica
 from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS, Changes, Counter
 from brokers.telemetry.exposition import family, head, labelled, sample

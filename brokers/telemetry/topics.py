@@ -10,7 +10,7 @@ from uuid import UUID
 
 from brokers.errors import KafkaError
 from brokers.ids import Buffer
-from brokers.metadata.image import Image
+from brokers.metadata.image.image import Image
 from brokers.wire.message import Records
 from brokers.wire.messages.fetch import FetchResponse
 from brokers.wire.messages.produce import ProduceRequest, ProduceResponse

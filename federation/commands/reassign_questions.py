@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from brokers.config.replica_placement import PlacementError, parse
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId, TopicPartition
-from brokers.metadata.commands import NO_ID, ConfigOperation
-from brokers.metadata.image import BrokerImage, Endpoint, Image
-from brokers.metadata.placement import place
-from brokers.replica_placement import PlacementError, parse
+from brokers.metadata.commands.commands import NO_ID, ConfigOperation
+from brokers.metadata.image.image import BrokerImage, Endpoint, Image
+from brokers.metadata.partitions.replica_placer import place
 from brokers.wire.messages.configs import (
     IncrementalAlterableConfig,
     IncrementalAlterConfigsRequest,

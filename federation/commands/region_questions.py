@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from brokers import replica_placement
+from brokers.config import replica_placement
 from brokers.errors import KafkaError
 from brokers.wire.messages.cluster import DescribeClusterRequest
 from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource

@@ -4,10 +4,10 @@ import asyncio
 import random
 from pathlib import Path
 
-from brokers.broker import Broker
-from brokers.config import BrokerConfig, ConfigError, parse
-from brokers.endpoints import Address, endpoint
-from brokers.metadata.records import MetadataLogError
+from brokers.config.broker_config import BrokerConfig, ConfigError, parse
+from brokers.config.endpoints import Address, endpoint
+from brokers.metadata.image.record_serde import MetadataLogError
+from brokers.node.broker import Broker
 from brokers.shell.clock import Clock
 from brokers.shell.disks import open_disks
 from brokers.shell.identity import IdentityError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from uuid import UUID
 
 from brokers.ids import Buffers
-from brokers.metadata.commands import NO_ID
+from brokers.metadata.commands.commands import NO_ID
 from tests.sim.fused import Fused
 
 Witness = Callable[[str, bytes], None]  # path, bytes appended

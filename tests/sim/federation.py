@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from brokers.config import BrokerConfig, from_settings
+from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.ids import TopicPartition
 from tests.sim import court
 from tests.sim.disks import Disk

@@ -12,14 +12,14 @@ from functools import cache, partial
 from random import Random
 from typing import Any
 
-from brokers.broker import Broker
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Ask, Changed, End, Hangup, Reply, Serve
 from brokers.events import EndAsked, Started, TimeReached
 from brokers.events import Listener as Kind
 from brokers.ids import Instant, TopicPartition
 from brokers.log.storage import Storage
 from brokers.log.writing import Write
+from brokers.node.broker import Broker
 from brokers.ports import DiskError
 from brokers.region import Ready
 from federation.node import RegionNode

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from brokers.config.endpoints import Address
 from brokers.effects import Ask
-from brokers.endpoints import Address
 from brokers.events import Answered, AskFailure, Listener
 from brokers.ids import Instant, Peer, Ticket
 from brokers.wire.codec import decode_response

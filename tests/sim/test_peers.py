@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
+from brokers.config.endpoints import Address
 from brokers.effects import Ask
-from brokers.endpoints import Address
 from brokers.events import Answered, AskFailure, Listener
 from brokers.ids import Peer
 from brokers.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse

@@ -5,12 +5,12 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from brokers.broker import Broker
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.effects import Changed, Hangup, Reply
 from brokers.events import Request, Started, TimeReached
 from brokers.ids import TopicPartition
 from brokers.log.storage import Storage
+from brokers.node.broker import Broker
 from brokers.records.batch import iter_headers
 from brokers.region import Ready
 from federation.node import RegionNode

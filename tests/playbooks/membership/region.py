@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 from uuid import UUID
 
-from brokers.broker import Broker
-from brokers.config import BrokerConfig, from_settings
+from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.effects import Ask, Changed, End, Reply, Serve
 from brokers.events import (
     Answered,
@@ -23,8 +22,9 @@ from brokers.events import (
 )
 from brokers.log.directories import Directories
 from brokers.log.storage import Storage
-from brokers.membership.directories import OwnDirectories, OwnDirectory
-from brokers.metadata.image import Image
+from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
+from brokers.metadata.image.image import Image
+from brokers.node.broker import Broker
 from brokers.region import Ready, RegionEffect
 from brokers.wire import codec
 from brokers.wire.message import Message

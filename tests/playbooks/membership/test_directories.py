@@ -8,8 +8,8 @@ from brokers.api import assign_replicas_to_dirs, versions
 from brokers.errors import KafkaError
 from brokers.events import Listener
 from brokers.ids import TopicPartition
-from brokers.metadata.commands import CreateTopics, NewTopic
-from brokers.metadata.image import PartitionImage
+from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.image.image import PartitionImage
 from tests.playbooks.membership.client import Client
 from tests.playbooks.membership.region import Node, Region
 from tests.sim.files import SimFiles

@@ -13,8 +13,8 @@ from brokers.effects import Ask, ReadRange
 from brokers.errors import KafkaError
 from brokers.events import Listener, RangeRead
 from brokers.ids import Peer, TopicPartition
-from brokers.metadata.commands import CreateTopics, NewTopic
-from brokers.metadata.image import PartitionImage
+from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.image.image import PartitionImage
 from brokers.records.batch import iter_headers
 from brokers.records.record import open_batch
 from brokers.wire.messages.log_dirs import (

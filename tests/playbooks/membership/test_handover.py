@@ -3,13 +3,13 @@ follows what it says of the next leader is refused nothing."""
 
 import pytest
 
-from brokers.api.handover import DRAIN_MS, PATIENCE_MS
-from brokers.enrolment import ANNOUNCED_MS
 from brokers.errors import KafkaError
 from brokers.events import Disconnected
 from brokers.ids import TopicPartition
-from brokers.membership.life import SILENCE_PATIENCE_MS
-from brokers.metadata.commands import CreateTopics, NewTopic
+from brokers.membership.broker_state import SILENCE_PATIENCE_MS
+from brokers.membership.controlled_shutdown import DRAIN_MS, PATIENCE_MS
+from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.node.broker_lifecycle import ANNOUNCED_MS
 from tests.playbooks.membership.client import Client
 from tests.playbooks.membership.region import LATER_MS, Node, Region
 

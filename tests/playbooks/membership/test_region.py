@@ -6,8 +6,8 @@ import pytest
 
 from brokers.errors import Refusal
 from brokers.events import Started
-from brokers.membership.life import SILENCE_PATIENCE_MS
-from brokers.metadata.commands import CreateTopics, NewTopic
+from brokers.membership.broker_state import SILENCE_PATIENCE_MS
+from brokers.metadata.commands.commands import CreateTopics, NewTopic
 from tests.playbooks.membership.region import Node, Region
 from tests.sim.files import SimFiles
 

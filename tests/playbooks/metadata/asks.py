@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from brokers.metadata.commands import (
+from brokers.metadata.commands.commands import (
     AllocateProducerIds,
     AlterConfigs,
     ConfigChange,

@@ -7,7 +7,7 @@ is what the plane is promised (its appends are synced, its small files are repla
 import random
 from collections import deque
 
-from brokers.config import BrokerConfig, from_settings
+from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.effects import (
     Append,
     LoadState,
@@ -23,7 +23,7 @@ from brokers.ids import METADATA_PARTITION
 from brokers.log.epochs import EpochHistory
 from brokers.log.log import Log
 from brokers.log.segments import Segment
-from brokers.metadata.plane import MetadataPlane
+from brokers.metadata.log.raft_manager import RaftManager
 from brokers.records.batch import iter_headers
 
 STORAGE = (Append, LoadState, OpenLog, ReadRange, Roll, SaveEpochs, SaveState, TrimLog)
@@ -105,7 +105,7 @@ class Host:
 
     def __init__(self, disk: Disk | None = None, seed: int = 1, config: BrokerConfig | None = None):
         self.disk = disk or Disk()
-        self.plane = MetadataPlane(config or settings(), "region-one", random.Random(seed))
+        self.plane = RaftManager(config or settings(), "region-one", random.Random(seed))
         self.todo: deque = deque()
         self.told: list = []
         self.now = NOW

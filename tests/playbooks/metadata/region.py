@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from brokers.config import BrokerConfig, from_settings
+from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.effects import Append, Ask, Changed, Hangup, Reply, TruncateLog
 from brokers.events import (
     Answered,
@@ -18,9 +18,9 @@ from brokers.events import (
     Written,
 )
 from brokers.ids import METADATA_PARTITION
-from brokers.metadata.deciding import Decided
-from brokers.metadata.outcomes import ImageChanged
-from brokers.metadata.plane import MetadataPlane
+from brokers.metadata.controller.active_controller import Decided
+from brokers.metadata.log.outcomes import ImageChanged
+from brokers.metadata.log.raft_manager import RaftManager
 from brokers.records.batch import iter_headers
 from tests.playbooks.metadata.host import NOW, STORAGE, Disk, contents
 
@@ -51,7 +51,7 @@ class Node:
     def __init__(self, region: "Region", node_id: int) -> None:
         self.region, self.id = region, node_id
         self.disk = region.disks[node_id]
-        self.plane = MetadataPlane(
+        self.plane = RaftManager(
             region.config(node_id), "region-one", region.rng, directory=region.directories[node_id]
         )
         self.is_over = False

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.metadata.deciding import Decided
-from brokers.metadata.outcomes import PlaneReady
+from brokers.metadata.controller.active_controller import Decided
+from brokers.metadata.log.outcomes import MetadataReady
 from tests.playbooks.metadata.asks import commands
 from tests.playbooks.metadata.host import Host, contents, leader_epochs, settings
 
@@ -80,6 +80,6 @@ def test_a_crash_at_any_instant_of_the_start_changes_nothing(asked: list, steps:
         if second.todo:
             second.step()
     third = Host(second.crash(), seed=3).start()
-    assert any(isinstance(effect, PlaneReady) for effect in third.told)
+    assert any(isinstance(effect, MetadataReady) for effect in third.told)
     assert contents(third.plane.image) == before
     assert third.plane.leader_epoch > host.plane.leader_epoch

@@ -10,10 +10,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
+from brokers.config.replica_placement import PromotionPolicy
 from brokers.ids import TopicPartition
-from brokers.metadata import snapshot
-from brokers.metadata.commands import (
+from brokers.metadata.commands.commands import (
     AlterConfigs,
     AlterPartition,
     AlterReassignments,
@@ -26,16 +26,16 @@ from brokers.metadata.commands import (
     NewTopic,
     UnregisterBroker,
 )
-from brokers.metadata.image import NO_LEADER, Image, PartitionImage
-from brokers.metadata.replay import replay
-from brokers.metadata.replica_commands import (
+from brokers.metadata.commands.replica_commands import (
     ElectionType,
     InSyncChange,
     InSyncMember,
     Reassignment,
 )
-from brokers.metadata.replica_rules import replica_rules
-from brokers.replica_placement import PromotionPolicy
+from brokers.metadata.image import snapshot
+from brokers.metadata.image.image import NO_LEADER, Image, PartitionImage
+from brokers.metadata.image.replay import replay
+from brokers.metadata.partitions.replica_rules import replica_rules
 from brokers.wire.message import Message
 from tests.unit.brokers.metadata.images import Region
 

@@ -1,9 +1,9 @@
 """Controllers that all listen elsewhere after a restart, as the settings of all of them say."""
 
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Ask
 from brokers.events import AskFailure
-from brokers.metadata.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.commands import DocumentChange, PutDocuments
 from tests.playbooks.metadata.region import Node, Region, settings
 
 

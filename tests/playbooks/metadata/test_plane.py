@@ -15,11 +15,11 @@ from brokers.effects import (
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
 from brokers.ids import METADATA_PARTITION
-from brokers.metadata.commands import CreateTopics, DeleteTopics, NewTopic
-from brokers.metadata.deciding import Decided
-from brokers.metadata.outcomes import ImageChanged, PlaneReady
-from brokers.metadata.records import MetadataLogError
-from brokers.metadata.seat import RETRY_MS
+from brokers.metadata.commands.commands import CreateTopics, DeleteTopics, NewTopic
+from brokers.metadata.controller.active_controller import Decided
+from brokers.metadata.image.record_serde import MetadataLogError
+from brokers.metadata.log.outcomes import ImageChanged, MetadataReady
+from brokers.metadata.log.raft_lifecycle import RETRY_MS
 from brokers.quorum.ids import METADATA_TOPIC_ID
 from tests.playbooks.metadata.host import NOW, Host, settings
 
@@ -64,7 +64,7 @@ def test_a_first_start_votes_leads_registers_and_is_ready() -> None:
     assert plane.propose(create("early"), 7, NOW)[0].result.error is KafkaError.KAFKA_STORAGE_ERROR
 
     changed, ready = plane.on_event(Written(METADATA_PARTITION, 4), NOW)
-    assert changed == ImageChanged(plane.image.everything()) and ready == PlaneReady()
+    assert changed == ImageChanged(plane.image.everything()) and ready == MetadataReady()
     broker = plane.image.brokers[1]
     assert (broker.broker_epoch, broker.fenced, broker.host, broker.port) == (
         2,

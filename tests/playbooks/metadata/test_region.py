@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.checkpoints import POINTER_NAME
-from brokers.metadata.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.log.snapshot_pointer import POINTER_NAME
 from tests.playbooks.metadata.host import Disk, contents
 from tests.playbooks.metadata.region import Node, Region
 

@@ -35,7 +35,7 @@ POINTER = "pointer"
 Later = Callable[[int, Callable[[], None]], None]
 
 
-class Life:
+class BrokerState:
     """`world` is what it lives in: its time, its network, its court."""
 
     def __init__(self, world: Any, config: QuorumConfig, disk: Disk, make: type[RaftNode]) -> None:

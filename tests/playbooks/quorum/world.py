@@ -10,7 +10,7 @@ from brokers.quorum.raft import RaftNode
 from brokers.quorum.voters import Endpoint, Voter, VoterSet
 from tests.playbooks.quorum.checks import Court, Violation
 from tests.playbooks.quorum.disk import Disk
-from tests.playbooks.quorum.life import Life
+from tests.playbooks.quorum.life import BrokerState
 from tests.playbooks.quorum.network import Network
 
 EPOCH = 1_700_000_000_000
@@ -101,10 +101,10 @@ class World:
     # --- members ---
 
     @property
-    def lives(self) -> dict[int, Life]:
+    def lives(self) -> dict[int, BrokerState]:
         return self.network.lives
 
-    def start(self, node_id: int) -> Life:
+    def start(self, node_id: int) -> BrokerState:
         config = QuorumConfig(
             node_id=node_id,
             cluster_id="region-one",
@@ -114,7 +114,7 @@ class World:
             endpoints=(self.places[node_id],) if self.roles[node_id] else (),
             **self._settings,  # type: ignore[arg-type]
         )
-        life = Life(self, config, self.disks[node_id], self._make)
+        life = BrokerState(self, config, self.disks[node_id], self._make)
         self.network.lives[node_id] = life
         return life
 
@@ -130,7 +130,7 @@ class World:
         self.disks[node_id] = self.new_disk()
 
     @property
-    def leader(self) -> Life | None:
+    def leader(self) -> BrokerState | None:
         """Of the highest epoch."""
         leading = [life for life in self.lives.values() if life.raft.leading_epoch is not None]
         return max(leading, key=lambda life: life.raft.leader_epoch, default=None)

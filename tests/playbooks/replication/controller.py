@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from brokers.errors import KafkaError
-from brokers.metadata.image import (
+from brokers.metadata.image.image import (
     NO_LEADER,
     BrokerImage,
     Endpoint,

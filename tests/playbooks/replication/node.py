@@ -5,14 +5,14 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.effects import Ask, Changed, Effect, OpenLog, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, AskFailure, LogFailed, LogOpened, RangesFound, Request, Written
 from brokers.ids import Buffer, Instant, Ticket, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.storage import Storage
-from brokers.metadata.image import Image, ImageDelta
+from brokers.metadata.image.image import Image, ImageDelta
 from brokers.partition import leader
 from brokers.partition.replica import ALL_REPLICAS, Replica
 from brokers.records.builder import NewRecord, build_batch

@@ -5,8 +5,8 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from brokers.config import BrokerConfig, from_settings
-from brokers.endpoints import Address
+from brokers.config.broker_config import BrokerConfig, from_settings
+from brokers.config.endpoints import Address
 from brokers.events import Listener
 from brokers.ids import BrokerId, TopicPartition
 from tests.sim.disks import Disk, Witness

@@ -7,9 +7,9 @@ uncleanly. So whoever alone keeps records must not end either while another that
 from collections.abc import Iterator
 
 from brokers.ids import METADATA_PARTITION, BrokerId, Offset, TopicPartition
-from brokers.metadata.batches import read_batches
-from brokers.metadata.image import Image, PartitionImage
-from brokers.metadata.partition_records import changed_by
+from brokers.metadata.image.image import Image, PartitionImage
+from brokers.metadata.image.partition_records import changed_by
+from brokers.metadata.image.record_batches import read_batches
 from brokers.wire.messages.metadata_records import PartitionChangeRecord
 from tests.sim.disks import Disk
 from tests.sim.evidence import batches

@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from brokers.ids import METADATA_PARTITION, TopicPartition
-from brokers.metadata.batches import data_batch
-from brokers.metadata.image import NO_LEADER, Image, PartitionImage, TopicImage
-from brokers.metadata.partition_records import change_record
+from brokers.metadata.image.image import NO_LEADER, Image, PartitionImage, TopicImage
+from brokers.metadata.image.partition_records import change_record
+from brokers.metadata.image.record_batches import data_batch
 from tests.sim.disks import Disk
 from tests.sim.regions.keepers import candidates, in_sync, undecided
 from tests.sim.regions.runs import RegionRun

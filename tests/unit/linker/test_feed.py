@@ -5,7 +5,7 @@ from typing import Any
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import TopicPartition
-from brokers.metadata.commands import PutDocuments, RaiseLeaderEpochs
+from brokers.metadata.commands.commands import PutDocuments, RaiseLeaderEpochs
 from brokers.region import (
     PartitionState,
     PlaceBatches,

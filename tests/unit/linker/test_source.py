@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.image import Image, TopicImage
+from brokers.metadata.image.image import Image, TopicImage
 from brokers.records.batch import iter_headers
 from brokers.records.builder import NewRecord, build_batch
 from brokers.region import CommittedRead, PartitionState, ReadCommitted

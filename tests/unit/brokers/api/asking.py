@@ -5,17 +5,17 @@ from types import ModuleType
 from typing import Any, cast
 
 from brokers.api.context import Context
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Changed, Effect, Reply
 from brokers.events import LogFailed, Request
 from brokers.groups.coordinator import Coordinator
 from brokers.ids import METADATA_PARTITION, Instant, TopicPartition
 from brokers.log.log import Log
 from brokers.log.segments import Segment
-from brokers.metadata.commands import Command
-from brokers.metadata.configs import log_config
-from brokers.metadata.deciding import Decided
-from brokers.metadata.outcomes import PlaneEffect
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.configs.configs import log_config
+from brokers.metadata.controller.active_controller import Decided
+from brokers.metadata.log.outcomes import MetadataEffect
 from brokers.partition.replica import Replica
 from brokers.wire import codec
 from brokers.wire.message import Message
@@ -91,7 +91,7 @@ class Node:
         self.context.partitions[name] = replica
         return replica
 
-    def _run_plane(self, planned: list[PlaneEffect], now: Instant) -> list[Effect]:
+    def _run_plane(self, planned: list[MetadataEffect], now: Instant) -> list[Effect]:
         effects: list[Effect] = []
         queue: deque[Any] = deque(planned)
         while queue:

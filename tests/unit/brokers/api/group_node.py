@@ -7,13 +7,13 @@ from typing import Any
 from uuid import UUID
 
 from brokers.api.context import Context
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.effects import Changed, Reply
 from brokers.events import Request
 from brokers.groups.effects import Answer, AppendRecords
 from brokers.ids import OFFSETS_TOPIC
-from brokers.metadata.commands import CreateTopics
-from brokers.metadata.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
+from brokers.metadata.commands.commands import CreateTopics
+from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
 from brokers.wire.codec import decode_response, encode_response
 from tests.playbooks.groups.world import World
 
@@ -22,7 +22,7 @@ T_ID, U_ID = UUID(int=100), UUID(int=101)
 NO_ID = UUID(int=0)
 
 
-class Decisions:
+class MetadataPublisher:
     """Stands for the metadata plane: keeps what is proposed until the test decides it."""
 
     is_active = True
@@ -41,7 +41,7 @@ class GroupNode:
 
     def __init__(self, *, has_offsets_topic: bool = True, loaded: bool = True) -> None:
         self.world = World(loaded=loaded)
-        self.plane = Decisions()
+        self.plane = MetadataPublisher()
         self.changes: list[Changed] = []
         config = from_settings(
             {"node.id": 1, "log.dirs": "data", "offsets.topic.num.partitions": 3}

@@ -7,7 +7,7 @@ from brokers.api import describe_log_dirs, produce
 from brokers.ids import TopicPartition
 from brokers.log.directories import Directories
 from brokers.log.storage import Storage
-from brokers.membership.directories import OwnDirectories, OwnDirectory
+from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages.log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
 from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData

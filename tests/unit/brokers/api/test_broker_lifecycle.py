@@ -8,7 +8,7 @@ import pytest
 from brokers.api import broker_heartbeat, broker_registration, unregister_broker
 from brokers.errors import KafkaError
 from brokers.ids import Instant
-from brokers.metadata.registration import FEATURES
+from brokers.metadata.cluster.broker_registration import FEATURES
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
     BrokerRegistrationRequest,

@@ -2,11 +2,11 @@
 
 import random
 
-from brokers.broker import Broker
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.effects import Ask, Changed
 from brokers.events import Answered, AskFailure
 from brokers.ids import Peer
+from brokers.node.broker import Broker
 from brokers.wire.messages.api_versions import ApiVersionsRequest
 from tests.playbooks.metadata.host import NOW
 

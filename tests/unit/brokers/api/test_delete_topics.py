@@ -6,7 +6,7 @@ import pytest
 
 from brokers.api import delete_topics
 from brokers.errors import KafkaError
-from brokers.metadata.commands import CreateMirrorTopic, CreateTopics, NewTopic
+from brokers.metadata.commands.commands import CreateMirrorTopic, CreateTopics, NewTopic
 from brokers.wire.messages.topics import DeleteTopicsRequest, DeleteTopicState
 from tests.unit.brokers.api.asking import Node
 

@@ -3,8 +3,8 @@
 import pytest
 
 from brokers.api import describe_cluster
-from brokers.api.operations import CLUSTER_OPERATIONS
 from brokers.errors import KafkaError
+from brokers.security.authorized_operations import CLUSTER_OPERATIONS
 from brokers.wire.messages.cluster import DescribeClusterRequest
 from tests.unit.brokers.api.asking import Node
 

@@ -3,16 +3,16 @@
 import pytest
 
 from brokers.api import describe_configs
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
-from brokers.metadata.commands import (
+from brokers.metadata.commands.commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
     CreateTopics,
     NewTopic,
 )
-from brokers.metadata.config_keys import TOPIC_KEYS
+from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
 from tests.unit.brokers.api.asking import Node
 

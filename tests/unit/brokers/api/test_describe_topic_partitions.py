@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.api import describe_topic_partitions
-from brokers.api.operations import TOPIC_OPERATIONS
 from brokers.errors import KafkaError
-from brokers.metadata.commands import CreateTopics, NewTopic
+from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.security.authorized_operations import TOPIC_OPERATIONS
 from brokers.wire.messages.metadata import (
     Cursor,
     DescribeTopicPartitionsRequest,

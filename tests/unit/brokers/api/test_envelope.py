@@ -6,8 +6,8 @@ from uuid import UUID
 from brokers.api import envelope
 from brokers.errors import KafkaError, Refusal
 from brokers.membership.encoding import decode_outcome, encode_command
-from brokers.metadata.broker_commands import RegisterController
-from brokers.metadata.commands import (
+from brokers.metadata.commands.broker_commands import RegisterController
+from brokers.metadata.commands.commands import (
     AllocateProducerIds,
     CreateTopics,
     NewTopic,

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from brokers.api import controller_registration, describe_cluster, update_features
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.effects import Reply
 from brokers.errors import KafkaError
 from brokers.events import Listener, Request

@@ -5,7 +5,7 @@ import pytest
 from brokers.api import find_coordinator
 from brokers.errors import KafkaError
 from brokers.ids import OFFSETS_TOPIC
-from brokers.metadata.image import PartitionImage, TopicImage
+from brokers.metadata.image.image import PartitionImage, TopicImage
 from brokers.wire.messages.groups import FindCoordinatorRequest
 from tests.unit.brokers.api.group_node import NO_ID, GroupNode
 

@@ -4,7 +4,7 @@ import pytest
 
 from brokers.api import incremental_alter_configs
 from brokers.errors import KafkaError
-from brokers.metadata.commands import CreateMirrorTopic, CreateTopics, NewTopic
+from brokers.metadata.commands.commands import CreateMirrorTopic, CreateTopics, NewTopic
 from brokers.wire.messages.configs import (
     IncrementalAlterableConfig,
     IncrementalAlterConfigsRequest,

@@ -4,7 +4,7 @@ import pytest
 
 from brokers.api import init_producer_id
 from brokers.errors import KafkaError
-from brokers.metadata.image import first_producer_id
+from brokers.metadata.image.image import first_producer_id
 from brokers.wire.messages.producers import InitProducerIdRequest
 from tests.playbooks.metadata.host import Host
 from tests.unit.brokers.api.asking import Node

@@ -5,11 +5,11 @@ from uuid import UUID
 import pytest
 
 from brokers.api import metadata
-from brokers.api.operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands import NO_ID, CreateTopics, NewTopic
+from brokers.metadata.commands.commands import NO_ID, CreateTopics, NewTopic
+from brokers.security.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from brokers.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.playbooks.metadata.host import NOW
 from tests.unit.brokers.api.asking import Node

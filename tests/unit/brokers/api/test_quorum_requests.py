@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from brokers.api import quorum_requests, versions
-from brokers.broker import Broker
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.effects import Ask, Hangup, Reply
 from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure, Listener, Request
 from brokers.ids import Peer
+from brokers.node.broker import Broker
 from brokers.wire.messages.fetch import FetchRequest, ReplicaState
 from brokers.wire.messages.quorum import (
     DescribeQuorumRequest,

@@ -15,7 +15,7 @@ from brokers.api import (
 )
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands import (
+from brokers.metadata.commands.commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,

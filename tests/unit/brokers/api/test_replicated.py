@@ -18,7 +18,7 @@ from brokers.api import (
 from brokers.effects import Ask
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.image import BrokerImage, Endpoint, PartitionImage
+from brokers.metadata.image.image import BrokerImage, Endpoint, PartitionImage
 from brokers.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 from brokers.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from brokers.wire.messages.partition_offsets import (

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from brokers.api import api_versions, create_topics, metadata, produce, versions
-from brokers.broker import Broker
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.effects import Reply
 from brokers.events import Listener, Request
+from brokers.node.broker import Broker
 from brokers.wire.messages.api_versions import ApiVersionsRequest
 from tests.playbooks.metadata.host import NOW
 

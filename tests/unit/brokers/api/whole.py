@@ -6,14 +6,14 @@ from types import ModuleType
 from typing import Any
 
 from brokers.api import create_topics
-from brokers.broker import Broker
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.effects import Changed, Hangup, Reply
 from brokers.events import Request, Started, TimeReached
 from brokers.ids import Instant
 from brokers.log.directories import Directories
 from brokers.log.storage import Storage
-from brokers.membership.directories import OwnDirectories
+from brokers.membership.log_dirs import OwnDirectories
+from brokers.node.broker import Broker
 from brokers.region import Ready
 from brokers.wire import codec
 from brokers.wire.message import Message

@@ -1,6 +1,6 @@
 """A node's settings, as the coordinator hears them."""
 
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.groups.config import GroupConfig, group_config
 
 

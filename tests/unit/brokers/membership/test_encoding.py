@@ -19,7 +19,7 @@ from brokers.membership.encoding import (
     encode_command,
     encode_outcome,
 )
-from brokers.metadata.commands import (
+from brokers.metadata.commands.commands import (
     NO_ID,
     AllocateProducerIds,
     Command,

@@ -4,14 +4,14 @@ import random
 from typing import Any
 from uuid import UUID
 
-from brokers.config import BrokerConfig, from_settings
+from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.ids import TopicPartition
-from brokers.metadata.broker_commands import BrokerHeartbeat, FenceBroker, RegisterBroker
-from brokers.metadata.commands import Command, CreateTopics, NewTopic
-from brokers.metadata.controller import Controller
-from brokers.metadata.decision import Decision
-from brokers.metadata.image import Image, ImageDelta, PartitionImage
-from brokers.metadata.replay import replay
+from brokers.metadata.commands.broker_commands import BrokerHeartbeat, FenceBroker, RegisterBroker
+from brokers.metadata.commands.commands import Command, CreateTopics, NewTopic
+from brokers.metadata.commands.decision import Decision
+from brokers.metadata.controller.controller import Controller
+from brokers.metadata.image.image import Image, ImageDelta, PartitionImage
+from brokers.metadata.image.replay import replay
 
 NODE = from_settings({"node.id": 1, "log.dirs": "data"})
 

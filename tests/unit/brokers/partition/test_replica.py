@@ -9,7 +9,7 @@ from brokers.log.config import LogConfig
 from brokers.log.epochs import EpochHistory
 from brokers.log.log import Log
 from brokers.log.segments import Segment
-from brokers.metadata.image import PartitionImage
+from brokers.metadata.image.image import PartitionImage
 from brokers.partition import leader
 from brokers.partition.followers import Contact
 from brokers.partition.progress import Proposal

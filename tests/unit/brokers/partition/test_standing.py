@@ -9,7 +9,7 @@ from brokers.ids import BrokerId
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.log.segments import Segment
-from brokers.metadata.image import PartitionImage
+from brokers.metadata.image.image import PartitionImage
 from brokers.partition.followers import Contact
 from brokers.partition.leader import append
 from brokers.partition.progress import Proposal

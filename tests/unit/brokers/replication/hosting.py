@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.effects import Append, Ask, Effect, FindRanges, Range, Reply, TruncateLog
 from brokers.events import Answered, AskFailure, RangeFound, RangesFound, Request
 from brokers.ids import TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.log.segments import Segment
-from brokers.metadata.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
+from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
 from brokers.partition import leader
 from brokers.partition.replica import Replica
 from brokers.replication.replication import Replication

@@ -7,8 +7,8 @@ import pytest
 from brokers.effects import Ask, Changed, TruncateLog
 from brokers.errors import KafkaError
 from brokers.events import AskFailure
-from brokers.metadata.commands import ResourceType
-from brokers.metadata.image import ImageDelta
+from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.image.image import ImageDelta
 from brokers.wire.messages.fetch import (
     EpochEndOffset,
     FetchableTopicResponse,

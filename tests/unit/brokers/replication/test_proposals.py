@@ -7,7 +7,7 @@ import pytest
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.log.config import LogConfig
-from brokers.metadata.image import ImageDelta
+from brokers.metadata.image.image import ImageDelta
 from brokers.partition.leadership import ASKED_LATE
 from brokers.wire.messages.replication import (
     AlterPartitionResponse,

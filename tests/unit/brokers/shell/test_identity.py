@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brokers.config import BrokerConfig, from_settings
+from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.shell.identity import META, IdentityError, claim
 
 

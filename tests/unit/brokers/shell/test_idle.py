@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 import uvloop
 
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 from brokers.events import Disconnected, Request
 from brokers.shell.server import Server
 from brokers.wire.frames import API_VERSIONS, RequestHeader, encode_request_frame

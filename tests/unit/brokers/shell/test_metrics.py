@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from brokers.broker import Broker
-from brokers.config import ConfigError, from_settings
+from brokers.config.broker_config import ConfigError, from_settings
 from brokers.events import Disconnected, Request
 from brokers.log.storage import Storage
+from brokers.node.broker import Broker
 from brokers.shell.clock import Clock
 from brokers.shell.health import health
 from brokers.shell.metrics import Metrics

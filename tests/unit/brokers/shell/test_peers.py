@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from brokers.config import from_settings
+from brokers.config.broker_config import from_settings
 from brokers.effects import Ask
 from brokers.events import Answered, AskFailure, Disconnected, Listener, Request
 from brokers.ids import Peer

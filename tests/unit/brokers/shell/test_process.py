@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brokers.config import ConfigError, from_settings
+from brokers.config.broker_config import ConfigError, from_settings
 from brokers.effects import Changed, Serve
 from brokers.ids import Peer
 from brokers.log.storage import Storage

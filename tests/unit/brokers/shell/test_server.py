@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from brokers.config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig
 from brokers.events import Disconnected, Request
 from brokers.shell.connection import HELD_REQUESTS_MAX, PRODUCE, Connection
 from brokers.shell.outbox import CORKED_BYTES_MAX

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from brokers.metadata.image import NO_LEADER, Image, ImageDelta, PartitionImage, TopicImage
-from brokers.metadata.replica_commands import RECOVERED, RECOVERING
+from brokers.metadata.commands.replica_commands import RECOVERED, RECOVERING
+from brokers.metadata.image.image import NO_LEADER, Image, ImageDelta, PartitionImage, TopicImage
 from brokers.telemetry.changes import Changes
 
 REPLICAS = (1, 2, 3)

@@ -7,7 +7,7 @@ import pytest
 from brokers.events import LogFailed
 from brokers.ids import TopicPartition
 from brokers.log.config import LogConfig
-from brokers.metadata.image import PartitionImage
+from brokers.metadata.image.image import PartitionImage
 from brokers.partition.replica import Replica
 from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS
 from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LED, LOG, NODE, Held

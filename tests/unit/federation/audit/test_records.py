@@ -1,4 +1,4 @@
-"""Opening batches: what was put in comes out, and hostile bytes only ever raise Unopenable."""
+"""MetadataRecovery batches: what was put in comes out, and hostile bytes only ever raise Unopenable."""
 
 import random
 import struct

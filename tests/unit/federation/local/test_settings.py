@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.config import BrokerConfig, parse
+from brokers.config.broker_config import BrokerConfig, parse
 from federation.local.layout import LocalError
 from federation.local.settings import (
     PORTS,

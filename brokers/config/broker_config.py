@@ -1,0 +1,380 @@
+"""A node's own settings, read once from TOML; the keys are Kafka's names.
+
+TOML's dotted keys spell them without quotes (`log.segment.bytes = 1073741824`). Unknown keys and values out of
+range are refused, all of them in one `ConfigError`, and nothing is started.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from brokers.config import endpoints, replica_placement
+from brokers.config.config_checks import contradictions
+from brokers.config.endpoints import DATA_LISTENER, Address
+from brokers.ids import Peer
+
+MIB = 1 << 20
+DAY_MS = 86_400_000
+INT32_MAX = 2**31 - 1
+INT64_MAX = 2**63 - 1
+
+Bytes32 = Annotated[int, Field(ge=1, le=INT32_MAX)]
+Millis = Annotated[int, Field(ge=1, le=INT64_MAX)]
+Limit = Annotated[int, Field(ge=-1, le=INT64_MAX)]  # -1: without limit
+
+
+class ConfigError(ValueError):
+    """Everything that is wrong with a configuration, one line a problem."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class BrokerConfig(BaseModel):
+    """What one node may be told. Defaults are Kafka's unless the comment says why not."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    node_id: Annotated[int, Field(ge=0, le=INT32_MAX, alias="node.id")]
+    # One directory or several, each on a disk of its own: one that fails takes only what lies in it.
+    log_dirs: Annotated[str, Field(min_length=1, alias="log.dirs")]
+    # Where the metadata log is; None: in the first of log.dirs. A node does not go on without this one.
+    metadata_log_dir: Annotated[str | None, Field(min_length=1, alias="metadata.log.dir")] = None
+    # For how long the controller may not have heard that a directory failed, before the broker ends.
+    log_dir_failure_timeout_ms: Annotated[Millis, Field(alias="log.dir.failure.timeout.ms")] = (
+        30_000
+    )
+    cluster_id: Annotated[
+        str | None, Field(alias="cluster.id", pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    ] = None
+    process_roles: Annotated[str, Field(alias="process.roles")] = "broker,controller"
+    listeners: str = "PLAINTEXT://127.0.0.1:9092"
+    advertised_listeners: Annotated[str | None, Field(alias="advertised.listeners")] = None
+    # Where the same process serves links and administration over gRPC; a broker only advertises it.
+    admin_listener: Annotated[str | None, Field(alias="admin.listener")] = None
+    # Where Prometheus and whoever watches over the process ask: /metrics and /health, over HTTP. None: nowhere.
+    metrics_listener: Annotated[str | None, Field(alias="metrics.listener")] = None
+    log_format: Annotated[Literal["text", "json"], Field(alias="log.format")] = "text"
+    broker_rack: Annotated[str | None, Field(alias="broker.rack")] = None
+    # Nodes on one machine fall together, so the replicas of a partition are kept on different hosts while they can.
+    broker_host: Annotated[str | None, Field(alias="broker.host", min_length=1)] = None
+
+    controller_listener_names: Annotated[str, Field(alias="controller.listener.names")] = (
+        "CONTROLLER"
+    )
+    # The first voters; later changes of them are in the metadata log. None: this node alone.
+    controller_quorum_voters: Annotated[str | None, Field(alias="controller.quorum.voters")] = None
+    controller_quorum_election_timeout_ms: Annotated[
+        Bytes32, Field(alias="controller.quorum.election.timeout.ms")
+    ] = 1_000
+    controller_quorum_election_backoff_max_ms: Annotated[
+        Bytes32, Field(alias="controller.quorum.election.backoff.max.ms")
+    ] = 1_000
+    controller_quorum_fetch_timeout_ms: Annotated[
+        Bytes32, Field(alias="controller.quorum.fetch.timeout.ms")
+    ] = 2_000
+    controller_quorum_request_timeout_ms: Annotated[
+        Bytes32, Field(alias="controller.quorum.request.timeout.ms")
+    ] = 2_000
+    controller_quorum_retry_backoff_ms: Annotated[
+        Bytes32, Field(alias="controller.quorum.retry.backoff.ms")
+    ] = 20
+    broker_heartbeat_interval_ms: Annotated[
+        Bytes32, Field(alias="broker.heartbeat.interval.ms")
+    ] = 2_000
+    broker_session_timeout_ms: Annotated[Bytes32, Field(alias="broker.session.timeout.ms")] = 9_000
+
+    auto_create_topics_enable: Annotated[bool, Field(alias="auto.create.topics.enable")] = True
+    num_partitions: Annotated[int, Field(ge=1, le=100_000, alias="num.partitions")] = 1
+    default_replication_factor: Annotated[
+        int, Field(ge=1, le=32_767, alias="default.replication.factor")
+    ] = 1
+    offsets_topic_num_partitions: Annotated[
+        int, Field(ge=1, le=10_000, alias="offsets.topic.num.partitions")
+    ] = 50
+    # Left alone, it is as much of it as there are brokers, so that small regions need no setting.
+    offsets_topic_replication_factor: Annotated[
+        int, Field(ge=1, le=32_767, alias="offsets.topic.replication.factor")
+    ] = 3
+    min_insync_replicas: Annotated[Bytes32, Field(alias="min.insync.replicas")] = 1
+    unclean_leader_election_enable: Annotated[
+        bool, Field(alias="unclean.leader.election.enable")
+    ] = False
+    auto_leader_rebalance_enable: Annotated[bool, Field(alias="auto.leader.rebalance.enable")] = (
+        True
+    )
+    leader_imbalance_check_interval_seconds: Annotated[
+        Bytes32, Field(alias="leader.imbalance.check.interval.seconds")
+    ] = 300
+    # Racks whose replicas lead where they can, the best first; replicas elsewhere come after them.
+    leader_preference_racks: Annotated[str, Field(alias="leader.preference.racks")] = ""
+    # Replica placement of topics that are created without one of their own, and without a replication factor.
+    confluent_log_placement_constraints: Annotated[
+        str, Field(alias="confluent.log.placement.constraints")
+    ] = ""
+    confluent_offsets_topic_placement_constraints: Annotated[
+        str, Field(alias="confluent.offsets.topic.placement.constraints")
+    ] = ""
+    confluent_transaction_state_log_placement_constraints: Annotated[
+        str, Field(alias="confluent.transaction.state.log.placement.constraints")
+    ] = ""
+
+    message_max_bytes: Annotated[int, Field(ge=0, le=INT32_MAX, alias="message.max.bytes")] = (
+        1048588
+    )
+    socket_request_max_bytes: Annotated[Bytes32, Field(alias="socket.request.max.bytes")] = (
+        100 * MIB
+    )
+    # -1: the system's own, which grows. A consumer far away is faster with that, one nearby costs half with this, and
+    # with Kafka's 100 KiB somewhat more.
+    socket_send_buffer_bytes: Annotated[
+        int, Field(ge=-1, le=INT32_MAX, alias="socket.send.buffer.bytes")
+    ] = 128 * 1024
+    max_connections: Annotated[Bytes32, Field(alias="max.connections")] = INT32_MAX
+    connections_max_idle_ms: Annotated[Millis, Field(alias="connections.max.idle.ms")] = 600_000
+    fetch_max_bytes: Annotated[int, Field(ge=1024, le=INT32_MAX, alias="fetch.max.bytes")] = (
+        55 * MIB
+    )
+
+    log_segment_bytes: Annotated[
+        int, Field(ge=1 * MIB, le=INT32_MAX, alias="log.segment.bytes")
+    ] = 1 << 30
+    log_roll_ms: Annotated[Millis, Field(alias="log.roll.ms")] = 7 * DAY_MS
+    log_retention_ms: Annotated[Limit, Field(alias="log.retention.ms")] = 7 * DAY_MS
+    log_retention_bytes: Annotated[Limit, Field(alias="log.retention.bytes")] = -1
+    log_retention_check_interval_ms: Annotated[
+        Millis, Field(alias="log.retention.check.interval.ms")
+    ] = 300_000
+    log_index_interval_bytes: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="log.index.interval.bytes")
+    ] = 4096
+    # 1: every append is acknowledged after its fsync; the maximum, Kafka's default: the page cache is trusted.
+    log_flush_interval_messages: Annotated[
+        Literal[1, 9223372036854775807], Field(alias="log.flush.interval.messages")
+    ] = 9223372036854775807
+    log_message_timestamp_type: Annotated[
+        Literal["CreateTime", "LogAppendTime"], Field(alias="log.message.timestamp.type")
+    ] = "CreateTime"
+    replica_lag_time_max_ms: Annotated[Millis, Field(alias="replica.lag.time.max.ms")] = 30_000
+    replica_fetch_wait_max_ms: Annotated[Bytes32, Field(alias="replica.fetch.wait.max.ms")] = 500
+    replica_fetch_min_bytes: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="replica.fetch.min.bytes")
+    ] = 1
+    replica_fetch_max_bytes: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="replica.fetch.max.bytes")
+    ] = 1 * MIB
+    replica_fetch_response_max_bytes: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="replica.fetch.response.max.bytes")
+    ] = 10 * MIB
+    # How long a fetch that failed is left alone at most; the first attempts follow faster than in Kafka.
+    replica_fetch_backoff_ms: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="replica.fetch.backoff.ms")
+    ] = 1_000
+    replica_socket_timeout_ms: Annotated[Bytes32, Field(alias="replica.socket.timeout.ms")] = 30_000
+    num_replica_fetchers: Annotated[int, Field(ge=1, le=1_000, alias="num.replica.fetchers")] = 1
+    replica_selector_class: Annotated[
+        Literal["org.apache.kafka.common.replica.RackAwareReplicaSelector"] | None,
+        Field(alias="replica.selector.class"),
+    ] = None
+    replica_high_watermark_checkpoint_interval_ms: Annotated[
+        Millis, Field(alias="replica.high.watermark.checkpoint.interval.ms")
+    ] = 5_000
+    producer_id_expiration_ms: Annotated[Millis, Field(alias="producer.id.expiration.ms")] = DAY_MS
+    metadata_max_idle_interval_ms: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="metadata.max.idle.interval.ms")
+    ] = 500
+    metadata_log_max_record_bytes_between_snapshots: Annotated[
+        Millis, Field(alias="metadata.log.max.record.bytes.between.snapshots")
+    ] = 20 * MIB
+
+    group_initial_rebalance_delay_ms: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="group.initial.rebalance.delay.ms")
+    ] = 3_000
+    group_min_session_timeout_ms: Annotated[
+        Bytes32, Field(alias="group.min.session.timeout.ms")
+    ] = 6_000
+    group_max_session_timeout_ms: Annotated[
+        Bytes32, Field(alias="group.max.session.timeout.ms")
+    ] = 1_800_000
+    group_max_size: Annotated[Bytes32, Field(alias="group.max.size")] = INT32_MAX
+    offset_metadata_max_bytes: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="offset.metadata.max.bytes")
+    ] = 4096
+    offsets_retention_minutes: Annotated[Bytes32, Field(alias="offsets.retention.minutes")] = 10_080
+    offsets_retention_check_interval_ms: Annotated[
+        Millis, Field(alias="offsets.retention.check.interval.ms")
+    ] = 600_000
+
+    @field_validator("process_roles")
+    @classmethod
+    def _roles(cls, value: str) -> str:
+        roles = endpoints.names(value)
+        if len(set(roles)) < len(roles) or not set(roles) <= {"broker", "controller"}:
+            raise ValueError("give broker, controller, or broker,controller")
+        return value
+
+    @field_validator("listeners")
+    @classmethod
+    def _listeners(cls, value: str) -> str:
+        endpoints.listeners(value)
+        return value
+
+    @field_validator("advertised_listeners")
+    @classmethod
+    def _advertised(cls, value: str | None) -> str | None:
+        if value is not None and [*endpoints.listeners(value)] != [DATA_LISTENER]:
+            raise ValueError(f"give one listener as {DATA_LISTENER}://HOST:PORT")
+        return value
+
+    @field_validator("admin_listener", "metrics_listener")
+    @classmethod
+    def _endpoint(cls, value: str | None) -> str | None:
+        if value is not None:
+            endpoints.endpoint(value)
+        return value
+
+    @field_validator("controller_listener_names")
+    @classmethod
+    def _names(cls, value: str) -> str:
+        if not all(endpoints.names(value)):
+            raise ValueError("give at least one name")
+        return value
+
+    @field_validator("controller_quorum_voters")
+    @classmethod
+    def _voters(cls, value: str | None) -> str | None:
+        if value is not None:
+            endpoints.voters(value)
+        return value
+
+    @field_validator(
+        "confluent_log_placement_constraints",
+        "confluent_offsets_topic_placement_constraints",
+        "confluent_transaction_state_log_placement_constraints",
+    )
+    @classmethod
+    def _placement(cls, value: str) -> str:
+        replica_placement.parse(value)
+        return value
+
+    # --- what the settings say, taken apart ---
+
+    @property
+    def preferred_racks(self) -> tuple[str, ...]:
+        return tuple(rack for rack in endpoints.names(self.leader_preference_racks) if rack)
+
+    @property
+    def directories(self) -> tuple[str, ...]:
+        """`log.dirs`, one by one."""
+        return endpoints.names(self.log_dirs)
+
+    @property
+    def metadata_directory(self) -> str:
+        """Where the metadata log is."""
+        return self.metadata_log_dir or self.directories[0]
+
+    @property
+    def is_broker(self) -> bool:
+        return "broker" in endpoints.names(self.process_roles)
+
+    @property
+    def is_controller(self) -> bool:
+        return "controller" in endpoints.names(self.process_roles)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether this node is a whole region: it decides alone, and no other could ask it to."""
+        return self.is_broker and self.decides_alone and self.controller_listener is None
+
+    @property
+    def decides_alone(self) -> bool:
+        """Whether it is the only one of the first voters."""
+        return self.is_controller and [each.node_id for each in self.voters] == [self.node_id]
+
+    @property
+    def listeners_by_name(self) -> dict[str, Address]:
+        return endpoints.listeners(self.listeners)
+
+    @property
+    def controller_names(self) -> tuple[str, ...]:
+        """What controller listeners are called in this region."""
+        return endpoints.names(self.controller_listener_names)
+
+    @property
+    def controller_listener(self) -> str | None:
+        """The name of this node's own controller listener, if it has one."""
+        return next(
+            (name for name in self.listeners_by_name if name in self.controller_names), None
+        )
+
+    @property
+    def controller_address(self) -> Address | None:
+        """Where this node serves other nodes as a controller."""
+        name = self.controller_listener
+        return None if name is None else self.listeners_by_name[name]
+
+    @property
+    def listen_address(self) -> Address:
+        """Host and port to bind for clients; port 0 takes any free one."""
+        return self.listeners_by_name[DATA_LISTENER]
+
+    @property
+    def advertised_address(self) -> Address:
+        """Host and port that clients are told."""
+        told = self.advertised_listeners
+        return self.listen_address if told is None else endpoints.listeners(told)[DATA_LISTENER]
+
+    @property
+    def voters(self) -> tuple[Peer, ...]:
+        """The first voters of the quorum: this node alone where none are given."""
+        if self.controller_quorum_voters is not None:
+            return endpoints.voters(self.controller_quorum_voters)
+        if not self.is_controller:
+            return ()
+        own = self.controller_address or next(iter(self.listeners_by_name.values()))
+        return (Peer(self.node_id, *own),)
+
+    def by_kafka_name(self) -> Iterator[tuple[str, Any, Any]]:
+        """(Kafka's name, value, default) of every setting, for DescribeConfigs."""
+        for name, field in type(self).model_fields.items():
+            yield field.alias or name, getattr(self, name), field.get_default()
+
+
+def parse(text: str) -> BrokerConfig:
+    """TOML -> BrokerConfig, or ConfigError with every problem."""
+    try:
+        settings = dict(_flatten(tomllib.loads(text)))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError([f"not TOML: {error}"]) from None
+    return from_settings(settings)
+
+
+def from_settings(settings: Mapping[str, Any]) -> BrokerConfig:
+    """Kafka names -> BrokerConfig, or ConfigError with every problem."""
+    try:
+        config = BrokerConfig.model_validate(settings)
+    except ValidationError as error:
+        raise ConfigError([_problem(item) for item in error.errors()]) from None
+    if problems := list(contradictions(config)):
+        raise ConfigError(problems)
+    return config
+
+
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _problem(error: Any) -> str:
+    name = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"{name}: unknown setting"
+    if error["type"] == "missing":
+        return f"{name}: required"
+    return f"{name}: {error['msg']} (given {error['input']!r})"

@@ -1,0 +1,89 @@
+"""Settings that are right one by one and wrong together. Each problem says what to do."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from brokers.config.endpoints import DATA_LISTENER
+
+if TYPE_CHECKING:
+    from brokers.config.broker_config import BrokerConfig
+
+_ANYWHERE = ("", "0.0.0.0", "::")
+
+
+def contradictions(config: "BrokerConfig") -> Iterator[str]:
+    """One sentence a problem, beginning with the setting's name."""
+    yield from _listener_problems(config)
+    yield from _quorum_problems(config)
+    if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
+        yield "group.min.session.timeout.ms: above group.max.session.timeout.ms"
+    if config.broker_heartbeat_interval_ms > config.broker_session_timeout_ms // 2:
+        yield (
+            "broker.heartbeat.interval.ms: above half of broker.session.timeout.ms, "
+            "so that one lost heartbeat would fence the broker"
+        )
+    if not all(config.directories):
+        yield "log.dirs: a name between two commas is empty; leave out the comma"
+    if len(set(config.directories)) < len(config.directories):
+        yield "log.dirs: a directory is named twice; give each once"
+
+
+def _listener_problems(config: "BrokerConfig") -> Iterator[str]:
+    known = config.listeners_by_name
+    for name in known:
+        if name == DATA_LISTENER and not config.is_broker:
+            yield f"listeners: without the role broker a node does not serve {DATA_LISTENER}"
+        elif name in config.controller_names and not config.is_controller:
+            yield f"listeners: without the role controller a node does not serve {name}"
+        elif name != DATA_LISTENER and name not in config.controller_names:
+            yield f"listeners: {name} is neither {DATA_LISTENER} nor in controller.listener.names"
+    if config.is_broker and DATA_LISTENER not in known:
+        yield f"listeners: a broker needs {DATA_LISTENER}://HOST:PORT"
+    if sum(name in config.controller_names for name in known) > 1:
+        yield "listeners: one controller listener is enough"
+    if DATA_LISTENER in config.controller_names:
+        yield f"controller.listener.names: {DATA_LISTENER} is for clients"
+    if not config.is_broker and config.advertised_listeners is not None:
+        yield "advertised.listeners: clients are not told of a node without the role broker"
+
+
+def _impostor(config: "BrokerConfig") -> Iterator[str]:
+    """A controller that is not of the first voters waits to be added to them (KIP-853), but not in another's place."""
+    own = config.controller_address
+    for voter in config.voters:
+        if own is not None and (voter.host, voter.port) == own:
+            yield (
+                f"controller.quorum.voters: says that node {voter.node_id} listens at {own}, where node "
+                f"{config.node_id} does; correct node.id, or name this node there"
+            )
+
+
+def _quorum_problems(config: "BrokerConfig") -> Iterator[str]:
+    voter_ids = [voter.node_id for voter in config.voters]
+    if not voter_ids:
+        yield (
+            "controller.quorum.voters: required on a node without the role controller, "
+            "as ID@HOST:PORT of every controller"
+        )
+    elif config.is_controller and config.node_id not in voter_ids:
+        yield from _impostor(config)
+    elif not config.is_controller and config.node_id in voter_ids:
+        yield (
+            f"controller.quorum.voters: names node {config.node_id}, which has no role controller; "
+            "correct node.id, or give process.roles the controller"
+        )
+    if config.is_broker and config.decides_alone:
+        return
+    known = config.listeners_by_name
+    if DATA_LISTENER in known and config.advertised_address.host in _ANYWHERE:
+        yield (
+            "advertised.listeners: give the host at which clients and the other nodes reach this one; "
+            f"PLAINTEXT is at {config.advertised_address.host or 'every interface'}"
+        )
+    if config.cluster_id is None:
+        yield "cluster.id: required where a region has more nodes than one; give all of them the same"
+    if config.is_controller and config.controller_address is None:
+        yield (
+            f"listeners: other nodes reach a controller at {config.controller_names[0]}://HOST:PORT; "
+            "add that listener"
+        )

@@ -1,0 +1,124 @@
+"""Which brokers the region counts on: heartbeats let them in and out, silence and operators take them out."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.errors import KafkaError, Refusal
+from brokers.metadata.cluster.departures import arrive, hand_over, leave, lose_directories
+from brokers.metadata.commands.broker_commands import (
+    BrokerHeartbeat,
+    FenceBroker,
+    HeartbeatOutcome,
+    UnregisterBroker,
+)
+from brokers.metadata.commands.decision import Decision
+from brokers.metadata.image.broker_epochs import check_broker_epoch
+from brokers.metadata.image.image import BrokerImage, Image
+from brokers.metadata.partitions.partition_changes import PartitionChanges
+from brokers.metadata.replicas.internal_topics import grow_internal_topics
+from brokers.wire.message import Message
+from brokers.wire.messages.metadata_records import (
+    BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+
+
+def broker_heartbeat(config: BrokerConfig, image: Image, command: BrokerHeartbeat) -> Decision:
+    """A broker that asks to leave and leads anything is marked, so that everyone knows. It goes on leading until it
+    wants to be fenced as well: it appends no more by then, and a heartbeat that is sent twice gives nothing away too
+    soon. It may go with the heartbeat after that, or at once if it leads nothing. Kafka waits for the others to report
+    that they know; here they hear of it within the round trip between two heartbeats."""
+    broker = check_broker_epoch(image, command.broker_id, command.broker_epoch)
+    is_caught_up = command.metadata_offset >= broker.broker_epoch
+    failed = [each for each in broker.log_dirs if each in command.offline_dirs]
+    if failed:  # one thing at a time: what else it wants it will ask for again
+        records = _without_directories(config, image, broker, failed)
+        is_fenced = broker.fenced or len(failed) == len(broker.log_dirs)
+        return Decision(records, HeartbeatOutcome(is_caught_up, is_fenced, False))
+    if command.want_shut_down:
+        return _shut_down(config, image, broker, command, is_caught_up=is_caught_up)
+    if broker.fenced and is_caught_up and not command.want_fence:
+        return _let_in(config, image, broker)
+    if not broker.fenced and command.want_fence:
+        fenced = _taken_out(config, image, broker)
+        return Decision(fenced.records, HeartbeatOutcome(is_caught_up, True, False))
+    return Decision((), HeartbeatOutcome(is_caught_up, broker.fenced, False))
+
+
+def fence_broker(config: BrokerConfig, image: Image, command: FenceBroker) -> Decision:
+    broker = check_broker_epoch(image, command.broker_id, command.broker_epoch)
+    return Decision((), None) if broker.fenced else _taken_out(config, image, broker)
+
+
+def unregister_broker(config: BrokerConfig, image: Image, command: UnregisterBroker) -> Decision:
+    """Its replicas stay assigned to it: a reassignment moves them."""
+    broker = image.brokers.get(command.broker_id)
+    if broker is None:
+        because = f"broker {command.broker_id} is not registered"
+        raise Refusal(KafkaError.BROKER_ID_NOT_REGISTERED, because)
+    is_last = not any(each.is_active for each in image.brokers.values() if each is not broker)
+    if config.is_alone and broker.id == config.node_id and is_last:
+        because = f"broker {broker.id} is the whole region, and registers only when it starts"
+        raise Refusal(KafkaError.INVALID_REQUEST, because)
+    changes = PartitionChanges(image, config, out=(broker.id,))
+    leave(changes, broker.id)
+    gone = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.broker_epoch)
+    return Decision((*changes.records, gone), None)
+
+
+def _let_in(config: BrokerConfig, image: Image, broker: BrokerImage) -> Decision:
+    changes = PartitionChanges(image, config, back=(broker.id,))
+    arrive(changes, broker.id)
+    grow_internal_topics(config, image, changes)
+    unfenced = UnfenceBrokerRecord(id=broker.id, epoch=broker.broker_epoch)
+    return Decision((unfenced, *changes.records), HeartbeatOutcome(True, False, False))
+
+
+def _taken_out(config: BrokerConfig, image: Image, broker: BrokerImage) -> Decision:
+    changes = PartitionChanges(image, config, out=(broker.id,))
+    leave(changes, broker.id)
+    fenced = FenceBrokerRecord(id=broker.id, epoch=broker.broker_epoch)
+    return Decision((fenced, *changes.records), None)
+
+
+def _without_directories(
+    config: BrokerConfig, image: Image, broker: BrokerImage, failed: list[UUID]
+) -> tuple[Message, ...]:
+    """Its directories that failed are offline until it registers anew; without any left nobody counts on it."""
+    left = tuple(each for each in broker.log_dirs if each not in failed)
+    if not left:
+        return () if broker.fenced else _taken_out(config, image, broker).records
+    changes = PartitionChanges(image, config, changed=replace(broker, log_dirs=left))
+    lose_directories(changes, broker.id, failed)
+    change = BrokerRegistrationChangeRecord(
+        broker_id=broker.id, broker_epoch=broker.broker_epoch, log_dirs=list(left)
+    )
+    return (*changes.records, change)
+
+
+def _shut_down(
+    config: BrokerConfig,
+    image: Image,
+    broker: BrokerImage,
+    command: BrokerHeartbeat,
+    *,
+    is_caught_up: bool,
+) -> Decision:
+    """Clients wait for the leaderships, so those go alone; it leaves the in-sync sets when it is let go."""
+    if broker.fenced:
+        return Decision((), HeartbeatOutcome(is_caught_up, True, True))
+    changes = PartitionChanges(image, config, out=(broker.id,))
+    hand_over(changes, broker.id)
+    if not changes.records:
+        fenced = _taken_out(config, image, broker)
+        return Decision(fenced.records, HeartbeatOutcome(is_caught_up, True, True))
+    records = tuple(changes.records) if command.want_fence else ()
+    if not broker.in_controlled_shutdown:
+        leaving = BrokerRegistrationChangeRecord(
+            broker_id=broker.id, broker_epoch=broker.broker_epoch, in_controlled_shutdown=1
+        )
+        records = (leaving, *records)
+    return Decision(records, HeartbeatOutcome(is_caught_up, False, False))

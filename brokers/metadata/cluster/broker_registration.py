@@ -1,0 +1,171 @@
+"""A broker's new life: its registration, the leaderships it resumes or has lost, and what a new region begins with."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.config.endpoints import DATA_LISTENER
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Offset
+from brokers.metadata.cluster.departures import leave, resume
+from brokers.metadata.commands.broker_commands import RegisterBroker
+from brokers.metadata.commands.commands import NO_ID
+from brokers.metadata.commands.decision import Decision
+from brokers.metadata.image.broker_records import registration_record
+from brokers.metadata.image.image import BrokerImage, Endpoint, FeatureRange, Image
+from brokers.metadata.partitions.partition_changes import PartitionChanges
+from brokers.wire.message import Message
+from brokers.wire.messages.metadata_records import FeatureLevelRecord, UnfenceBrokerRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A feature and the levels of it that this release supports; `initial` is a new region's, 0 is "off"."""
+
+    name: str
+    lowest: int
+    highest: int
+    initial: int
+
+
+# 30 is the metadata version of Kafka 4.3. Transactions and the new group protocols stay off until they work.
+FEATURES = (
+    Feature("group.version", lowest=0, highest=0, initial=0),
+    Feature("kraft.version", lowest=0, highest=1, initial=0),  # 1 once the log says who votes
+    Feature("metadata.version", lowest=7, highest=30, initial=30),
+    Feature("transaction.version", lowest=0, highest=0, initial=0),
+)
+
+
+def lone_registration(
+    config: BrokerConfig, incarnation: UUID, log_dirs: tuple[UUID, ...]
+) -> RegisterBroker:
+    """That of a node which has no controller but itself."""
+    host, port = config.advertised_address
+    return RegisterBroker(
+        broker_id=config.node_id,
+        incarnation=incarnation,
+        log_dirs=log_dirs,
+        host=host,
+        port=port,
+        rack=config.broker_rack,
+    )
+
+
+def register_broker(
+    config: BrokerConfig,
+    image: Image,
+    command: RegisterBroker,
+    next_offset: Offset,
+    *,
+    has_session: bool,
+) -> Decision:
+    """`has_session`: the registration that there is has been heard of lately."""
+    was = image.brokers.get(command.broker_id)
+    _check(image, command)
+    if command.starts_fenced and was is not None and was.incarnation == command.incarnation:
+        return _repeated(was, command)
+    is_busy = has_session and was is not None and not was.in_controlled_shutdown
+    if was is not None and is_busy and not _is_next_life(was, command):
+        because = (
+            f"broker {was.id} is at work at {was.host}:{was.port}, registered as {was.incarnation}"
+        )
+        raise Refusal(KafkaError.DUPLICATE_BROKER_REGISTRATION, because)
+    features = list(_missing_features(image))
+    broker_epoch = next_offset + len(features)
+    broker = _broker(command, broker_epoch)
+    registered = [*features, registration_record(broker)]
+    ended_in_order = was is not None and was.broker_epoch == command.previous_broker_epoch
+    if command.starts_fenced:
+        changes = PartitionChanges(image, config, out=(command.broker_id,))
+        leave(changes, command.broker_id, is_lost=not ended_in_order)
+    else:
+        registered.append(UnfenceBrokerRecord(id=command.broker_id, epoch=broker_epoch))
+        changes = PartitionChanges(image, config, back=(broker.id,), changed=broker)
+        resume(changes, command.broker_id, is_lost=not ended_in_order)
+    return Decision((*registered, *changes.records), broker_epoch)
+
+
+def supported_features() -> list[FeatureRange]:
+    """What a registration says of this release; features that can only be off are left out."""
+    return [
+        FeatureRange(feature.name, feature.lowest, feature.highest)
+        for feature in FEATURES
+        if feature.highest
+    ]
+
+
+def _missing_features(image: Image) -> Iterator[Message]:
+    for feature in FEATURES:
+        if feature.initial and feature.name not in image.features:
+            yield FeatureLevelRecord(name=feature.name, feature_level=feature.initial)
+
+
+def _check(image: Image, command: RegisterBroker) -> None:
+    if command.cluster_id is not None and command.cluster_id != image.cluster_id:
+        because = f"the node belongs to region {command.cluster_id}, this is {image.cluster_id}"
+        raise Refusal(KafkaError.INCONSISTENT_CLUSTER_ID, because)
+    if len(set(_log_dirs(command))) < len(_log_dirs(command)):
+        raise Refusal(KafkaError.INVALID_REGISTRATION, "a log directory is named twice")
+    for broker in image.brokers.values():
+        shared = set(broker.log_dirs) & set(_log_dirs(command)) - {NO_ID}
+        if shared and broker.id != command.broker_id:
+            because = (
+                f"log directory {min(shared)} is broker {broker.id}'s: give each node its own, or"
+                f" unregister broker {broker.id} if this disk was moved"
+            )
+            raise Refusal(KafkaError.INVALID_REGISTRATION, because)
+    _check_features(image, command)
+
+
+def _check_features(image: Image, command: RegisterBroker) -> None:
+    supported = {each.name: each for each in _features(command)}
+    for name, level in image.features.items():
+        known = supported.get(name)
+        if level and (known is None or not known.lowest <= level <= known.highest):
+            because = f"the region is at {name} {level}, which the node does not support"
+            raise Refusal(KafkaError.UNSUPPORTED_VERSION, because)
+
+
+def _is_next_life(was: BrokerImage, command: RegisterBroker) -> bool:
+    """A node locks its directories for as long as it lives: who has them now, at its address, has outlived it.
+
+    Kafka would wait for the session's end. A copy of the disk on another machine has the same directory ids, so these
+    alone prove nothing.
+    """
+    is_there = (was.host, was.port) == (command.host, command.port)
+    return is_there and not set(was.log_dirs).isdisjoint({*_log_dirs(command)} - {NO_ID})
+
+
+def _repeated(was: BrokerImage, command: RegisterBroker) -> Decision:
+    """The answer to the first try was lost: the life and its epoch are the same."""
+    now = replace(
+        _broker(command, was.broker_epoch),
+        fenced=was.fenced,
+        in_controlled_shutdown=was.in_controlled_shutdown,
+    )
+    return Decision(() if now == was else (registration_record(now),), was.broker_epoch)
+
+
+def _broker(command: RegisterBroker, broker_epoch: int) -> BrokerImage:
+    return BrokerImage(
+        id=command.broker_id,
+        broker_epoch=broker_epoch,
+        incarnation=command.incarnation,
+        endpoints=(Endpoint(DATA_LISTENER, command.host, command.port),),
+        rack=command.rack,
+        host_label=command.host_label,
+        fenced=True,
+        features=_features(command),
+        log_dirs=_log_dirs(command),
+    )
+
+
+def _features(command: RegisterBroker) -> tuple[FeatureRange, ...]:
+    given = supported_features() if command.features is None else command.features
+    return tuple(FeatureRange(*each) for each in given)
+
+
+def _log_dirs(command: RegisterBroker) -> tuple[UUID, ...]:
+    return command.log_dirs if command.directory is None else (command.directory,)

@@ -1,0 +1,19 @@
+"""Controllers that say where they are reached and which features they support, in the metadata log (KIP-919)."""
+
+from brokers.metadata.commands.broker_commands import RegisterController
+from brokers.metadata.commands.decision import Decision
+from brokers.metadata.image.controller_records import controller_record
+from brokers.metadata.image.image import ControllerImage, Endpoint, FeatureRange, Image
+
+
+def register_controller(image: Image, command: RegisterController) -> Decision:
+    """The newest word of a controller counts; one that says the same again is in the log already."""
+    controller = ControllerImage(
+        id=command.controller_id,
+        incarnation=command.incarnation,
+        endpoints=tuple(Endpoint(*each) for each in command.endpoints),
+        features=tuple(FeatureRange(*each) for each in command.features),
+    )
+    if image.controllers.get(controller.id) == controller:
+        return Decision((), None)
+    return Decision((controller_record(controller),), None)

@@ -1,0 +1,78 @@
+"""A broker's own settings, as DescribeConfigs shows them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic_core import PydanticUndefined
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.configs.config_keys import DYNAMIC_BROKER_KEYS, TOPIC_KEYS, ConfigType
+from brokers.metadata.configs.configs import (
+    ConfigSource,
+    Setting,
+    dynamic_settings,
+    static_values,
+    text,
+)
+from brokers.metadata.image.image import Image
+
+# True of every node of this release, and not to be set: what tools look up beside the settings proper.
+_FIXED = {
+    "delete.topic.enable": "true",
+    "inter.broker.protocol.version": "4.3-IV0",  # Kafka's name for metadata.version 30
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT",
+}
+_TYPES = {bool: ConfigType.BOOLEAN, int: ConfigType.LONG}
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSetting:
+    """One setting; `values` begin with the one in force."""
+
+    name: str
+    type: ConfigType
+    values: tuple[Setting, ...]
+    documentation: str | None
+    is_dynamic: bool
+
+
+def broker_settings(image: Image, config: BrokerConfig) -> list[BrokerSetting]:
+    """Every setting of this node, by name."""
+    settings = {
+        name: _own(image, config, name, value, default)
+        for name, value, default in config.by_kafka_name()
+    }
+    for key in TOPIC_KEYS.values():
+        if key.broker_key is not None and key.broker_key not in settings:
+            settings[key.broker_key] = _own(image, config, key.broker_key, key.default, key.default)
+    for name, key in DYNAMIC_BROKER_KEYS.items():
+        if name not in settings:
+            settings[name] = _own(image, config, name, key.default, key.default)
+    for name, value in _FIXED.items():
+        fixed = (Setting(name, value, ConfigSource.DEFAULT),)
+        settings[name] = BrokerSetting(name, ConfigType.STRING, fixed, None, is_dynamic=False)
+    return [settings[name] for name in sorted(settings)]
+
+
+def dynamic_defaults(image: Image) -> Iterator[BrokerSetting]:
+    """What was set for all brokers while they ran."""
+    for name, value in sorted(image.config((ResourceType.BROKER, "")).items()):
+        key = DYNAMIC_BROKER_KEYS[name]
+        values = (Setting(name, value, ConfigSource.DYNAMIC_DEFAULT_BROKER),)
+        yield BrokerSetting(name, key.type, values, key.documentation, is_dynamic=True)
+
+
+def _own(
+    image: Image, config: BrokerConfig, name: str, value: object, default: object
+) -> BrokerSetting:
+    values = list(dynamic_settings(image, config.node_id, name))
+    if name in static_values(config):
+        values.append(Setting(name, static_values(config)[name], ConfigSource.STATIC_BROKER))
+    key = DYNAMIC_BROKER_KEYS.get(name)
+    if default is not PydanticUndefined:
+        known = key.default if key is not None else text(default)
+        values.append(Setting(name, known, ConfigSource.DEFAULT))
+    kind = key.type if key is not None else _TYPES.get(type(value), ConfigType.STRING)
+    documentation = key.documentation if key is not None else None
+    return BrokerSetting(name, kind, tuple(values), documentation, is_dynamic=key is not None)

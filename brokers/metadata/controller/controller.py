@@ -1,0 +1,188 @@
+"""Decides: an image and a command to the records that change it. Routes to the file that owns the rule."""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.ids import Instant, Offset
+from brokers.metadata.cluster.broker_fencing import (
+    broker_heartbeat,
+    fence_broker,
+    unregister_broker,
+)
+from brokers.metadata.cluster.broker_registration import register_broker
+from brokers.metadata.cluster.controller_registration import register_controller
+from brokers.metadata.cluster.features import update_features
+from brokers.metadata.commands.broker_commands import (
+    BrokerHeartbeat,
+    FenceBroker,
+    HeartbeatOutcome,
+    RegisterBroker,
+    RegisterController,
+    UnregisterBroker,
+    UpdateFeatures,
+)
+from brokers.metadata.commands.commands import (
+    AllocateProducerIds,
+    AlterConfigs,
+    Command,
+    CreateMirrorTopic,
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    PutDocuments,
+    RaiseLeaderEpochs,
+    SetTopicWriter,
+)
+from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.replica_commands import (
+    AlterPartition,
+    AlterReassignments,
+    AssignReplicas,
+    BalanceLeaders,
+    ElectLeaders,
+)
+from brokers.metadata.controller.broker_heartbeats import Heartbeats
+from brokers.metadata.controller.config_changes import alter_configs
+from brokers.metadata.controller.documents import put_documents
+from brokers.metadata.controller.producer_ids import allocate_producer_ids
+from brokers.metadata.image.image import Image
+from brokers.metadata.replicas.directory_assignments import assign_replicas
+from brokers.metadata.replicas.in_sync import alter_partition
+from brokers.metadata.replicas.leader_elections import balance_leaders, elect_leaders
+from brokers.metadata.replicas.reassignments import alter_reassignments
+from brokers.metadata.topics.creation import Rules, create_topics
+from brokers.metadata.topics.deletion import delete_topics
+from brokers.metadata.topics.mirrors import (
+    create_mirror_topic,
+    raise_leader_epochs,
+    set_topic_writer,
+)
+from brokers.metadata.topics.partition_growth import create_partitions
+from brokers.ports import Rng
+from brokers.timers import earliest
+
+
+class Controller:
+    """What it goes by is in the image, but for who was heard of lately: that it remembers while it is the active one,
+    from `began` to `ended`."""
+
+    def __init__(self, config: BrokerConfig, rng: Rng) -> None:
+        self.heartbeats = Heartbeats(config.node_id, config.broker_session_timeout_ms)
+        self._config = config
+        self._rules = Rules(config, rng)
+        self._balance_at: Instant | None = None
+
+    @property
+    def timed_out_heartbeats(self) -> int:
+        """How often a broker was silent for so long that it was given up, since this process began."""
+        return self.heartbeats.timed_out
+
+    @property
+    def deadline(self) -> Instant | None:
+        """When it wants `on_time`."""
+        return earliest(self.heartbeats.deadline, self._balance_at)
+
+    def began(self, image: Image, now: Instant) -> None:
+        """This node is the active controller from now on."""
+        self.heartbeats.watch(image, now)
+        self._balance_at = self._next_balance(now)
+
+    def ended(self) -> None:
+        """It is so no longer."""
+        self.heartbeats.rest()
+        self._balance_at = None
+
+    def on_time(self, image: Image, now: Instant) -> Sequence[Command]:
+        """What it asks of itself: to be proposed like everything else."""
+        commands: list[Command] = [*self.heartbeats.on_time(image, now)]
+        if self._balance_at is not None and self._balance_at <= now:
+            self._balance_at = self._next_balance(now)
+            commands.append(BalanceLeaders())
+        return commands
+
+    def decide(self, image: Image, command: Command, next_offset: Offset, now: Instant) -> Decision:
+        """What `command` does to `image` if its records go to `next_offset`; raises `Refusal`."""
+        match command:
+            case RegisterBroker() | BrokerHeartbeat() | FenceBroker() | UnregisterBroker():
+                return self._decide_on_broker(image, command, next_offset, now)
+            case AlterPartition() | ElectLeaders() | BalanceLeaders() | AlterReassignments():
+                return self._decide_on_replicas(image, command, now)
+            case AssignReplicas():
+                return assign_replicas(self._config, image, command)
+            case CreateTopics():
+                return create_topics(self._rules, image, command)
+            case DeleteTopics():
+                return delete_topics(image, command)
+            case CreatePartitions():
+                return create_partitions(self._config, image, command)
+            case CreateMirrorTopic():
+                return create_mirror_topic(self._rules, image, command)
+            case SetTopicWriter():
+                return set_topic_writer(image, command)
+            case RegisterController():
+                return register_controller(image, command)
+            case UpdateFeatures():
+                return update_features(image, command)
+            case RaiseLeaderEpochs():
+                return raise_leader_epochs(image, command)
+            case AlterConfigs():
+                return alter_configs(self._config, image, command)
+            case AllocateProducerIds():
+                return allocate_producer_ids(image, command)
+            case PutDocuments():
+                return put_documents(image, command, next_offset)
+            case _:
+                assert_never(command)
+
+    def _decide_on_broker(
+        self,
+        image: Image,
+        command: RegisterBroker | BrokerHeartbeat | FenceBroker | UnregisterBroker,
+        next_offset: Offset,
+        now: Instant,
+    ) -> Decision:
+        heartbeats, broker_id = self.heartbeats, command.broker_id
+        match command:
+            case RegisterBroker():
+                has_session = heartbeats.has_session(broker_id, now)
+                decision = register_broker(
+                    self._config, image, command, next_offset, has_session=has_session
+                )
+            case BrokerHeartbeat():
+                decision = broker_heartbeat(self._config, image, command)
+            case FenceBroker():
+                decision = fence_broker(self._config, image, command)
+            case UnregisterBroker():
+                decision = unregister_broker(self._config, image, command)
+        outcome = decision.result
+        is_leaving = isinstance(outcome, HeartbeatOutcome) and outcome.should_shut_down
+        if is_leaving or isinstance(command, FenceBroker | UnregisterBroker):
+            heartbeats.forget(broker_id)
+        else:
+            heartbeats.heard(broker_id, now)
+        return decision
+
+    def _decide_on_replicas(
+        self,
+        image: Image,
+        command: AlterPartition | ElectLeaders | BalanceLeaders | AlterReassignments,
+        now: Instant,
+    ) -> Decision:
+        match command:
+            case AlterPartition():
+                return alter_partition(self._config, image, command)
+            case ElectLeaders():
+                return elect_leaders(self._config, image, command)
+            case AlterReassignments():
+                return alter_reassignments(self._config, image, command)
+            case BalanceLeaders():
+                decision = balance_leaders(self._config, image)
+                if decision.result and self._balance_at is not None:
+                    self._balance_at = now  # there is more than one decision should hold
+                return decision
+
+    def _next_balance(self, now: Instant) -> Instant | None:
+        if not self._config.auto_leader_rebalance_enable:
+            return None
+        return now + self._config.leader_imbalance_check_interval_seconds * 1_000

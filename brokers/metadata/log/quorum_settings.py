@@ -1,0 +1,43 @@
+"""A node's settings as its membership in the quorum takes them."""
+
+from uuid import UUID
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.quorum.config import QuorumConfig
+from brokers.quorum.voters import Endpoint, Voter, VoterSet
+
+
+def quorum_config(config: BrokerConfig, cluster_id: str, directory: UUID) -> QuorumConfig:
+    return QuorumConfig(
+        node_id=config.node_id,
+        cluster_id=cluster_id,
+        voters=first_voters(config),
+        directory=directory,
+        may_vote=config.is_controller,
+        endpoints=own_endpoints(config),
+        election_timeout_ms=config.controller_quorum_election_timeout_ms,
+        election_backoff_max_ms=config.controller_quorum_election_backoff_max_ms,
+        fetch_timeout_ms=config.controller_quorum_fetch_timeout_ms,
+        request_timeout_ms=config.controller_quorum_request_timeout_ms,
+        retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
+    )
+
+
+def first_voters(config: BrokerConfig) -> VoterSet:
+    """`controller.quorum.voters`: who votes until the log says something else."""
+    name = config.controller_names[0]
+    return VoterSet(
+        Voter(peer.node_id, endpoints=(Endpoint(name, peer.host, peer.port),))
+        for peer in config.voters
+    )
+
+
+def own_endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
+    """Where others reach this controller: as the voters' setting says, or where it listens; empty where nobody does."""
+    name, listens_at = config.controller_listener, config.controller_address
+    if name is None or listens_at is None:
+        return ()
+    for peer in config.voters:
+        if peer.node_id == config.node_id:
+            return (Endpoint(config.controller_names[0], peer.host, peer.port),)
+    return (Endpoint(config.controller_names[0], *listens_at),)

@@ -1,0 +1,63 @@
+"""Observers that join the in-sync set for as long as it misses members, and leave it when these are back."""
+
+from brokers.config.replica_placement import PromotionPolicy
+from brokers.ids import BrokerId
+from brokers.metadata.image.image import PartitionImage
+from brokers.metadata.partitions.elections import Electorate
+from brokers.metadata.partitions.replica_rules import ReplicaRules
+
+
+def promoted(
+    partition: PartitionImage, rules: ReplicaRules, electorate: Electorate
+) -> PartitionImage:
+    """The partition with just the observers promoted that its policy asks for.
+
+    Which of them is close enough to join only the leader knows, so all are let in until enough have joined. Nobody is
+    sent back while that would leave fewer in sync than there must be, or nobody else who could lead.
+    """
+    observers = partition.all_observers
+    if not observers:
+        return partition
+    joined = tuple(member for member in partition.isr if member in observers)
+    missing = _missing(partition, observers, len(joined), rules)
+    if missing > len(joined):
+        return _with(partition, observers, observers)
+    if missing > 0 or not _can_do_without(partition, joined, rules, electorate):
+        return _with(partition, observers, joined)
+    followers = tuple(member for member in partition.isr if member not in observers)
+    return _with(partition, observers, ())._replace(isr=followers)
+
+
+def _missing(
+    partition: PartitionImage, observers: tuple[BrokerId, ...], joined: int, rules: ReplicaRules
+) -> int:
+    """How many observers the in-sync set is in want of."""
+    followers = len(partition.isr) - joined
+    match rules.placement.policy if rules.placement is not None else None:
+        case PromotionPolicy.UNDER_MIN_ISR:
+            return rules.min_isr - followers
+        case PromotionPolicy.UNDER_REPLICATED:
+            return len(partition.replicas) - len(observers) - followers
+        case _:
+            return len(observers) if partition.leader in observers else 0
+
+
+def _can_do_without(
+    partition: PartitionImage,
+    joined: tuple[BrokerId, ...],
+    rules: ReplicaRules,
+    electorate: Electorate,
+) -> bool:
+    followers = [member for member in partition.isr if member not in joined]
+    return not joined or (
+        len(followers) >= partition.enough(rules.min_isr)
+        and any(electorate.is_there(partition, each) for each in followers)
+    )
+
+
+def _with(
+    partition: PartitionImage, observers: tuple[BrokerId, ...], let_in: tuple[BrokerId, ...]
+) -> PartitionImage:
+    rest = tuple(observer for observer in observers if observer not in let_in)
+    chosen = tuple(observer for observer in observers if observer in let_in)
+    return partition._replace(observers=rest, promoted=chosen)

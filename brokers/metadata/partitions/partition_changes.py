@@ -1,0 +1,184 @@
+"""What becomes of a partition when its replicas, its in-sync set or its brokers change: one way for all causes.
+
+A reassignment whose new replicas are in sync is completed, observers are promoted or sent back, those who left a
+small in-sync set stay eligible (KIP-966), a leader is elected, and the epochs rise.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from uuid import UUID
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.ids import BrokerId
+from brokers.metadata.commands.replica_commands import RECOVERING
+from brokers.metadata.image.image import NO_LEADER, BrokerImage, Image, PartitionImage, TopicImage
+from brokers.metadata.image.partition_records import change_record
+from brokers.metadata.partitions.elections import Election, Electorate
+from brokers.metadata.partitions.observer_promotion import promoted
+from brokers.metadata.partitions.replica_rules import ReplicaRules, has_own_rules, replica_rules
+from brokers.wire.message import Message
+
+
+class PartitionChanges:
+    """The changes of one decision: each is told as `records`, and later ones see it."""
+
+    def __init__(
+        self,
+        image: Image,
+        config: BrokerConfig,
+        *,
+        out: Iterable[BrokerId] = (),
+        back: Iterable[BrokerId] = (),
+        changed: BrokerImage | None = None,
+    ) -> None:
+        """`out` and `back` are brokers that this decision takes out, or lets in; `changed` is one as it becomes."""
+        self.records: list[Message] = []
+        self.electorate = Electorate(
+            image, config.preferred_racks, out=out, back=back, changed=changed
+        )
+        self._image = image
+        self._config = config
+        self._rules: dict[str, ReplicaRules] = {}
+        self._changed: dict[tuple[UUID, int], PartitionImage] = {}
+
+    def rules(self, topic: str) -> ReplicaRules:
+        """Most topics have no such settings of their own, and share one answer."""
+        name = topic if has_own_rules(self._image, topic) else ""
+        if name not in self._rules:
+            self._rules[name] = replica_rules(self._image, self._config, name)
+        return self._rules[name]
+
+    def partitions(self) -> Iterator[tuple[TopicImage, int, PartitionImage]]:
+        """Every partition of the region as it was before this decision."""
+        for topic in self._image.topics_by_name.values():
+            for index, partition in enumerate(topic.partitions):
+                yield topic, index, partition
+
+    def partition(self, topic: TopicImage, index: int) -> PartitionImage | None:
+        """As it is after what was changed so far; None where it does not exist."""
+        if not 0 <= index < len(topic.partitions):
+            return None
+        return self._changed.get((topic.id, index), topic.partitions[index])
+
+    def settle(
+        self,
+        topic: TopicImage,
+        index: int,
+        wanted: PartitionImage,
+        election: Election = Election.ANY,
+        *,
+        lost: Collection[BrokerId] = (),
+    ) -> PartitionImage:
+        """Bring a partition to `wanted` and everything that follows from it; the replicas `lost` may miss records."""
+        was = self.partition(topic, index)
+        assert was is not None, (topic.name, index)
+        rules = self.rules(topic.name)
+        if election is Election.ANY and rules.is_unclean_allowed:
+            election = Election.UNCLEAN
+        to = settled(was, wanted, rules, self.electorate, election, lost=lost)
+        self._put(topic, index, was, to)
+        return to
+
+    def lead_anew(self, topic: TopicImage, index: int) -> None:
+        """The leader stays, under a new leader epoch."""
+        was = self.partition(topic, index)
+        assert was is not None, (topic.name, index)
+        leader_epoch, partition_epoch = was.leader_epoch + 1, was.partition_epoch + 1
+        to = was._replace(leader_epoch=leader_epoch, partition_epoch=partition_epoch)
+        self._put(topic, index, was, to)
+
+    def _put(self, topic: TopicImage, index: int, was: PartitionImage, to: PartitionImage) -> None:
+        record = change_record(topic.id, index, was, to)
+        if record is not None:
+            self.records.append(record)
+            self._changed[topic.id, index] = to
+
+
+def settled(
+    was: PartitionImage,
+    wanted: PartitionImage,
+    rules: ReplicaRules,
+    electorate: Electorate,
+    election: Election,
+    *,
+    lost: Collection[BrokerId] = (),
+) -> PartitionImage:
+    """`was` itself where nothing changes. `wanted` has the epochs of `was`."""
+    to = promoted(_completed(wanted, rules), rules, electorate)
+    to = _led(was, _with_eligible(was, to, rules, lost), electorate, election)
+    if to.observers or to.promoted:  # the policies go by the leader, too
+        to = promoted(to, rules, electorate)
+    if to.isr:
+        # Whoever was elected may be enough: then it commits what the others who were eligible miss.
+        to = _with_eligible(to, to, rules, lost)
+    to = _with_last_leader(was, to)
+    if to == was:
+        return was
+    has_dropped = any(replica not in to.replicas for replica in was.replicas)
+    return to._replace(
+        leader_epoch=was.leader_epoch + (has_dropped or to.leader != was.leader),
+        partition_epoch=was.partition_epoch + 1,
+    )
+
+
+def _completed(partition: PartitionImage, rules: ReplicaRules) -> PartitionImage:
+    """Without the replicas that were to go, once those to come are in sync and enough others are."""
+    if not partition.is_reassigned:
+        return partition
+    observers = partition.all_observers
+    isr = _without(partition.isr, partition.removing)
+    is_in_sync = all(each in isr for each in partition.adding if each not in observers)
+    replicas = _without(partition.replicas, partition.removing)
+    enough = min(rules.min_isr, len(_without(replicas, observers)), len(partition.isr))
+    if not is_in_sync or not isr or len(isr) < enough:
+        return partition
+    homes = dict(zip(partition.replicas, partition.directories, strict=False))
+    return partition._replace(
+        replicas=replicas,
+        isr=isr,
+        elr=_without(partition.elr, partition.removing),
+        observers=_without(partition.observers, partition.removing),
+        promoted=_without(partition.promoted, partition.removing),
+        adding=(),
+        removing=(),
+        directories=tuple(homes[each] for each in replicas if each in homes),
+    )
+
+
+def _with_eligible(
+    was: PartitionImage, to: PartitionImage, rules: ReplicaRules, lost: Collection[BrokerId]
+) -> PartitionImage:
+    """While too few are in sync the high watermark stands still, so whoever leaves misses nothing."""
+    if len(to.isr) >= to.enough(rules.min_isr):
+        return to._replace(elr=()) if to.elr else to
+    left = (*was.isr, *was.elr)
+    return to._replace(
+        elr=tuple(
+            replica
+            for replica in dict.fromkeys(left)
+            if replica in to.replicas and replica not in to.isr and replica not in lost
+        )
+    )
+
+
+def _led(
+    was: PartitionImage, to: PartitionImage, electorate: Electorate, election: Election
+) -> PartitionImage:
+    elected = electorate.elect(to, election)
+    leader = elected.leader
+    if elected.is_unclean:
+        return to._replace(leader=leader, isr=(leader,), elr=(), recovery_state=RECOVERING)
+    if leader == NO_LEADER or to.isr:
+        return to._replace(leader=leader)
+    return to._replace(leader=leader, isr=(leader,), elr=_without(to.elr, (leader,)))
+
+
+def _with_last_leader(was: PartitionImage, to: PartitionImage) -> PartitionImage:
+    if to.leader != NO_LEADER:
+        return to._replace(last_known_elr=()) if to.last_known_elr else to
+    if was.leader == NO_LEADER or was.leader not in to.replicas:
+        return to
+    return to._replace(last_known_elr=(was.leader,))
+
+
+def _without(replicas: tuple[BrokerId, ...], gone: Collection[BrokerId]) -> tuple[BrokerId, ...]:
+    return tuple(replica for replica in replicas if replica not in gone)

@@ -1,0 +1,263 @@
+"""This node as one of its region: runs its life as a broker through the context, and says when clients may come.
+
+A node without the role broker has no such life; it is there for others once it knows who the active controller is.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from brokers.api.context import Context
+from brokers.config.endpoints import DATA_LISTENER
+from brokers.effects import Effect, End, KeepBrokerEpoch, Serve
+from brokers.errors import KafkaError, Refusal, told_error
+from brokers.ids import Instant
+from brokers.membership.broker_state import Beat, BrokerState, LifeEffect, Register, Unfenced
+from brokers.metadata.cluster.broker_registration import FEATURES
+from brokers.region import Ready
+from brokers.wire.messages.broker_lifecycle import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    Feature,
+    Listener,
+)
+
+REGISTRATION, HEARTBEAT = 62, 63
+PLAINTEXT = 0  # Kafka's code of the security protocol
+# For clients to follow the hint to the next leader (`succession`): longer than a round trip inside a region.
+ANNOUNCED_MS = 40
+QUORUM_PATIENCE_MS = 500  # for another controller to take the lead: it will anyway, only later
+
+
+class BrokerLifecycle:
+    """`progressed` after whatever may have changed the image, the controller or the logs."""
+
+    def __init__(
+        self,
+        context: Context,
+        is_settled: Callable[[], bool],
+        *,
+        incarnation: UUID,
+        previous_broker_epoch: int,
+        on_told: Callable[[tuple[UUID, ...]], None] = lambda directories: None,
+    ) -> None:
+        """`on_told` hears which failed directories the controller knows of."""
+        self._context = context
+        self._is_settled = is_settled
+        self._incarnation = incarnation
+        self._on_told = on_told
+        self._telling: tuple[UUID, ...] = ()  # failed directories that the last heartbeat named
+        config = context.config
+        self._life = BrokerState(
+            config.node_id,
+            interval_ms=config.broker_heartbeat_interval_ms,
+            session_ms=config.broker_session_timeout_ms,
+            previous_broker_epoch=previous_broker_epoch,
+        )
+        self._is_ready = False  # of a node that is no broker
+        self._has_announced = False  # that it will hand over what it leads
+        self._parting = False  # nothing is left to do but to hand over the lead of the quorum
+        self._due: Instant | None = None
+        self._timer: int | None = None
+
+    # --- in ---
+
+    def start(self, now: Instant) -> list[Effect]:
+        if not self._context.config.is_broker:
+            return self.progressed(now)
+        return self._run(self._life.start(now), now)
+
+    def progressed(self, now: Instant) -> list[Effect]:
+        context = self._context
+        if self._parting:
+            return self._part() if context.plane.has_left else []
+        if not context.config.is_broker:
+            return self._without_broker()
+        offset, is_settled = context.image.next_offset, self._is_settled()
+        return self._run(self._life.progressed(offset, is_settled=is_settled, now=now), now)
+
+    def end_asked(self, now: Instant) -> list[Effect]:
+        """Leaderships are handed over where anyone is left to take them."""
+        if self._parting:
+            return self._part()
+        own = self._context.config.node_id
+        brokers = self._context.image.brokers
+        others = any(not broker.fenced for each, broker in brokers.items() if each != own)
+        return self._run(self._life.leave(now, hands_over=others), now)
+
+    def news(self, now: Instant) -> list[Effect]:
+        """A directory has failed: the controller should know at once."""
+        return self._run(self._life.news(now), now)
+
+    def ended(self) -> list[Effect]:
+        """What a clean stop still has to say."""
+        return [KeepBrokerEpoch(self._life.broker_epoch)]
+
+    def _without_broker(self) -> list[Effect]:
+        knows_controller = self._context.is_active or self._context.controller is not None
+        if self._is_ready or not knows_controller:
+            return []
+        self._is_ready = True
+        return [Serve(), Ready()]
+
+    # --- out ---
+
+    def _run(self, lived: list[LifeEffect], now: Instant) -> list[Effect]:
+        effects: list[Effect] = []
+        for effect in lived:
+            match effect:
+                case Register(previous_broker_epoch):
+                    message: object = self._registration(previous_broker_epoch)
+                    effects += self._control(REGISTRATION, message, self._on_registered, now)
+                case Beat(want_shut_down=True):
+                    effects += self._leave(effect, now)
+                case Beat():
+                    effects += self._beat(effect, now)
+                case Unfenced():
+                    effects += [Ready(), self._context.cleaned()]
+                case End(None):
+                    effects += self._hand_over_lead(now)
+                case _:
+                    effects.append(effect)
+        self._arm()
+        return effects
+
+    def _leave(self, beat: Beat, now: Instant) -> list[Effect]:
+        """The first such beat tells everyone; the next one gives away what is led, so nothing is appended any more."""
+        handover = self._context.handover
+        if self._has_announced or not handover.leads:
+            return handover.close(partial(self._beat, replace(beat, want_fence=True)), now)
+        self._has_announced = True
+        self._context.timers.set(now + ANNOUNCED_MS, self._hand_over)
+        return self._beat(beat, now)
+
+    def _hand_over(self, now: Instant) -> list[Effect]:
+        """Whether or not the controller has answered: it may have given everything away by the time that it does."""
+        closed = self._context.handover.close(lambda now: [], now)
+        return closed + self._run(self._life.news(now), now)
+
+    def _beat(self, beat: Beat, now: Instant) -> list[Effect]:
+        return self._control(HEARTBEAT, self._heartbeat(beat), self._on_beaten, now)
+
+    def _hand_over_lead(self, now: Instant) -> list[Effect]:
+        """The last thing: until here this node may have been the controller that let it go."""
+        self._parting = True
+        self._context.timers.set(now + QUORUM_PATIENCE_MS, lambda at: self._part())
+        effects = self._context.run_plane(self._context.plane.leave(now), now)
+        return effects + self.progressed(now)
+
+    def _part(self) -> list[Effect]:
+        if not self._parting:
+            return []
+        self._parting = False
+        return [End()]
+
+    def _control(
+        self,
+        api_key: int,
+        message: object,
+        then: Callable[[Any, Instant], list[Effect]],
+        now: Instant,
+    ) -> list[Effect]:
+        """Heartbeats that find nobody soon are out of date: the next one says what is true then."""
+        patience_ms = self._context.config.broker_heartbeat_interval_ms
+        return self._context.control(api_key, message, then, now, patience_ms=patience_ms)
+
+    def _registration(self, previous_broker_epoch: int) -> BrokerRegistrationRequest:
+        config = self._context.config
+        host, port = config.advertised_address
+        return BrokerRegistrationRequest(
+            broker_id=config.node_id,
+            cluster_id=self._context.cluster_id,
+            incarnation_id=self._incarnation,
+            listeners=[
+                Listener(name=DATA_LISTENER, host=host, port=port, security_protocol=PLAINTEXT)
+            ],
+            features=[
+                Feature(
+                    name=feature.name,
+                    min_supported_version=feature.lowest,
+                    max_supported_version=feature.highest,
+                )
+                for feature in FEATURES
+                if feature.highest
+            ],
+            rack=config.broker_rack,
+            log_dirs=list(self._context.directories.online),
+            previous_broker_epoch=previous_broker_epoch,
+            host_label=config.broker_host,
+        )
+
+    def _heartbeat(self, beat: Beat) -> BrokerHeartbeatRequest:
+        self._telling = self._context.directories.offline
+        return BrokerHeartbeatRequest(
+            broker_id=self._context.config.node_id,
+            broker_epoch=beat.broker_epoch,
+            current_metadata_offset=self._context.image.next_offset - 1,
+            want_fence=beat.want_fence,
+            want_shut_down=beat.want_shut_down,
+            offline_log_dirs=list(self._telling),
+        )
+
+    # --- answers ---
+
+    def _on_registered(self, response: Any, now: Instant) -> list[Effect]:
+        error, because = _error(response)
+        if error:
+            return self._run(self._life.not_registered(error, because, now), now)
+        assert isinstance(response, BrokerRegistrationResponse)
+        effects = self._run(self._life.registered(response.broker_epoch, now), now)
+        return effects + self.progressed(now)  # the image may be there already
+
+    def _on_beaten(self, response: Any, now: Instant) -> list[Effect]:
+        error, _ = _error(response)
+        if error:
+            return self._run(self._life.not_beaten(error, now), now)
+        assert isinstance(response, BrokerHeartbeatResponse)
+        self._context.replication.stranding.heard(now)
+        self._on_told(self._telling)
+        beaten = self._life.beaten(
+            is_fenced=response.is_fenced, should_shut_down=response.should_shut_down, now=now
+        )
+        return self._run(beaten, now)
+
+    # --- time ---
+
+    def _arm(self) -> None:
+        due, timers = self._life.deadline, self._context.timers
+        if due == self._due:
+            return
+        if self._timer is not None:
+            timers.cancel(self._timer)
+        self._due = due
+        self._timer = None if due is None else timers.set(due, self._on_time)
+
+    def _on_time(self, now: Instant) -> list[Effect]:
+        self._due = self._timer = None
+        return self._run(self._life.on_time(now), now)
+
+
+def _error(response: Any) -> tuple[KafkaError, str]:
+    """Of Kafka's response, or of having got none."""
+    if isinstance(response, Refusal):
+        return response.error, response.because
+    error = told_error(response.error_code)
+    return error, _SAID.get(error, error.name)
+
+
+# The response has room for a code only.
+_SAID = {
+    KafkaError.INCONSISTENT_CLUSTER_ID: (
+        "its cluster.id is not that of the region; correct controller.quorum.voters, "
+        "or give it the cluster.id and the log.dirs of this region"
+    ),
+    KafkaError.UNSUPPORTED_VERSION: (
+        "the region uses features that this release does not have; upgrade this node"
+    ),
+    KafkaError.INVALID_REGISTRATION: "its registration is not valid; the controller's log says why",
+    KafkaError.DUPLICATE_BROKER_REGISTRATION: "its id is registered, and was heard of just now",
+}

@@ -1,0 +1,209 @@
+"""In which log directory each replica lies, told to the controller; and what becomes of a directory that fails.
+
+A directory that refuses anything is offline for as long as the process lives, as in Kafka: a disk that failed once is
+not to be relied on, and others lead meanwhile what lies there. Two kinds cannot be done without: the directory of the
+metadata log, and the last one. Then the node ends, for others to take over; a node that is a whole region has no
+others, and goes on trying.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+from brokers.api.context import Context
+from brokers.effects import Changed, Effect, End, LeaveDirectory
+from brokers.errors import Refusal
+from brokers.ids import LOST_DIRECTORY, UNNAMED_DIRECTORIES, Instant, TopicPartition
+from brokers.metadata.image.image import BrokerImage
+from brokers.wire.messages.broker_lifecycle import (
+    AssignReplicasToDirsRequest,
+    AssignReplicasToDirsRequestDirectory,
+    AssignReplicasToDirsRequestPartition,
+    AssignReplicasToDirsRequestTopic,
+    BrokerHeartbeatRequest,
+)
+
+HEARTBEAT, ASSIGN = 63, 73
+LINGER_MS = 50  # replicas that are opened together are told of together
+RETRY_MS = 1_000
+REPLICAS_MAX = 2_000  # in one request; each may take a record
+
+
+class LogDirAssignments:
+    """`opened` and `failed` after the logs; `told` once the controller has answered a heartbeat."""
+
+    def __init__(self, context: Context, is_registered: Callable[[], bool]) -> None:
+        """`is_registered`: what the image says of this node's id is meant for this process."""
+        self._context = context
+        self._own = context.directories
+        self._is_registered = is_registered
+        self.hurry: Callable[[Instant], list[Effect]] = self._tell_oneself
+        self._untold: dict[TopicPartition, None] = {}  # which the image may have elsewhere
+        self._timer: int | None = None
+        self._due: Instant = 0
+        self._asking = False
+        self._unheard: dict[
+            UUID, Instant
+        ] = {}  # failed, and the controller may not know; since when
+
+    @property
+    def metadata(self) -> UUID:
+        """The directory of the metadata log."""
+        return self._own.metadata
+
+    # --- where replicas lie ---
+
+    def opened(self, partition: TopicPartition, directory: UUID, now: Instant) -> None:
+        """The log of a partition is open, in this directory."""
+        directory = self._own.own(directory)
+        self._own.homes[partition] = directory
+        self._own.preferred.pop(partition, None)
+        placed = self._context.image.partition(partition)
+        if placed is None or placed.home(self._context.config.node_id) != directory:
+            self._untold[partition] = None
+            self._set_timer(now + LINGER_MS)
+
+    def lost(self, partition: TopicPartition, directory: UUID, now: Instant) -> None:
+        """It is in none of the directories that are well. Where the region does not know in which, it hears so."""
+        if directory in UNNAMED_DIRECTORIES and not self._own.is_online(self._own.own(directory)):
+            self._own.homes[partition] = LOST_DIRECTORY
+            self._untold[partition] = None
+            self._set_timer(now + LINGER_MS)
+
+    def closed(self, partition: TopicPartition) -> None:
+        """It is held here no more."""
+        self._own.homes.pop(partition, None)
+        self._own.futures.pop(partition, None)
+        self._untold.pop(partition, None)
+
+    def _set_timer(self, due: Instant) -> None:
+        if self._asking or (self._timer is not None and self._due <= due):
+            return
+        if self._timer is not None:
+            self._context.timers.cancel(self._timer)
+        self._due, self._timer = due, self._context.timers.set(due, self._tell)
+
+    def _tell(self, now: Instant) -> list[Effect]:
+        self._timer = None
+        replicas = list(self._misplaced())[:REPLICAS_MAX]
+        if not replicas:
+            return []
+        broker = self._registration
+        if broker is None:
+            self._set_timer(now + RETRY_MS)
+            return []
+        self._asking = True
+        message = _assignment(broker, replicas)
+        return self._context.control(ASSIGN, message, self._on_told, now)
+
+    def _on_told(self, response: Any, now: Instant) -> list[Effect]:
+        """The image says what came of it, soon."""
+        self._asking = False
+        more = len(self._untold) > REPLICAS_MAX and not isinstance(response, Refusal)
+        self._set_timer(now + (LINGER_MS if more else RETRY_MS))
+        return []
+
+    def _misplaced(self) -> Iterator[tuple[UUID, UUID, int]]:
+        """(directory, topic id, partition) of those that the image has elsewhere; the others are forgotten."""
+        image, node_id = self._context.image, self._context.config.node_id
+        for partition in list(self._untold):
+            placed, home = image.partition(partition), self._own.homes.get(partition)
+            is_held = placed is not None and home is not None and node_id in placed.replicas
+            if placed is None or home is None or not is_held or placed.home(node_id) == home:
+                del self._untold[partition]
+            else:
+                topic = image.topics_by_name[partition.topic]
+                yield home, topic.id, partition.partition
+
+    @property
+    def _registration(self) -> BrokerImage | None:
+        known = self._context.image.brokers.get(self._context.config.node_id)
+        return known if self._is_registered() else None
+
+    # --- directories that fail ---
+
+    def failed(self, directory: UUID, reason: str, now: Instant) -> list[Effect]:
+        """Something in it was refused -> what becomes of the directory, of which the partitions are for the caller."""
+        directory = self._own.own(directory)
+        is_metadata = directory == self._own.metadata
+        if not (is_metadata or self._own.is_online(directory)):
+            return []
+        is_needed = is_metadata or self._own.online == (directory,)
+        if is_needed and not self._has_others:
+            return []
+        path = self._own.path(directory) or self._context.config.metadata_directory
+        self._own.fail(directory, reason)
+        effects: list[Effect] = [Changed(f"log directory {path}", "offline", reason)]
+        if is_needed:
+            which = "the metadata log's" if is_metadata else "the last one"
+            return [*effects, End(f"log directory {path}, {which}, has failed: {reason}")]
+        self._unheard[directory] = now
+        self._context.timers.set(now + self._context.config.log_dir_failure_timeout_ms, self._check)
+        return [*effects, LeaveDirectory(directory), *self.hurry(now)]
+
+    def lie_in(self, directory: UUID) -> list[TopicPartition]:
+        """The partitions of which the logs were opened there."""
+        return self._own.lie_in(self._own.own(directory))
+
+    def may_retry(self, directory: UUID) -> bool:
+        """Whether a log that failed there may be opened again."""
+        return self._own.is_online(self._own.own(directory))
+
+    @property
+    def _has_others(self) -> bool:
+        """Whether any node could take over what this one does."""
+        config, image = self._context.config, self._context.image
+        if config.is_alone:
+            return False
+        others = any(each != config.node_id for each in image.brokers)
+        return others or not (config.decides_alone and config.is_broker)
+
+    def told(self, directories: tuple[UUID, ...]) -> None:
+        """The controller has heard that these are offline."""
+        for each in directories:
+            self._unheard.pop(each, None)
+
+    def _check(self, now: Instant) -> list[Effect]:
+        """A leader of whose failure nobody hears would be waited for without end (KIP-858)."""
+        timeout_ms = self._context.config.log_dir_failure_timeout_ms
+        if self._has_others and any(now - at >= timeout_ms for at in self._unheard.values()):
+            because = f"no controller has heard of it for {timeout_ms} ms"
+            return [End(f"a log directory has failed, and {because}")]
+        return []
+
+    def _tell_oneself(self, now: Instant) -> list[Effect]:
+        """A node that is a whole region sends no heartbeats."""
+        broker = self._registration
+        if broker is None:
+            return []
+        failed = self._own.offline
+        message = BrokerHeartbeatRequest(
+            broker_id=broker.id,
+            broker_epoch=broker.broker_epoch,
+            current_metadata_offset=self._context.image.next_offset - 1,
+            offline_log_dirs=list(failed),
+        )
+        return self._context.control(HEARTBEAT, message, lambda answer, at: [], now)
+
+
+def _assignment(
+    broker: BrokerImage, replicas: list[tuple[UUID, UUID, int]]
+) -> AssignReplicasToDirsRequest:
+    found: dict[UUID, dict[UUID, list[AssignReplicasToDirsRequestPartition]]] = {}
+    for directory, topic_id, index in replicas:
+        partitions = found.setdefault(directory, {}).setdefault(topic_id, [])
+        partitions.append(AssignReplicasToDirsRequestPartition(partition_index=index))
+    return AssignReplicasToDirsRequest(
+        broker_id=broker.id,
+        broker_epoch=broker.broker_epoch,
+        directories=[
+            AssignReplicasToDirsRequestDirectory(
+                id=directory,
+                topics=[
+                    AssignReplicasToDirsRequestTopic(topic_id=topic_id, partitions=partitions)
+                    for topic_id, partitions in topics.items()
+                ],
+            )
+            for directory, topics in found.items()
+        ],
+    )

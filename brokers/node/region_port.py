@@ -1,0 +1,211 @@
+"""The door for upper layers in the same process: `region`'s events onto the cores, and their answers back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from brokers.api.context import Context
+from brokers.effects import Effect, ReadRange
+from brokers.errors import KafkaError, Refusal
+from brokers.events import LogAnswer, RangeRead
+from brokers.ids import (
+    OFFSETS_TOPIC,
+    BrokerId,
+    Instant,
+    OffsetAndMetadata,
+    Ticket,
+    TopicPartition,
+)
+from brokers.metadata.commands.commands import CreateTopics
+from brokers.metadata.image.image import Image
+from brokers.metadata.topics.creation import internal_topic
+from brokers.partition import mirror
+from brokers.partition.replica import Replica
+from brokers.partition.standing import Standing, standings
+from brokers.region import (
+    CommitOffsets,
+    CommittedRead,
+    OffsetsPlaced,
+    PartitionAdvanced,
+    PartitionState,
+    PlaceBatches,
+    Placed,
+    PlaceRefused,
+    Propose,
+    Proposed,
+    ReadCommitted,
+    RegionEvent,
+    SkipTo,
+    TrimMirror,
+    Watch,
+)
+
+
+class RegionPort:
+    """Translates; owns no rule. `watched` is on once somebody listens, `logs_watched` while the partitions matter."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.watched = False
+        self.logs_watched = False
+
+    def step(self, event: RegionEvent, now: Instant) -> list[Effect]:
+        match event:
+            case Watch(logs):
+                self.watched, self.logs_watched = True, logs
+                return []
+            case PlaceBatches() | SkipTo() | TrimMirror():
+                return self._place(event, now)
+            case ReadCommitted():
+                return self._read(event)
+            case Propose(ticket, command):
+                return [*self._context.propose(command, self._proposed(ticket), now)]
+            case CommitOffsets():
+                return self._commit(event, now)
+
+    def _proposed(self, ticket: Ticket) -> Any:
+        return lambda result, now: [Proposed(ticket, result)]
+
+    def _commit(self, event: CommitOffsets, now: Instant) -> list[Effect]:
+        """A link's first commit creates `__consumer_offsets`, as a consumer's first question does."""
+        if OFFSETS_TOPIC in self._context.image.topics_by_name:
+            return self._commit_now(event, now)
+        command = CreateTopics((internal_topic(OFFSETS_TOPIC, self._context.config),))
+        return self._context.propose(command, lambda _, at: self._commit_now(event, at), now)
+
+    def _commit_now(self, event: CommitOffsets, now: Instant) -> list[Effect]:
+        ticket, context = event.ticket, self._context
+        context.answer_upwards(ticket, lambda answer: OffsetsPlaced(ticket, answer.error))
+        effects = context.groups.commit_from_link(ticket, event.group, event.offsets, now)
+        return context.run_groups(effects, now)
+
+    def _place(self, event: PlaceBatches | SkipTo | TrimMirror, now: Instant) -> list[Effect]:
+        replica = self._context.partitions.get(event.partition)
+        try:
+            if replica is None:
+                raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"no {event.partition} here")
+            return self._placing(replica, event, now)
+        except Refusal as refusal:
+            end = (
+                replica.log.log_end_offset
+                if replica is not None and replica.log is not None
+                else -1
+            )
+            return [
+                PlaceRefused(event.ticket, event.partition, refusal.error, refusal.because, end)
+            ]
+
+    def _placing(
+        self, replica: Replica, event: PlaceBatches | SkipTo | TrimMirror, now: Instant
+    ) -> list[Effect]:
+        match event:
+            case PlaceBatches(ticket, writer, partition, offset, data, roll):
+                end, effects = mirror.place(replica, writer, offset, data, roll=roll, now=now)
+                replica.waiting.for_offset(end, self._when_placed(ticket, partition, end))
+                return [*effects]
+            case SkipTo(ticket, writer, partition, offset):
+                skipped = mirror.skip_to(replica, writer, offset)
+                return [*skipped, *replica.moved(now), Placed(ticket, partition, offset)]
+            case TrimMirror(ticket, writer, partition, log_start_offset):
+                trimmed = mirror.trim(replica, writer, log_start_offset)
+                end = replica.require_log().log_end_offset
+                return [*trimmed, Placed(ticket, partition, end)]
+
+    def _when_placed(self, ticket: Ticket, partition: TopicPartition, end: int) -> Any:
+        def placed(error: KafkaError, now: Instant) -> list[Any]:
+            if error:
+                return [PlaceRefused(ticket, partition, error, "the disk refused the write", -1)]
+            return [Placed(ticket, partition, end)]
+
+        return placed
+
+    def _read(self, event: ReadCommitted) -> list[Effect]:
+        replica = self._context.partitions.get(event.partition)
+        ticket = self._context.new_ticket()
+
+        def answered(read: LogAnswer, now: Instant) -> list[Any]:
+            assert isinstance(read, RangeRead)
+            return [
+                CommittedRead(
+                    event.ticket,
+                    event.partition,
+                    event.offset,
+                    read.data,
+                    read.next_offset,
+                    read.error,
+                )
+            ]
+
+        if replica is None or replica.log is None:
+            error = (
+                KafkaError.KAFKA_STORAGE_ERROR if replica else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+            )
+            return [*answered(RangeRead(ticket, event.partition, b"", event.offset, error), 0)]
+        if not replica.log.log_start_offset <= event.offset <= replica.high_watermark:
+            error = KafkaError.OFFSET_OUT_OF_RANGE
+            return [*answered(RangeRead(ticket, event.partition, b"", event.offset, error), 0)]
+        self._context.answered[ticket] = answered
+        bound = replica.high_watermark
+        return [
+            ReadRange(
+                ticket, event.partition, event.offset, bound, event.size_max, at_least_one=True
+            )
+        ]
+
+    def advanced(self, partition: TopicPartition) -> list[Effect]:
+        return [PartitionAdvanced(partition)] if self.logs_watched else []
+
+
+class View:
+    """`region.RegionView` over the cores of this node."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    @property
+    def image(self) -> Image:
+        return self._context.image
+
+    @property
+    def cluster_id(self) -> str:
+        return self._context.cluster_id
+
+    def partition_state(self, partition: TopicPartition) -> PartitionState | None:
+        replica = self._context.partitions.get(partition)
+        if replica is None:
+            return None
+        log = replica.log
+        return PartitionState(
+            log_start_offset=log.log_start_offset if log else -1,
+            log_end_offset=log.log_end_offset if log else -1,
+            high_watermark=replica.high_watermark,
+            last_stable_offset=replica.last_stable_offset,
+            leader_epoch=replica.leader_epoch,
+            epochs=tuple(log.epochs.entries) if log else (),
+            segment_bases=tuple(segment.base_offset for segment in log.segments) if log else (),
+            online=log is not None,
+        )
+
+    def standings(self, partition: TopicPartition, now: Instant) -> tuple[Standing, ...] | None:
+        replica, placed = self._context.partitions.get(partition), self.image.partition(partition)
+        if replica is None or placed is None or placed.leader != self._context.config.node_id:
+            return None
+        lag_ms_max = self._context.replication.lag_ms_max
+        return standings(replica, placed, self._is_active, lag_ms_max, now)
+
+    def _is_active(self, broker_id: BrokerId) -> bool:
+        broker = self.image.brokers.get(broker_id)
+        return broker is not None and broker.is_active
+
+    def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]:
+        return self._context.groups.all_offsets()
+
+    def groups_are_known(self) -> bool:
+        topic = self.image.topics_by_name.get(OFFSETS_TOPIC)
+        count = 0 if topic is None else len(topic.partitions)
+        names = (TopicPartition(OFFSETS_TOPIC, index) for index in range(count))
+        replicas = [self._context.partitions.get(name) for name in names]
+        offline = any(replica is not None and replica.log is None for replica in replicas)
+        return not offline and not self._context.groups.is_loading
+
+    def group_is_active(self, group: str) -> bool:
+        return self._context.groups.is_active(group)

@@ -1,0 +1,210 @@
+"""Which partitions this node holds, following the image: opened, changed, closed, brought back.
+
+A decision of the controller is in force for clients only when the logs it asks for are open, so continuations of a
+decision wait here for the logs that its changes opened.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+from uuid import UUID
+
+from brokers.api.context import Context
+from brokers.effects import Changed, CloseLog, Effect, OpenLog
+from brokers.ids import OFFSETS_TOPIC, Instant, TopicPartition
+from brokers.log.config import LogConfig
+from brokers.log.log import Log
+from brokers.metadata.configs.configs import log_config
+from brokers.metadata.image.image import NO_LEADER, ImageDelta, PartitionImage, TopicImage
+from brokers.node.log_dir_assignments import LogDirAssignments
+from brokers.partition.replica import CUTTING, OPENING, Replica
+
+RETRY_OPEN_MS = 1_000  # an offline partition is tried again this often
+
+Opened: TypeAlias = Callable[[Instant], list[Effect]]
+# What a replica was last told: its place, its writer, its settings.
+_Known: TypeAlias = tuple[PartitionImage, str | None, LogConfig]
+
+
+class ReplicaLifecycle:
+    """Keeps `context.partitions` in step with the image.
+
+    Until this process `is_registered`, the image speaks of an earlier one, which may have lost with its power what it
+    led: then no log is led here, and none is a copy of another.
+    """
+
+    def __init__(self) -> None:
+        self.context: Context
+        self.whereabouts: LogDirAssignments
+        # A partition of the groups' own topic went offline.
+        self.lost: Callable[[TopicPartition, Instant], list[Effect]] = lambda partition, now: []
+        self.is_registered: Callable[[], bool] = lambda: True
+        self._was_registered = False
+        self._opening: dict[TopicPartition, None] = {}
+        self._barriers: list[tuple[set[TopicPartition], Opened]] = []
+        self._known: dict[TopicPartition, _Known] = {}
+        self._writers: dict[str, str | None] = {}
+
+    @property
+    def opening(self) -> bool:
+        """Whether some log has neither opened nor failed yet."""
+        return bool(self._opening)
+
+    def when_settled(self, then: Opened, now: Instant) -> list[Effect]:
+        """`then` runs once every log that is being opened now has been opened or has failed."""
+        if not self._opening:
+            return then(now)
+        self._barriers.append((set(self._opening), then))
+        return []
+
+    def follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
+        """Effects that bring the partitions in step with what the image has become."""
+        effects: list[Effect] = []
+        for name in delta.topics_deleted:
+            self._writers.pop(name, None)
+            for partition in [each for each in self.context.partitions if each.topic == name]:
+                effects += self._close(partition, "the topic was deleted", now)
+        changed = self._changed(delta)
+        if not self._was_registered and self.is_registered():
+            self._was_registered = True
+            changed = {name: [] for name in self.context.image.topics_by_name}
+        for name, indexes in changed.items():
+            topic = self.context.image.topics_by_name.get(name)
+            if topic is not None:
+                effects += self._reconcile(topic, indexes or range(len(topic.partitions)), now)
+        return effects
+
+    def _changed(self, delta: ImageDelta) -> dict[str, list[int]]:
+        """Topic to the partitions to look at; none named means all of them."""
+        changed: dict[str, list[int]] = {}
+        for partition in delta.partitions_changed:
+            changed.setdefault(partition.topic, []).append(partition.partition)
+        for name in (*delta.topics_created, *delta.topic_configs_changed):
+            changed[name] = []
+        for name in delta.topics_changed:
+            topic = self.context.image.topics_by_name.get(name)
+            if topic is not None and self._writers.get(name) != topic.writer:
+                changed[name] = []
+        return changed
+
+    def _reconcile(self, topic: TopicImage, indexes: Iterable[int], now: Instant) -> list[Effect]:
+        effects: list[Effect] = []
+        node_id = self.context.config.node_id
+        config = log_config(self.context.image, self.context.config, topic.name)
+        self._writers[topic.name] = topic.writer
+        for index in indexes:
+            placed = topic.partitions[index]
+            if not self._was_registered:
+                placed = placed._replace(leader=NO_LEADER)
+            partition = TopicPartition(topic.name, index)
+            replica = self.context.partitions.get(partition)
+            if node_id not in placed.replicas:
+                if replica is not None:
+                    effects += self._close(partition, "the partition is kept elsewhere now", now)
+                continue
+            if replica is None:
+                replica = self._hold(partition, topic, placed, config)
+                effects.append(self._open(replica, placed))
+            elif (placed, topic.writer, config) == self._known.get(partition):
+                continue
+            replica.config = config
+            self._known[partition] = (placed, topic.writer, config)
+            effects += self.context.replication.placed(replica, placed, topic.writer, now)
+        return effects
+
+    def _hold(
+        self,
+        partition: TopicPartition,
+        topic: TopicImage,
+        placed: PartitionImage,
+        config: LogConfig,
+    ) -> Replica:
+        replica = self.context.partitions[partition] = Replica(
+            partition,
+            topic_id=topic.id.bytes,
+            leader_epoch=placed.leader_epoch,
+            writer=topic.writer,
+            config=config,
+            others=self.context.replication,
+        )
+        return replica
+
+    def _open(self, replica: Replica, placed: PartitionImage) -> Effect:
+        self._opening[replica.partition] = None
+        home = placed.home(self.context.config.node_id)
+        home = self.context.directories.preferred.get(replica.partition, home)
+        return OpenLog(replica.partition, replica.topic_id, replica.config.sync, home)
+
+    def _close(self, partition: TopicPartition, why: str, now: Instant) -> list[Effect]:
+        """Nothing of it stays here."""
+        replica = self.context.partitions.pop(partition)
+        self._opening.pop(partition, None)
+        self._known.pop(partition, None)
+        self.whereabouts.closed(partition)
+        self.context.replication.closed(replica)
+        return [*replica.failed(why, now)[1:], CloseLog(partition, delete=True)]
+
+    def opened(
+        self, partition: TopicPartition, log: Log, directory: UUID, now: Instant
+    ) -> list[Effect]:
+        self._opening.pop(partition, None)
+        replica = self.context.partitions.get(partition)
+        if replica is None:
+            return [*self._settle(partition, now)]
+        if not self.whereabouts.may_retry(directory):
+            return self._failed(partition, "its log directory has failed", directory, now)
+        self.whereabouts.opened(partition, directory, now)
+        was_offline = replica.offline not in (OPENING, CUTTING)
+        effects = replica.opened(log, now)
+        if was_offline:
+            effects.insert(
+                0, Changed(f"partition {partition}", "online", "the disk takes writes again")
+            )
+        return effects + self._settle(partition, now)
+
+    def failed(
+        self, partition: TopicPartition, reason: str, directory: UUID, now: Instant
+    ) -> list[Effect]:
+        """With its directory, if that is given up."""
+        effects = self.refused(directory, reason, now)
+        if effects and partition in self.whereabouts.lie_in(directory):
+            return effects
+        return effects + self._failed(partition, reason, directory, now)
+
+    def refused(self, directory: UUID, reason: str, now: Instant) -> list[Effect]:
+        """Something in a directory was: if that is given up, all that lies there is offline for good."""
+        effects = self.whereabouts.failed(directory, reason, now)
+        for partition in self.whereabouts.lie_in(directory) if effects else ():
+            effects += self._failed(partition, reason, directory, now)
+        return effects
+
+    def _failed(
+        self, partition: TopicPartition, reason: str, directory: UUID, now: Instant
+    ) -> list[Effect]:
+        self._opening.pop(partition, None)
+        replica = self.context.partitions.get(partition)
+        effects = self.lost(partition, now) if partition.topic == OFFSETS_TOPIC else []
+        if replica is None:
+            return effects + self._settle(partition, now)
+        effects = replica.failed(reason, now) + effects
+        if self.whereabouts.may_retry(directory):
+            self.context.timers.set(now + RETRY_OPEN_MS, lambda _: self._retry(replica))
+        else:
+            self.whereabouts.lost(partition, directory, now)
+        return effects + self._settle(partition, now)
+
+    def _retry(self, replica: Replica) -> list[Effect]:
+        if self.context.partitions.get(replica.partition) is not replica or replica.log is not None:
+            return []
+        placed = self.context.image.partition(replica.partition)
+        return [] if placed is None else [self._open(replica, placed)]
+
+    def _settle(self, partition: TopicPartition, now: Instant) -> list[Effect]:
+        effects: list[Effect] = []
+        waiting, self._barriers = self._barriers, []
+        for missing, then in waiting:
+            missing.discard(partition)
+            if missing:
+                self._barriers.append((missing, then))
+            else:
+                effects += then(now)
+        return effects
