@@ -72,8 +72,8 @@ class TrimMirror:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadCommitted:
-    """Read whole batches below the high watermark -> `CommittedRead`."""
+class ReadToHighWatermark:
+    """Read whole batches below the high watermark -> `HighWatermarkRead`."""
 
     ticket: Ticket
     partition: TopicPartition
@@ -99,7 +99,7 @@ class CommitOffsets:
 
 
 RegionEvent: TypeAlias = (
-    Watch | PlaceBatches | SkipTo | TrimMirror | ReadCommitted | Propose | CommitOffsets
+    Watch | PlaceBatches | SkipTo | TrimMirror | ReadToHighWatermark | Propose | CommitOffsets
 )
 
 # --- effects: heard from the broker ---
@@ -122,7 +122,7 @@ class PlaceRefused:
 
 
 @dataclass(frozen=True, slots=True)
-class CommittedRead:
+class HighWatermarkRead:
     """Whole batches from `offset` on; empty at the high watermark."""
 
     ticket: Ticket
@@ -171,7 +171,7 @@ class Ready:
 
 
 RegionEffect: TypeAlias = (
-    Placed | PlaceRefused | CommittedRead | Proposed | OffsetsPlaced | PartitionAdvanced
+    Placed | PlaceRefused | HighWatermarkRead | Proposed | OffsetsPlaced | PartitionAdvanced
     | ImageChanged | OffsetsCommitted | Ready
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from brokers.events import TimeReached
 from brokers.ids import Instant
 from brokers.ports import Rng
 from brokers.region import (
-    CommittedRead,
+    HighWatermarkRead,
     ImageChanged,
     OffsetsCommitted,
     OffsetsPlaced,
@@ -71,7 +71,7 @@ class Linker:
                 PartitionAdvanced() | ImageChanged() | OffsetsCommitted()
             ):  # the most frequent first
                 return self._on_region(event, now)
-            case Placed() | PlaceRefused() | CommittedRead() | Proposed() | OffsetsPlaced():
+            case Placed() | PlaceRefused() | HighWatermarkRead() | Proposed() | OffsetsPlaced():
                 return self._desk.answered(event, now)
             case FrameArrived() | StreamDialed() | StreamLost() | ChunkSent():
                 return self._on_stream(event, now)

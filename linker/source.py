@@ -1,8 +1,8 @@
 """The sending side of one stream: which committed range goes next, within the receiver's credit.
 
     Subscribe -> Agreed | Declined          lineage decides, from the histories alone
-    credit, progress -> ReadCommitted       one read a partition, a few a stream, round-robin
-    CommittedRead -> Chunk                  cut where a segment begins, so that the mirror rolls there too
+    credit, progress -> ReadToHighWatermark       one read a partition, a few a stream, round-robin
+    HighWatermarkRead -> Chunk                  cut where a segment begins, so that the mirror rolls there too
     no chunk to send -> Beacon              a standing that changed, at once; that nothing changed, on the half second
 
 Always: a chunk continues its subscription exactly; what was sent is within credit, but for one chunk.
@@ -17,7 +17,7 @@ from typing import Final
 from brokers.errors import KafkaError
 from brokers.ids import Buffer, Instant, Offset, TopicPartition
 from brokers.records.batch import iter_headers, parse_header
-from brokers.region import CommittedRead, PartitionState, ReadCommitted
+from brokers.region import HighWatermarkRead, PartitionState, ReadToHighWatermark
 from linker import lineage
 from linker.desk import Desk, Effects
 from linker.errors import MirrorError
@@ -211,14 +211,16 @@ class Source:
         self._reserved_bytes += self._chunk_bytes
         return [
             self._desk.ask(
-                lambda ticket: ReadCommitted(
+                lambda ticket: ReadToHighWatermark(
                     ticket, subscription.partition, offset, self._chunk_bytes
                 ),
                 partial(self._on_read, subscription),
             )
         ]
 
-    def _on_read(self, subscription: Subscription, read: CommittedRead, now: Instant) -> Effects:
+    def _on_read(
+        self, subscription: Subscription, read: HighWatermarkRead, now: Instant
+    ) -> Effects:
         subscription.reading = False
         self._ahead -= 1
         self._reserved_bytes -= self._chunk_bytes
@@ -227,7 +229,7 @@ class Source:
             effects += self._offer(subscription, read, now)
         return effects + self._pump(now)
 
-    def _offer(self, subscription: Subscription, read: CommittedRead, now: Instant) -> Effects:
+    def _offer(self, subscription: Subscription, read: HighWatermarkRead, now: Instant) -> Effects:
         state = self._desk.view.partition_state(subscription.partition)
         if read.error not in (KafkaError.NONE, KafkaError.OFFSET_OUT_OF_RANGE):
             return self._end(subscription, f"{subscription.partition}: {read.error.name}")
@@ -250,7 +252,11 @@ class Source:
         return effects + self._send(subscription, read, state, now)
 
     def _send(
-        self, subscription: Subscription, read: CommittedRead, state: PartitionState, now: Instant
+        self,
+        subscription: Subscription,
+        read: HighWatermarkRead,
+        state: PartitionState,
+        now: Instant,
     ) -> Effects:
         effects: Effects = []
         subscription.told = standing_of(state)

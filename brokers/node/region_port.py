@@ -23,7 +23,7 @@ from brokers.partition.replica import Replica
 from brokers.partition.standing import Standing, standings
 from brokers.region import (
     CommitOffsets,
-    CommittedRead,
+    HighWatermarkRead,
     OffsetsPlaced,
     PartitionAdvanced,
     PartitionState,
@@ -32,7 +32,7 @@ from brokers.region import (
     PlaceRefused,
     Propose,
     Proposed,
-    ReadCommitted,
+    ReadToHighWatermark,
     RegionEvent,
     SkipTo,
     TrimMirror,
@@ -55,7 +55,7 @@ class RegionPort:
                 return []
             case PlaceBatches() | SkipTo() | TrimMirror():
                 return self._place(event, now)
-            case ReadCommitted():
+            case ReadToHighWatermark():
                 return self._read(event)
             case Propose(ticket, command):
                 return [*self._context.propose(command, self._proposed(ticket), now)]
@@ -118,14 +118,14 @@ class RegionPort:
 
         return placed
 
-    def _read(self, event: ReadCommitted) -> list[Effect]:
+    def _read(self, event: ReadToHighWatermark) -> list[Effect]:
         replica = self._context.partitions.get(event.partition)
         ticket = self._context.new_ticket()
 
         def answered(read: LogAnswer, now: Instant) -> list[Any]:
             assert isinstance(read, RangeRead)
             return [
-                CommittedRead(
+                HighWatermarkRead(
                     event.ticket,
                     event.partition,
                     event.offset,

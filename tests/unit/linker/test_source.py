@@ -12,7 +12,7 @@ from brokers.ids import TopicPartition
 from brokers.metadata.image.image import Image, TopicImage
 from brokers.records.batch import iter_headers
 from brokers.records.builder import NewRecord, build_batch
-from brokers.region import CommittedRead, PartitionState, ReadCommitted
+from brokers.region import HighWatermarkRead, PartitionState, ReadToHighWatermark
 from linker.desk import Desk
 from linker.errors import MirrorError
 from linker.events import Send
@@ -62,7 +62,7 @@ class Stage:
         self.region = Region(partitions)
         self.desk = Desk(self.region, random.Random(1))  # type: ignore[arg-type]
         self.source = Source(self.desk, Line(3), CHUNK)
-        self.reads: list[ReadCommitted] = []
+        self.reads: list[ReadToHighWatermark] = []
         self.frames: list[Any] = []
 
     @property
@@ -71,7 +71,7 @@ class Stage:
 
     def take(self, effects: list[Any]) -> None:
         for effect in effects:
-            if isinstance(effect, ReadCommitted):
+            if isinstance(effect, ReadToHighWatermark):
                 self.reads.append(effect)
             else:
                 assert isinstance(effect, Send)
@@ -99,7 +99,7 @@ class Stage:
         while offset < end and len(data) < asked.size_max and not error:
             data += batch(offset)
             offset += 1
-        answer = CommittedRead(asked.ticket, asked.partition, asked.offset, data, offset, error)
+        answer = HighWatermarkRead(asked.ticket, asked.partition, asked.offset, data, offset, error)
         self.take(self.desk.answered(answer, 5))
 
     def settle(self) -> None:
