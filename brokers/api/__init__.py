@@ -1,5 +1,5 @@
-"""One file per Kafka API: a wire message in, calls on cores, a reply (now or parked) out.
+"""Kafka's APIs, one file each; `versions` lists which listener serves which.
 
-Each module gives `KEY`, `VERSIONS` (what we advertise) and `handle(context, request, now) -> effects`;
-`versions` gathers them. `context` is what a handler may touch.
+Each file gives `KEY`, `VERSIONS` (first and last that are advertised) and a handler: a class that receives what it uses
+by its constructor and answers with `handle(request, now) -> effects`. `ports` names what handlers use of their node.
 """

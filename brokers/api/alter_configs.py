@@ -4,10 +4,10 @@ Versions 0-2. Old tools read everything, change one key and write everything bac
 """
 
 from brokers.api.config_outcomes import propose
-from brokers.api.context import Context
 from brokers.effects import Effect
 from brokers.events import Request
 from brokers.ids import Instant
+from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import (
     AlterConfigs,
     ConfigChange,
@@ -25,11 +25,17 @@ KEY = 33
 VERSIONS = (0, 2)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, AlterConfigsRequest)
-    command = AlterConfigs(tuple(map(_change, message.resources)), message.validate_only)
-    return propose(context, request, command, [], _response, now)
+class AlterConfigsHandler:
+    """Answers AlterConfigs requests."""
+
+    def __init__(self, channel: ControllerChannel) -> None:
+        self._channel = channel
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, AlterConfigsRequest)
+        command = AlterConfigs(tuple(map(_change, message.resources)), message.validate_only)
+        return propose(self._channel, request, command, [], _response, now)
 
 
 def _change(asked: AlterConfigsResource) -> ConfigChange:

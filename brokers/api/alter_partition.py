@@ -6,7 +6,8 @@ Since version 3 members come with their broker epochs, so that one that came bac
 
 from uuid import UUID
 
-from brokers.api.context import Context, Then, reply_to
+from brokers.api.ports import LocalController, reply_to
+from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
@@ -25,26 +26,33 @@ KEY = 56
 VERSIONS = (2, 3)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    return serve(context, request.message, reply_to(request.ticket), now)
+class AlterPartitionHandler:
+    """Answers AlterPartition requests."""
 
+    def __init__(self, controller: LocalController) -> None:
+        self._controller = controller
 
-def serve(context: Context, message: object, then: Then, now: Instant) -> list[Effect]:
-    assert isinstance(message, AlterPartitionRequest)
-    if not context.plane.is_active:
-        return then(AlterPartitionResponse(error_code=KafkaError.NOT_CONTROLLER), now)
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        return self.serve(request.message, reply_to(request.ticket), now)
 
-    def decided(result: tuple[InSyncOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-        if isinstance(result, Refusal):
-            return then(AlterPartitionResponse(error_code=result.error), now)
-        return then(_response(result), now)
+    def serve(self, message: object, then: Then, now: Instant) -> list[Effect]:
+        assert isinstance(message, AlterPartitionRequest)
+        if not self._controller.is_active:
+            return then(AlterPartitionResponse(error_code=KafkaError.NOT_CONTROLLER), now)
 
-    command = AlterPartition(
-        message.broker_id,
-        message.broker_epoch,
-        tuple((topic.topic_id, tuple(map(_change, topic.partitions))) for topic in message.topics),
-    )
-    return context.decide(command, decided, now)
+        def decided(result: tuple[InSyncOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+            if isinstance(result, Refusal):
+                return then(AlterPartitionResponse(error_code=result.error), now)
+            return then(_response(result), now)
+
+        command = AlterPartition(
+            message.broker_id,
+            message.broker_epoch,
+            tuple(
+                (topic.topic_id, tuple(map(_change, topic.partitions))) for topic in message.topics
+            ),
+        )
+        return self._controller.decide(command, decided, now)
 
 
 def _change(asked: AlterPartitionRequestPartition) -> InSyncChange:

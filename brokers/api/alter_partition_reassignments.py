@@ -3,11 +3,11 @@
 The answer comes once the move has begun; ListPartitionReassignments tells when it is over.
 """
 
-from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
+from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import AlterReassignments
 from brokers.metadata.commands.replica_commands import PartitionOutcome, Reassignment
 from brokers.wire.messages.replication import (
@@ -21,33 +21,39 @@ KEY = 45
 VERSIONS = (0, 1)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, AlterPartitionReassignmentsRequest)
-    command = AlterReassignments(
-        tuple(
-            Reassignment(
-                TopicPartition(topic.name, asked.partition_index),
-                None if asked.replicas is None else tuple(asked.replicas),
-            )
-            for topic in message.topics
-            for asked in topic.partitions
-        ),
-        may_change_factor=message.allow_replication_factor_change,
-    )
+class AlterPartitionReassignmentsHandler:
+    """Answers AlterPartitionReassignments requests."""
 
-    def then(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-        response = AlterPartitionReassignmentsResponse(
-            allow_replication_factor_change=message.allow_replication_factor_change,
-            error_message=None,
+    def __init__(self, channel: ControllerChannel) -> None:
+        self._channel = channel
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, AlterPartitionReassignmentsRequest)
+        command = AlterReassignments(
+            tuple(
+                Reassignment(
+                    TopicPartition(topic.name, asked.partition_index),
+                    None if asked.replicas is None else tuple(asked.replicas),
+                )
+                for topic in message.topics
+                for asked in topic.partitions
+            ),
+            may_change_factor=message.allow_replication_factor_change,
         )
-        if isinstance(result, Refusal):
-            response.error_code, response.error_message = result.error, result.because
-        else:
-            response.responses = _topics(result)
-        return [Reply(request.ticket, response)]
 
-    return context.propose(command, then, now)
+        def then(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+            response = AlterPartitionReassignmentsResponse(
+                allow_replication_factor_change=message.allow_replication_factor_change,
+                error_message=None,
+            )
+            if isinstance(result, Refusal):
+                response.error_code, response.error_message = result.error, result.because
+            else:
+                response.responses = _topics(result)
+            return [Reply(request.ticket, response)]
+
+        return self._channel.propose(command, then, now)
 
 
 def _topics(outcomes: tuple[PartitionOutcome, ...]) -> list[ReassignableTopicResponse]:

@@ -6,12 +6,12 @@ directory named, which kafka-reassign-partitions relies on: it asks again until 
 
 from uuid import UUID
 
-from brokers.api.context import Context
 from brokers.effects import CopyLog, Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
-from brokers.membership.log_dirs import Future, OwnDirectory
+from brokers.membership.log_dirs import Future, OwnDirectories, OwnDirectory
+from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.wire.messages.log_dirs import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsRequest,
@@ -23,45 +23,53 @@ KEY = 34
 VERSIONS = (1, 2)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, AlterReplicaLogDirsRequest)
-    effects: list[Effect] = []
-    topics: dict[str, AlterReplicaLogDirTopicResult] = {}
-    for wanted in message.dirs:
-        for topic in wanted.topics:
-            result = topics.setdefault(
-                topic.name, AlterReplicaLogDirTopicResult(topic_name=topic.name)
-            )
-            for index in topic.partitions:
-                error = KafkaError.NONE
-                try:
-                    effects += _move(context, TopicPartition(topic.name, index), wanted.path)
-                except Refusal as refusal:
-                    error = refusal.error
-                outcome = AlterReplicaLogDirPartitionResult(partition_index=index, error_code=error)
-                result.partitions.append(outcome)
-    response = AlterReplicaLogDirsResponse(results=list(topics.values()))
-    return [*effects, Reply(request.ticket, response)]
+class AlterReplicaLogDirsHandler:
+    """Answers AlterReplicaLogDirs requests."""
 
+    def __init__(self, replicas: HostedPartitions, log_dirs: OwnDirectories) -> None:
+        self._replicas = replicas
+        self._log_dirs = log_dirs
 
-def _move(context: Context, partition: TopicPartition, path: str) -> list[Effect]:
-    directories = context.directories
-    directory = _online(directories.all, path)
-    replica = context.partitions.get(partition)
-    if replica is None:
-        directories.preferred[partition] = directory
-        raise Refusal(KafkaError.REPLICA_NOT_AVAILABLE)
-    if replica.log is None:
-        raise Refusal(KafkaError.KAFKA_STORAGE_ERROR, replica.offline)
-    future = directories.futures.get(partition)
-    if directories.home(partition) == directory:
-        directories.futures.pop(partition, None)
-        return [] if future is None else [CopyLog(partition, None)]
-    if future is not None and future.directory == directory:
-        return []
-    directories.futures[partition] = Future(directory)
-    return [CopyLog(partition, directory)]
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, AlterReplicaLogDirsRequest)
+        effects: list[Effect] = []
+        topics: dict[str, AlterReplicaLogDirTopicResult] = {}
+        for wanted in message.dirs:
+            for topic in wanted.topics:
+                result = topics.setdefault(
+                    topic.name, AlterReplicaLogDirTopicResult(topic_name=topic.name)
+                )
+                for index in topic.partitions:
+                    error = KafkaError.NONE
+                    try:
+                        effects += self._move(TopicPartition(topic.name, index), wanted.path)
+                    except Refusal as refusal:
+                        error = refusal.error
+                    outcome = AlterReplicaLogDirPartitionResult(
+                        partition_index=index, error_code=error
+                    )
+                    result.partitions.append(outcome)
+        response = AlterReplicaLogDirsResponse(results=list(topics.values()))
+        return [*effects, Reply(request.ticket, response)]
+
+    def _move(self, partition: TopicPartition, path: str) -> list[Effect]:
+        directories = self._log_dirs
+        directory = _online(directories.all, path)
+        replica = self._replicas.get(partition)
+        if replica is None:
+            directories.preferred[partition] = directory
+            raise Refusal(KafkaError.REPLICA_NOT_AVAILABLE)
+        if replica.log is None:
+            raise Refusal(KafkaError.KAFKA_STORAGE_ERROR, replica.offline)
+        future = directories.futures.get(partition)
+        if directories.home(partition) == directory:
+            directories.futures.pop(partition, None)
+            return [] if future is None else [CopyLog(partition, None)]
+        if future is not None and future.directory == directory:
+            return []
+        directories.futures[partition] = Future(directory)
+        return [CopyLog(partition, directory)]
 
 
 def _online(log_dirs: tuple[OwnDirectory, ...], path: str) -> UUID:

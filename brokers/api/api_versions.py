@@ -5,13 +5,15 @@ can't be parsed); see `unsupported`. Features whose lowest level is 0 are left o
 """
 
 import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
-from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
-from brokers.events import Request
+from brokers.events import Listener, Request
 from brokers.ids import Instant
 from brokers.metadata.cluster.broker_registration import FEATURES
+from brokers.metadata.log.raft_manager import RaftManager
 from brokers.wire.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -20,6 +22,8 @@ from brokers.wire.messages.api_versions import (
     SupportedFeatureKey,
 )
 
+Advertised: TypeAlias = Callable[[Listener], Mapping[int, tuple[int, int]]]
+
 KEY = 18
 VERSIONS = (0, 4)
 NAMES_CLIENT_FROM = 3
@@ -27,13 +31,41 @@ ZERO_FEATURES_FROM = 4
 _CLIENT_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")  # KIP-511
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, ApiVersionsRequest)
-    if request.api_version >= NAMES_CLIENT_FROM and not _names_software(message):
-        refused = ApiVersionsResponse(error_code=KafkaError.INVALID_REQUEST)
-        return [Reply(request.ticket, refused)]
-    return [Reply(request.ticket, _response(context, request))]
+class ApiVersionsHandler:
+    """Answers ApiVersions requests."""
+
+    def __init__(self, raft: RaftManager, advertised: Advertised) -> None:
+        """`advertised` gives the APIs of a listener: key -> first and last version."""
+        self._raft = raft
+        self._advertised = advertised
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, ApiVersionsRequest)
+        if request.api_version >= NAMES_CLIENT_FROM and not _names_software(message):
+            refused = ApiVersionsResponse(error_code=KafkaError.INVALID_REQUEST)
+            return [Reply(request.ticket, refused)]
+        return [Reply(request.ticket, self._response(request))]
+
+    def _response(self, request: Request) -> ApiVersionsResponse:
+        version = request.api_version
+        response = ApiVersionsResponse(finalized_features_epoch=self._raft.committed_offset)
+        for key, (lowest, highest) in self._advertised(request.listener).items():
+            response.api_keys.append(
+                ApiVersion(api_key=key, min_version=lowest, max_version=highest)
+            )
+        for feature in FEATURES:
+            if feature.lowest > 0 or version >= ZERO_FEATURES_FROM:
+                response.supported_features.append(
+                    SupportedFeatureKey(
+                        name=feature.name, min_version=feature.lowest, max_version=feature.highest
+                    )
+                )
+        for name, level in sorted(self._raft.finalized_features.items()):
+            response.finalized_features.append(
+                FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
+            )
+        return response
 
 
 def unsupported() -> ApiVersionsResponse:
@@ -45,24 +77,3 @@ def unsupported() -> ApiVersionsResponse:
 def _names_software(message: ApiVersionsRequest) -> bool:
     names = (message.client_software_name, message.client_software_version)
     return all(_CLIENT_SOFTWARE.fullmatch(name) for name in names)
-
-
-def _response(context: Context, request: Request) -> ApiVersionsResponse:
-    from brokers.api.versions import advertised  # gathered from every API file, this one included
-
-    version = request.api_version
-    response = ApiVersionsResponse(finalized_features_epoch=context.plane.committed_offset)
-    for key, (lowest, highest) in advertised(request.listener).items():
-        response.api_keys.append(ApiVersion(api_key=key, min_version=lowest, max_version=highest))
-    for feature in FEATURES:
-        if feature.lowest > 0 or version >= ZERO_FEATURES_FROM:
-            response.supported_features.append(
-                SupportedFeatureKey(
-                    name=feature.name, min_version=feature.lowest, max_version=feature.highest
-                )
-            )
-    for name, level in sorted(context.plane.finalized_features.items()):
-        response.finalized_features.append(
-            FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
-        )
-    return response

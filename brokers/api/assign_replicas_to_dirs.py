@@ -6,7 +6,8 @@ Version 0, for nodes.
 from collections.abc import Iterator
 from uuid import UUID
 
-from brokers.api.context import Context, Then, reply_to
+from brokers.api.ports import LocalController, reply_to
+from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
@@ -25,22 +26,27 @@ KEY = 73
 VERSIONS = (0, 0)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    return serve(context, request.message, reply_to(request.ticket), now)
+class AssignReplicasToDirsHandler:
+    """Answers AssignReplicasToDirs requests."""
 
+    def __init__(self, controller: LocalController) -> None:
+        self._controller = controller
 
-def serve(context: Context, message: object, then: Then, now: Instant) -> list[Effect]:
-    assert isinstance(message, AssignReplicasToDirsRequest)
-    if not context.plane.is_active:
-        return then(AssignReplicasToDirsResponse(error_code=KafkaError.NOT_CONTROLLER), now)
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        return self.serve(request.message, reply_to(request.ticket), now)
 
-    def decided(result: tuple[AssignedReplica, ...] | Refusal, now: Instant) -> list[Effect]:
-        if isinstance(result, Refusal):
-            return then(AssignReplicasToDirsResponse(error_code=result.error), now)
-        return then(_response(result), now)
+    def serve(self, message: object, then: Then, now: Instant) -> list[Effect]:
+        assert isinstance(message, AssignReplicasToDirsRequest)
+        if not self._controller.is_active:
+            return then(AssignReplicasToDirsResponse(error_code=KafkaError.NOT_CONTROLLER), now)
 
-    command = AssignReplicas(message.broker_id, message.broker_epoch, tuple(_replicas(message)))
-    return context.decide(command, decided, now)
+        def decided(result: tuple[AssignedReplica, ...] | Refusal, now: Instant) -> list[Effect]:
+            if isinstance(result, Refusal):
+                return then(AssignReplicasToDirsResponse(error_code=result.error), now)
+            return then(_response(result), now)
+
+        command = AssignReplicas(message.broker_id, message.broker_epoch, tuple(_replicas(message)))
+        return self._controller.decide(command, decided, now)
 
 
 def _replicas(message: AssignReplicasToDirsRequest) -> Iterator[tuple[UUID, UUID, int]]:

@@ -3,7 +3,8 @@
 It names the log directories that failed (KIP-858); that some are cordoned (KIP-1066) is not looked at.
 """
 
-from brokers.api.context import Context, Then, reply_to
+from brokers.api.ports import Heard, LocalController, reply_to
+from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
@@ -19,34 +20,40 @@ KEY = 63
 VERSIONS = (0, 2)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, BrokerHeartbeatRequest)
-    context.heard(message.broker_id, request.ticket, now)
-    return serve(context, message, reply_to(request.ticket), now)
+class BrokerHeartbeatHandler:
+    """Answers BrokerHeartbeat requests."""
 
+    def __init__(self, controller: LocalController, heard: Heard) -> None:
+        self._controller = controller
+        self._heard = heard
 
-def serve(context: Context, message: object, then: Then, now: Instant) -> list[Effect]:
-    assert isinstance(message, BrokerHeartbeatRequest)
-    if not context.plane.is_active:
-        return then(BrokerHeartbeatResponse(error_code=KafkaError.NOT_CONTROLLER), now)
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, BrokerHeartbeatRequest)
+        self._heard(message.broker_id, request.ticket, now)
+        return self.serve(message, reply_to(request.ticket), now)
 
-    def decided(result: HeartbeatOutcome | Refusal, now: Instant) -> list[Effect]:
-        if isinstance(result, Refusal):
-            return then(BrokerHeartbeatResponse(error_code=result.error), now)
-        response = BrokerHeartbeatResponse(
-            is_caught_up=result.is_caught_up,
-            is_fenced=result.is_fenced,
-            should_shut_down=result.should_shut_down,
+    def serve(self, message: object, then: Then, now: Instant) -> list[Effect]:
+        assert isinstance(message, BrokerHeartbeatRequest)
+        if not self._controller.is_active:
+            return then(BrokerHeartbeatResponse(error_code=KafkaError.NOT_CONTROLLER), now)
+
+        def decided(result: HeartbeatOutcome | Refusal, now: Instant) -> list[Effect]:
+            if isinstance(result, Refusal):
+                return then(BrokerHeartbeatResponse(error_code=result.error), now)
+            response = BrokerHeartbeatResponse(
+                is_caught_up=result.is_caught_up,
+                is_fenced=result.is_fenced,
+                should_shut_down=result.should_shut_down,
+            )
+            return then(response, now)
+
+        command = BrokerHeartbeat(
+            broker_id=message.broker_id,
+            broker_epoch=message.broker_epoch,
+            metadata_offset=message.current_metadata_offset,
+            want_fence=message.want_fence,
+            want_shut_down=message.want_shut_down,
+            offline_dirs=tuple(message.offline_log_dirs),
         )
-        return then(response, now)
-
-    command = BrokerHeartbeat(
-        broker_id=message.broker_id,
-        broker_epoch=message.broker_epoch,
-        metadata_offset=message.current_metadata_offset,
-        want_fence=message.want_fence,
-        want_shut_down=message.want_shut_down,
-        offline_dirs=tuple(message.offline_log_dirs),
-    )
-    return context.decide(command, decided, now)
+        return self._controller.decide(command, decided, now)

@@ -1,7 +1,8 @@
 """BrokerRegistration (key 62): a broker's new life begins (KIP-631). Versions 0-4, between nodes."""
 
-from brokers.api.context import Context, Then, reply_to
+from brokers.api.ports import LocalController, reply_to
 from brokers.config.endpoints import DATA_LISTENER
+from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
@@ -17,24 +18,29 @@ KEY = 62
 VERSIONS = (0, 4)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    return serve(context, request.message, reply_to(request.ticket), now)
+class BrokerRegistrationHandler:
+    """Answers BrokerRegistration requests."""
 
+    def __init__(self, controller: LocalController) -> None:
+        self._controller = controller
 
-def serve(context: Context, message: object, then: Then, now: Instant) -> list[Effect]:
-    assert isinstance(message, BrokerRegistrationRequest)
-    if not context.plane.is_active:
-        return then(BrokerRegistrationResponse(error_code=KafkaError.NOT_CONTROLLER), now)
-    listener = _for_clients(message)
-    if listener is None:
-        return then(BrokerRegistrationResponse(error_code=KafkaError.INVALID_REGISTRATION), now)
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        return self.serve(request.message, reply_to(request.ticket), now)
 
-    def decided(result: int | Refusal, now: Instant) -> list[Effect]:
-        if isinstance(result, Refusal):
-            return then(BrokerRegistrationResponse(error_code=result.error), now)
-        return then(BrokerRegistrationResponse(broker_epoch=result), now)
+    def serve(self, message: object, then: Then, now: Instant) -> list[Effect]:
+        assert isinstance(message, BrokerRegistrationRequest)
+        if not self._controller.is_active:
+            return then(BrokerRegistrationResponse(error_code=KafkaError.NOT_CONTROLLER), now)
+        listener = _for_clients(message)
+        if listener is None:
+            return then(BrokerRegistrationResponse(error_code=KafkaError.INVALID_REGISTRATION), now)
 
-    return context.decide(_command(message, listener), decided, now)
+        def decided(result: int | Refusal, now: Instant) -> list[Effect]:
+            if isinstance(result, Refusal):
+                return then(BrokerRegistrationResponse(error_code=result.error), now)
+            return then(BrokerRegistrationResponse(broker_epoch=result), now)
+
+        return self._controller.decide(_command(message, listener), decided, now)
 
 
 def _for_clients(message: BrokerRegistrationRequest) -> Listener | None:

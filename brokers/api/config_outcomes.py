@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 
-from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
+from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import AlterConfigs, ConfigOutcome
 
 
 def propose(
-    context: Context,
+    channel: ControllerChannel,
     request: Request,
     command: AlterConfigs,
     refused: list[ConfigOutcome],
@@ -30,4 +30,4 @@ def propose(
             )
         return [Reply(request.ticket, to_response([*refused, *result]))]
 
-    return context.propose(command, then, now)
+    return channel.propose(command, then, now)

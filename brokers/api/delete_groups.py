@@ -1,6 +1,6 @@
 """DeleteGroups (key 42): forget empty groups and their offsets. Versions 0-2."""
 
-from brokers.api.context import Context
+from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.events import Request
 from brokers.groups.requests import DeleteGroupsAnswer
@@ -15,12 +15,18 @@ KEY = 42
 VERSIONS = (0, 2)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, DeleteGroupsRequest)
-    context.answer(request.ticket, _response)
-    deleting = context.groups.delete(request.ticket, message.groups_names, now)
-    return context.run_groups(deleting, now)
+class DeleteGroupsHandler:
+    """Answers DeleteGroups requests."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, DeleteGroupsRequest)
+        self._groups.answer(request.ticket, _response)
+        deleting = self._groups.coordinator.delete(request.ticket, message.groups_names, now)
+        return self._groups.run(deleting, now)
 
 
 def _response(answer: DeleteGroupsAnswer) -> DeleteGroupsResponse:

@@ -5,12 +5,13 @@ effect that persists the new start: a crash in between brings records back, whic
 deletes them again.
 """
 
-from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
+from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
+from brokers.purgatory import Purgatory
 from brokers.wire.messages.partition_offsets import (
     DeleteRecordsPartition,
     DeleteRecordsPartitionResult,
@@ -69,34 +70,40 @@ class PendingTrims:
         return self.answer()
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, DeleteRecordsRequest)
-    effects: list[Effect] = []
-    pending = PendingTrims(request.ticket)
-    for topic in message.topics:
-        answer = DeleteRecordsTopicResult(name=topic.name)
-        pending.response.topics.append(answer)
-        for asked in topic.partitions:
-            item = DeleteRecordsPartitionResult(
-                partition_index=asked.partition_index, low_watermark=-1
-            )
-            answer.partitions.append(item)
-            try:
-                replica = _admit(context, TopicPartition(topic.name, asked.partition_index))
-                effects += pending.trim(replica, asked, item)
-            except Refusal as refusal:
-                item.error_code = refusal.error
-    if not pending.is_done:
-        context.expiry.put(pending, message.timeout_ms, now)
-    return effects + pending.answer()
+class DeleteRecordsHandler:
+    """Answers DeleteRecords requests."""
 
+    def __init__(self, replicas: HostedPartitions, purgatory: Purgatory) -> None:
+        self._replicas = replicas
+        self._purgatory = purgatory
 
-def _admit(context: Context, partition: TopicPartition) -> Replica:
-    replica = context.require_leader(partition)
-    replica.require_log()
-    if partition.topic in INTERNAL_TOPICS:
-        raise Refusal(KafkaError.INVALID_TOPIC_EXCEPTION)
-    if replica.writer is not None:
-        raise Refusal(KafkaError.POLICY_VIOLATION, "a mirror follows its source's log start")
-    return replica
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, DeleteRecordsRequest)
+        effects: list[Effect] = []
+        pending = PendingTrims(request.ticket)
+        for topic in message.topics:
+            answer = DeleteRecordsTopicResult(name=topic.name)
+            pending.response.topics.append(answer)
+            for asked in topic.partitions:
+                item = DeleteRecordsPartitionResult(
+                    partition_index=asked.partition_index, low_watermark=-1
+                )
+                answer.partitions.append(item)
+                try:
+                    replica = self._admit(TopicPartition(topic.name, asked.partition_index))
+                    effects += pending.trim(replica, asked, item)
+                except Refusal as refusal:
+                    item.error_code = refusal.error
+        if not pending.is_done:
+            self._purgatory.put(pending, message.timeout_ms, now)
+        return effects + pending.answer()
+
+    def _admit(self, partition: TopicPartition) -> Replica:
+        replica = self._replicas.require_leader(partition)
+        replica.require_log()
+        if partition.topic in INTERNAL_TOPICS:
+            raise Refusal(KafkaError.INVALID_TOPIC_EXCEPTION)
+        if replica.writer is not None:
+            raise Refusal(KafkaError.POLICY_VIOLATION, "a mirror follows its source's log start")
+        return replica

@@ -6,7 +6,7 @@ with their default.
 
 from collections.abc import Iterator, Sequence
 
-from brokers.api.context import Context
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
@@ -16,6 +16,7 @@ from brokers.metadata.configs.broker_configs import BrokerSetting, broker_settin
 from brokers.metadata.configs.config_keys import TOPIC_KEYS, ConfigKey
 from brokers.metadata.configs.configs import ConfigSource, Setting, topic_settings
 from brokers.metadata.topics.names import check_name
+from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -29,23 +30,67 @@ KEY = 32
 VERSIONS = (1, 4)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, DescribeConfigsRequest)
-    asked = {(item.resource_type, item.resource_name): item for item in message.resources}
-    response = DescribeConfigsResponse()
-    for resource in asked.values():
-        result = DescribeConfigsResult(
-            resource_type=resource.resource_type,
-            resource_name=resource.resource_name,
-            error_message=None,
-        )
-        response.results.append(result)
-        try:
-            result.configs = [_trimmed(config, message) for config in _configs(context, resource)]
-        except Refusal as refusal:
-            result.error_code, result.error_message = refusal.error, refusal.because
-    return [Reply(request.ticket, response)]
+class DescribeConfigsHandler:
+    """Answers DescribeConfigs requests."""
+
+    def __init__(self, config: BrokerConfig, metadata: MetadataCache) -> None:
+        self._config = config
+        self._metadata = metadata
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, DescribeConfigsRequest)
+        asked = {(item.resource_type, item.resource_name): item for item in message.resources}
+        response = DescribeConfigsResponse()
+        for resource in asked.values():
+            result = DescribeConfigsResult(
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+                error_message=None,
+            )
+            response.results.append(result)
+            try:
+                result.configs = [_trimmed(config, message) for config in self._configs(resource)]
+            except Refusal as refusal:
+                result.error_code, result.error_message = refusal.error, refusal.because
+        return [Reply(request.ticket, response)]
+
+    def _configs(
+        self, resource: DescribeConfigsResource
+    ) -> Iterator[DescribeConfigsResourceResult]:
+        keys = resource.configuration_keys
+        wanted = None if keys is None else frozenset(keys)
+        match resource.resource_type:
+            case ResourceType.TOPIC:
+                configs = self._of_topic(resource.resource_name)
+            case ResourceType.BROKER:
+                configs = self._of_broker(resource.resource_name)
+            case kind:
+                raise Refusal(
+                    KafkaError.INVALID_REQUEST, f"resource type {kind} has no settings here"
+                )
+        return (config for config in configs if wanted is None or config.name in wanted)
+
+    def _of_topic(self, topic: str) -> list[DescribeConfigsResourceResult]:
+        check_name(topic)
+        if topic not in self._metadata.image.topics_by_name:
+            raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {topic}")
+        described = []
+        for key in TOPIC_KEYS.values():
+            settings = tuple(topic_settings(self._metadata.image, self._config, topic, key))
+            if key.is_listed or settings[0].source is ConfigSource.TOPIC:
+                described.append(_of_key(key, settings))
+        return described
+
+    def _of_broker(self, name: str) -> list[DescribeConfigsResourceResult]:
+        """A broker by its id; the empty name is what was set for all brokers while they ran."""
+        if name == "":
+            return [_of_setting(setting) for setting in dynamic_defaults(self._metadata.image)]
+        if name != str(self._config.node_id):
+            because = f"broker {name} is not this one ({self._config.node_id}): ask it"
+            raise Refusal(KafkaError.INVALID_REQUEST, because)
+        settings = broker_settings(self._metadata.image, self._config)
+        return [_of_setting(setting) for setting in settings]
 
 
 def _trimmed(
@@ -56,33 +101,6 @@ def _trimmed(
     if not message.include_documentation:
         config.documentation = None
     return config
-
-
-def _configs(
-    context: Context, resource: DescribeConfigsResource
-) -> Iterator[DescribeConfigsResourceResult]:
-    keys = resource.configuration_keys
-    wanted = None if keys is None else frozenset(keys)
-    match resource.resource_type:
-        case ResourceType.TOPIC:
-            configs = _of_topic(context, resource.resource_name)
-        case ResourceType.BROKER:
-            configs = _of_broker(context, resource.resource_name)
-        case kind:
-            raise Refusal(KafkaError.INVALID_REQUEST, f"resource type {kind} has no settings here")
-    return (config for config in configs if wanted is None or config.name in wanted)
-
-
-def _of_topic(context: Context, topic: str) -> list[DescribeConfigsResourceResult]:
-    check_name(topic)
-    if topic not in context.image.topics_by_name:
-        raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {topic}")
-    described = []
-    for key in TOPIC_KEYS.values():
-        settings = tuple(topic_settings(context.image, context.config, topic, key))
-        if key.is_listed or settings[0].source is ConfigSource.TOPIC:
-            described.append(_of_key(key, settings))
-    return described
 
 
 def _of_key(key: ConfigKey, settings: Sequence[Setting]) -> DescribeConfigsResourceResult:
@@ -98,17 +116,6 @@ def _of_key(key: ConfigKey, settings: Sequence[Setting]) -> DescribeConfigsResou
 
 def _synonym(setting: Setting) -> DescribeConfigsSynonym:
     return DescribeConfigsSynonym(name=setting.name, value=setting.value, source=setting.source)
-
-
-def _of_broker(context: Context, name: str) -> list[DescribeConfigsResourceResult]:
-    """A broker by its id; the empty name is what was set for all brokers while they ran."""
-    if name == "":
-        return [_of_setting(setting) for setting in dynamic_defaults(context.image)]
-    if name != str(context.config.node_id):
-        because = f"broker {name} is not this one ({context.config.node_id}): ask it"
-        raise Refusal(KafkaError.INVALID_REQUEST, because)
-    settings = broker_settings(context.image, context.config)
-    return [_of_setting(setting) for setting in settings]
 
 
 def _of_setting(setting: BrokerSetting) -> DescribeConfigsResourceResult:

@@ -3,7 +3,7 @@
 Versions 0-6; 6 says GROUP_ID_NOT_FOUND (KIP-1043) where older ones call the group Dead.
 """
 
-from brokers.api.context import Context
+from brokers.api.ports import Groups
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Request
@@ -25,15 +25,21 @@ GROUP_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8
 NOT_ASKED = -(1 << 31)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, DescribeGroupsRequest)
-    operations = GROUP_OPERATIONS if message.include_authorized_operations else NOT_ASKED
-    groups = [
-        _group(description, operations, request.api_version)
-        for description in context.groups.describe(message.groups)
-    ]
-    return [Reply(request.ticket, DescribeGroupsResponse(groups=groups))]
+class DescribeGroupsHandler:
+    """Answers DescribeGroups requests."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, DescribeGroupsRequest)
+        operations = GROUP_OPERATIONS if message.include_authorized_operations else NOT_ASKED
+        groups = [
+            _group(description, operations, request.api_version)
+            for description in self._groups.coordinator.describe(message.groups)
+        ]
+        return [Reply(request.ticket, DescribeGroupsResponse(groups=groups))]
 
 
 def _group(description: GroupDescription, operations: int, version: int) -> DescribedGroup:

@@ -1,11 +1,11 @@
 """DescribeProducers (key 61): what a partition remembers of its idempotent producers (KIP-664). Version 0."""
 
-from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
 from brokers.log.producers import Producer
+from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.wire.messages.producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,
@@ -18,31 +18,36 @@ KEY = 61
 VERSIONS = (0, 0)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, DescribeProducersRequest)
-    topics = [
-        DescribeProducersResponseTopic(
-            name=topic.name,
-            partitions=[
-                _partition(context, TopicPartition(topic.name, index))
-                for index in topic.partition_indexes
-            ],
-        )
-        for topic in message.topics
-    ]
-    return [Reply(request.ticket, DescribeProducersResponse(topics=topics))]
+class DescribeProducersHandler:
+    """Answers DescribeProducers requests."""
 
+    def __init__(self, replicas: HostedPartitions) -> None:
+        self._replicas = replicas
 
-def _partition(context: Context, partition: TopicPartition) -> DescribeProducersResponsePartition:
-    item = DescribeProducersResponsePartition(partition_index=partition.partition)
-    try:
-        log = context.require(partition).require_log()
-    except Refusal as refusal:
-        item.error_code, item.error_message = refusal.error, refusal.because
-    else:
-        item.active_producers = [_state(*known) for known in log.producers]
-    return item
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, DescribeProducersRequest)
+        topics = [
+            DescribeProducersResponseTopic(
+                name=topic.name,
+                partitions=[
+                    self._partition(TopicPartition(topic.name, index))
+                    for index in topic.partition_indexes
+                ],
+            )
+            for topic in message.topics
+        ]
+        return [Reply(request.ticket, DescribeProducersResponse(topics=topics))]
+
+    def _partition(self, partition: TopicPartition) -> DescribeProducersResponsePartition:
+        item = DescribeProducersResponsePartition(partition_index=partition.partition)
+        try:
+            log = self._replicas.require(partition).require_log()
+        except Refusal as refusal:
+            item.error_code, item.error_message = refusal.error, refusal.because
+        else:
+            item.active_producers = [_state(*known) for known in log.producers]
+        return item
 
 
 def _state(producer_id: int, producer: Producer) -> ProducerState:

@@ -6,11 +6,11 @@ whose leader changes or can't.
 
 from collections.abc import Iterable
 
-from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
+from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import ElectLeaders
 from brokers.metadata.commands.replica_commands import ElectionType, PartitionOutcome
 from brokers.wire.messages.replication import (
@@ -25,25 +25,31 @@ VERSIONS = (0, 2)
 ERROR_OF_ALL_FROM = 1  # before, there are only those of the partitions
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, ElectLeadersRequest)
-    names = _names(message)
-    try:
-        election = ElectionType(message.election_type)
-    except ValueError:
-        because = f"there is no election of type {message.election_type}"
-        refused = Refusal(KafkaError.INVALID_REQUEST, because)
-        return [Reply(request.ticket, _refusal(names, refused, request.api_version))]
+class ElectLeadersHandler:
+    """Answers ElectLeaders requests."""
 
-    def then(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-        if isinstance(result, Refusal):
-            response = _refusal(names, result, request.api_version)
-        else:
-            response = _response(result)
-        return [Reply(request.ticket, response)]
+    def __init__(self, channel: ControllerChannel) -> None:
+        self._channel = channel
 
-    return context.propose(ElectLeaders(election, names), then, now)
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, ElectLeadersRequest)
+        names = _names(message)
+        try:
+            election = ElectionType(message.election_type)
+        except ValueError:
+            because = f"there is no election of type {message.election_type}"
+            refused = Refusal(KafkaError.INVALID_REQUEST, because)
+            return [Reply(request.ticket, _refusal(names, refused, request.api_version))]
+
+        def then(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+            if isinstance(result, Refusal):
+                response = _refusal(names, result, request.api_version)
+            else:
+                response = _response(result)
+            return [Reply(request.ticket, response)]
+
+        return self._channel.propose(ElectLeaders(election, names), then, now)
 
 
 def _names(message: ElectLeadersRequest) -> tuple[TopicPartition, ...] | None:

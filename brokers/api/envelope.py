@@ -4,7 +4,7 @@ Kafka's envelope holds a client's whole request (KIP-590); ours holds a command,
 controller has no request of Kafka's. NOT_CONTROLLER in the envelope itself means that the command was not taken.
 """
 
-from brokers.api.context import Context, reply_to
+from brokers.api.ports import LocalController, reply_to
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
@@ -15,27 +15,35 @@ from brokers.membership.encoding import (
     decode_command,
     encode_outcome,
 )
+from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.forwarding import EnvelopeRequest, EnvelopeResponse
 
 KEY = 58
 VERSIONS = (0, 0)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, EnvelopeRequest)
-    reply = reply_to(request.ticket)
-    if not context.plane.is_active:
-        return reply(EnvelopeResponse(error_code=KafkaError.NOT_CONTROLLER), now)
-    try:
-        command = decode_command(message.request_data)
-    except EncodingError:
-        return reply(EnvelopeResponse(error_code=KafkaError.INVALID_REQUEST), now)
+class EnvelopeHandler:
+    """Answers Envelope requests."""
 
-    def then(result: object | Refusal, now: Instant) -> list[Effect]:
-        # The image here has the decision, and perhaps later ones: who asked waits for all of them.
-        outcome = Outcome(result, context.image.next_offset)
-        data = encode_outcome(type(command), outcome)
-        return reply(EnvelopeResponse(response_data=data), now)
+    def __init__(self, metadata: MetadataCache, controller: LocalController) -> None:
+        self._metadata = metadata
+        self._controller = controller
 
-    return context.decide(command, then, now)
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, EnvelopeRequest)
+        reply = reply_to(request.ticket)
+        if not self._controller.is_active:
+            return reply(EnvelopeResponse(error_code=KafkaError.NOT_CONTROLLER), now)
+        try:
+            command = decode_command(message.request_data)
+        except EncodingError:
+            return reply(EnvelopeResponse(error_code=KafkaError.INVALID_REQUEST), now)
+
+        def then(result: object | Refusal, now: Instant) -> list[Effect]:
+            # The image here has the decision, and perhaps later ones: who asked waits for all of them.
+            outcome = Outcome(result, self._metadata.image.next_offset)
+            data = encode_outcome(type(command), outcome)
+            return reply(EnvelopeResponse(response_data=data), now)
+
+        return self._controller.decide(command, then, now)

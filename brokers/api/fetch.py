@@ -7,13 +7,17 @@ A request that finds less than its minimum parks until enough has been committed
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from brokers.api.context import Context
+from brokers.config.broker_config import BrokerConfig
+from brokers.continuations import Continuations
 from brokers.effects import Effect, FindRanges, Range, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, RangeFound, RangesFound, Request
 from brokers.ids import Instant, Offset, TopicPartition
+from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.partition.replica import Replica
 from brokers.replication.current_leader import HINTED, current_leader
+from brokers.replication.replication import Replication
+from brokers.timers import Timers
 from brokers.wire.messages.fetch import (
     EpochEndOffset,
     FetchableTopicResponse,
@@ -49,7 +53,7 @@ class PendingFetch:
     __slots__ = (
         "_asked",
         "_complete_now",
-        "_context",
+        "_api",
         "_key",
         "_message",
         "_missing",
@@ -60,8 +64,8 @@ class PendingFetch:
         "_wanted",
     )
 
-    def __init__(self, context: Context, request: Request, message: FetchRequest) -> None:
-        self._context = context
+    def __init__(self, api: "FetchHandler", request: Request, message: FetchRequest) -> None:
+        self._api = api
         self._request = request
         self._message = message
         self._response = FetchResponse()
@@ -75,7 +79,7 @@ class PendingFetch:
 
     def start(self, now: Instant) -> list[Effect]:
         for topic in self._message.topics:
-            name = _topic_name(self._context, self._request.api_version, topic)
+            name = self._api.topic_name(self._request.api_version, topic)
             answer = FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id)
             self._response.responses.append(answer)
             answer.partitions.extend(self._partitions(name, topic, now))
@@ -88,13 +92,15 @@ class PendingFetch:
             answer = PartitionData(
                 partition_index=asked.partition, high_watermark=-1, aborted_transactions=None
             )
-            replica = None if name is None else self._context.partitions.get(
+            replica = None if name is None else self._api.replicas.get(
                 TopicPartition(name, asked.partition)
             )  # fmt: skip
             try:
                 if name is None:
                     raise Refusal(KafkaError.UNKNOWN_TOPIC_ID)
-                replica = replica or self._context.require(TopicPartition(name, asked.partition))
+                replica = replica or self._api.replicas.require(
+                    TopicPartition(name, asked.partition)
+                )
                 if self._admit(replica, asked, answer, now):
                     self._wanted.append(Wanted(replica, asked, answer))
             except Refusal as refusal:
@@ -137,7 +143,7 @@ class PendingFetch:
         """Whether the client is sent to a follower in its rack (KIP-392)."""
         if replica.leadership is None or not self._message.rack_id:
             return False
-        preferred = self._context.replication.preferred_replica(
+        preferred = self._api.replication.preferred_replica(
             replica, self._message.rack_id, asked.fetch_offset, now
         )
         if preferred is None:
@@ -151,8 +157,8 @@ class PendingFetch:
         found = None
         if name is not None and self._request.api_version >= LEADER_HINTS_FROM:
             found = current_leader(
-                self._context.image,
-                self._context.partitions,
+                self._api.metadata.image,
+                self._api.replicas.all,
                 TopicPartition(name, answer.partition_index),
             )
         if found is None:
@@ -191,10 +197,9 @@ class PendingFetch:
         ]
         if not self._asked:
             return self._decide(now)
-        ticket = self._context.new_ticket()
-        self._context.answered[ticket] = self._on_found
+        ticket = self._api.continuations.on_storage(self._on_found)
         ranges = tuple(self._range(wanted) for wanted in self._asked)
-        size_max = min(self._message.max_bytes, self._context.config.fetch_max_bytes)
+        size_max = min(self._message.max_bytes, self._api.bytes_max)
         return [FindRanges(ticket, ranges, size_max)]
 
     def _range(self, wanted: Wanted) -> Range:
@@ -232,8 +237,8 @@ class PendingFetch:
             wanted.replica.waiting.for_growth(self._key, self._on_growth)
         if self._timer is None:
             due = now + self._message.max_wait_ms
-            self._timer = self._context.timers.set(due, self._on_time)
-            self._context.abandoned[self._key] = self._abandon
+            self._timer = self._api.timers.set(due, self._on_time)
+            self._api.continuations.abandoned[self._key] = self._abandon
         return []
 
     def _on_growth(self, size: int, now: Instant) -> list[Effect]:
@@ -255,7 +260,7 @@ class PendingFetch:
         return self._read(now)
 
     def _why_closed(self, replica: Replica) -> KafkaError:
-        if self._context.partitions.get(replica.partition) is replica:
+        if self._api.replicas.get(replica.partition) is replica:
             return KafkaError.KAFKA_STORAGE_ERROR
         return KafkaError.UNKNOWN_TOPIC_OR_PARTITION
 
@@ -265,7 +270,7 @@ class PendingFetch:
 
     def _forget_timer(self) -> None:
         if self._timer is not None:
-            self._context.timers.cancel(self._timer)
+            self._api.timers.cancel(self._timer)
             self._timer = None
 
     def _leave(self) -> None:
@@ -274,7 +279,7 @@ class PendingFetch:
 
     def _reply(self) -> list[Effect]:
         self._forget_timer()
-        self._context.abandoned.pop(self._key, None)
+        self._api.continuations.abandoned.pop(self._key, None)
         for topic in self._response.responses:
             for answer in topic.partitions:
                 if answer.records is None:
@@ -282,19 +287,38 @@ class PendingFetch:
         return [Reply(self._request.ticket, self._response)]
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, FetchRequest)
-    if message.replica_state is not None and message.replica_state.replica_id >= 0:
-        return context.replication.on_fetch(request, now)
-    if message.session_epoch > 0:
-        refused = FetchResponse(error_code=KafkaError.FETCH_SESSION_ID_NOT_FOUND)
-        return [Reply(request.ticket, refused)]
-    return PendingFetch(context, request, message).start(now)
+class FetchHandler:
+    """Answers Fetch requests: a consumer's here, a follower's by `Replication`."""
 
+    def __init__(
+        self,
+        config: BrokerConfig,
+        metadata: MetadataCache,
+        replicas: HostedPartitions,
+        replication: Replication,
+        continuations: Continuations,
+        timers: Timers,
+    ) -> None:
+        self.bytes_max = config.fetch_max_bytes
+        self.metadata = metadata
+        self.replicas = replicas
+        self.replication = replication
+        self.continuations = continuations
+        self.timers = timers
 
-def _topic_name(context: Context, version: int, topic: FetchTopic) -> str | None:
-    if version < TOPIC_IDS_FROM:
-        return topic.topic
-    known = context.image.topics_by_id.get(topic.topic_id)
-    return None if known is None else known.name
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, FetchRequest)
+        if message.replica_state is not None and message.replica_state.replica_id >= 0:
+            return self.replication.on_fetch(request, now)
+        if message.session_epoch > 0:
+            refused = FetchResponse(error_code=KafkaError.FETCH_SESSION_ID_NOT_FOUND)
+            return [Reply(request.ticket, refused)]
+        return PendingFetch(self, request, message).start(now)
+
+    def topic_name(self, version: int, topic: FetchTopic) -> str | None:
+        """None for a topic id that is not known."""
+        if version < TOPIC_IDS_FROM:
+            return topic.topic
+        known = self.metadata.image.topics_by_id.get(topic.topic_id)
+        return None if known is None else known.name

@@ -1,6 +1,6 @@
 """Heartbeat (key 12): a member is alive, and learns whether its generation still is. Versions 0-4."""
 
-from brokers.api.context import Context
+from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.events import Request
 from brokers.groups.requests import HeartbeatAnswer, HeartbeatRequest
@@ -12,17 +12,23 @@ KEY = 12
 VERSIONS = (0, 4)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, Message)
-    asked = HeartbeatRequest(
-        group=message.group_id,
-        generation=message.generation_id,
-        member_id=message.member_id,
-        instance_id=message.group_instance_id,
-    )
-    context.answer(request.ticket, _response)
-    return context.run_groups(context.groups.heartbeat(request.ticket, asked, now), now)
+class HeartbeatHandler:
+    """Answers Heartbeat requests."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, Message)
+        asked = HeartbeatRequest(
+            group=message.group_id,
+            generation=message.generation_id,
+            member_id=message.member_id,
+            instance_id=message.group_instance_id,
+        )
+        self._groups.answer(request.ticket, _response)
+        return self._groups.run(self._groups.coordinator.heartbeat(request.ticket, asked, now), now)
 
 
 def _response(answer: HeartbeatAnswer) -> HeartbeatResponse:

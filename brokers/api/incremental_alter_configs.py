@@ -1,11 +1,11 @@
 """IncrementalAlterConfigs (key 44): set, delete, append to, subtract from single settings (KIP-339). Versions 0-1."""
 
 from brokers.api.config_outcomes import propose
-from brokers.api.context import Context
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
+from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import (
     AlterConfigs,
     ConfigChange,
@@ -23,20 +23,26 @@ KEY = 44
 VERSIONS = (0, 1)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, IncrementalAlterConfigsRequest)
-    changes: list[ConfigChange] = []
-    refused: list[ConfigOutcome] = []
-    for asked in message.resources:
-        try:
-            changes.append(_change(asked))
-        except Refusal as refusal:
-            resource = (asked.resource_type, asked.resource_name)
-            error, because = refusal.error, refusal.because
-            refused.append(ConfigOutcome(resource=resource, error=error, because=because))
-    command = AlterConfigs(tuple(changes), message.validate_only)
-    return propose(context, request, command, refused, _response, now)
+class IncrementalAlterConfigsHandler:
+    """Answers IncrementalAlterConfigs requests."""
+
+    def __init__(self, channel: ControllerChannel) -> None:
+        self._channel = channel
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, IncrementalAlterConfigsRequest)
+        changes: list[ConfigChange] = []
+        refused: list[ConfigOutcome] = []
+        for asked in message.resources:
+            try:
+                changes.append(_change(asked))
+            except Refusal as refusal:
+                resource = (asked.resource_type, asked.resource_name)
+                error, because = refusal.error, refusal.because
+                refused.append(ConfigOutcome(resource=resource, error=error, because=because))
+        command = AlterConfigs(tuple(changes), message.validate_only)
+        return propose(self._channel, request, command, refused, _response, now)
 
 
 def _change(asked: IncrementalAlterConfigsResource) -> ConfigChange:

@@ -5,12 +5,14 @@ gives it a new id all the same (KIP-360). Transactions do not exist yet: a trans
 that every client takes for final, where a retriable one would have it wait for ever.
 """
 
-from brokers.api.context import Context
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import NO_PRODUCER, Instant, ProducerId, Ticket
+from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import AllocateProducerIds, ProducerIdBlock
+from brokers.metadata.log.raft_manager import RaftManager
 from brokers.wire.messages.producers import InitProducerIdRequest, InitProducerIdResponse
 
 KEY = 22
@@ -18,15 +20,49 @@ VERSIONS = (0, 5)
 NO_EPOCH = -1
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, InitProducerIdRequest)
-    if error := _refused(message):
-        return [_refusal(request.ticket, error)]
-    producer_id = context.plane.producer_ids.take()
-    if producer_id is not None:
-        return [_grant(request.ticket, producer_id)]
-    return _wait(context, request.ticket, now)
+class InitProducerIdHandler:
+    """Answers InitProducerId requests."""
+
+    def __init__(self, config: BrokerConfig, channel: ControllerChannel, raft: RaftManager) -> None:
+        self._config = config
+        self._channel = channel
+        self._raft = raft
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, InitProducerIdRequest)
+        if error := _refused(message):
+            return [_refusal(request.ticket, error)]
+        producer_id = self._raft.producer_ids.take()
+        if producer_id is not None:
+            return [_grant(request.ticket, producer_id)]
+        return self._wait(request.ticket, now)
+
+    def _wait(self, ticket: Ticket, now: Instant) -> list[Effect]:
+        """One request for a block serves everyone who comes before it is granted."""
+        waiting = self._raft.producer_ids.waiting
+        waiting.append(ticket)
+        if len(waiting) > 1:
+            return []
+
+        def then(result: ProducerIdBlock | Refusal, now: Instant) -> list[Effect]:
+            tickets, waiting[:] = list(waiting), []
+            if isinstance(result, Refusal):
+                return [_refusal(each, KafkaError.COORDINATOR_NOT_AVAILABLE) for each in tickets]
+            self._raft.producer_ids.refill(result)
+            return self._serve(tickets, now)
+
+        return self._channel.propose(AllocateProducerIds(self._config.node_id), then, now)
+
+    def _serve(self, tickets: list[Ticket], now: Instant) -> list[Effect]:
+        effects: list[Effect] = []
+        for ticket in tickets:
+            producer_id = self._raft.producer_ids.take()
+            if producer_id is None:  # more were waiting than a block holds
+                effects += self._wait(ticket, now)
+            else:
+                effects.append(_grant(ticket, producer_id))
+        return effects
 
 
 def _refused(message: InitProducerIdRequest) -> KafkaError:
@@ -39,34 +75,6 @@ def _refused(message: InitProducerIdRequest) -> KafkaError:
             return KafkaError.INVALID_REQUEST
         case _:
             return KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-
-
-def _wait(context: Context, ticket: Ticket, now: Instant) -> list[Effect]:
-    """One request for a block serves everyone who comes before it is granted."""
-    waiting = context.plane.producer_ids.waiting
-    waiting.append(ticket)
-    if len(waiting) > 1:
-        return []
-
-    def then(result: ProducerIdBlock | Refusal, now: Instant) -> list[Effect]:
-        tickets, waiting[:] = list(waiting), []
-        if isinstance(result, Refusal):
-            return [_refusal(each, KafkaError.COORDINATOR_NOT_AVAILABLE) for each in tickets]
-        context.plane.producer_ids.refill(result)
-        return _serve(context, tickets, now)
-
-    return context.propose(AllocateProducerIds(context.config.node_id), then, now)
-
-
-def _serve(context: Context, tickets: list[Ticket], now: Instant) -> list[Effect]:
-    effects: list[Effect] = []
-    for ticket in tickets:
-        producer_id = context.plane.producer_ids.take()
-        if producer_id is None:  # more were waiting than a block holds
-            effects += _wait(context, ticket, now)
-        else:
-            effects.append(_grant(ticket, producer_id))
-    return effects
 
 
 def _grant(ticket: Ticket, producer_id: ProducerId) -> Effect:

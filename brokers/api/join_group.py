@@ -4,7 +4,7 @@ Versions 0-9; from 4 a new member is given its id first (KIP-394), 5 knows stati
 leader skip the assignment (KIP-814). Answered when the group's new generation begins.
 """
 
-from brokers.api.context import Context
+from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.events import Request
 from brokers.groups.requests import JoinAnswer, JoinRequest
@@ -22,12 +22,18 @@ NULL_PROTOCOL_FROM = 7
 SKIP_ASSIGNMENT_FROM = 9
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, JoinGroupRequest)
-    context.answer(request.ticket, lambda answer: _response(answer, request.api_version))
-    joining = context.groups.join(request.ticket, _asked(request, message), now)
-    return context.run_groups(joining, now)
+class JoinGroupHandler:
+    """Answers JoinGroup requests."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, JoinGroupRequest)
+        self._groups.answer(request.ticket, lambda answer: _response(answer, request.api_version))
+        joining = self._groups.coordinator.join(request.ticket, _asked(request, message), now)
+        return self._groups.run(joining, now)
 
 
 def _asked(request: Request, message: JoinGroupRequest) -> JoinRequest:

@@ -3,7 +3,7 @@
 Versions 0-5; one member up to 2, many from 3, where an instance id alone names a static member (KIP-345).
 """
 
-from brokers.api.context import Context
+from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.errors import KafkaError
 from brokers.events import Request
@@ -16,19 +16,25 @@ VERSIONS = (0, 5)
 MANY_FROM = 3
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, LeaveGroupRequest)
-    has_many = request.api_version >= MANY_FROM
-    members = (
-        [MemberName(each.member_id, each.group_instance_id) for each in message.members]
-        if has_many
-        else [MemberName(message.member_id)]
-    )
-    context.answer(request.ticket, _many if has_many else _one)
-    reasons = dict.fromkeys(each.reason for each in message.members if each.reason)
-    asked = LeaveRequest(message.group_id, tuple(members), "; ".join(reasons))
-    return context.run_groups(context.groups.leave(request.ticket, asked, now), now)
+class LeaveGroupHandler:
+    """Answers LeaveGroup requests."""
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, LeaveGroupRequest)
+        has_many = request.api_version >= MANY_FROM
+        members = (
+            [MemberName(each.member_id, each.group_instance_id) for each in message.members]
+            if has_many
+            else [MemberName(message.member_id)]
+        )
+        self._groups.answer(request.ticket, _many if has_many else _one)
+        reasons = dict.fromkeys(each.reason for each in message.members if each.reason)
+        asked = LeaveRequest(message.group_id, tuple(members), "; ".join(reasons))
+        return self._groups.run(self._groups.coordinator.leave(request.ticket, asked, now), now)
 
 
 def _one(answer: LeaveAnswer) -> LeaveGroupResponse:

@@ -4,11 +4,12 @@ Versions 1-11. Timestamps are looked up at record level (KIP-79); -1 latest, -2 
 (KIP-734), -4 earliest local and -5 latest tiered (KIP-1005), -6 earliest pending upload (no tier here: -1).
 """
 
-from brokers.api.context import Context
+from brokers.continuations import Continuations
 from brokers.effects import Effect, FindTimestamp, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, Request, TimestampFound
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
+from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
 from brokers.wire.messages.partition_offsets import (
     ListOffsetsPartition,
@@ -37,8 +38,15 @@ READ_COMMITTED = 1
 class PendingLookup:
     """One request; timestamp searches are answered by the host, the last one releases the reply."""
 
-    def __init__(self, context: Context, request: Request, message: ListOffsetsRequest) -> None:
-        self._context = context
+    def __init__(
+        self,
+        replicas: HostedPartitions,
+        continuations: Continuations,
+        request: Request,
+        message: ListOffsetsRequest,
+    ) -> None:
+        self._replicas = replicas
+        self._continuations = continuations
         self._request = request
         self._isolation = message.isolation_level
         self._missing = 1
@@ -58,7 +66,7 @@ class PendingLookup:
                 or asked.timestamp < -6
             ):
                 raise Refusal(KafkaError.UNSUPPORTED_VERSION)
-            replica = self._context.require_leader(partition)
+            replica = self._replicas.require_leader(partition)
             replica.require_log()
             replica.require_leader_epoch(asked.current_leader_epoch)
             return self._answer(replica, asked.timestamp, item), item
@@ -85,7 +93,6 @@ class PendingLookup:
         if timestamp in (LATEST_TIERED, EARLIEST_PENDING):
             return []
         self._missing += 1
-        ticket = self._context.new_ticket()
 
         def found(event: LogAnswer, now: Instant) -> list[Effect]:
             assert isinstance(event, TimestampFound)
@@ -96,7 +103,7 @@ class PendingLookup:
             self._place(item, event.offset, event.leader_epoch)
             return self.release()
 
-        self._context.answered[ticket] = found
+        ticket = self._continuations.on_storage(found)
         return [FindTimestamp(ticket, replica.partition, timestamp, bound)]
 
     def _require_settled(self, replica: Replica) -> None:
@@ -133,16 +140,23 @@ def _asked_twice(message: ListOffsetsRequest) -> set[TopicPartition]:
     return twice
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, ListOffsetsRequest)
-    pending = PendingLookup(context, request, message)
-    effects: list[Effect] = []
-    for topic in message.topics:
-        answer = ListOffsetsTopicResponse(name=topic.name)
-        pending.response.topics.append(answer)
-        for asked in topic.partitions:
-            searches, item = pending.look_up(topic.name, asked)
-            effects += searches
-            answer.partitions.append(item)
-    return effects + pending.release()
+class ListOffsetsHandler:
+    """Answers ListOffsets requests."""
+
+    def __init__(self, replicas: HostedPartitions, continuations: Continuations) -> None:
+        self._replicas = replicas
+        self._continuations = continuations
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, ListOffsetsRequest)
+        pending = PendingLookup(self._replicas, self._continuations, request, message)
+        effects: list[Effect] = []
+        for topic in message.topics:
+            answer = ListOffsetsTopicResponse(name=topic.name)
+            pending.response.topics.append(answer)
+            for asked in topic.partitions:
+                searches, item = pending.look_up(topic.name, asked)
+                effects += searches
+                answer.partitions.append(item)
+        return effects + pending.release()

@@ -5,11 +5,11 @@ What is not on the move, or does not exist, is left out.
 
 from collections.abc import Iterable, Iterator
 
-from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.image.image import Image, TopicImage
+from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.replication import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
@@ -21,15 +21,23 @@ KEY = 46
 VERSIONS = (0, 0)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, ListPartitionReassignmentsRequest)
-    response = ListPartitionReassignmentsResponse(error_message=None)
-    for topic, indexes in _asked(context.image, message):
-        ongoing = list(_ongoing(topic, indexes))
-        if ongoing:
-            response.topics.append(OngoingTopicReassignment(name=topic.name, partitions=ongoing))
-    return [Reply(request.ticket, response)]
+class ListPartitionReassignmentsHandler:
+    """Answers ListPartitionReassignments requests."""
+
+    def __init__(self, metadata: MetadataCache) -> None:
+        self._metadata = metadata
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, ListPartitionReassignmentsRequest)
+        response = ListPartitionReassignmentsResponse(error_message=None)
+        for topic, indexes in _asked(self._metadata.image, message):
+            ongoing = list(_ongoing(topic, indexes))
+            if ongoing:
+                response.topics.append(
+                    OngoingTopicReassignment(name=topic.name, partitions=ongoing)
+                )
+        return [Reply(request.ticket, response)]
 
 
 def _asked(

@@ -6,16 +6,18 @@ the node allow it, and the answer waits until it has a leader (Kafka answers LEA
 
 from collections.abc import Mapping
 
-from brokers.api.context import Context
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
+from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import NO_ID, CreateTopics, NewTopic, TopicOutcome
 from brokers.metadata.image.image import NO_LEADER, PartitionImage, TopicImage
 from brokers.metadata.topics.creation import internal_topic
 from brokers.metadata.topics.names import check_name
-from brokers.partition.replica import PASSING
+from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
+from brokers.replication.offline_replicas import offline_replicas
 from brokers.security.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from brokers.wire.messages.metadata import (
     MetadataRequest,
@@ -31,45 +33,143 @@ VERSIONS = (0, 13)
 IDS_FROM = 12  # topics may be asked for by id
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, MetadataRequest)
-    missing = _to_create(context, message, request.api_version)
-    if not missing:
-        return [Reply(request.ticket, _response(context, message, request.api_version, {}))]
+class MetadataHandler:
+    """Answers Metadata requests."""
 
-    def then(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-        errors = _creation_errors(missing, result)
-        return [Reply(request.ticket, _response(context, message, request.api_version, errors))]
+    def __init__(
+        self,
+        config: BrokerConfig,
+        metadata: MetadataCache,
+        replicas: HostedPartitions,
+        channel: ControllerChannel,
+    ) -> None:
+        self._config = config
+        self._metadata = metadata
+        self._replicas = replicas
+        self._channel = channel
 
-    return context.propose(CreateTopics(tuple(missing)), then, now)
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, MetadataRequest)
+        missing = self._to_create(message, request.api_version)
+        if not missing:
+            return [Reply(request.ticket, self._response(message, request.api_version, {}))]
+
+        def then(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+            errors = _creation_errors(missing, result)
+            return [Reply(request.ticket, self._response(message, request.api_version, errors))]
+
+        return self._channel.propose(CreateTopics(tuple(missing)), then, now)
+
+    def _to_create(self, message: MetadataRequest, version: int) -> list[NewTopic]:
+        """New topics for the legal names that do not exist, where creation is allowed."""
+        if not (message.allow_auto_topic_creation and self._config.auto_create_topics_enable):
+            return []
+        asked = [] if _wants_all(message, version) else message.topics or []
+        if any(_refused(topic, version) for topic in asked):
+            return []
+        names = dict.fromkeys(topic.name for topic in asked if topic.topic_id == NO_ID)
+        return [
+            internal_topic(name, self._config) if name in INTERNAL_TOPICS else NewTopic(name=name)
+            for name in names
+            if name is not None and self._is_creatable(name)
+        ]
+
+    def _is_creatable(self, name: str) -> bool:
+        try:
+            check_name(name)
+        except Refusal:
+            return False
+        return name not in self._metadata.image.topics_by_name
+
+    def _response(
+        self, message: MetadataRequest, version: int, errors: Mapping[str, KafkaError]
+    ) -> MetadataResponse:
+        response = MetadataResponse(
+            brokers=self._brokers(),
+            cluster_id=self._metadata.image.cluster_id,
+            controller_id=self._config.node_id,
+        )
+        if message.include_cluster_authorized_operations:
+            response.cluster_authorized_operations = CLUSTER_OPERATIONS
+        if _wants_all(message, version):
+            known = self._metadata.image.topics_by_name.values()
+            response.topics = [self._described(topic) for topic in known]
+        else:
+            asked = {(topic.topic_id, topic.name): topic for topic in message.topics or []}
+            is_refused = any(_refused(topic, version) for topic in asked.values())
+            response.error_code = KafkaError.INVALID_REQUEST if is_refused else KafkaError.NONE
+            response.topics = [
+                _invalid(topic, version) if is_refused else self._asked(topic, errors)
+                for topic in asked.values()
+            ]
+        if message.include_topic_authorized_operations:
+            for item in response.topics:
+                if not item.error_code:
+                    item.topic_authorized_operations = TOPIC_OPERATIONS
+        return response
+
+    def _brokers(self) -> list[MetadataResponseBroker]:
+        return [
+            MetadataResponseBroker(
+                node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack
+            )
+            for _, broker in sorted(self._metadata.image.brokers.items())
+            if not broker.fenced
+        ]
+
+    def _asked(
+        self, asked: MetadataRequestTopic, errors: Mapping[str, KafkaError]
+    ) -> MetadataResponseTopic:
+        if asked.topic_id != NO_ID:
+            topic = self._metadata.image.topics_by_id.get(asked.topic_id)
+            if topic is None:
+                error = KafkaError.UNKNOWN_TOPIC_ID
+                return MetadataResponseTopic(error_code=error, name=None, topic_id=asked.topic_id)
+            return self._described(topic)
+        name = asked.name or ""
+        topic = self._metadata.image.topics_by_name.get(name)
+        if topic is not None:
+            return self._described(topic)
+        try:
+            check_name(name)
+            error = errors.get(name, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
+        except Refusal:
+            error = KafkaError.INVALID_TOPIC_EXCEPTION
+        return MetadataResponseTopic(
+            error_code=error, name=name, is_internal=name in INTERNAL_TOPICS
+        )
+
+    def _described(self, topic: TopicImage) -> MetadataResponseTopic:
+        return MetadataResponseTopic(
+            name=topic.name,
+            topic_id=topic.id,
+            is_internal=topic.is_internal,
+            topic_authorized_operations=NOT_ASKED,
+            partitions=[
+                self._placed(TopicPartition(topic.name, index), partition)
+                for index, partition in enumerate(topic.partitions)
+            ],
+        )
+
+    def _placed(self, name: TopicPartition, partition: PartitionImage) -> MetadataResponsePartition:
+        replica = self._replicas.get(name)
+        leader = NO_LEADER if replica and replica.knows_no_leader else partition.leader
+        return MetadataResponsePartition(
+            error_code=KafkaError.LEADER_NOT_AVAILABLE if leader == NO_LEADER else KafkaError.NONE,
+            partition_index=name.partition,
+            leader_id=leader,
+            leader_epoch=partition.leader_epoch,
+            replica_nodes=list(partition.replicas),
+            isr_nodes=list(partition.isr),
+            offline_replicas=offline_replicas(
+                self._metadata.image, self._replicas, self._config.node_id, name
+            ),
+        )
 
 
 def _wants_all(message: MetadataRequest, version: int) -> bool:
     return message.topics is None or (version == 0 and not message.topics)
-
-
-def _to_create(context: Context, message: MetadataRequest, version: int) -> list[NewTopic]:
-    """New topics for the legal names that do not exist, where creation is allowed."""
-    if not (message.allow_auto_topic_creation and context.config.auto_create_topics_enable):
-        return []
-    asked = [] if _wants_all(message, version) else message.topics or []
-    if any(_refused(topic, version) for topic in asked):
-        return []
-    names = dict.fromkeys(topic.name for topic in asked if topic.topic_id == NO_ID)
-    return [
-        internal_topic(name, context.config) if name in INTERNAL_TOPICS else NewTopic(name=name)
-        for name in names
-        if name is not None and _is_creatable(context, name)
-    ]
-
-
-def _is_creatable(context: Context, name: str) -> bool:
-    try:
-        check_name(name)
-    except Refusal:
-        return False
-    return name not in context.image.topics_by_name
 
 
 def _creation_errors(
@@ -78,44 +178,6 @@ def _creation_errors(
     if isinstance(result, Refusal):  # the client looks again
         return {topic.name: KafkaError.LEADER_NOT_AVAILABLE for topic in missing}
     return {outcome.name: outcome.error for outcome in result if outcome.name and outcome.error}
-
-
-def _response(
-    context: Context, message: MetadataRequest, version: int, errors: Mapping[str, KafkaError]
-) -> MetadataResponse:
-    response = MetadataResponse(
-        brokers=_brokers(context),
-        cluster_id=context.cluster_id,
-        controller_id=context.config.node_id,
-    )
-    if message.include_cluster_authorized_operations:
-        response.cluster_authorized_operations = CLUSTER_OPERATIONS
-    if _wants_all(message, version):
-        known = context.image.topics_by_name.values()
-        response.topics = [_described(context, topic) for topic in known]
-    else:
-        asked = {(topic.topic_id, topic.name): topic for topic in message.topics or []}
-        is_refused = any(_refused(topic, version) for topic in asked.values())
-        response.error_code = KafkaError.INVALID_REQUEST if is_refused else KafkaError.NONE
-        response.topics = [
-            _invalid(topic, version) if is_refused else _asked(context, topic, errors)
-            for topic in asked.values()
-        ]
-    if message.include_topic_authorized_operations:
-        for item in response.topics:
-            if not item.error_code:
-                item.topic_authorized_operations = TOPIC_OPERATIONS
-    return response
-
-
-def _brokers(context: Context) -> list[MetadataResponseBroker]:
-    return [
-        MetadataResponseBroker(
-            node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack
-        )
-        for _, broker in sorted(context.image.brokers.items())
-        if not broker.fenced
-    ]
 
 
 def _refused(topic: MetadataRequestTopic, version: int) -> bool:
@@ -129,74 +191,3 @@ def _invalid(topic: MetadataRequestTopic, version: int) -> MetadataResponseTopic
     name = topic.name if version >= IDS_FROM else topic.name or ""
     error = KafkaError.INVALID_REQUEST
     return MetadataResponseTopic(error_code=error, name=name, topic_id=topic.topic_id)
-
-
-def _asked(
-    context: Context, asked: MetadataRequestTopic, errors: Mapping[str, KafkaError]
-) -> MetadataResponseTopic:
-    if asked.topic_id != NO_ID:
-        topic = context.image.topics_by_id.get(asked.topic_id)
-        if topic is None:
-            error = KafkaError.UNKNOWN_TOPIC_ID
-            return MetadataResponseTopic(error_code=error, name=None, topic_id=asked.topic_id)
-        return _described(context, topic)
-    name = asked.name or ""
-    topic = context.image.topics_by_name.get(name)
-    if topic is not None:
-        return _described(context, topic)
-    try:
-        check_name(name)
-        error = errors.get(name, KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
-    except Refusal:
-        error = KafkaError.INVALID_TOPIC_EXCEPTION
-    return MetadataResponseTopic(error_code=error, name=name, is_internal=name in INTERNAL_TOPICS)
-
-
-def _described(context: Context, topic: TopicImage) -> MetadataResponseTopic:
-    return MetadataResponseTopic(
-        name=topic.name,
-        topic_id=topic.id,
-        is_internal=topic.is_internal,
-        topic_authorized_operations=NOT_ASKED,
-        partitions=[
-            _placed(context, TopicPartition(topic.name, index), partition)
-            for index, partition in enumerate(topic.partitions)
-        ],
-    )
-
-
-def _placed(
-    context: Context, name: TopicPartition, partition: PartitionImage
-) -> MetadataResponsePartition:
-    replica = context.partitions.get(name)
-    leader = NO_LEADER if replica and replica.knows_no_leader else partition.leader
-    return MetadataResponsePartition(
-        error_code=KafkaError.LEADER_NOT_AVAILABLE if leader == NO_LEADER else KafkaError.NONE,
-        partition_index=name.partition,
-        leader_id=leader,
-        leader_epoch=partition.leader_epoch,
-        replica_nodes=list(partition.replicas),
-        isr_nodes=list(partition.isr),
-        offline_replicas=offline_replicas(context, name),
-    )
-
-
-def offline_replicas(context: Context, partition: TopicPartition) -> list[int]:
-    """Brokers that are not there, or whose directory failed, and this node, where its disk refused the partition."""
-    placed, brokers = context.image.partition(partition), context.image.brokers
-    replica = context.partitions.get(partition)
-    is_offline = replica is not None and replica.log is None and replica.offline not in PASSING
-    offline = []
-    if placed is None:
-        return []
-    for broker_id in placed.replicas:
-        broker = brokers.get(broker_id)
-        is_own = broker_id == context.config.node_id
-        if (
-            broker is None
-            or broker.fenced
-            or not broker.has(placed.home(broker_id))
-            or (is_own and is_offline)
-        ):
-            offline.append(broker_id)
-    return offline

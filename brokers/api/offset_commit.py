@@ -4,12 +4,13 @@ Versions 2-10; up to 4 a commit may say how long it lives, 10 names topics by id
 committed in the log.
 """
 
-from brokers.api.context import Context
+from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.groups.requests import CommitAnswer, CommitRequest
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
+from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.group_offsets import (
     OffsetCommitRequest,
     OffsetCommitRequestTopic,
@@ -24,41 +25,46 @@ TOPIC_IDS_FROM = 10
 UNKNOWN_GROUP_FROM = 9  # GROUP_ID_NOT_FOUND (KIP-848); before, the generation was called illegal
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, OffsetCommitRequest)
-    names = [_name(context, topic, request.api_version) for topic in message.topics]
-    offsets = {
-        TopicPartition(name, item.partition_index): OffsetAndMetadata(
-            item.committed_offset, item.committed_leader_epoch, item.committed_metadata or ""
+class OffsetCommitHandler:
+    """Answers OffsetCommit requests."""
+
+    def __init__(self, metadata: MetadataCache, groups: Groups) -> None:
+        self._metadata = metadata
+        self._groups = groups
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, OffsetCommitRequest)
+        names = [self._name(topic, request.api_version) for topic in message.topics]
+        offsets = {
+            TopicPartition(name, item.partition_index): OffsetAndMetadata(
+                item.committed_offset, item.committed_leader_epoch, item.committed_metadata or ""
+            )
+            for name, topic in zip(names, message.topics, strict=True)
+            for item in topic.partitions
+            if name is not None and self._exists(name, item.partition_index)
+        }
+        asked = CommitRequest(
+            group=message.group_id,
+            generation=message.generation_id_or_member_epoch,
+            member_id=message.member_id,
+            instance_id=message.group_instance_id,
+            offsets=offsets,
+            retention_ms=message.retention_time_ms if message.retention_time_ms >= 0 else None,
         )
-        for name, topic in zip(names, message.topics, strict=True)
-        for item in topic.partitions
-        if name is not None and _exists(context, name, item.partition_index)
-    }
-    asked = CommitRequest(
-        group=message.group_id,
-        generation=message.generation_id_or_member_epoch,
-        member_id=message.member_id,
-        instance_id=message.group_instance_id,
-        offsets=offsets,
-        retention_ms=message.retention_time_ms if message.retention_time_ms >= 0 else None,
-    )
-    context.answer(
-        request.ticket, lambda answer: _response(answer, message, names, request.api_version)
-    )
-    return context.run_groups(context.groups.commit(request.ticket, asked, now), now)
+        self._groups.answer(
+            request.ticket, lambda answer: _response(answer, message, names, request.api_version)
+        )
+        return self._groups.run(self._groups.coordinator.commit(request.ticket, asked, now), now)
 
+    def _name(self, topic: OffsetCommitRequestTopic, version: int) -> str | None:
+        if version < TOPIC_IDS_FROM:
+            return topic.name
+        known = self._metadata.image.topics_by_id.get(topic.topic_id)
+        return None if known is None else known.name
 
-def _name(context: Context, topic: OffsetCommitRequestTopic, version: int) -> str | None:
-    if version < TOPIC_IDS_FROM:
-        return topic.name
-    known = context.image.topics_by_id.get(topic.topic_id)
-    return None if known is None else known.name
-
-
-def _exists(context: Context, name: str, partition: int) -> bool:
-    return context.image.partition(TopicPartition(name, partition)) is not None
+    def _exists(self, name: str, partition: int) -> bool:
+        return self._metadata.image.partition(TopicPartition(name, partition)) is not None
 
 
 def _response(

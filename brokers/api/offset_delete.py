@@ -1,11 +1,12 @@
 """OffsetDelete (key 47): forget offsets of topics that a group no longer reads (KIP-496). Version 0."""
 
-from brokers.api.context import Context
+from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.groups.requests import DeleteOffsetsAnswer
 from brokers.ids import Instant, TopicPartition
+from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.group_offsets import (
     OffsetDeleteRequest,
     OffsetDeleteResponse,
@@ -17,18 +18,27 @@ KEY = 47
 VERSIONS = (0, 0)
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message = request.message
-    assert isinstance(message, OffsetDeleteRequest)
-    partitions = [
-        TopicPartition(topic.name, item.partition_index)
-        for topic in message.topics
-        for item in topic.partitions
-    ]
-    known = [name for name in partitions if context.image.partition(name) is not None]
-    context.answer(request.ticket, lambda answer: _response(answer, message))
-    deleting = context.groups.delete_offsets(request.ticket, message.group_id, known, now)
-    return context.run_groups(deleting, now)
+class OffsetDeleteHandler:
+    """Answers OffsetDelete requests."""
+
+    def __init__(self, metadata: MetadataCache, groups: Groups) -> None:
+        self._metadata = metadata
+        self._groups = groups
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message = request.message
+        assert isinstance(message, OffsetDeleteRequest)
+        partitions = [
+            TopicPartition(topic.name, item.partition_index)
+            for topic in message.topics
+            for item in topic.partitions
+        ]
+        known = [name for name in partitions if self._metadata.image.partition(name) is not None]
+        self._groups.answer(request.ticket, lambda answer: _response(answer, message))
+        deleting = self._groups.coordinator.delete_offsets(
+            request.ticket, message.group_id, known, now
+        )
+        return self._groups.run(deleting, now)
 
 
 def _response(answer: DeleteOffsetsAnswer, message: OffsetDeleteRequest) -> OffsetDeleteResponse:

@@ -8,13 +8,16 @@ transactional id is refused for every partition.
 from collections.abc import Iterator
 from functools import partial
 
-from brokers.api.context import Context
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, Hangup, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
+from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.partition import leader
+from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.partition.replica import ALL_REPLICAS, Replica
+from brokers.purgatory import Purgatory
 from brokers.replication.current_leader import HINTED, CurrentLeader, current_leader
 from brokers.replication.next_leader import NextLeaders
 from brokers.wire.messages.produce import (
@@ -87,89 +90,116 @@ class PendingProduce:
         return self.answer()
 
 
-def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
-    message, version = request.message, request.api_version
-    assert isinstance(message, ProduceRequest)
-    if context.handover.is_closed or _next_leaders(context).is_early(_partitions(context, message)):
-        return context.handover.hold(request.ticket, partial(handle, context, request))
-    pending = PendingProduce(request.ticket, message.acks)
-    effects: list[Effect] = []
-    for topic in message.topic_data:
-        answer = TopicProduceResponse(name=topic.name, topic_id=topic.topic_id)
-        pending.response.responses.append(answer)
-        for data in topic.partition_data:
-            item = PartitionProduceResponse(index=data.index, base_offset=-1)
-            answer.partition_responses.append(item)
-            try:
-                replica = _admit(context, request, message, topic, data.index)
-                done = leader.append(replica, data.records, version, now)
-                pending.appended(replica, item, done)
-                effects += done.effects
-                if version >= LEADER_HINTS_FROM and context.handover.leaving:
-                    _hint(
-                        item, pending.response, _next_leaders(context).successor(replica.partition)
-                    )
-            except Refusal as refusal:
-                _refuse(item, refusal)
-                if version >= LEADER_HINTS_FROM and refusal.error in HINTED:
-                    partition = TopicPartition(_name_of(context, topic), data.index)
-                    _hint(
-                        item,
-                        pending.response,
-                        current_leader(context.image, context.partitions, partition),
-                    )
-    if message.acks == 0:
-        return effects + _after_unacknowledged(request.ticket, pending.response)
-    if pending.waits_for_others:
-        context.expiry.put(pending, message.timeout_ms, now)
-    effects += pending.answer()
-    return effects
+class ProduceHandler:
+    """Answers Produce requests."""
 
+    def __init__(
+        self,
+        config: BrokerConfig,
+        metadata: MetadataCache,
+        replicas: HostedPartitions,
+        purgatory: Purgatory,
+        shutdown: ControlledShutdown,
+    ) -> None:
+        self._config = config
+        self._metadata = metadata
+        self._replicas = replicas
+        self._purgatory = purgatory
+        self._shutdown = shutdown
 
-def _partitions(context: Context, message: ProduceRequest) -> Iterator[TopicPartition]:
-    for topic in message.topic_data:
-        name = _name_of(context, topic)
-        for data in topic.partition_data:
-            yield TopicPartition(name, data.index)
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        message, version = request.message, request.api_version
+        assert isinstance(message, ProduceRequest)
+        if self._shutdown.is_closed or self._is_early(message):
+            return self._shutdown.hold(request.ticket, partial(self.handle, request))
+        pending = PendingProduce(request.ticket, message.acks)
+        effects: list[Effect] = []
+        for topic in message.topic_data:
+            answer = TopicProduceResponse(name=topic.name, topic_id=topic.topic_id)
+            pending.response.responses.append(answer)
+            for data in topic.partition_data:
+                item = PartitionProduceResponse(index=data.index, base_offset=-1)
+                answer.partition_responses.append(item)
+                try:
+                    replica = self._admit(request, message, topic, data.index)
+                    done = leader.append(replica, data.records, version, now)
+                    pending.appended(replica, item, done)
+                    effects += done.effects
+                    if version >= LEADER_HINTS_FROM and self._shutdown.leaving:
+                        _hint(
+                            item,
+                            pending.response,
+                            self._next_leaders().successor(replica.partition),
+                        )
+                except Refusal as refusal:
+                    _refuse(item, refusal)
+                    if version >= LEADER_HINTS_FROM and refusal.error in HINTED:
+                        partition = TopicPartition(self._name_of(topic), data.index)
+                        _hint(
+                            item,
+                            pending.response,
+                            current_leader(self._metadata.image, self._replicas.all, partition),
+                        )
+        if message.acks == 0:
+            return effects + _after_unacknowledged(request.ticket, pending.response)
+        if pending.waits_for_others:
+            self._purgatory.put(pending, message.timeout_ms, now)
+        effects += pending.answer()
+        return effects
 
+    def _is_early(self, message: ProduceRequest) -> bool:
+        """Whether this node will lead any of the partitions in a moment."""
+        if not self._shutdown.leaving:
+            return False
+        return self._next_leaders().is_early(self._partitions(message))
 
-def _name_of(context: Context, topic: TopicProduceData) -> str:
-    """Empty for an id that is not known."""
-    if topic.name:
-        return topic.name
-    known = context.image.topics_by_id.get(topic.topic_id)
-    return "" if known is None else known.name
+    def _partitions(self, message: ProduceRequest) -> Iterator[TopicPartition]:
+        for topic in message.topic_data:
+            name = self._name_of(topic)
+            for data in topic.partition_data:
+                yield TopicPartition(name, data.index)
 
+    def _name_of(self, topic: TopicProduceData) -> str:
+        """Empty for an id that is not known."""
+        if topic.name:
+            return topic.name
+        known = self._metadata.image.topics_by_id.get(topic.topic_id)
+        return "" if known is None else known.name
 
-def _admit(
-    context: Context, request: Request, message: ProduceRequest, topic: TopicProduceData, index: int
-) -> Replica:
-    if message.acks not in (-1, 0, 1):
-        raise Refusal(KafkaError.INVALID_REQUIRED_ACKS)
-    if message.transactional_id is not None:
-        raise Refusal(
-            KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not supported"
-        )
-    name = topic.name
-    if request.api_version >= TOPIC_IDS_FROM:
-        known = context.image.topics_by_id.get(topic.topic_id)
-        if known is None:
-            raise Refusal(KafkaError.UNKNOWN_TOPIC_ID)
-        name = known.name
-    if name in INTERNAL_TOPICS and request.client_id != ADMIN_CLIENT:
-        raise Refusal(KafkaError.INVALID_TOPIC_EXCEPTION, f"{name} is written by the brokers only")
-    partition = TopicPartition(name, index)
-    replica = context.partitions.get(partition) or context.require(partition)
-    replica.require_leader()
-    if replica.writer is not None:
-        raise Refusal(
-            KafkaError.POLICY_VIOLATION,
-            f"{name} is a mirror topic of link {replica.writer!r} and read-only; "
-            "promote it or fail it over to write here",
-        )
-    if replica.leadership is not None and message.acks == ALL_REPLICAS:
-        replica.leadership.require_in_sync()
-    return replica
+    def _admit(
+        self, request: Request, message: ProduceRequest, topic: TopicProduceData, index: int
+    ) -> Replica:
+        if message.acks not in (-1, 0, 1):
+            raise Refusal(KafkaError.INVALID_REQUIRED_ACKS)
+        if message.transactional_id is not None:
+            raise Refusal(
+                KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not supported"
+            )
+        name = topic.name
+        if request.api_version >= TOPIC_IDS_FROM:
+            known = self._metadata.image.topics_by_id.get(topic.topic_id)
+            if known is None:
+                raise Refusal(KafkaError.UNKNOWN_TOPIC_ID)
+            name = known.name
+        if name in INTERNAL_TOPICS and request.client_id != ADMIN_CLIENT:
+            raise Refusal(
+                KafkaError.INVALID_TOPIC_EXCEPTION, f"{name} is written by the brokers only"
+            )
+        partition = TopicPartition(name, index)
+        replica = self._replicas.get(partition) or self._replicas.require(partition)
+        replica.require_leader()
+        if replica.writer is not None:
+            raise Refusal(
+                KafkaError.POLICY_VIOLATION,
+                f"{name} is a mirror topic of link {replica.writer!r} and read-only; "
+                "promote it or fail it over to write here",
+            )
+        if replica.leadership is not None and message.acks == ALL_REPLICAS:
+            replica.leadership.require_in_sync()
+        return replica
+
+    def _next_leaders(self) -> NextLeaders:
+        return NextLeaders(self._config, self._metadata.image, self._shutdown.leaving)
 
 
 def _refuse(item: PartitionProduceResponse, refusal: Refusal) -> None:
@@ -201,7 +231,3 @@ def _after_unacknowledged(ticket: Ticket, response: ProduceResponse) -> list[Eff
             if item.error_code:
                 return [Hangup(ticket, f"acks=0 and {KafkaError(item.error_code).name}")]
     return [Reply(ticket, None)]
-
-
-def _next_leaders(context: Context) -> NextLeaders:
-    return NextLeaders(context.config, context.image, context.handover.leaving)

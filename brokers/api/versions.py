@@ -4,7 +4,7 @@ Who connects to a controller's listener is another node, or a tool with `--boots
 what Kafka's list there, so that a client that was given the wrong one of the two is told so by its own library.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import ModuleType
 from typing import TypeAlias
 
@@ -53,13 +53,7 @@ from brokers.api import (
     unregister_broker,
     update_features,
 )
-from brokers.api.context import Context, Then
-from brokers.effects import Effect
-from brokers.events import Listener, Request
-from brokers.ids import Instant
-
-Handle: TypeAlias = Callable[[Context, Request, Instant], list[Effect]]
-Serve: TypeAlias = Callable[[Context, object, Then, Instant], list[Effect]]
+from brokers.events import Listener
 
 # A file beside this one, or one of several that share a file.
 Api: TypeAlias = ModuleType | quorum_requests.QuorumApi
@@ -124,6 +118,7 @@ _CONTROLLER: tuple[Api, ...] = (
     controller_registration,
     allocate_producer_ids,
     assign_replicas_to_dirs,
+    quorum_requests.FETCH_METADATA,
     *quorum_requests.FOR_NODES,
 )
 
@@ -132,20 +127,6 @@ def _advertised(modules: tuple[Api, ...]) -> Mapping[int, tuple[int, int]]:
     return {module.KEY: module.VERSIONS for module in sorted(modules, key=lambda each: each.KEY)}
 
 
-_DATA_HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for module in _DATA}
-_CONTROLLER_HANDLERS: Mapping[int, Handle] = {module.KEY: module.handle for module in _CONTROLLER}
-# What a node asks of the active controller it asks of itself in the same words, without a connection.
-CONTROLLER_SERVICES: Mapping[int, Serve] = {
-    module.KEY: module.serve
-    for module in (
-        alter_partition,
-        broker_registration,
-        broker_heartbeat,
-        controller_registration,
-        allocate_producer_ids,
-        assign_replicas_to_dirs,
-    )
-}
 _DATA_VERSIONS = _advertised(_DATA)
 _CONTROLLER_VERSIONS = _advertised(_CONTROLLER)
 # Produce 0-2 are advertised for librdkafka's sake and refused (KAFKA-18659).
@@ -166,13 +147,6 @@ _CONTROLLER_SERVED = _served(_CONTROLLER_VERSIONS)
 def advertised(listener: Listener) -> Mapping[int, tuple[int, int]]:
     """API key -> first and last version, in order of key."""
     return _CONTROLLER_VERSIONS if listener is Listener.CONTROLLER else _DATA_VERSIONS
-
-
-def handler(request: Request) -> Handle:
-    """Who answers a request that `is_served`."""
-    if request.listener is Listener.CONTROLLER:
-        return _CONTROLLER_HANDLERS[request.api_key]
-    return _DATA_HANDLERS[request.api_key]
 
 
 def is_served(key: int, version: int, listener: Listener = Listener.DATA) -> bool:

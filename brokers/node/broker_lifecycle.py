@@ -1,4 +1,4 @@
-"""This node as one of its region: runs its life as a broker through the context, and says when clients may come.
+"""This node as one of its region: registers, sends heartbeats, leaves; and says when clients may come.
 
 A node without the role broker has no such life; it is there for others once it knows who the active controller is.
 """
@@ -6,17 +6,23 @@ A node without the role broker has no such life; it is there for others once it 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
-from brokers.api.context import Context
+from brokers.config.broker_config import BrokerConfig
 from brokers.config.endpoints import DATA_LISTENER
 from brokers.effects import Effect, End, KeepBrokerEpoch, Serve
 from brokers.errors import KafkaError, Refusal, told_error
 from brokers.ids import Instant
 from brokers.membership.broker_state import Beat, BrokerState, LifeEffect, Register, Unfenced
+from brokers.membership.controlled_shutdown import ControlledShutdown
+from brokers.membership.controller_channel import ControllerChannel
+from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.cluster.broker_registration import FEATURES
+from brokers.metadata.log.raft_manager import RaftManager
+from brokers.node.local_controller import LocalController
 from brokers.region import Ready
+from brokers.timers import Timers
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -33,25 +39,47 @@ ANNOUNCED_MS = 40
 QUORUM_PATIENCE_MS = 500  # for another controller to take the lead: it will anyway, only later
 
 
+class BrokerLifecycleHost(Protocol):
+    """What the lifecycle uses of the node around it."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every log is open or has failed, and every coordinator is loaded."""
+
+    def heartbeat_answered(self, failed: tuple[UUID, ...], now: Instant) -> None:
+        """The controller has answered a heartbeat that named these failed log directories."""
+
+    def strays(self) -> Effect:
+        """Removes what lies in the log directories and is not held here."""
+
+
 class BrokerLifecycle:
     """`progressed` after whatever may have changed the image, the controller or the logs."""
 
     def __init__(
         self,
-        context: Context,
-        is_settled: Callable[[], bool],
+        config: BrokerConfig,
+        raft: RaftManager,
+        controller: LocalController,
+        channel: ControllerChannel,
+        timers: Timers,
         *,
+        log_dirs: OwnDirectories,
+        shutdown: ControlledShutdown,
+        host: BrokerLifecycleHost,
         incarnation: UUID,
         previous_broker_epoch: int,
-        on_told: Callable[[tuple[UUID, ...]], None] = lambda directories: None,
     ) -> None:
-        """`on_told` hears which failed directories the controller knows of."""
-        self._context = context
-        self._is_settled = is_settled
+        self._config = config
+        self._raft = raft
+        self._controller = controller
+        self._channel = channel
+        self._timers = timers
+        self._log_dirs = log_dirs
+        self._shutdown = shutdown
+        self._host = host
         self._incarnation = incarnation
-        self._on_told = on_told
         self._telling: tuple[UUID, ...] = ()  # failed directories that the last heartbeat named
-        config = context.config
         self._life = BrokerState(
             config.node_id,
             interval_ms=config.broker_heartbeat_interval_ms,
@@ -67,25 +95,24 @@ class BrokerLifecycle:
     # --- in ---
 
     def start(self, now: Instant) -> list[Effect]:
-        if not self._context.config.is_broker:
+        if not self._config.is_broker:
             return self.progressed(now)
         return self._run(self._life.start(now), now)
 
     def progressed(self, now: Instant) -> list[Effect]:
-        context = self._context
         if self._parting:
-            return self._part() if context.plane.has_left else []
-        if not context.config.is_broker:
+            return self._part() if self._raft.has_left else []
+        if not self._config.is_broker:
             return self._without_broker()
-        offset, is_settled = context.image.next_offset, self._is_settled()
+        offset, is_settled = self._raft.image.next_offset, self._host.is_settled
         return self._run(self._life.progressed(offset, is_settled=is_settled, now=now), now)
 
     def end_asked(self, now: Instant) -> list[Effect]:
         """Leaderships are handed over where anyone is left to take them."""
         if self._parting:
             return self._part()
-        own = self._context.config.node_id
-        brokers = self._context.image.brokers
+        own = self._config.node_id
+        brokers = self._raft.image.brokers
         others = any(not broker.fenced for each, broker in brokers.items() if each != own)
         return self._run(self._life.leave(now, hands_over=others), now)
 
@@ -98,8 +125,7 @@ class BrokerLifecycle:
         return [KeepBrokerEpoch(self._life.broker_epoch)]
 
     def _without_broker(self) -> list[Effect]:
-        knows_controller = self._context.is_active or self._context.controller is not None
-        if self._is_ready or not knows_controller:
+        if self._is_ready or not self._controller.is_known:
             return []
         self._is_ready = True
         return [Serve(), Ready()]
@@ -118,7 +144,7 @@ class BrokerLifecycle:
                 case Beat():
                     effects += self._beat(effect, now)
                 case Unfenced():
-                    effects += [Ready(), self._context.cleaned()]
+                    effects += [Ready(), self._host.strays()]
                 case End(None):
                     effects += self._hand_over_lead(now)
                 case _:
@@ -128,16 +154,16 @@ class BrokerLifecycle:
 
     def _leave(self, beat: Beat, now: Instant) -> list[Effect]:
         """The first such beat tells everyone; the next one gives away what is led, so nothing is appended any more."""
-        handover = self._context.handover
+        handover = self._shutdown
         if self._has_announced or not handover.leads:
             return handover.close(partial(self._beat, replace(beat, want_fence=True)), now)
         self._has_announced = True
-        self._context.timers.set(now + ANNOUNCED_MS, self._hand_over)
+        self._timers.set(now + ANNOUNCED_MS, self._hand_over)
         return self._beat(beat, now)
 
     def _hand_over(self, now: Instant) -> list[Effect]:
         """Whether or not the controller has answered: it may have given everything away by the time that it does."""
-        closed = self._context.handover.close(lambda now: [], now)
+        closed = self._shutdown.close(lambda now: [], now)
         return closed + self._run(self._life.news(now), now)
 
     def _beat(self, beat: Beat, now: Instant) -> list[Effect]:
@@ -146,8 +172,8 @@ class BrokerLifecycle:
     def _hand_over_lead(self, now: Instant) -> list[Effect]:
         """The last thing: until here this node may have been the controller that let it go."""
         self._parting = True
-        self._context.timers.set(now + QUORUM_PATIENCE_MS, lambda at: self._part())
-        effects = self._context.run_plane(self._context.plane.leave(now), now)
+        self._timers.set(now + QUORUM_PATIENCE_MS, lambda at: self._part())
+        effects = self._controller.leave(now)
         return effects + self.progressed(now)
 
     def _part(self) -> list[Effect]:
@@ -164,15 +190,15 @@ class BrokerLifecycle:
         now: Instant,
     ) -> list[Effect]:
         """Heartbeats that find nobody soon are out of date: the next one says what is true then."""
-        patience_ms = self._context.config.broker_heartbeat_interval_ms
-        return self._context.control(api_key, message, then, now, patience_ms=patience_ms)
+        patience_ms = self._config.broker_heartbeat_interval_ms
+        return self._channel.control(api_key, message, then, now, patience_ms=patience_ms)
 
     def _registration(self, previous_broker_epoch: int) -> BrokerRegistrationRequest:
-        config = self._context.config
+        config = self._config
         host, port = config.advertised_address
         return BrokerRegistrationRequest(
             broker_id=config.node_id,
-            cluster_id=self._context.cluster_id,
+            cluster_id=self._raft.image.cluster_id,
             incarnation_id=self._incarnation,
             listeners=[
                 Listener(name=DATA_LISTENER, host=host, port=port, security_protocol=PLAINTEXT)
@@ -187,17 +213,17 @@ class BrokerLifecycle:
                 if feature.highest
             ],
             rack=config.broker_rack,
-            log_dirs=list(self._context.directories.online),
+            log_dirs=list(self._log_dirs.online),
             previous_broker_epoch=previous_broker_epoch,
             host_label=config.broker_host,
         )
 
     def _heartbeat(self, beat: Beat) -> BrokerHeartbeatRequest:
-        self._telling = self._context.directories.offline
+        self._telling = self._log_dirs.offline
         return BrokerHeartbeatRequest(
-            broker_id=self._context.config.node_id,
+            broker_id=self._config.node_id,
             broker_epoch=beat.broker_epoch,
-            current_metadata_offset=self._context.image.next_offset - 1,
+            current_metadata_offset=self._raft.image.next_offset - 1,
             want_fence=beat.want_fence,
             want_shut_down=beat.want_shut_down,
             offline_log_dirs=list(self._telling),
@@ -218,8 +244,7 @@ class BrokerLifecycle:
         if error:
             return self._run(self._life.not_beaten(error, now), now)
         assert isinstance(response, BrokerHeartbeatResponse)
-        self._context.replication.stranding.heard(now)
-        self._on_told(self._telling)
+        self._host.heartbeat_answered(self._telling, now)
         beaten = self._life.beaten(
             is_fenced=response.is_fenced, should_shut_down=response.should_shut_down, now=now
         )
@@ -228,7 +253,7 @@ class BrokerLifecycle:
     # --- time ---
 
     def _arm(self) -> None:
-        due, timers = self._life.deadline, self._context.timers
+        due, timers = self._life.deadline, self._timers
         if due == self._due:
             return
         if self._timer is not None:

@@ -1,13 +1,17 @@
-"""Where this node is the active controller: who of the brokers is gone, found out through the context."""
+"""Where this node is the active controller: asks brokers that are silent whether their process still listens."""
 
 from functools import partial
 
-from brokers.api.context import Context
+from brokers.continuations import Continuations
 from brokers.effects import Changed, Effect
 from brokers.events import Answered
 from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket
 from brokers.membership.broker_liveness import TIMEOUT_MS, BrokerLiveness, Fence, Probe, ProbeEffect
+from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import FenceBroker
+from brokers.metadata.log.raft_manager import RaftManager
+from brokers.node.local_controller import LocalController
+from brokers.timers import Timers
 from brokers.wire.messages.api_versions import ApiVersionsRequest
 
 CHANNEL = "probe"
@@ -18,46 +22,57 @@ QUESTION = ApiVersionsRequest(client_software_name="causeway", client_software_v
 class BrokerProbes:
     """`moved` after whatever may have changed the image, or who the active controller is."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._prober = BrokerLiveness()
+    def __init__(
+        self,
+        raft: RaftManager,
+        controller: LocalController,
+        channel: ControllerChannel,
+        continuations: Continuations,
+        timers: Timers,
+    ) -> None:
+        self._raft = raft
+        self._controller = controller
+        self._channel = channel
+        self._continuations = continuations
+        self._timers = timers
+        self._liveness = BrokerLiveness()
         self._seen: Offset | None = None  # up to where the image was looked at; None at rest
         self._due: Instant | None = None
         self._timer: int | None = None
 
     def moved(self, now: Instant) -> list[Effect]:
-        context = self._context
-        if not context.is_active:
+        image = self._raft.image
+        if not self._controller.is_active:
             if self._seen is not None:
                 self._seen = None
-                self._prober.rest()
+                self._liveness.rest()
                 self._arm()
             return []
-        if context.next_offset == self._seen:
+        if image.next_offset == self._seen:
             return []
-        self._seen = context.next_offset
+        self._seen = image.next_offset
         unfenced = {
             broker.id: (Peer(broker.id, broker.host, broker.port), broker.broker_epoch)
-            for broker in context.image.brokers.values()
-            if not broker.fenced and broker.id != context.config.node_id
+            for broker in image.brokers.values()
+            if not broker.fenced and broker.id != self._controller.node_id
         }
-        return self._run(self._prober.watch(unfenced, now), now)
+        return self._run(self._liveness.watch(unfenced, now), now)
 
     def heard(self, broker_id: BrokerId, ticket: Ticket, now: Instant) -> None:
         """A broker's request is here, perhaps for long."""
-        self._prober.heard(broker_id, ticket, now)
+        self._liveness.heard(broker_id, ticket, now)
 
     def disconnected(self, tickets: tuple[Ticket, ...], now: Instant) -> list[Effect]:
         if self._seen is None:
             return []
-        return self._run(self._prober.disconnected(tickets, now), now)
+        return self._run(self._liveness.disconnected(tickets, now), now)
 
     def _run(self, found: list[ProbeEffect], now: Instant) -> list[Effect]:
         effects: list[Effect] = []
         for effect in found:
             match effect:
                 case Probe(peer):
-                    effects += self._context.ask(
+                    effects += self._continuations.ask(
                         peer, CHANNEL, API_VERSIONS, VERSION, QUESTION, TIMEOUT_MS,
                         partial(self._on_probed, peer),
                     )  # fmt: skip
@@ -65,15 +80,15 @@ class BrokerProbes:
                     why = f"nobody listens at {peer.host}:{peer.port} any more"
                     effects.append(Changed(f"broker {peer.node_id}", "gone", why))
                     command = FenceBroker(peer.node_id, broker_epoch)
-                    effects += self._context.propose(command, lambda result, at: [], now)
+                    effects += self._channel.propose(command, lambda result, at: [], now)
         self._arm()
         return effects
 
     def _on_probed(self, peer: Peer, answered: Answered, now: Instant) -> list[Effect]:
-        return self._run(self._prober.probed(peer, answered.failure, now), now)
+        return self._run(self._liveness.probed(peer, answered.failure, now), now)
 
     def _arm(self) -> None:
-        due, timers = self._prober.deadline, self._context.timers
+        due, timers = self._liveness.deadline, self._timers
         if due == self._due:
             return
         if self._timer is not None:
@@ -83,4 +98,4 @@ class BrokerProbes:
 
     def _on_time(self, now: Instant) -> list[Effect]:
         self._due = self._timer = None
-        return self._run(self._prober.on_time(now), now)
+        return self._run(self._liveness.on_time(now), now)

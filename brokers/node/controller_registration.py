@@ -3,12 +3,15 @@
 from typing import Final
 from uuid import UUID
 
-from brokers.api.context import Context
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect
 from brokers.errors import Refusal, told_error
 from brokers.ids import Instant
+from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.cluster.broker_registration import supported_features
 from brokers.metadata.log.quorum_settings import own_endpoints
+from brokers.node.local_controller import LocalController
+from brokers.timers import Timers
 from brokers.wire.messages.broker_lifecycle import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
@@ -24,21 +27,30 @@ AGAIN_MS: Final = 1_000
 class ControllerRegistration:
     """`progressed` after whatever may have changed the image or the controller."""
 
-    def __init__(self, context: Context, incarnation: UUID) -> None:
-        self._context = context
+    def __init__(
+        self,
+        config: BrokerConfig,
+        incarnation: UUID,
+        controller: LocalController,
+        channel: ControllerChannel,
+        timers: Timers,
+    ) -> None:
+        self._config = config
         self._incarnation = incarnation
+        self._controller = controller
+        self._channel = channel
+        self._timers = timers
         # Nobody could connect to one without a listener, and there is nobody else.
-        self._is_wanted = context.config.is_controller and bool(own_endpoints(context.config))
+        self._is_wanted = config.is_controller and bool(own_endpoints(config))
 
     def progressed(self, now: Instant) -> list[Effect]:
-        context = self._context
-        if not self._is_wanted or not (context.is_active or context.controller is not None):
+        if not self._is_wanted or not self._controller.is_known:
             return []
         self._is_wanted = False
-        return context.control(CONTROLLER_REGISTRATION, self._message(), self._on_answer, now)
+        return self._channel.control(CONTROLLER_REGISTRATION, self._message(), self._on_answer, now)
 
     def _message(self) -> ControllerRegistrationRequest:
-        config = self._context.config
+        config = self._config
         return ControllerRegistrationRequest(
             controller_id=config.node_id,
             incarnation_id=self._incarnation,
@@ -63,7 +75,7 @@ class ControllerRegistration:
     ) -> list[Effect]:
         error = answer.error if isinstance(answer, Refusal) else told_error(answer.error_code)
         if error:
-            self._context.timers.set(now + AGAIN_MS, self._again)
+            self._timers.set(now + AGAIN_MS, self._again)
         return []
 
     def _again(self, now: Instant) -> list[Effect]:

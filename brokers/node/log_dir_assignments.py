@@ -6,24 +6,27 @@ metadata log, and the last one. Then the node ends, for others to take over; a n
 others, and goes on trying.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-from brokers.api.context import Context
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Changed, Effect, End, LeaveDirectory
 from brokers.errors import Refusal
 from brokers.ids import LOST_DIRECTORY, UNNAMED_DIRECTORIES, Instant, TopicPartition
+from brokers.membership.controller_channel import ControllerChannel
+from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.image.image import BrokerImage
+from brokers.node.own_registration import OwnRegistration
+from brokers.timers import Act, Timers
 from brokers.wire.messages.broker_lifecycle import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsRequestDirectory,
     AssignReplicasToDirsRequestPartition,
     AssignReplicasToDirsRequestTopic,
-    BrokerHeartbeatRequest,
 )
 
-HEARTBEAT, ASSIGN = 63, 73
+ASSIGN = 73
 LINGER_MS = 50  # replicas that are opened together are told of together
 RETRY_MS = 1_000
 REPLICAS_MAX = 2_000  # in one request; each may take a record
@@ -32,12 +35,22 @@ REPLICAS_MAX = 2_000  # in one request; each may take a record
 class LogDirAssignments:
     """`opened` and `failed` after the logs; `told` once the controller has answered a heartbeat."""
 
-    def __init__(self, context: Context, is_registered: Callable[[], bool]) -> None:
-        """`is_registered`: what the image says of this node's id is meant for this process."""
-        self._context = context
-        self._own = context.directories
-        self._is_registered = is_registered
-        self.hurry: Callable[[Instant], list[Effect]] = self._tell_oneself
+    def __init__(
+        self,
+        config: BrokerConfig,
+        log_dirs: OwnDirectories,
+        registration: OwnRegistration,
+        channel: ControllerChannel,
+        timers: Timers,
+        report_failure: Act,
+    ) -> None:
+        """`report_failure` makes the controller hear of a failed directory at once."""
+        self._config = config
+        self._own = log_dirs
+        self._registration = registration
+        self._channel = channel
+        self._timers = timers
+        self._report_failure = report_failure
         self._untold: dict[TopicPartition, None] = {}  # which the image may have elsewhere
         self._timer: int | None = None
         self._due: Instant = 0
@@ -58,8 +71,8 @@ class LogDirAssignments:
         directory = self._own.own(directory)
         self._own.homes[partition] = directory
         self._own.preferred.pop(partition, None)
-        placed = self._context.image.partition(partition)
-        if placed is None or placed.home(self._context.config.node_id) != directory:
+        placed = self._registration.image.partition(partition)
+        if placed is None or placed.home(self._config.node_id) != directory:
             self._untold[partition] = None
             self._set_timer(now + LINGER_MS)
 
@@ -80,21 +93,21 @@ class LogDirAssignments:
         if self._asking or (self._timer is not None and self._due <= due):
             return
         if self._timer is not None:
-            self._context.timers.cancel(self._timer)
-        self._due, self._timer = due, self._context.timers.set(due, self._tell)
+            self._timers.cancel(self._timer)
+        self._due, self._timer = due, self._timers.set(due, self._tell)
 
     def _tell(self, now: Instant) -> list[Effect]:
         self._timer = None
         replicas = list(self._misplaced())[:REPLICAS_MAX]
         if not replicas:
             return []
-        broker = self._registration
+        broker = self._registration.broker
         if broker is None:
             self._set_timer(now + RETRY_MS)
             return []
         self._asking = True
         message = _assignment(broker, replicas)
-        return self._context.control(ASSIGN, message, self._on_told, now)
+        return self._channel.control(ASSIGN, message, self._on_told, now)
 
     def _on_told(self, response: Any, now: Instant) -> list[Effect]:
         """The image says what came of it, soon."""
@@ -105,7 +118,7 @@ class LogDirAssignments:
 
     def _misplaced(self) -> Iterator[tuple[UUID, UUID, int]]:
         """(directory, topic id, partition) of those that the image has elsewhere; the others are forgotten."""
-        image, node_id = self._context.image, self._context.config.node_id
+        image, node_id = self._registration.image, self._config.node_id
         for partition in list(self._untold):
             placed, home = image.partition(partition), self._own.homes.get(partition)
             is_held = placed is not None and home is not None and node_id in placed.replicas
@@ -114,11 +127,6 @@ class LogDirAssignments:
             else:
                 topic = image.topics_by_name[partition.topic]
                 yield home, topic.id, partition.partition
-
-    @property
-    def _registration(self) -> BrokerImage | None:
-        known = self._context.image.brokers.get(self._context.config.node_id)
-        return known if self._is_registered() else None
 
     # --- directories that fail ---
 
@@ -131,15 +139,15 @@ class LogDirAssignments:
         is_needed = is_metadata or self._own.online == (directory,)
         if is_needed and not self._has_others:
             return []
-        path = self._own.path(directory) or self._context.config.metadata_directory
+        path = self._own.path(directory) or self._config.metadata_directory
         self._own.fail(directory, reason)
         effects: list[Effect] = [Changed(f"log directory {path}", "offline", reason)]
         if is_needed:
             which = "the metadata log's" if is_metadata else "the last one"
             return [*effects, End(f"log directory {path}, {which}, has failed: {reason}")]
         self._unheard[directory] = now
-        self._context.timers.set(now + self._context.config.log_dir_failure_timeout_ms, self._check)
-        return [*effects, LeaveDirectory(directory), *self.hurry(now)]
+        self._timers.set(now + self._config.log_dir_failure_timeout_ms, self._check)
+        return [*effects, LeaveDirectory(directory), *self._report_failure(now)]
 
     def lie_in(self, directory: UUID) -> list[TopicPartition]:
         """The partitions of which the logs were opened there."""
@@ -152,7 +160,7 @@ class LogDirAssignments:
     @property
     def _has_others(self) -> bool:
         """Whether any node could take over what this one does."""
-        config, image = self._context.config, self._context.image
+        config, image = self._config, self._registration.image
         if config.is_alone:
             return False
         others = any(each != config.node_id for each in image.brokers)
@@ -165,25 +173,11 @@ class LogDirAssignments:
 
     def _check(self, now: Instant) -> list[Effect]:
         """A leader of whose failure nobody hears would be waited for without end (KIP-858)."""
-        timeout_ms = self._context.config.log_dir_failure_timeout_ms
+        timeout_ms = self._config.log_dir_failure_timeout_ms
         if self._has_others and any(now - at >= timeout_ms for at in self._unheard.values()):
             because = f"no controller has heard of it for {timeout_ms} ms"
             return [End(f"a log directory has failed, and {because}")]
         return []
-
-    def _tell_oneself(self, now: Instant) -> list[Effect]:
-        """A node that is a whole region sends no heartbeats."""
-        broker = self._registration
-        if broker is None:
-            return []
-        failed = self._own.offline
-        message = BrokerHeartbeatRequest(
-            broker_id=broker.id,
-            broker_epoch=broker.broker_epoch,
-            current_metadata_offset=self._context.image.next_offset - 1,
-            offline_log_dirs=list(failed),
-        )
-        return self._context.control(HEARTBEAT, message, lambda answer, at: [], now)
 
 
 def _assignment(

@@ -2,34 +2,49 @@
 
 from functools import partial
 
-from brokers.api.context import Context
 from brokers.effects import Changed, CopyLog, Effect
 from brokers.events import CopyFailed, LogCopied, LogMoved, MoveInterrupted
-from brokers.ids import Instant, TopicPartition
-from brokers.membership.log_dirs import Future
+from brokers.ids import BrokerId, Instant, TopicPartition
+from brokers.membership.log_dirs import Future, OwnDirectories
+from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.log_dir_assignments import LogDirAssignments
+from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.replication.throttle import Bucket, rate_of
+from brokers.timers import Timers
 
 PAUSE_MS = 10  # between two steps, for everyone else
 RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
 class LogDirMoves:
-    """`copied`, `moved` and `failed` after what the disk says. What was wanted is in `context.directories.futures`.
+    """`copied`, `moved` and `failed` after what the disk says. What was wanted is in `OwnDirectories.futures`.
 
     All copies share the rate of this broker; `configure` when its settings may have changed.
     """
 
-    def __init__(self, context: Context, whereabouts: LogDirAssignments) -> None:
-        self._context = context
-        self._whereabouts = whereabouts
-        self._futures = context.directories.futures
+    def __init__(
+        self,
+        raft: RaftManager,
+        partitions: HostedPartitions,
+        log_dirs: OwnDirectories,
+        assignments: LogDirAssignments,
+        timers: Timers,
+        *,
+        node_id: BrokerId,
+    ) -> None:
+        self._raft = raft
+        self._partitions = partitions
+        self._log_dirs = log_dirs
+        self._assignments = assignments
+        self._timers = timers
+        self._node_id = node_id
+        self._futures = log_dirs.futures
         self._bucket = Bucket()
         self._resting: dict[TopicPartition, int] = {}  # timers, each until the next step
 
     def configure(self, now: Instant) -> None:
         """Who rests rests as long as the rate asks for by now."""
-        rate = rate_of(self._context.image, self._context.config.node_id, RATE)
+        rate = rate_of(self._raft.image, self._node_id, RATE)
         if rate != self._bucket.rate:
             self._bucket.set_rate(rate, now)
             for partition in list(self._resting):
@@ -37,7 +52,7 @@ class LogDirMoves:
 
     def resume(self, event: MoveInterrupted, now: Instant) -> list[Effect]:
         """What the last process had begun is begun again."""
-        if event.partition not in self._context.partitions:
+        if event.partition not in self._partitions.all:
             return []
         self._futures[event.partition] = Future(event.directory)
         return [CopyLog(event.partition, event.directory)]
@@ -51,7 +66,7 @@ class LogDirMoves:
         return []
 
     def _rest(self, partition: TopicPartition, now: Instant) -> None:
-        timers = self._context.timers
+        timers = self._timers
         timers.cancel(self._resting.pop(partition, 0))
         due = now + max(PAUSE_MS, self._bucket.wait_ms(now))
         self._resting[partition] = timers.set(due, partial(self._go_on, partition))
@@ -59,7 +74,7 @@ class LogDirMoves:
     def _go_on(self, partition: TopicPartition, now: Instant) -> list[Effect]:
         self._resting.pop(partition, None)
         future = self._futures.get(partition)
-        if future is None or partition not in self._context.partitions:
+        if future is None or partition not in self._partitions.all:
             self._futures.pop(partition, None)
             return [CopyLog(partition, None)]
         if self._bucket.wait_ms(now) > 0:  # nothing at all may be copied, or others came first
@@ -70,10 +85,10 @@ class LogDirMoves:
     def moved(self, event: LogMoved, now: Instant) -> list[Effect]:
         """Even if it was called off meanwhile: that is where the log is."""
         self._futures.pop(event.partition, None)
-        if event.partition not in self._context.partitions:
+        if event.partition not in self._partitions.all:
             return []
-        self._whereabouts.opened(event.partition, event.directory, now)
-        path = self._context.directories.path(event.directory)
+        self._assignments.opened(event.partition, event.directory, now)
+        path = self._log_dirs.path(event.directory)
         return [Changed(f"partition {event.partition}", f"moved to {path}")]
 
     def failed(self, event: CopyFailed, now: Instant) -> list[Effect]:
@@ -81,7 +96,7 @@ class LogDirMoves:
         if self._wanted(event) is None:
             return []
         del self._futures[event.partition]
-        path = self._context.directories.path(event.directory)
+        path = self._log_dirs.path(event.directory)
         return [Changed(f"partition {event.partition}", f"not moved to {path}", event.reason)]
 
     def _wanted(self, event: LogCopied | CopyFailed) -> Future | None:

@@ -1,64 +1,86 @@
-"""What the metadata plane decides, put in force on this node: partitions follow the image, askers hear the result."""
+"""What the metadata log decided, put in force on this node (Kafka's BrokerMetadataPublisher)."""
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
 
-from brokers.api.context import Context
+from brokers.continuations import Continuations
+from brokers.coordinator.coordinators import Coordinators
 from brokers.effects import Ask, Effect
 from brokers.events import Answered
-from brokers.ids import OFFSETS_TOPIC, Instant
+from brokers.ids import Instant, Ticket
 from brokers.metadata.controller.active_controller import Decided
-from brokers.metadata.image.image import ImageDelta
-from brokers.metadata.log.outcomes import ImageChanged as PlaneImageChanged
+from brokers.metadata.image.image import Image, ImageDelta
+from brokers.metadata.log.outcomes import ImageChanged as RaftImageChanged
 from brokers.metadata.log.outcomes import MetadataEffect, MetadataReady
-from brokers.node.group_log import GroupLog
+from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.replica_lifecycle import ReplicaLifecycle
 from brokers.region import ImageChanged
+from brokers.replication.replication import Replication
+
+Subscriber: TypeAlias = Callable[[Image, ImageDelta], None]
+
+
+class PublisherHost(Protocol):
+    """What the publisher reports to."""
+
+    def decided(self, ticket: Ticket, result: object, now: Instant) -> list[Effect]:
+        """A command is committed, or refused."""
+
+    def metadata_published(self, now: Instant) -> list[Effect]:
+        """The image may have grown, or another controller be known."""
 
 
 class MetadataPublisher:
-    """Runs the plane's effects; `plane_ready` once commands are decided. `moved` is called after each run of them."""
+    """`run` performs the effects of `RaftManager`; `is_ready` once commands are decided."""
 
-    def __init__(self, lifecycle: ReplicaLifecycle, group_log: GroupLog) -> None:
-        self.context: Context
-        self.moved: Callable[[Instant], list[Effect]] = lambda now: []
-        self.plane_ready = False
-        self._lifecycle = lifecycle
-        self._group_log = group_log
+    def __init__(
+        self,
+        raft: RaftManager,
+        replicas: ReplicaLifecycle,
+        replication: Replication,
+        coordinators: Coordinators,
+        continuations: Continuations,
+        host: PublisherHost,
+    ) -> None:
+        self.is_ready = False
+        self._raft = raft
+        self._replicas = replicas
+        self._replication = replication
+        self._coordinators = coordinators
+        self._continuations = continuations
+        self._host = host
+        self._subscribers: list[Subscriber] = []
 
-    def run(self, planned: Iterable[MetadataEffect], now: Instant) -> list[Effect]:
+    def subscribe(self, subscriber: Subscriber) -> None:
+        """`subscriber` is called with each change of the image, before this node follows it."""
+        self._subscribers.append(subscriber)
+
+    def run(self, published: Sequence[MetadataEffect], now: Instant) -> list[Effect]:
         effects: list[Effect] = []
-        for effect in planned:
+        for effect in published:
             match effect:
-                case Decided(token, result):
-                    then = self.context.decided.pop(token)
-                    effects += self._lifecycle.when_settled(partial(then, result), now)
-                case PlaneImageChanged(delta):
+                case Decided(ticket, result):
+                    effects += self._host.decided(ticket, result, now)
+                case RaftImageChanged(delta):
                     effects += self._follow(delta, now)
                 case MetadataReady():
-                    self.plane_ready = True
+                    self.is_ready = True
                 case Ask(ticket):
-                    self.context.asked[ticket] = self._on_answer
+                    self._continuations.on_peer(ticket, self._on_answer)
                     effects.append(effect)
                 case _:
                     effects.append(effect)
-        return effects + self.context.channel.moved(now) + self.moved(now)
+        return effects + self._host.metadata_published(now)
 
     def _on_answer(self, answered: Answered, now: Instant) -> list[Effect]:
-        return self.run(self.context.plane.on_answer(answered, now), now)
+        return self.run(self._raft.on_answer(answered, now), now)
 
     def _follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
-        groups = self.context.groups
-        offsets = self.context.image.topics_by_name.get(OFFSETS_TOPIC)
-        if offsets is not None:
-            groups.spread_over(len(offsets.partitions))
-        for follow in self.context.followers:
-            follow(self.context.image, delta)
-        effects = self._lifecycle.follow(delta, now)
-        effects += self.context.replication.follow(delta, now)
-        if OFFSETS_TOPIC in (
-            *delta.topics_created, *delta.topics_changed, *delta.topics_deleted
-        ) or self.context.config.node_id in delta.brokers_changed:  # fmt: skip
-            effects += self._group_log.follow(now)
-        effects += self._group_log.run(groups.on_topics_deleted(delta.topics_deleted, now), now)
+        image = self._raft.image
+        self._coordinators.configure(image)
+        for subscriber in self._subscribers:
+            subscriber(image, delta)
+        effects = self._replicas.follow(delta, now)
+        effects += self._replication.follow(delta, now)
+        effects += self._coordinators.follow(image, delta, now)
         return [*effects, ImageChanged(delta)]

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from brokers.api.context import Context
+from brokers.config.broker_config import BrokerConfig
+from brokers.continuations import Continuations
+from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.effects import Effect, ReadRange
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, RangeRead
+from brokers.groups.coordinator import Coordinator
 from brokers.ids import (
     OFFSETS_TOPIC,
     BrokerId,
@@ -15,10 +18,13 @@ from brokers.ids import (
     Ticket,
     TopicPartition,
 )
+from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import CreateTopics
 from brokers.metadata.image.image import Image
+from brokers.metadata.log.raft_manager import RaftManager
 from brokers.metadata.topics.creation import internal_topic
 from brokers.partition import mirror
+from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
 from brokers.partition.standing import Standing, standings
 from brokers.region import (
@@ -43,8 +49,21 @@ from brokers.region import (
 class RegionPort:
     """Translates; owns no rule. `watched` is on once somebody listens, `logs_watched` while the partitions matter."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(
+        self,
+        config: BrokerConfig,
+        raft: RaftManager,
+        partitions: HostedPartitions,
+        channel: ControllerChannel,
+        continuations: Continuations,
+        groups: CoordinatorRuntime[Coordinator],
+    ) -> None:
+        self._config = config
+        self._raft = raft
+        self._partitions = partitions
+        self._channel = channel
+        self._continuations = continuations
+        self._groups = groups
         self.watched = False
         self.logs_watched = False
 
@@ -58,7 +77,7 @@ class RegionPort:
             case ReadToHighWatermark():
                 return self._read(event)
             case Propose(ticket, command):
-                return [*self._context.propose(command, self._proposed(ticket), now)]
+                return [*self._channel.propose(command, self._proposed(ticket), now)]
             case CommitOffsets():
                 return self._commit(event, now)
 
@@ -67,19 +86,19 @@ class RegionPort:
 
     def _commit(self, event: CommitOffsets, now: Instant) -> list[Effect]:
         """A link's first commit creates `__consumer_offsets`, as a consumer's first question does."""
-        if OFFSETS_TOPIC in self._context.image.topics_by_name:
+        if OFFSETS_TOPIC in self._raft.image.topics_by_name:
             return self._commit_now(event, now)
-        command = CreateTopics((internal_topic(OFFSETS_TOPIC, self._context.config),))
-        return self._context.propose(command, lambda _, at: self._commit_now(event, at), now)
+        command = CreateTopics((internal_topic(OFFSETS_TOPIC, self._config),))
+        return self._channel.propose(command, lambda _, at: self._commit_now(event, at), now)
 
     def _commit_now(self, event: CommitOffsets, now: Instant) -> list[Effect]:
-        ticket, context = event.ticket, self._context
-        context.answer_upwards(ticket, lambda answer: OffsetsPlaced(ticket, answer.error))
-        effects = context.groups.commit_from_link(ticket, event.group, event.offsets, now)
-        return context.run_groups(effects, now)
+        ticket, groups = event.ticket, self._groups
+        groups.on_answer(ticket, lambda answer: OffsetsPlaced(ticket, answer.error))
+        committing = groups.coordinator.commit_from_link(ticket, event.group, event.offsets, now)
+        return groups.run(committing, now)
 
     def _place(self, event: PlaceBatches | SkipTo | TrimMirror, now: Instant) -> list[Effect]:
-        replica = self._context.partitions.get(event.partition)
+        replica = self._partitions.get(event.partition)
         try:
             if replica is None:
                 raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"no {event.partition} here")
@@ -119,8 +138,7 @@ class RegionPort:
         return placed
 
     def _read(self, event: ReadToHighWatermark) -> list[Effect]:
-        replica = self._context.partitions.get(event.partition)
-        ticket = self._context.new_ticket()
+        replica = self._partitions.get(event.partition)
 
         def answered(read: LogAnswer, now: Instant) -> list[Any]:
             assert isinstance(read, RangeRead)
@@ -139,11 +157,11 @@ class RegionPort:
             error = (
                 KafkaError.KAFKA_STORAGE_ERROR if replica else KafkaError.UNKNOWN_TOPIC_OR_PARTITION
             )
-            return [*answered(RangeRead(ticket, event.partition, b"", event.offset, error), 0)]
+            return [*answered(RangeRead(0, event.partition, b"", event.offset, error), 0)]
         if not replica.log.log_start_offset <= event.offset <= replica.high_watermark:
             error = KafkaError.OFFSET_OUT_OF_RANGE
-            return [*answered(RangeRead(ticket, event.partition, b"", event.offset, error), 0)]
-        self._context.answered[ticket] = answered
+            return [*answered(RangeRead(0, event.partition, b"", event.offset, error), 0)]
+        ticket = self._continuations.on_storage(answered)
         bound = replica.high_watermark
         return [
             ReadRange(
@@ -155,22 +173,31 @@ class RegionPort:
         return [PartitionAdvanced(partition)] if self.logs_watched else []
 
 
-class View:
-    """`region.RegionView` over the cores of this node."""
+class LocalRegionView:
+    """`region.RegionView` of the region that this node is part of."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(
+        self,
+        config: BrokerConfig,
+        raft: RaftManager,
+        partitions: HostedPartitions,
+        groups: Coordinator,
+    ) -> None:
+        self._config = config
+        self._raft = raft
+        self._partitions = partitions
+        self._groups = groups
 
     @property
     def image(self) -> Image:
-        return self._context.image
+        return self._raft.image
 
     @property
     def cluster_id(self) -> str:
-        return self._context.cluster_id
+        return self._raft.image.cluster_id
 
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
-        replica = self._context.partitions.get(partition)
+        replica = self._partitions.get(partition)
         if replica is None:
             return None
         log = replica.log
@@ -186,10 +213,10 @@ class View:
         )
 
     def standings(self, partition: TopicPartition, now: Instant) -> tuple[Standing, ...] | None:
-        replica, placed = self._context.partitions.get(partition), self.image.partition(partition)
-        if replica is None or placed is None or placed.leader != self._context.config.node_id:
+        replica, placed = self._partitions.get(partition), self.image.partition(partition)
+        if replica is None or placed is None or placed.leader != self._config.node_id:
             return None
-        lag_ms_max = self._context.replication.lag_ms_max
+        lag_ms_max = self._config.replica_lag_time_max_ms
         return standings(replica, placed, self._is_active, lag_ms_max, now)
 
     def _is_active(self, broker_id: BrokerId) -> bool:
@@ -197,15 +224,15 @@ class View:
         return broker is not None and broker.is_active
 
     def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]:
-        return self._context.groups.all_offsets()
+        return self._groups.all_offsets()
 
     def groups_are_known(self) -> bool:
         topic = self.image.topics_by_name.get(OFFSETS_TOPIC)
         count = 0 if topic is None else len(topic.partitions)
         names = (TopicPartition(OFFSETS_TOPIC, index) for index in range(count))
-        replicas = [self._context.partitions.get(name) for name in names]
+        replicas = [self._partitions.get(name) for name in names]
         offline = any(replica is not None and replica.log is None for replica in replicas)
-        return not offline and not self._context.groups.is_loading
+        return not offline and not self._groups.is_loading
 
     def group_is_active(self, group: str) -> bool:
-        return self._context.groups.is_active(group)
+        return self._groups.is_active(group)

@@ -8,15 +8,20 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 from uuid import UUID
 
-from brokers.api.context import Context
+from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Changed, CloseLog, Effect, OpenLog
-from brokers.ids import OFFSETS_TOPIC, Instant, TopicPartition
+from brokers.ids import Instant, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
+from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.configs.configs import log_config
 from brokers.metadata.image.image import NO_LEADER, ImageDelta, PartitionImage, TopicImage
 from brokers.node.log_dir_assignments import LogDirAssignments
+from brokers.node.own_registration import OwnRegistration
+from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import CUTTING, OPENING, Replica
+from brokers.replication.replication import Replication
+from brokers.timers import Timers
 
 RETRY_OPEN_MS = 1_000  # an offline partition is tried again this often
 
@@ -26,18 +31,32 @@ _Known: TypeAlias = tuple[PartitionImage, str | None, LogConfig]
 
 
 class ReplicaLifecycle:
-    """Keeps `context.partitions` in step with the image.
+    """Keeps `HostedPartitions` in step with the image.
 
-    Until this process `is_registered`, the image speaks of an earlier one, which may have lost with its power what it
+    Until this process is registered, the image speaks of an earlier one, which may have lost with its power what it
     led: then no log is led here, and none is a copy of another.
     """
 
-    def __init__(self) -> None:
-        self.context: Context
-        self.whereabouts: LogDirAssignments
-        # A partition of the groups' own topic went offline.
-        self.lost: Callable[[TopicPartition, Instant], list[Effect]] = lambda partition, now: []
-        self.is_registered: Callable[[], bool] = lambda: True
+    def __init__(
+        self,
+        config: BrokerConfig,
+        registration: OwnRegistration,
+        partitions: HostedPartitions,
+        replication: Replication,
+        log_dirs: OwnDirectories,
+        assignments: LogDirAssignments,
+        timers: Timers,
+        went_offline: Callable[[TopicPartition, Instant], list[Effect]],
+    ) -> None:
+        """`went_offline` is called for each partition whose log failed."""
+        self._config = config
+        self._registration = registration
+        self._partitions = partitions
+        self._replication = replication
+        self._log_dirs = log_dirs
+        self._assignments = assignments
+        self._timers = timers
+        self._went_offline = went_offline
         self._was_registered = False
         self._opening: dict[TopicPartition, None] = {}
         self._barriers: list[tuple[set[TopicPartition], Opened]] = []
@@ -61,14 +80,14 @@ class ReplicaLifecycle:
         effects: list[Effect] = []
         for name in delta.topics_deleted:
             self._writers.pop(name, None)
-            for partition in [each for each in self.context.partitions if each.topic == name]:
+            for partition in [each for each in self._partitions.all if each.topic == name]:
                 effects += self._close(partition, "the topic was deleted", now)
         changed = self._changed(delta)
-        if not self._was_registered and self.is_registered():
+        if not self._was_registered and self._registration.is_current:
             self._was_registered = True
-            changed = {name: [] for name in self.context.image.topics_by_name}
+            changed = {name: [] for name in self._registration.image.topics_by_name}
         for name, indexes in changed.items():
-            topic = self.context.image.topics_by_name.get(name)
+            topic = self._registration.image.topics_by_name.get(name)
             if topic is not None:
                 effects += self._reconcile(topic, indexes or range(len(topic.partitions)), now)
         return effects
@@ -81,22 +100,22 @@ class ReplicaLifecycle:
         for name in (*delta.topics_created, *delta.topic_configs_changed):
             changed[name] = []
         for name in delta.topics_changed:
-            topic = self.context.image.topics_by_name.get(name)
+            topic = self._registration.image.topics_by_name.get(name)
             if topic is not None and self._writers.get(name) != topic.writer:
                 changed[name] = []
         return changed
 
     def _reconcile(self, topic: TopicImage, indexes: Iterable[int], now: Instant) -> list[Effect]:
         effects: list[Effect] = []
-        node_id = self.context.config.node_id
-        config = log_config(self.context.image, self.context.config, topic.name)
+        node_id = self._config.node_id
+        config = log_config(self._registration.image, self._config, topic.name)
         self._writers[topic.name] = topic.writer
         for index in indexes:
             placed = topic.partitions[index]
             if not self._was_registered:
                 placed = placed._replace(leader=NO_LEADER)
             partition = TopicPartition(topic.name, index)
-            replica = self.context.partitions.get(partition)
+            replica = self._partitions.all.get(partition)
             if node_id not in placed.replicas:
                 if replica is not None:
                     effects += self._close(partition, "the partition is kept elsewhere now", now)
@@ -108,7 +127,7 @@ class ReplicaLifecycle:
                 continue
             replica.config = config
             self._known[partition] = (placed, topic.writer, config)
-            effects += self.context.replication.placed(replica, placed, topic.writer, now)
+            effects += self._replication.placed(replica, placed, topic.writer, now)
         return effects
 
     def _hold(
@@ -118,41 +137,41 @@ class ReplicaLifecycle:
         placed: PartitionImage,
         config: LogConfig,
     ) -> Replica:
-        replica = self.context.partitions[partition] = Replica(
+        replica = self._partitions.all[partition] = Replica(
             partition,
             topic_id=topic.id.bytes,
             leader_epoch=placed.leader_epoch,
             writer=topic.writer,
             config=config,
-            others=self.context.replication,
+            others=self._replication,
         )
         return replica
 
     def _open(self, replica: Replica, placed: PartitionImage) -> Effect:
         self._opening[replica.partition] = None
-        home = placed.home(self.context.config.node_id)
-        home = self.context.directories.preferred.get(replica.partition, home)
+        home = placed.home(self._config.node_id)
+        home = self._log_dirs.preferred.get(replica.partition, home)
         return OpenLog(replica.partition, replica.topic_id, replica.config.sync, home)
 
     def _close(self, partition: TopicPartition, why: str, now: Instant) -> list[Effect]:
         """Nothing of it stays here."""
-        replica = self.context.partitions.pop(partition)
+        replica = self._partitions.all.pop(partition)
         self._opening.pop(partition, None)
         self._known.pop(partition, None)
-        self.whereabouts.closed(partition)
-        self.context.replication.closed(replica)
+        self._assignments.closed(partition)
+        self._replication.closed(replica)
         return [*replica.failed(why, now)[1:], CloseLog(partition, delete=True)]
 
     def opened(
         self, partition: TopicPartition, log: Log, directory: UUID, now: Instant
     ) -> list[Effect]:
         self._opening.pop(partition, None)
-        replica = self.context.partitions.get(partition)
+        replica = self._partitions.all.get(partition)
         if replica is None:
             return [*self._settle(partition, now)]
-        if not self.whereabouts.may_retry(directory):
+        if not self._assignments.may_retry(directory):
             return self._failed(partition, "its log directory has failed", directory, now)
-        self.whereabouts.opened(partition, directory, now)
+        self._assignments.opened(partition, directory, now)
         was_offline = replica.offline not in (OPENING, CUTTING)
         effects = replica.opened(log, now)
         if was_offline:
@@ -166,14 +185,14 @@ class ReplicaLifecycle:
     ) -> list[Effect]:
         """With its directory, if that is given up."""
         effects = self.refused(directory, reason, now)
-        if effects and partition in self.whereabouts.lie_in(directory):
+        if effects and partition in self._assignments.lie_in(directory):
             return effects
         return effects + self._failed(partition, reason, directory, now)
 
     def refused(self, directory: UUID, reason: str, now: Instant) -> list[Effect]:
         """Something in a directory was: if that is given up, all that lies there is offline for good."""
-        effects = self.whereabouts.failed(directory, reason, now)
-        for partition in self.whereabouts.lie_in(directory) if effects else ():
+        effects = self._assignments.failed(directory, reason, now)
+        for partition in self._assignments.lie_in(directory) if effects else ():
             effects += self._failed(partition, reason, directory, now)
         return effects
 
@@ -181,21 +200,21 @@ class ReplicaLifecycle:
         self, partition: TopicPartition, reason: str, directory: UUID, now: Instant
     ) -> list[Effect]:
         self._opening.pop(partition, None)
-        replica = self.context.partitions.get(partition)
-        effects = self.lost(partition, now) if partition.topic == OFFSETS_TOPIC else []
+        replica = self._partitions.all.get(partition)
+        effects = self._went_offline(partition, now)
         if replica is None:
             return effects + self._settle(partition, now)
         effects = replica.failed(reason, now) + effects
-        if self.whereabouts.may_retry(directory):
-            self.context.timers.set(now + RETRY_OPEN_MS, lambda _: self._retry(replica))
+        if self._assignments.may_retry(directory):
+            self._timers.set(now + RETRY_OPEN_MS, lambda _: self._retry(replica))
         else:
-            self.whereabouts.lost(partition, directory, now)
+            self._assignments.lost(partition, directory, now)
         return effects + self._settle(partition, now)
 
     def _retry(self, replica: Replica) -> list[Effect]:
-        if self.context.partitions.get(replica.partition) is not replica or replica.log is not None:
+        if self._partitions.all.get(replica.partition) is not replica or replica.log is not None:
             return []
-        placed = self.context.image.partition(replica.partition)
+        placed = self._registration.image.partition(replica.partition)
         return [] if placed is None else [self._open(replica, placed)]
 
     def _settle(self, partition: TopicPartition, now: Instant) -> list[Effect]:

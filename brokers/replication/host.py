@@ -1,4 +1,4 @@
-"""What replication needs of the node around it; `brokers.api.context.Context` is one."""
+"""What replication needs of the node around it; `brokers.node.replication_host.ReplicationHost` is one."""
 
 from collections.abc import Callable
 from typing import Any, Protocol

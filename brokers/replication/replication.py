@@ -22,7 +22,13 @@ from brokers.replication.throttle import FOLLOWER, LEADER, Throttle
 class Replication:
     """`placed` and `closed` follow the image, `settle` ends every step. Is the `Others` of the node's replicas."""
 
-    def __init__(self, host: Host, settings: ReplicationSettings) -> None:
+    def __init__(
+        self,
+        host: Host,
+        settings: ReplicationSettings,
+        on_advanced: Callable[[TopicPartition], list[Effect]],
+    ) -> None:
+        """`on_advanced` is called for each partition whose end or high watermark moved."""
         self.node_id = host.config.node_id
         self.lag_ms_max = settings.lag_ms_max
         self._host = host
@@ -34,7 +40,7 @@ class Replication:
         self._serving = Serving(Desk(host, self._leader_side, linger_ms), settings.lag_ms_max)
         self._proposals = Proposals(host)
         self.stranding = Stranding(host, settings)
-        self.on_advanced: Callable[[TopicPartition], list[Effect]] = lambda partition: []
+        self._on_advanced = on_advanced
 
     def start(self, now: Instant) -> None:
         """Look for followers that fell behind, twice as often as they may (as Kafka does)."""
@@ -111,7 +117,7 @@ class Replication:
         self._proposals.put(replica, proposal)
 
     def advanced(self, replica: Replica) -> list[Effect]:
-        return self.on_advanced(replica.partition)
+        return self._on_advanced(replica.partition)
 
     # --- consumers ---
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from brokers.api.context import Context
+from brokers.node.parts import Parts
 from brokers.shell.http import Answer, Route
 from brokers.shell.node import Node
 
@@ -25,27 +25,27 @@ class Health:
     why: tuple[str, ...]
 
 
-def health(node: Node, context: Context) -> Health:
+def health(node: Node, parts: Parts) -> Health:
     failure = node.stopped.exception() if node.stopped.done() else None
     if failure is not None:
         return Health(live=False, ready=False, why=(f"the node has stopped: {failure!r}",))
-    why = tuple(_obstacles(node, context))
+    why = tuple(_obstacles(node, parts))
     return Health(live=True, ready=not why, why=why)
 
 
-def _obstacles(node: Node, context: Context) -> Iterator[str]:
+def _obstacles(node: Node, parts: Parts) -> Iterator[str]:
     if node.stopped.done():
         yield "the node is stopping"
     elif not node.ready.done():
-        missing = sum(replica.offline == "opening" for replica in context.partitions.values())
-        held = len(context.partitions)
+        missing = sum(replica.offline == "opening" for replica in parts.partitions.all.values())
+        held = len(parts.partitions.all)
         yield (
             f"{missing} of {held} logs are not open yet"
             if missing
             else "the metadata of the region is not known yet"
         )
-    elif context.config.is_broker:
-        broker = context.image.brokers.get(context.config.node_id)
+    elif parts.config.is_broker:
+        broker = parts.raft.image.brokers.get(parts.config.node_id)
         if broker is None:
             yield "the controller has not registered this broker"
         elif broker.fenced:
@@ -54,17 +54,17 @@ def _obstacles(node: Node, context: Context) -> Iterator[str]:
             yield "this broker is handing over what it leads, to stop"
 
 
-def health_routes(node: Node, context: Context) -> Mapping[str, Route]:
+def health_routes(node: Node, parts: Parts) -> Mapping[str, Route]:
     def live() -> Answer:
-        found = health(node, context)
+        found = health(node, parts)
         return _answer({"live": found.live}, found.live)
 
     def ready() -> Answer:
-        found = health(node, context)
+        found = health(node, parts)
         return _answer({"ready": found.ready, "why": found.why}, found.ready)
 
     def both() -> Answer:
-        found = health(node, context)
+        found = health(node, parts)
         return _answer({"live": found.live, "ready": found.ready, "why": found.why}, found.ready)
 
     return {"/health": both, "/health/live": live, "/health/ready": ready}

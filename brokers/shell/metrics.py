@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from brokers.api import fetch, produce
-from brokers.api.context import Context
+from brokers.node.parts import Parts
 from brokers.shell.clock import Clock
 from brokers.shell.health import health, health_routes
 from brokers.shell.http import Answer, HttpServer
@@ -29,16 +29,16 @@ _DELAYED: Final = {"Fetch": fetch.KEY, "Produce": produce.KEY}
 class Metrics:
     """Of one node. `bound` None: nobody asks, so `feed` is the node's own and there is nothing to `perform`."""
 
-    def __init__(self, node: Node, context: Context, bound: socket.socket | None) -> None:
+    def __init__(self, node: Node, parts: Parts, bound: socket.socket | None) -> None:
         self._node = node
-        self._context = context
+        self._parts = parts
         self._bound = bound
         self._clock = Clock()
         self._meter = Meter(node.feed)
-        self._changes = Changes(context.config.node_id)
+        self._changes = Changes(parts.config.node_id)
         if bound is not None:
-            context.followers.append(self._changes.follow)
-        self._http = HttpServer({"/metrics": self._page, **health_routes(node, context)})
+            parts.publisher.subscribe(self._changes.follow)
+        self._http = HttpServer({"/metrics": self._page, **health_routes(node, parts)})
 
     @property
     def feed(self) -> Feed:
@@ -61,8 +61,8 @@ class Metrics:
         return Answer(self._text(), CONTENT_TYPE)
 
     def _text(self) -> Iterator[str]:
-        yield from state_text(self._context, self._changes, self._clock.now())
-        yield from traffic_text(self._meter.traffic, self._context.image, perf_counter())
+        yield from state_text(self._parts, self._changes, self._clock.now())
+        yield from traffic_text(self._meter.traffic, self._parts.raft.image, perf_counter())
         yield from self._own_text()
         yield from process_text()
 
@@ -74,5 +74,5 @@ class Metrics:
         )
         yield from family(name, "gauge", "Requests that wait for their answer", waiting)
         name = "kafka_server_kafkaserver_brokerstate"
-        state = RUNNING if health(self._node, self._context).ready else STARTING
+        state = RUNNING if health(self._node, self._parts).ready else STARTING
         yield from family(name, "gauge", "3: running; 1: not ready yet", iter([(state, "")]))

@@ -42,7 +42,7 @@ async def run_broker(config: BrokerConfig) -> None:
         previous_broker_epoch=disks.storage.previous_broker_epoch,
     )
     node = Node(broker, disks.storage, Clock())
-    metrics = Metrics(node, broker.context, metrics_socket)
+    metrics = Metrics(node, broker.parts, metrics_socket)
     server = Server(config, metrics.feed, asyncio.get_running_loop().time)
     peers = open_peers(config, node)
     node.serve(server)

@@ -7,16 +7,16 @@ partitions of the whole region; `LED` is told for each partition led here, `LOG`
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from brokers.api.context import Context
 from brokers.log.log import Log
 from brokers.metadata.image.image import NO_LEADER, BrokerImage, PartitionImage
+from brokers.node.parts import Parts
 from brokers.partition.replica import Replica
 
 
 class Gauge(NamedTuple):
     name: str
     about: str
-    read: Callable[[Context], float]
+    read: Callable[[Parts], float]
 
 
 class Held(NamedTuple):
@@ -71,40 +71,40 @@ class LogGauge(NamedTuple):
     read: Callable[[Log], int]
 
 
-def _brokers(context: Context) -> list[BrokerImage]:
-    return list(context.image.brokers.values())
+def _brokers(parts: Parts) -> list[BrokerImage]:
+    return list(parts.raft.image.brokers.values())
 
 
 NODE: Final = (
     Gauge(
         "kafka_server_broker_metadata_metrics_last_applied_record_offset",
         "Last offset of the metadata log that this node goes by",
-        lambda context: context.plane.committed_offset,
+        lambda parts: parts.raft.committed_offset,
     ),
     Gauge(
         "kafka_server_raft_metrics_current_epoch",
         "Leader epoch of the metadata log",
-        lambda context: context.plane.leader_epoch,
+        lambda parts: parts.raft.leader_epoch,
     ),
     Gauge(
         "kafka_server_raft_metrics_current_leader",
         "Id of the active controller; -1: unknown",
-        lambda context: -1 if (known := context.plane.controller) is None else known.node_id,
+        lambda parts: -1 if (known := parts.raft.controller) is None else known.node_id,
     ),
     Gauge(
         "kafka_server_raft_metrics_high_watermark",
         "Offset below which the metadata log is committed",
-        lambda context: context.plane.committed_offset + 1,
+        lambda parts: parts.raft.committed_offset + 1,
     ),
     Gauge(
         "kafka_server_raft_metrics_log_end_offset",
         "Offset at which the metadata log ends here",
-        lambda context: context.plane.log_end_offset,
+        lambda parts: parts.raft.log_end_offset,
     ),
     Gauge(
         "kafka_server_raft_metrics_number_of_voters",
         "Nodes whose disks decide what of the metadata log is committed",
-        lambda context: len(context.plane.voters),
+        lambda parts: len(parts.raft.voters),
     ),
 )
 
@@ -112,37 +112,37 @@ CONTROLLER: Final = (
     Gauge(
         "kafka_controller_kafkacontroller_activecontrollercount",
         "1 on the active controller, 0 on the others",
-        lambda context: int(context.plane.is_active),
+        lambda parts: int(parts.raft.is_active),
     ),
     Gauge(
         "kafka_controller_kafkacontroller_activebrokercount",
         "Registered brokers that are not fenced",
-        lambda context: sum(not each.fenced for each in _brokers(context)),
+        lambda parts: sum(not each.fenced for each in _brokers(parts)),
     ),
     Gauge(
         "kafka_controller_kafkacontroller_fencedbrokercount",
         "Registered brokers that are fenced",
-        lambda context: sum(each.fenced for each in _brokers(context)),
+        lambda parts: sum(each.fenced for each in _brokers(parts)),
     ),
     Gauge(
         "kafka_controller_kafkacontroller_controlledshutdownbrokercount",
         "Brokers that hand over what they lead, to stop",
-        lambda context: sum(each.in_controlled_shutdown for each in _brokers(context)),
+        lambda parts: sum(each.in_controlled_shutdown for each in _brokers(parts)),
     ),
     Gauge(
         "kafka_controller_kafkacontroller_globaltopiccount",
         "Topics of the region",
-        lambda context: len(context.image.topics_by_name),
+        lambda parts: len(parts.raft.image.topics_by_name),
     ),
     Gauge(
         "kafka_controller_kafkacontroller_timedoutbrokerheartbeatcount",
         "How often this node, as the active controller, gave a broker up because it was silent",
-        lambda context: context.plane.timed_out_heartbeats,
+        lambda parts: parts.raft.timed_out_heartbeats,
     ),
     Gauge(
         "kafka_controller_kafkacontroller_lastappliedrecordoffset",
         "Last offset of the metadata log that this controller goes by",
-        lambda context: context.plane.committed_offset,
+        lambda parts: parts.raft.committed_offset,
     ),
 )
 

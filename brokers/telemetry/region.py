@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from brokers.api.context import Context
 from brokers.ids import Instant
+from brokers.node.parts import Parts
 from brokers.telemetry.exposition import family, labelled
 
 STATE: Final = "kafka_server_raft_metrics_current_state_info"
@@ -14,30 +14,30 @@ FAILED_UPDATES: Final = "kafka_server_replicamanager_failedisrupdates_total"
 BYTES_IN: Final = "kafka_server_brokertopicmetrics_replicationbytesin_total"
 
 
-def region_text(context: Context, now: Instant) -> Iterator[str]:
-    state = context.plane.quorum_state
+def region_text(parts: Parts, now: Instant) -> Iterator[str]:
+    state = parts.raft.quorum_state
     if state is not None:
         about = "What this node is in the quorum: leader, follower, observer, candidate ..."
         yield from family(STATE, "gauge", about, iter([(1, labelled(state=state))]))
-    yield from _lag(context, now)
-    if context.config.is_broker:
-        yield from _followers(context)
+    yield from _lag(parts, now)
+    if parts.config.is_broker:
+        yield from _followers(parts)
 
 
-def _lag(context: Context, now: Instant) -> Iterator[str]:
-    lag_ms = context.plane.lag_ms(now)
+def _lag(parts: Parts, now: Instant) -> Iterator[str]:
+    lag_ms = parts.raft.lag_ms(now)
     if lag_ms is None:
         return
     about = "Milliseconds since the last record that this node goes by was written; 0 where it is the active controller"
-    names = [BROKER_LAG] if context.config.is_broker else []
-    if context.config.is_controller:
+    names = [BROKER_LAG] if parts.config.is_broker else []
+    if parts.config.is_controller:
         names.append(CONTROLLER_LAG)
     for name in names:
         yield from family(name, "gauge", about, iter([(lag_ms, "")]))
 
 
-def _followers(context: Context) -> Iterator[str]:
-    replication = context.replication
+def _followers(parts: Parts) -> Iterator[str]:
+    replication = parts.replication
     about = "Changes of in-sync sets that the controller refused, one a partition"
     yield from family(
         FAILED_UPDATES, "counter", about, iter([(replication.failed_isr_updates, "")])

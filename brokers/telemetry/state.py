@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
-from brokers.api.context import Context
 from brokers.ids import Instant, TopicPartition
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.configs.configs import topic_settings
 from brokers.metadata.image.image import PartitionImage
+from brokers.node.parts import Parts
 from brokers.partition.replica import Replica
 from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS, Changes, Counter
 from brokers.telemetry.exposition import family, head, labelled, sample
@@ -20,26 +20,26 @@ OFFLINE = "kafka_log_logmanager_logdirectoryoffline"
 _MIN_ISR = TOPIC_KEYS["min.insync.replicas"]
 
 
-def state_text(context: Context, changes: Changes, now: Instant) -> Iterator[str]:
-    gauges = (*NODE, *CONTROLLER) if context.config.is_controller else NODE
+def state_text(parts: Parts, changes: Changes, now: Instant) -> Iterator[str]:
+    gauges = (*NODE, *CONTROLLER) if parts.config.is_controller else NODE
     for gauge in gauges:
-        yield head(gauge.name, "gauge", gauge.about) + sample(gauge.name, gauge.read(context))
-    yield from region_text(context, now)
-    if context.config.is_controller:
-        yield from _agreed(context)
+        yield head(gauge.name, "gauge", gauge.about) + sample(gauge.name, gauge.read(parts))
+    yield from region_text(parts, now)
+    if parts.config.is_controller:
+        yield from _agreed(parts)
         yield from _counted(CONTROLLER_COUNTERS, changes)
-    if context.config.is_broker:
-        replicas = list(context.partitions.items())
-        yield from _held(context, replicas)
+    if parts.config.is_broker:
+        replicas = list(parts.partitions.all.items())
+        yield from _held(parts, replicas)
         yield from _counted(LEADER_COUNTERS, changes)
-        yield from groups_text(context.groups)
-        yield from _directories(context)
-        yield from lag_text(replicas, context.replication.lag_ms_max, now)
-        yield from _partitions(context, replicas)
+        yield from groups_text(parts.groups.coordinator)
+        yield from _directories(parts)
+        yield from lag_text(replicas, parts.replication.lag_ms_max, now)
+        yield from _partitions(parts, replicas)
 
 
-def _directories(context: Context) -> Iterator[str]:
-    log_dirs = context.directories.all
+def _directories(parts: Parts) -> Iterator[str]:
+    log_dirs = parts.log_dirs.all
     offline = sum(bool(each.failure) for each in log_dirs)
     about = "Log directories that failed"
     yield from family(OFFLINE_COUNT, "gauge", about, iter([(offline, "")]))
@@ -55,9 +55,9 @@ def _counted(counters: Iterable[Counter], changes: Changes) -> Iterator[str]:
         yield sample(name, getattr(changes, field))
 
 
-def _agreed(context: Context) -> Iterator[str]:
+def _agreed(parts: Parts) -> Iterator[str]:
     counts = [0] * len(AGREED)
-    for topic in list(context.image.topics_by_name.values()):
+    for topic in list(parts.raft.image.topics_by_name.values()):
         for placed in topic.partitions:
             for index, gauge in enumerate(AGREED):
                 counts[index] += gauge.counts(placed)
@@ -66,16 +66,16 @@ def _agreed(context: Context) -> Iterator[str]:
         yield from family(gauge.name, "gauge", gauge.about, iter([(count, "")]))
 
 
-def _held(context: Context, replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
+def _held(parts: Parts, replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
     counts = [0] * len(HELD)
     min_isr: dict[str, int] = {}
     for partition, replica in replicas:
-        placed = context.image.partition(partition)
+        placed = parts.raft.image.partition(partition)
         if placed is not None:
             name = partition.topic
             if name not in min_isr:
-                min_isr[name] = _min_isr(context, name)
-            held = Held(context.config.node_id, replica, placed, min_isr[name])
+                min_isr[name] = _min_isr(parts, name)
+            held = Held(parts.config.node_id, replica, placed, min_isr[name])
             for index, gauge in enumerate(HELD):
                 counts[index] += gauge.amount(held)
         yield ""
@@ -83,13 +83,13 @@ def _held(context: Context, replicas: list[tuple[TopicPartition, Replica]]) -> I
         yield from family(gauge.name, "gauge", gauge.about, iter([(count, "")]))
 
 
-def _min_isr(context: Context, topic: str) -> int:
-    in_force = next(topic_settings(context.image, context.config, topic, _MIN_ISR)).value
+def _min_isr(parts: Parts, topic: str) -> int:
+    in_force = next(topic_settings(parts.raft.image, parts.config, topic, _MIN_ISR)).value
     assert in_force is not None
     return int(in_force)
 
 
-def _partitions(context: Context, replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
+def _partitions(parts: Parts, replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
     """What is told of each. The labels of a partition are written once and used for every family."""
     logs: list[tuple[str, Replica]] = []
     led: list[tuple[str, PartitionImage]] = []
@@ -97,8 +97,8 @@ def _partitions(context: Context, replicas: list[tuple[TopicPartition, Replica]]
         topic, index = partition
         labels = f'{{topic="{topic}",partition="{index}"}}'  # legal names need no escapes
         logs.append((labels, replica))
-        placed = context.image.partition(partition)
-        if placed is not None and placed.leader == context.config.node_id:
+        placed = parts.raft.image.partition(partition)
+        if placed is not None and placed.leader == parts.config.node_id:
             led.append((labels, placed))
         yield ""
     for name, about, tell in LED:

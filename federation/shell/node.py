@@ -72,7 +72,7 @@ async def run_node(config: BrokerConfig) -> None:
         previous_broker_epoch=disks.storage.previous_broker_epoch,
     )
     node = Node(RegionNode(broker, Linker(broker.view, rng)), disks.storage, Clock())
-    metrics = Metrics(node, broker.context, metrics_socket)
+    metrics = Metrics(node, broker.parts, metrics_socket)
     server = Server(config, metrics.feed, asyncio.get_running_loop().time)
     dialer, peers = Dialer(streams), open_peers(config, node)
     node.serve(server)

@@ -32,9 +32,9 @@ class Story:
         self.client = Client(self.region)
         assignments = tuple((index, (2, 3, 1)) for index in range(4))
         topic = NewTopic(name="t", assignments=assignments, configs={"min.insync.replicas": "2"})
-        context = self.region.nodes[1].broker.context
+        channel = self.region.nodes[1].broker.parts.channel
         then = lambda result, now: []  # noqa: E731
-        self.region.nodes[1].take(context.propose(CreateTopics((topic,)), then, self.region.now))
+        self.region.nodes[1].take(channel.propose(CreateTopics((topic,)), then, self.region.now))
         self.region.run(1_000)
 
     @property

@@ -27,9 +27,9 @@ class Handing:
         self.region.run(500)
         self.client = Client(self.region)
         topic = NewTopic(name="t", assignments=((0, (LEADER, NEXT, 1)),))
-        context = self.region.nodes[1].broker.context
+        channel = self.region.nodes[1].broker.parts.channel
         then = lambda result, now: []  # noqa: E731
-        self.region.nodes[1].take(context.propose(CreateTopics((topic,)), then, self.region.now))
+        self.region.nodes[1].take(channel.propose(CreateTopics((topic,)), then, self.region.now))
         self.region.run(1_000)
         self.written: dict[int, bytes] = {}
 
@@ -110,7 +110,7 @@ def test_without_a_controller_it_ends_with_nothing_more_written(handing: Handing
     handing.region.nodes[1].die()
     handing.region.ask_to_end(LEADER)
     handing.region.run(ANNOUNCED_MS)
-    before = handing.leader.broker.context.partitions[PARTITION].require_log().log_end_offset
+    before = handing.leader.broker.parts.partitions.all[PARTITION].require_log().log_end_offset
     handing.write_for(SILENCE_PATIENCE_MS + 100, acks=1)
     assert not handing.leader.alive
     said = [handing.said(ticket) for ticket in handing.written]
@@ -123,11 +123,12 @@ def test_what_a_client_did_not_wait_for_is_not_written(handing: Handing) -> None
     handing.region.ask_to_end(LEADER)
     handing.region.run(ANNOUNCED_MS)
     handing.write_for(1, acks=1)
-    context, ticket = handing.leader.broker.context, handing.leader.last_ticket
-    assert ticket in context.abandoned
+    continuations = handing.leader.broker.parts.continuations
+    ticket = handing.leader.last_ticket
+    assert ticket in continuations.abandoned
     handing.leader.feed(Disconnected((ticket,)))
     handing.region.run(3_000)
-    assert ticket not in context.abandoned
+    assert ticket not in continuations.abandoned
     (told,) = handing.written
     assert handing.client.answers.get(told) is None  # nobody was told anything
 

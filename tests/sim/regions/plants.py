@@ -83,7 +83,7 @@ class Cutting(Node):
 
     def _step(self, event: Any) -> None:
         super()._step(event)
-        for partition, replica in list(self.broker.context.partitions.items()):
+        for partition, replica in list(self.broker.parts.partitions.all.items()):
             if self.alive:
                 self._cut(partition, replica)
 
@@ -125,7 +125,7 @@ class Obliging(Node):
 
     def _step(self, event: Any) -> None:
         super()._step(event)
-        for replica in list(self.broker.context.partitions.values()):
+        for replica in list(self.broker.parts.partitions.all.values()):
             if self.alive and replica.leadership is not None and replica.log is not None:
                 self._credit(replica, replica.leadership.progress)
 

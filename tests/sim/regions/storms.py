@@ -222,4 +222,4 @@ class Storm:
 
 def _member_at(node: Node) -> Any:
     """What a node is in the quorum, while its log is open."""
-    return node.broker.context.plane._raft if node.alive else None
+    return node.broker.parts.raft._raft if node.alive else None

@@ -1,25 +1,26 @@
 """One node without sockets or logs: a request goes in as its bytes would, the answer comes out as a client reads it."""
 
 from collections import deque
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, cast
 
-from brokers.api.context import Context
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Changed, Effect, Reply
 from brokers.events import LogFailed, Request
-from brokers.groups.coordinator import Coordinator
 from brokers.ids import METADATA_PARTITION, Instant, TopicPartition
 from brokers.log.log import Log
 from brokers.log.segments import Segment
 from brokers.metadata.commands.commands import Command
 from brokers.metadata.configs.configs import log_config
 from brokers.metadata.controller.active_controller import Decided
+from brokers.metadata.image.image import Image
 from brokers.metadata.log.outcomes import MetadataEffect
 from brokers.partition.replica import Replica
 from brokers.wire import codec
 from brokers.wire.message import Message
 from tests.playbooks.metadata.host import NOW, STORAGE, Host
+from tests.unit.brokers.wiring import Wiring
 
 
 class Node:
@@ -31,14 +32,11 @@ class Node:
         self.changes: list[Changed] = []
         self._versions: dict[int, tuple[int, int]] = {}
         self._tickets = 0
-        self.context = Context(
-            config=self.host.plane._config,
-            cluster_id="region-one",
-            plane=self.host.plane,
-            groups=cast(Coordinator, None),
-            run_groups=lambda effects, now: [],
-            run_plane=self._run_plane,
-        )
+        self.wiring = Wiring(self.host.plane._config, self.host.plane, publish=self._run_plane)
+
+    @property
+    def image(self) -> Image:
+        return self.wiring.image
 
     def ask(self, module: ModuleType, version: int, message: Message) -> Any:
         """The answer to a request, through its bytes both ways."""
@@ -53,7 +51,7 @@ class Node:
         decoded = codec.decode_request(module.KEY, version, body, 0)
         self._versions[self._tickets] = (module.KEY, version)
         request = Request(self._tickets, module.KEY, version, "client", "127.0.0.1", decoded)
-        self._take(module.handle(self.context, request, NOW))
+        self._take(self.wiring.handle(request, NOW))
         return self._tickets
 
     def do(self, command: Command) -> Any:
@@ -64,7 +62,7 @@ class Node:
             results.append(result)
             return []
 
-        self._take(self.context.propose(command, then, NOW))
+        self._take(self.wiring.channel.propose(command, then, NOW))
         self.settle()
         (result,) = results
         return result
@@ -81,23 +79,23 @@ class Node:
     def open(self, topic: str, partition: int = 0, size: int = 0, leader_epoch: int = 0) -> Replica:
         """Hold an open log of `size` bytes for a partition."""
         name = TopicPartition(topic, partition)
-        config = log_config(self.context.image, self.context.config, topic)
+        config = log_config(self.image, self.wiring.config, topic)
         replica = Replica(
             name, topic_id=bytes(16), leader_epoch=leader_epoch, writer=None, config=config
         )
         segments = [Segment(0, size=size)]
         log = Log(name, bytes(16), segments=segments, log_start_offset=0, log_end_offset=0)
         replica.opened(log, NOW)
-        self.context.partitions[name] = replica
+        self.wiring.partitions.all[name] = replica
         return replica
 
-    def _run_plane(self, planned: list[MetadataEffect], now: Instant) -> list[Effect]:
+    def _run_plane(self, planned: Sequence[MetadataEffect], now: Instant) -> list[Effect]:
         effects: list[Effect] = []
         queue: deque[Any] = deque(planned)
         while queue:
             effect = queue.popleft()
             if isinstance(effect, Decided):
-                effects += self.context.decided.pop(effect.token)(effect.result, now)
+                effects += self.wiring.controller.decided(effect.token, effect.result, now)
             elif isinstance(effect, STORAGE):
                 effects.append(cast(Effect, effect))
         return effects

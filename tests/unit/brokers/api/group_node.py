@@ -3,19 +3,22 @@
 Every reply is encoded at the version of its request and decoded again, so what a test sees is what a client sees.
 """
 
+from collections import deque
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from brokers.api.context import Context
 from brokers.config.broker_config import from_settings
-from brokers.effects import Changed, Reply
+from brokers.effects import Changed, Effect, Reply
+from brokers.errors import KafkaError
 from brokers.events import Request
-from brokers.groups.effects import Answer, AppendRecords
-from brokers.ids import OFFSETS_TOPIC
+from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.metadata.commands.commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
+from brokers.partition.waiting import Placed
 from brokers.wire.codec import decode_response, encode_response
 from tests.playbooks.groups.world import World
+from tests.unit.brokers.wiring import Wiring
 
 PARTITION = PartitionImage(1, 0, 0, (1,), (1,))
 T_ID, U_ID = UUID(int=100), UUID(int=101)
@@ -46,14 +49,9 @@ class GroupNode:
         config = from_settings(
             {"node.id": 1, "log.dirs": "data", "offsets.topic.num.partitions": 3}
         )
-        self.context = Context(
-            config=config,
-            cluster_id="cluster",
-            plane=self.plane,  # type: ignore[arg-type]
-            groups=self.world.coordinator,
-            run_groups=self._run,
-            run_plane=lambda effects, now: [],
-        )
+        self.writer = HeldWriter()
+        self.wiring = Wiring(config, self.plane)
+        self.groups = self.wiring.with_groups(self.world.coordinator, self.writer)
         self.plane.image.brokers[1] = BrokerImage(
             1, 0, NO_ID, (Endpoint("PLAINTEXT", "here", 9092),), fenced=False
         )
@@ -73,25 +71,22 @@ class GroupNode:
         assert isinstance(command, CreateTopics)
         if OFFSETS_TOPIC not in self.plane.image.topics_by_name:
             self.add_topic(OFFSETS_TOPIC, command.items[0].partition_count, UUID(int=102))
-        return self.context.decided.pop(token)((), self.world.now)
+        return self.wiring.controller.decided(token, (), self.world.now)
 
     def ask(self, api: Any, version: int, message: Any, client_id: str | None = "client") -> Any:
         """The reply as the client reads it; None while it waits."""
         request = Request(1, api.KEY, version, client_id, "10.0.0.9", message)
-        effects = api.handle(self.context, request, self.world.now)
-        while self.world.in_flight:
-            append = self.world.in_flight.popleft()
-            effects += self._run(
-                self.world.coordinator.committed(append.token, self.world.now), self.world.now
-            )
+        effects = self.wiring.handle(request, self.world.now)
+        effects += self.writer.commit(self.world.now)
         return self.read(api, version, effects)
 
     def wait(self, api: Any, version: int, milliseconds: int) -> Any:
         self.world.now += milliseconds
-        effects = self._run(self.world.coordinator.on_time(self.world.now), self.world.now)
+        effects = self.groups.run(self.world.coordinator.on_time(self.world.now), self.world.now)
         return self.read(api, version, effects)
 
     def read(self, api: Any, version: int, effects: list[Any]) -> Any:
+        self.changes += [effect for effect in effects if isinstance(effect, Changed)]
         messages = [effect.message for effect in effects if isinstance(effect, Reply)]
         assert len(messages) <= 1
         for message in messages:
@@ -99,14 +94,22 @@ class GroupNode:
             return decode_response(api.KEY, version, body, 0)
         return None
 
-    def _run(self, effects: Any, now: int) -> list[Any]:
-        out: list[Any] = []
-        for effect in effects:
-            match effect:
-                case Answer():
-                    out += self.context.replied(effect)
-                case AppendRecords():
-                    self.world.in_flight.append(effect)
-                case Changed():
-                    self.changes.append(effect)
-        return out
+
+class HeldWriter:
+    """Keeps what is appended until the test has it committed."""
+
+    def __init__(self) -> None:
+        self.in_flight: deque[Placed] = deque()
+
+    def append(
+        self, partition: TopicPartition, records: Sequence[Any], placed: Placed, now: int
+    ) -> list[Effect]:
+        self.in_flight.append(placed)
+        return []
+
+    def commit(self, now: int) -> list[Effect]:
+        """Everything that is in flight, and what follows from it."""
+        effects: list[Effect] = []
+        while self.in_flight:
+            effects += self.in_flight.popleft()(KafkaError.NONE, now)
+        return effects

@@ -13,7 +13,7 @@ from tests.unit.brokers.api.asking import Node
 
 
 def own_epoch(node: Node) -> int:
-    return node.context.image.brokers[1].broker_epoch
+    return node.image.brokers[1].broker_epoch
 
 
 def test_each_block_follows_the_one_before() -> None:
@@ -42,6 +42,6 @@ def test_a_node_asks_itself_in_the_same_words() -> None:
         told.append(response)
         return []
 
-    node._take(node.context.control(allocate_producer_ids.KEY, request, then, 0))
+    node._take(node.wiring.channel.control(allocate_producer_ids.KEY, request, then, 0))
     node.settle()
     assert [each.producer_id_len for each in told] == [BLOCK_SIZE]

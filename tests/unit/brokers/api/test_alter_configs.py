@@ -34,7 +34,7 @@ def test_what_is_not_named_goes(version: int) -> None:
     good, bad = node.ask(alter_configs, version, request).responses
     assert (good.resource_name, good.error_code, good.error_message) == ("t", 0, None)
     assert (bad.resource_name, bad.error_code) == ("nope", KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
-    assert node.context.image.config((2, "t")) == {"retention.ms": "9"}
+    assert node.image.config((2, "t")) == {"retention.ms": "9"}
 
 
 def test_validation_only_and_no_value() -> None:
@@ -43,7 +43,7 @@ def test_validation_only_and_no_value() -> None:
     assert node.ask(alter_configs, 2, request).responses[0].error_code == 0
     request = AlterConfigsRequest(resources=[resource("t", segment_ms=None)])
     assert node.ask(alter_configs, 2, request).responses[0].error_code == KafkaError.INVALID_REQUEST
-    assert node.context.image.config((2, "t")) == {"retention.ms": "5", "segment.ms": "6"}
+    assert node.image.config((2, "t")) == {"retention.ms": "5", "segment.ms": "6"}
 
 
 def test_an_old_tool_can_write_back_everything_it_read() -> None:
@@ -58,7 +58,7 @@ def test_an_old_tool_can_write_back_everything_it_read() -> None:
     written = AlterConfigsResource(resource_type=2, resource_name="t", configs=settings)
     (item,) = node.ask(alter_configs, 0, AlterConfigsRequest(resources=[written])).responses
     assert item.error_code == 0, item.error_message
-    assert node.context.image.config((2, "t"))["retention.ms"] == "5"
+    assert node.image.config((2, "t"))["retention.ms"] == "5"
 
 
 def test_a_disk_that_refuses_refuses_every_resource() -> None:

@@ -55,7 +55,7 @@ def beat(node: Node, broker_epoch: int, **changed: Any) -> Any:
 def test_a_new_broker_is_registered_with_all_it_says_and_fenced_at_first() -> None:
     node = Node()
     broker_epoch = register(node)
-    broker = node.context.image.brokers[2]
+    broker = node.image.brokers[2]
     assert (broker.broker_epoch, broker.incarnation, broker.log_dirs) == (
         broker_epoch,
         LIFE,
@@ -82,7 +82,7 @@ def test_a_new_broker_is_registered_with_all_it_says_and_fenced_at_first() -> No
 def test_what_does_not_fit_the_region_is_refused(changed: Any, error: KafkaError) -> None:
     node = Node()
     assert node.ask(broker_registration, 4, registration(**changed)).error_code == error
-    assert 2 not in node.context.image.brokers
+    assert 2 not in node.image.brokers
 
 
 def test_a_broker_is_let_in_once_it_knows_of_itself() -> None:
@@ -94,7 +94,7 @@ def test_a_broker_is_let_in_once_it_knows_of_itself() -> None:
     assert (unready.is_caught_up, unready.is_fenced) == (True, True)
     ready = beat(node, broker_epoch)
     assert (ready.is_fenced, ready.should_shut_down) == (False, False)
-    assert not node.context.image.brokers[2].fenced
+    assert not node.image.brokers[2].fenced
 
 
 def test_a_broker_on_which_nothing_depends_may_leave() -> None:
@@ -112,10 +112,9 @@ def test_another_life_of_it_beats_in_vain() -> None:
 
 
 def test_every_heartbeat_from_elsewhere_is_heard() -> None:
-    node, heard = Node(), []
-    node.context.heard = lambda broker_id, ticket, now: heard.append((broker_id, ticket))
+    node = Node()
     beat(node, register(node))
-    assert heard == [(2, 2)]
+    assert node.wiring.heard_from == [(2, 2)]
 
 
 def test_a_node_tells_itself_the_same() -> None:
@@ -125,9 +124,9 @@ def test_a_node_tells_itself_the_same() -> None:
         told.append(response)
         return []
 
-    node._take(node.context.control(broker_registration.KEY, registration(), then, 0))
+    node._take(node.wiring.channel.control(broker_registration.KEY, registration(), then, 0))
     node.settle()
-    assert told[0].broker_epoch == node.context.image.brokers[2].broker_epoch
+    assert told[0].broker_epoch == node.image.brokers[2].broker_epoch
 
 
 def test_a_broker_is_forgotten_where_an_operator_says_so() -> None:
@@ -135,7 +134,7 @@ def test_a_broker_is_forgotten_where_an_operator_says_so() -> None:
     register(node)
     answer = node.ask(unregister_broker, 0, UnregisterBrokerRequest(broker_id=2))
     assert (answer.error_code, answer.error_message) == (KafkaError.NONE, None)
-    assert 2 not in node.context.image.brokers
+    assert 2 not in node.image.brokers
     answer = node.ask(unregister_broker, 0, UnregisterBrokerRequest(broker_id=2))
     assert answer.error_code == KafkaError.BROKER_ID_NOT_REGISTERED
     assert "broker 2" in answer.error_message

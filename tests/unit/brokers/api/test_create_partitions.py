@@ -31,14 +31,14 @@ def test_growth_at_every_version(version: int) -> None:
     good, bad = node.ask(create_partitions, version, request).results
     assert (good.name, good.error_code, good.error_message) == ("t", 0, None)
     assert (bad.name, bad.error_code) == ("nope", KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
-    assert len(node.context.image.topics_by_name["t"].partitions) == 3
+    assert len(node.image.topics_by_name["t"].partitions) == 3
 
 
 def test_assignments_and_validation() -> None:
     node = node_with_t()
     request = CreatePartitionsRequest(topics=[grow("t", 3, 1, 1)], validate_only=True)
     assert node.ask(create_partitions, 1, request).results[0].error_code == 0
-    assert len(node.context.image.topics_by_name["t"].partitions) == 1
+    assert len(node.image.topics_by_name["t"].partitions) == 1
     request = CreatePartitionsRequest(topics=[grow("t", 3, 1)])
     (item,) = node.ask(create_partitions, 1, request).results
     assert item.error_code == KafkaError.INVALID_REPLICA_ASSIGNMENT

@@ -30,7 +30,7 @@ def test_a_topic_at_every_version(version: int) -> None:
     assert (
         bad.error_code == KafkaError.INVALID_TOPIC_EXCEPTION and "characters" in bad.error_message
     )
-    made = node.context.image.topics_by_name["t"]
+    made = node.image.topics_by_name["t"]
     assert len(made.partitions) == 3
     assert good.topic_id == (made.id if version >= 7 else NO_ID)
     if version >= 5:
@@ -74,7 +74,7 @@ def test_validation_only_tells_what_would_be() -> None:
     (item,) = node.ask(create_topics, 7, request).topics
     assert (item.error_code, item.num_partitions) == (0, 2)
     assert {config.value for config in item.configs if config.name == "retention.ms"} == {"5"}
-    assert not node.context.image.topics_by_name
+    assert not node.image.topics_by_name
 
 
 def test_a_topic_given_twice_is_answered_once() -> None:

@@ -25,12 +25,12 @@ def test_names_before_version_6(version: int) -> None:
     assert (known.name, known.error_code) == ("a", 0)
     assert (unknown.name, unknown.error_code) == ("nope", KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
     assert (unknown.error_message is not None) == (version >= 5)
-    assert list(node.context.image.topics_by_name) == ["b"]
+    assert list(node.image.topics_by_name) == ["b"]
 
 
 def test_names_and_ids_from_version_6() -> None:
     node = node_with("a", "b")
-    ids = {name: topic.id for name, topic in node.context.image.topics_by_name.items()}
+    ids = {name: topic.id for name, topic in node.image.topics_by_name.items()}
     request = DeleteTopicsRequest(
         topics=[
             DeleteTopicState(name="a"),
@@ -65,4 +65,4 @@ def test_a_disk_that_refuses_refuses_every_topic() -> None:
     node.settle(failing="disk full")
     (item,) = node.replies[ticket].responses
     assert (item.name, item.error_code) == ("a", KafkaError.KAFKA_STORAGE_ERROR)
-    assert "a" in node.context.image.topics_by_name
+    assert "a" in node.image.topics_by_name

@@ -38,7 +38,7 @@ def test_topics_are_described_in_order_of_their_names() -> None:
         ("x y", KafkaError.INVALID_TOPIC_EXCEPTION),
     ]
     first = answer.topics[0]
-    assert first.topic_id == node.context.image.topics_by_name["a"].id
+    assert first.topic_id == node.image.topics_by_name["a"].id
     assert first.topic_authorized_operations == TOPIC_OPERATIONS and not first.is_internal
     assert [(p.partition_index, p.leader_id, p.isr_nodes) for p in first.partitions] == [
         (0, 1, [1]),

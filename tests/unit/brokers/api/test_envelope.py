@@ -27,11 +27,11 @@ def send(node: Node, command: Any) -> Any:
 
 def test_a_command_is_decided_and_its_outcome_says_where_it_is_in_force() -> None:
     node = Node()
-    before = node.context.image.next_offset
+    before = node.image.next_offset
     outcome = send(node, CreateTopics((NewTopic(name="a", partition_count=2),)))
     assert [each.name for each in outcome.result] == ["a"]
-    assert before < outcome.next_offset == node.context.image.next_offset
-    assert len(node.context.image.topics_by_name["a"].partitions) == 2
+    assert before < outcome.next_offset == node.image.next_offset
+    assert len(node.image.topics_by_name["a"].partitions) == 2
 
 
 def test_a_refusal_of_the_rules_is_an_outcome_too() -> None:
@@ -53,7 +53,7 @@ def test_what_is_no_command_is_refused() -> None:
 
 def test_what_has_no_place_in_a_record_is_refused_and_changes_nothing() -> None:
     node = Node()
-    before = node.context.image.next_offset
+    before = node.image.next_offset
     command = RegisterController(
         controller_id=1,
         incarnation=UUID(int=1),
@@ -62,5 +62,5 @@ def test_what_has_no_place_in_a_record_is_refused_and_changes_nothing() -> None:
     )
     result = send(node, command).result
     assert isinstance(result, Refusal) and result.error is KafkaError.INVALID_REQUEST
-    assert node.context.image.next_offset == before
+    assert node.image.next_offset == before
     assert send(node, CreateTopics((NewTopic(name="a"),))).next_offset > before

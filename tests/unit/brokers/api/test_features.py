@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from brokers.api import controller_registration, describe_cluster, update_features
+from brokers.api import controller_registration, update_features
 from brokers.config.broker_config import from_settings
 from brokers.effects import Reply
 from brokers.errors import KafkaError
@@ -63,7 +63,7 @@ def test_the_version_of_the_quorum_is_not_for_operators() -> None:
 def at_controllers(node: Node, **fields: Any) -> Any:
     message = DescribeClusterRequest(**fields)
     asked = Request(7, 60, 2, "client", "host", message, Listener.CONTROLLER)
-    (reply,) = describe_cluster.handle(node.context, asked, NOW)
+    (reply,) = node.wiring.handle(asked, NOW)
     assert isinstance(reply, Reply)
     body = b"".join(map(bytes, codec.encode_response(60, 2, reply.message)))  # type: ignore[arg-type]
     return codec.decode_response(60, 2, body, 0)

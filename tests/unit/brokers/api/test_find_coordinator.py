@@ -57,7 +57,7 @@ def test_a_topic_that_could_not_be_created_is_tried_again() -> None:
     node = GroupNode(has_offsets_topic=False)
     node.ask(find_coordinator, 4, asked(4))
     (_, token) = node.plane.proposed.pop()
-    refused = node.context.decided.pop(token)(None, node.world.now)
+    refused = node.wiring.controller.decided(token, None, node.world.now)
     (answer,) = node.read(find_coordinator, 4, refused).coordinators
     assert answer.error_code == KafkaError.COORDINATOR_NOT_AVAILABLE
     assert answer.node_id == -1

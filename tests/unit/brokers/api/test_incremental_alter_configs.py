@@ -43,7 +43,7 @@ def test_what_is_not_named_stays(version: int) -> None:
     request = IncrementalAlterConfigsRequest(resources=[resource("t", *changes)])
     (item,) = node.ask(incremental_alter_configs, version, request).responses
     assert (item.resource_type, item.resource_name, item.error_code) == (2, "t", 0)
-    assert node.context.image.config((2, "t")) == {"retention.ms": "9", "flush.messages": "1"}
+    assert node.image.config((2, "t")) == {"retention.ms": "9", "flush.messages": "1"}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_each_flaw_has_its_error_and_changes_nothing(
     request = IncrementalAlterConfigsRequest(resources=[item])
     (answer,) = node.ask(incremental_alter_configs, 1, request).responses
     assert answer.error_code == error and answer.error_message
-    assert node.context.image.config((2, "t")) == {"retention.ms": "5", "segment.ms": "6"}
+    assert node.image.config((2, "t")) == {"retention.ms": "5", "segment.ms": "6"}
 
 
 def test_good_and_bad_resources_are_both_answered() -> None:
@@ -93,4 +93,4 @@ def test_validation_only_changes_nothing() -> None:
     item = resource("t", ("retention.ms", SET, "9"))
     request = IncrementalAlterConfigsRequest(resources=[item], validate_only=True)
     assert node.ask(incremental_alter_configs, 1, request).responses[0].error_code == 0
-    assert node.context.image.config((2, "t"))["retention.ms"] == "5"
+    assert node.image.config((2, "t"))["retention.ms"] == "5"

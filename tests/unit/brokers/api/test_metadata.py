@@ -9,6 +9,7 @@ from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.commands import NO_ID, CreateTopics, NewTopic
+from brokers.replication.offline_replicas import offline_replicas
 from brokers.security.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from brokers.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.playbooks.metadata.host import NOW
@@ -39,7 +40,7 @@ def test_a_named_topic_at_every_version(version: int) -> None:
     partition = topic.partitions[0]
     assert (partition.leader_id, partition.replica_nodes, partition.isr_nodes) == (1, [1], [1])
     assert partition.leader_epoch == (0 if version >= 7 else -1)
-    assert topic.topic_id == (node.context.image.topics_by_name["a"].id if version >= 10 else NO_ID)
+    assert topic.topic_id == (node.image.topics_by_name["a"].id if version >= 10 else NO_ID)
     (broker,) = answer.brokers
     assert (broker.node_id, broker.host, broker.port, broker.rack) == (1, "127.0.0.1", 9092, None)
     assert answer.controller_id == (1 if version >= 1 else -1)
@@ -60,7 +61,7 @@ def test_a_topic_is_created_and_answered_with_its_leader(version: int) -> None:
     node = Node()
     (topic,) = node.ask(metadata, version, asked("fresh")).topics
     assert (topic.error_code, topic.partitions[0].leader_id) == (0, 1)
-    assert "fresh" in node.context.image.topics_by_name
+    assert "fresh" in node.image.topics_by_name
 
 
 @pytest.mark.parametrize("version", range(4, 14))
@@ -68,7 +69,7 @@ def test_a_client_can_ask_without_creating(version: int) -> None:
     node = Node()
     (topic,) = node.ask(metadata, version, asked("fresh", create=False)).topics
     assert topic.error_code == KafkaError.UNKNOWN_TOPIC_OR_PARTITION
-    assert not node.context.image.topics_by_name
+    assert not node.image.topics_by_name
 
 
 def test_a_node_can_forbid_creation() -> None:
@@ -82,7 +83,7 @@ def test_an_illegal_name_is_refused_and_creates_nothing(name: str) -> None:
     node = Node()
     answer = node.ask(metadata, 12, asked(name, "good"))
     assert [topic.error_code for topic in answer.topics] == [KafkaError.INVALID_TOPIC_EXCEPTION, 0]
-    assert list(node.context.image.topics_by_name) == ["good"]
+    assert list(node.image.topics_by_name) == ["good"]
 
 
 def test_a_name_that_collides_is_refused() -> None:
@@ -94,7 +95,7 @@ def test_a_coordinators_topic_is_created_as_such() -> None:
     node = Node()
     (topic,) = node.ask(metadata, 9, asked("__consumer_offsets")).topics
     assert topic.is_internal and len(topic.partitions) == 50
-    assert node.context.image.config((2, "__consumer_offsets"))["cleanup.policy"] == "compact"
+    assert node.image.config((2, "__consumer_offsets"))["cleanup.policy"] == "compact"
 
 
 def test_a_topic_that_cannot_be_created_now_has_no_leader_yet() -> None:
@@ -119,7 +120,7 @@ def test_a_name_asked_twice_is_answered_once() -> None:
 
 def test_topics_are_found_by_id() -> None:
     node = node_with("a")
-    topic_id = node.context.image.topics_by_name["a"].id
+    topic_id = node.image.topics_by_name["a"].id
     topics = [
         MetadataRequestTopic(topic_id=topic_id, name=None),
         MetadataRequestTopic(topic_id=UUID(int=5), name=None),
@@ -139,7 +140,7 @@ def test_ids_are_refused_before_version_12(version: int, name: str | None, topic
     node = node_with("a")
     answer = node.ask(metadata, version, MetadataRequest(topics=topics))
     assert {topic.error_code for topic in answer.topics} == {KafkaError.INVALID_REQUEST}
-    assert "new" not in node.context.image.topics_by_name
+    assert "new" not in node.image.topics_by_name
 
 
 def test_neither_name_nor_id_is_refused() -> None:
@@ -172,4 +173,4 @@ def test_a_replica_whose_disk_refused_is_offline() -> None:
     node.open("a", 1).failed("disk full", NOW)
     (topic,) = node.ask(metadata, 9, asked("a")).topics
     assert [partition.offline_replicas for partition in topic.partitions] == [[], [1]]
-    assert metadata.offline_replicas(node.context, TopicPartition("a", 9)) == []
+    assert offline_replicas(node.image, node.wiring.partitions, 1, TopicPartition("a", 9)) == []

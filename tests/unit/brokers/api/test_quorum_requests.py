@@ -1,17 +1,15 @@
 """The quorum's requests: at a node alone, and on their way to whoever leads."""
 
-import random
 from typing import Any
 
 import pytest
 
-from brokers.api import quorum_requests, versions
+from brokers.api import quorum_requests
 from brokers.config.broker_config import from_settings
 from brokers.effects import Ask, Hangup, Reply
 from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure, Listener, Request
 from brokers.ids import Peer
-from brokers.node.broker import Broker
 from brokers.wire.messages.fetch import FetchRequest, ReplicaState
 from brokers.wire.messages.quorum import (
     DescribeQuorumRequest,
@@ -20,6 +18,7 @@ from brokers.wire.messages.quorum import (
     DescribeQuorumResponse,
 )
 from tests.unit.brokers.api.whole import NOW, Whole
+from tests.unit.brokers.wiring import Wiring
 
 DESCRIBE: Any = next(each for each in quorum_requests.FOR_CLIENTS if each.KEY == 55)
 LEADER = Peer(2, "h", 91)
@@ -70,43 +69,41 @@ class Plane:
         return []
 
 
-def follower() -> tuple[Any, Plane]:
-    config = from_settings({"node.id": 1, "log.dirs": "data"})
-    context, plane = Broker(config, "A" * 22, random.Random(1)).context, Plane()
-    context.plane = plane  # type: ignore[assignment]
-    context.run_plane = lambda effects, now: []
-    return context, plane
+def follower() -> tuple[Wiring, Plane]:
+    plane = Plane()
+    return Wiring(from_settings({"node.id": 1, "log.dirs": "data"}), plane), plane
 
 
-def ask(context: Any, listener: Listener, key: int, version: int, message: Any) -> list[Any]:
+def ask(wiring: Wiring, listener: Listener, key: int, version: int, message: Any) -> list[Any]:
     asked = Request(7, key, version, None, "h", message, listener)
-    return versions.handler(asked)(context, asked, NOW)
+    return wiring.handlers.by_listener[listener][key](asked, NOW)
 
 
 @pytest.mark.parametrize("key", [55, 80, 81])
 def test_what_operators_ask_is_brought_to_the_leader_as_it_came(key: int) -> None:
-    context, plane = follower()
+    wiring, plane = follower()
     message = DescribeQuorumRequest()
-    (sent,) = ask(context, Listener.DATA, key, 0, message)
+    (sent,) = ask(wiring, Listener.DATA, key, 0, message)
     assert isinstance(sent, Ask)
     assert (sent.peer, sent.api_key, sent.api_version, sent.message) == (LEADER, key, 0, message)
     answer = DescribeQuorumResponse(error_message="as the leader says")
-    then = context.asked.pop(sent.ticket)
-    assert then(Answered(sent.ticket, answer), NOW) == [Reply(7, answer)]
+    told = wiring.continuations.peer_answered(Answered(sent.ticket, answer), NOW)
+    assert told == [Reply(7, answer)]
     assert plane.taken == []
 
 
 def test_a_leader_that_is_lost_takes_the_connection_with_it() -> None:
-    context, _ = follower()
-    (sent,) = ask(context, Listener.DATA, 55, 2, DescribeQuorumRequest())
-    (end,) = context.asked.pop(sent.ticket)(Answered(sent.ticket, None, AskFailure.CLOSED), NOW)
+    wiring, _ = follower()
+    (sent,) = ask(wiring, Listener.DATA, 55, 2, DescribeQuorumRequest())
+    failed = Answered(sent.ticket, None, AskFailure.CLOSED)
+    (end,) = wiring.continuations.peer_answered(failed, NOW)
     assert isinstance(end, Hangup) and end.ticket == 7
 
 
 def test_nodes_ask_whoever_they_ask() -> None:
-    context, plane = follower()
-    for api in quorum_requests.FOR_NODES[1:]:
-        assert ask(context, Listener.CONTROLLER, api.KEY, api.VERSIONS[1], None) == []
+    wiring, plane = follower()
+    for api in quorum_requests.FOR_NODES:
+        assert ask(wiring, Listener.CONTROLLER, api.KEY, api.VERSIONS[1], None) == []
     assert [each.api_key for each in plane.taken] == [52, 53, 54, 55, 59, 80, 81, 82]
 
 
@@ -115,7 +112,6 @@ def test_nodes_ask_whoever_they_ask() -> None:
     [FetchRequest(replica_id=5), FetchRequest(replica_state=ReplicaState(replica_id=5))],
 )
 def test_who_fetches_the_metadata_is_heard(message: FetchRequest) -> None:
-    (context, plane), heard = follower(), []
-    context.heard = lambda node_id, ticket, now: heard.append((node_id, ticket))
-    ask(context, Listener.CONTROLLER, 1, 15, message)
-    assert heard == [(5, 7)] and len(plane.taken) == 1
+    wiring, plane = follower()
+    ask(wiring, Listener.CONTROLLER, 1, 15, message)
+    assert wiring.heard_from == [(5, 7)] and len(plane.taken) == 1

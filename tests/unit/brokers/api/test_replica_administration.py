@@ -70,7 +70,7 @@ def register(broker_id: int, life: int = 0) -> RegisterBroker:
 
 
 def partition(node: Node, index: int) -> Any:
-    return node.context.image.partition(TopicPartition("t", index))
+    return node.image.partition(TopicPartition("t", index))
 
 
 def reassign(node: Node, replicas: list[int] | None, **more: Any) -> Any:
@@ -127,7 +127,7 @@ def test_preferred_leaders_are_elected_one_by_one_or_all_at_once() -> None:
         KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
     ]
     assert all(each.error_message for each in topic.partition_result)
-    node.do(FenceBroker(2, node.context.image.brokers[2].broker_epoch))
+    node.do(FenceBroker(2, node.image.brokers[2].broker_epoch))
     assert partition(node, 1).leader == 3
     node.do(register(2, life=10))
     response = elect(node, version=0, topic_partitions=None)
@@ -155,7 +155,7 @@ def test_an_old_client_is_told_of_a_failure_partition_by_partition() -> None:
 
 
 def propose(node: Node, members: list[BrokerState], version: int = 3, **more: Any) -> Any:
-    topic = node.context.image.topics_by_name["t"]
+    topic = node.image.topics_by_name["t"]
     was = topic.partitions[0]
     told: dict[str, Any] = {
         "partition_index": 0,
@@ -168,14 +168,14 @@ def propose(node: Node, members: list[BrokerState], version: int = 3, **more: An
     item = AlterPartitionRequestPartition(**(told | more))
     message = AlterPartitionRequest(
         broker_id=1,
-        broker_epoch=node.context.image.brokers[1].broker_epoch,
+        broker_epoch=node.image.brokers[1].broker_epoch,
         topics=[AlterPartitionRequestTopic(topic_id=topic.id, partitions=[item])],
     )
     return node.ask(alter_partition, version, message)
 
 
 def member(node: Node, broker_id: int) -> BrokerState:
-    broker_epoch = node.context.image.brokers[broker_id].broker_epoch
+    broker_epoch = node.image.brokers[broker_id].broker_epoch
     return BrokerState(broker_id=broker_id, broker_epoch=broker_epoch)
 
 
@@ -212,7 +212,7 @@ def test_clients_are_told_who_is_away_and_who_is_eligible() -> None:
     node = region()
     minimum = {"min.insync.replicas": (ConfigOperation.SET, "2")}
     node.do(AlterConfigs((ConfigChange((2, "t"), minimum),)))
-    node.do(FenceBroker(2, node.context.image.brokers[2].broker_epoch))
+    node.do(FenceBroker(2, node.image.brokers[2].broker_epoch))
     described = node.ask(describe_topic_partitions, 0, DescribeTopicPartitionsRequest())
     first = described.topics[0].partitions[0]
     assert (first.isr_nodes, first.eligible_leader_replicas, first.last_known_elr) == ([1], [2], [])

@@ -50,11 +50,11 @@ class Region(Whole):
 
     @property
     def image(self) -> Any:
-        return self.broker.context.image
+        return self.broker.parts.raft.image
 
     @property
     def replica(self) -> Any:
-        return self.broker.context.partitions[PARTITION]
+        return self.broker.parts.partitions.all[PARTITION]
 
     def brokers(self, *ids: int, fenced: bool = False, rack: str | None = None) -> None:
         for number in ids:
@@ -75,7 +75,7 @@ class Region(Whole):
         )
         topic = replace(topic, partitions=(placed,))
         self.image.topics_by_name["t"] = self.image.topics_by_id[topic.id] = topic
-        effects = self.broker.context.replication.placed(self.replica, placed, None, self.now)
+        effects = self.broker.parts.replication.placed(self.replica, placed, None, self.now)
         events: deque[Any] = deque()
         for effect in effects:
             self._take(effect, events)

@@ -21,7 +21,7 @@ def region() -> Region:
 
 
 def hear(region: Region) -> None:
-    region.broker.context.replication.stranding.heard(region.now)
+    region.broker.parts.replication.stranding.heard(region.now)
 
 
 def let_pass(region: Region, milliseconds: int, *, asking: tuple[int, ...] = ()) -> None:

@@ -1,22 +1,19 @@
 """What a node says to its region, and what it does about the answers."""
 
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 import pytest
 
-from brokers.api.context import Context
 from brokers.config.broker_config import from_settings
 from brokers.effects import Ask, Changed, Effect, End, KeepBrokerEpoch, RemoveStrays, Serve
 from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure
-from brokers.groups.coordinator import Coordinator
 from brokers.ids import Peer
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.commands.commands import NO_ID
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
 from brokers.metadata.log.outcomes import MetadataEffect
-from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.broker_lifecycle import QUORUM_PATIENCE_MS, BrokerLifecycle
 from brokers.region import Ready
 from brokers.wire.messages.broker_lifecycle import (
@@ -24,6 +21,7 @@ from brokers.wire.messages.broker_lifecycle import (
     BrokerRegistrationResponse,
     Listener,
 )
+from tests.unit.brokers.wiring import Wiring
 
 ONE = Peer(1, "127.0.0.1", 91)
 INCARNATION, DIRECTORY = UUID(int=5), UUID(int=6)
@@ -64,43 +62,50 @@ class Node:
         self.effects: list[Effect] = []
         self.asks: list[Ask] = []
         self.is_settled = True
-        self.context = Context(
-            config=from_settings(SETTINGS | named),
-            cluster_id="region-one",
-            plane=cast(RaftManager, self.plane),
-            groups=cast(Coordinator, None),
-            run_groups=lambda effects, now: [],
-            run_plane=lambda effects, now: [],
-            own_directories=OwnDirectories((OwnDirectory("data", DIRECTORY),), DIRECTORY),
-        )
-        self.enrolment = BrokerLifecycle(
-            self.context,
-            lambda: self.is_settled,
+        self.heartbeats_answered = 0
+        config = from_settings(SETTINGS | named)
+        log_dirs = OwnDirectories((OwnDirectory("data", DIRECTORY),), DIRECTORY)
+        self.wiring = Wiring(config, self.plane, log_dirs=log_dirs)
+        self.lifecycle = BrokerLifecycle(
+            config,
+            self.wiring.raft,
+            self.wiring.controller,
+            self.wiring.channel,
+            self.wiring.timers,
+            log_dirs=log_dirs,
+            shutdown=self.wiring.shutdown,
+            host=self,
             incarnation=INCARNATION,
             previous_broker_epoch=12,
         )
+
+    def heartbeat_answered(self, failed: tuple[UUID, ...], now: int) -> None:
+        self.heartbeats_answered += 1
+
+    def strays(self) -> Effect:
+        return RemoveStrays(frozenset())
 
     def take(self, effects: list[Effect]) -> None:
         self.asks += [effect for effect in effects if isinstance(effect, Ask)]
         self.effects += [effect for effect in effects if not isinstance(effect, Ask | Changed)]
 
     def start(self) -> "Node":
-        self.take(self.enrolment.start(self.now))
+        self.take(self.lifecycle.start(self.now))
         return self
 
     def answer(self, message: Any, failure: AskFailure = AskFailure.NONE) -> None:
-        ticket = self.asks.pop(0).ticket
-        self.take(self.context.asked.pop(ticket)(Answered(ticket, message, failure), self.now))
+        answered = Answered(self.asks.pop(0).ticket, message, failure)
+        self.take(self.wiring.continuations.peer_answered(answered, self.now))
 
     def reach(self, next_offset: int) -> None:
         self.plane.image.next_offset = next_offset
-        self.take(self.enrolment.progressed(self.now))
+        self.take(self.lifecycle.progressed(self.now))
 
     def wait(self, milliseconds: int) -> None:
         until = self.now + milliseconds
-        while (due := self.context.timers.deadline) is not None and due <= until:
+        while (due := self.wiring.timers.deadline) is not None and due <= until:
             self.now = due
-            for act in self.context.timers.due(due):
+            for act in self.wiring.timers.due(due):
                 self.take(act(due))
         self.now = until
 
@@ -147,7 +152,8 @@ def test_a_node_joins_step_by_step() -> None:
     assert (message.want_fence, message.current_metadata_offset) == (False, 44)
     node.answer(BrokerHeartbeatResponse(is_fenced=False))
     assert node.effects == [Serve(), Ready(), RemoveStrays(frozenset())]
-    assert node.enrolment.ended() == [KeepBrokerEpoch(40)]
+    assert node.heartbeats_answered == 2
+    assert node.lifecycle.ended() == [KeepBrokerEpoch(40)]
     node.wait(1_999)
     assert node.asks == []
     node.wait(1)
@@ -168,7 +174,7 @@ def test_without_a_controller_it_asks_whoever_becomes_one() -> None:
     node.wait(10_000)
     assert node.asks == []
     node.plane.controller = ONE
-    node.take(node.context.channel.moved(node.now))
+    node.take(node.wiring.channel.moved(node.now))
     node.wait(200)
     assert [each.api_key for each in node.asks] == [62]
 
@@ -209,7 +215,7 @@ def broker(broker_id: int, *, fenced: bool) -> BrokerImage:
 def test_leaving_is_asked_for_where_another_may_take_over() -> None:
     node = Node().join()
     node.plane.image.brokers[8] = broker(8, fenced=False)
-    node.take(node.enrolment.end_asked(node.now))
+    node.take(node.lifecycle.end_asked(node.now))
     message: Any = node.asks[0].message
     assert message.want_shut_down and message.want_fence, "it leads nothing"
     assert not node.plane.is_leaving  # it may be the controller that lets it go
@@ -227,7 +233,7 @@ def test_the_last_one_leaves_at_once() -> None:
     node.plane.image.brokers[8] = broker(8, fenced=True)
     node.plane.image.brokers[7] = broker(7, fenced=False)
     node.plane.has_left = True
-    node.take(node.enrolment.end_asked(node.now))
+    node.take(node.lifecycle.end_asked(node.now))
     assert node.effects[-1] == End() and node.asks == []
 
 
@@ -244,7 +250,7 @@ def test_a_node_that_is_no_broker_is_there_once_it_knows_the_controller() -> Non
     node.reach(1)
     node.reach(2)
     assert node.effects == [Serve(), Ready()] and node.asks == []
-    node.take(node.enrolment.end_asked(node.now))
+    node.take(node.lifecycle.end_asked(node.now))
     assert End() not in node.effects
     node.wait(QUORUM_PATIENCE_MS)  # nobody takes the lead
     assert node.effects[-1] == End()
@@ -252,7 +258,7 @@ def test_a_node_that_is_no_broker_is_there_once_it_knows_the_controller() -> Non
 
 def test_asked_again_a_node_waits_for_nobody() -> None:
     node = Node().join()
-    node.take(node.enrolment.end_asked(node.now))
+    node.take(node.lifecycle.end_asked(node.now))
     assert End() not in node.effects
-    node.take(node.enrolment.end_asked(node.now))
+    node.take(node.lifecycle.end_asked(node.now))
     assert node.effects[-1] == End()

@@ -1,20 +1,18 @@
 """The active controller's questions to brokers, and what it proposes about the answers."""
 
 import random
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
-from brokers.api.context import Context
 from brokers.config.broker_config import from_settings
 from brokers.effects import Ask, Effect
 from brokers.events import Answered, AskFailure
-from brokers.groups.coordinator import Coordinator
 from brokers.ids import Peer
 from brokers.membership.broker_liveness import LATE_MS, NEVER_HEARD_MS
 from brokers.metadata.commands.commands import FenceBroker
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
-from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.broker_probes import BrokerProbes
+from tests.unit.brokers.wiring import Wiring
 
 TWO, THREE = Peer(2, "h2", 9092), Peer(3, "h3", 9092)
 
@@ -40,15 +38,14 @@ class Node:
         self.plane = Plane()
         self.now = 5_000
         self.asks: list[Ask] = []
-        self.context = Context(
-            config=from_settings({"node.id": 1, "log.dirs": "data"}),
-            cluster_id="region-one",
-            plane=cast(RaftManager, self.plane),
-            groups=cast(Coordinator, None),
-            run_groups=lambda effects, now: [],
-            run_plane=lambda effects, now: [],
+        self.wiring = Wiring(from_settings({"node.id": 1, "log.dirs": "data"}), self.plane)
+        self.probes = BrokerProbes(
+            self.wiring.raft,
+            self.wiring.controller,
+            self.wiring.channel,
+            self.wiring.continuations,
+            self.wiring.timers,
         )
-        self.probes = BrokerProbes(self.context)
         for broker_id in (1, 2, 3):
             self.register(broker_id, fenced=False)
 
@@ -77,14 +74,14 @@ class Node:
         """To the oldest question."""
         ask = self.asks.pop(0)
         answered = Answered(ask.ticket, None, failure)
-        self.take(self.context.asked.pop(ask.ticket)(answered, self.now))
+        self.take(self.wiring.continuations.peer_answered(answered, self.now))
         return ask.peer
 
     def wait(self, milliseconds: int) -> None:
         until = self.now + milliseconds
-        while (due := self.context.timers.deadline) is not None and due <= until:
+        while (due := self.wiring.timers.deadline) is not None and due <= until:
             self.now = due
-            for act in self.context.timers.due(due):
+            for act in self.wiring.timers.due(due):
                 self.take(act(due))
         self.now = until
 
@@ -135,5 +132,5 @@ def test_who_is_controller_no_more_leaves_them_alone() -> None:
         node.answer(AskFailure.REFUSED)
     node.wait(10 * LATE_MS)
     assert node.asks == node.plane.proposed == []
-    assert node.context.timers.deadline is None
+    assert node.wiring.timers.deadline is None
     assert node.move() == [TWO, THREE]

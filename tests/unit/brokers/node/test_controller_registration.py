@@ -23,10 +23,16 @@ class Controller(Node):
 
     def __init__(self, **settings: object) -> None:
         super().__init__(**settings)
-        self.presence = ControllerRegistration(self.context, LIFE)
+        self.registration = ControllerRegistration(
+            self.wiring.config,
+            LIFE,
+            self.wiring.controller,
+            self.wiring.channel,
+            self.wiring.timers,
+        )
 
     def progress(self) -> None:
-        self.take(self.presence.progressed(self.now))
+        self.take(self.registration.progressed(self.now))
 
 
 def test_it_says_where_the_voters_find_it() -> None:

@@ -1,57 +1,63 @@
 """Which partitions a node leads, as the image says, once the image means this process."""
 
-from typing import Any, cast
+import random
+from typing import Any
 from uuid import UUID
 
-from brokers.api.context import Context
 from brokers.config.broker_config import from_settings
-from brokers.groups.coordinator import Coordinator
 from brokers.ids import TopicPartition
-from brokers.metadata.image.image import Image, ImageDelta, PartitionImage, TopicImage
-from brokers.metadata.log.raft_manager import RaftManager
-from brokers.node.replica_lifecycle import ReplicaLifecycle
+from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
+from brokers.metadata.image.image import (
+    BrokerImage,
+    Endpoint,
+    ImageDelta,
+    PartitionImage,
+    TopicImage,
+)
+from brokers.node.broker import Broker
 
 PARTITION = TopicPartition("t", 0)
+DIRECTORY = UUID(int=9)
+SETTINGS = {
+    "node.id": 1,
+    "log.dirs": "data",
+    "cluster.id": "cluster",
+    "listeners": "PLAINTEXT://h:9092,CONTROLLER://h:9093",
+    "controller.quorum.voters": "1@h:9093,2@i:9093",
+}
 LED_HERE = PartitionImage(1, 3, 0, (1, 2), (1, 2))
-
-
-class Plane:
-    """Stands for the metadata plane: an image."""
-
-    def __init__(self) -> None:
-        self.image = Image("cluster")
 
 
 class Node:
     """Broker 1, which holds one partition and leads it."""
 
-    def __init__(self, *, is_registered: bool) -> None:
-        plane = Plane()
-        topic = TopicImage("t", UUID(int=1), (LED_HERE,))
-        plane.image.topics_by_name["t"] = topic
-        self.is_registered = is_registered
-        self.lifecycle = ReplicaLifecycle()
-        self.lifecycle.is_registered = lambda: self.is_registered
-        self.lifecycle.context = self.context = Context(
-            config=from_settings({"node.id": 1, "log.dirs": "data"}),
-            cluster_id="cluster",
-            plane=cast(RaftManager, plane),
-            groups=cast(Coordinator, None),
-            run_groups=lambda effects, now: [],
-            run_plane=lambda effects, now: [],
-        )
+    def __init__(self, *, has_others: bool) -> None:
+        config = from_settings(SETTINGS if has_others else {"node.id": 1, "log.dirs": "data"})
+        directory = OwnDirectory("data", DIRECTORY)
+        log_dirs = OwnDirectories((directory,), DIRECTORY)
+        self.parts = Broker(config, "cluster", random.Random(1), directories=log_dirs).parts
+        self.image = self.parts.raft.image
+        self.image.topics_by_name["t"] = TopicImage("t", UUID(int=1), (LED_HERE,))
 
     def hear(self, delta: ImageDelta) -> list[Any]:
-        return self.lifecycle.follow(delta, 0)
+        return self.parts.replicas.follow(delta, 0)
+
+    def register(self) -> None:
+        """The controller has registered this very process."""
+        incarnation = self.parts.registration._incarnation
+        assert incarnation is not None
+        self.image.brokers[1] = BrokerImage(
+            1, 0, incarnation, (Endpoint("PLAINTEXT", "h", 9092),), fenced=False
+        )
 
     @property
     def leads(self) -> bool:
-        return not self.context.partitions[PARTITION].follows
+        return not self.parts.partitions.all[PARTITION].follows
 
 
 def test_what_an_earlier_process_led_is_opened_and_not_led() -> None:
     """It may have lost with its power what others took from it."""
-    node = Node(is_registered=False)
+    node = Node(has_others=True)
     assert node.hear(ImageDelta(topics_created=("t",)))
     assert not node.leads
     node.hear(ImageDelta(partitions_changed=(PARTITION,)))
@@ -59,14 +65,14 @@ def test_what_an_earlier_process_led_is_opened_and_not_led() -> None:
 
 
 def test_it_is_led_once_the_image_means_this_process() -> None:
-    node = Node(is_registered=False)
+    node = Node(has_others=True)
     node.hear(ImageDelta(topics_created=("t",)))
-    node.is_registered = True
+    node.register()
     node.hear(ImageDelta(brokers_changed=(1,)))
     assert node.leads
 
 
 def test_a_lone_node_leads_at_once() -> None:
-    node = Node(is_registered=True)
+    node = Node(has_others=False)
     node.hear(ImageDelta(topics_created=("t",)))
     assert node.leads

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brokers.api.quorum_requests import FOR_NODES
+from brokers.api.quorum_requests import FETCH_METADATA, FOR_NODES
 from brokers.effects import Reply
 from brokers.ids import METADATA_PARTITION
 from brokers.quorum.control import MetadataLogError
@@ -27,7 +27,7 @@ from brokers.wire import codec
 from brokers.wire.messages import fetch, quorum, quorum_snapshots, quorum_voters
 from tests.unit.brokers.quorum.quorums import Member, directory, log
 
-VERSIONS = {each.KEY: each.VERSIONS for each in FOR_NODES}
+VERSIONS = {each.KEY: each.VERSIONS for each in (FETCH_METADATA, *FOR_NODES)}
 numbers = st.sampled_from([-(2**31), -1, 0, 1, 2, 3, 5, 9, 10, 11, 2**31 - 1])
 ids = st.sampled_from([-1, 1, 2, 3, 9])
 directories = st.sampled_from([UUID(int=0), directory(1), directory(2), UUID(int=5)])

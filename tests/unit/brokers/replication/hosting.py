@@ -51,7 +51,7 @@ class Node:
         self._thens: dict[int, Any] = {}
         self._ticket = 0
         self._count = partitions
-        self.replication = Replication(self, ReplicationSettings(**settings))
+        self.replication = Replication(self, ReplicationSettings(**settings), lambda partition: [])
         for broker in (1, 2, 3):
             self.broker(broker)
 

@@ -36,7 +36,7 @@ class Around:
         assert bound is not None
         self.broker = Broker(self.config, "A" * 22, random.Random(1))
         self.node = Node(self.broker, Storage(SimFiles()), Clock())
-        self.metrics = Metrics(self.node, self.broker.context, bound)
+        self.metrics = Metrics(self.node, self.broker.parts, bound)
         self.server = Server(self.config, self.metrics.feed, lambda: 0.0)
         self.node.serve(self.server)
         self.node.perform |= self.metrics.perform(self.server)
@@ -103,7 +103,7 @@ def test_a_node_that_is_stopping_is_alive_and_not_ready() -> None:
         one.node.start()
         await one.node.ready
         one.node.stopped.set_result(None)
-        found = health(one.node, one.broker.context)
+        found = health(one.node, one.broker.parts)
         assert (found.live, found.ready, found.why) == (True, False, ("the node is stopping",))
 
     around(act)
@@ -140,7 +140,7 @@ def test_a_node_without_a_metrics_listener_counts_nothing() -> None:
         assert bind_metrics(config) == (None, config)
         broker = Broker(config, "A" * 22, random.Random(1))
         node = Node(broker, Storage(SimFiles()), Clock())
-        metrics = Metrics(node, broker.context, None)
+        metrics = Metrics(node, broker.parts, None)
         server = Server(config, metrics.feed, lambda: 0.0)
         assert metrics.feed == node.feed
         assert metrics.perform(server) == {}

@@ -39,11 +39,11 @@ class Counted(Whole):
         super()._take(effect, events)
 
     def page(self) -> str:
-        context = self.broker.context
+        parts = self.broker.parts
         return "".join(
             (
-                *state_text(context, self.changes, self.now),
-                *traffic_text(self.traffic, context.image, 1.0),
+                *state_text(parts, self.changes, self.now),
+                *traffic_text(self.traffic, parts.raft.image, 1.0),
             )
         )
 

@@ -18,7 +18,7 @@ def test_who_leads_tells_how_many_have_all() -> None:
     first = {"topic": "t", "partition": "0"}
     assert node.value(CAUGHT_UP, **first) == 1
     assert node.value(CAUGHT_UP, topic="t", partition="1") is None  # it is led alone
-    leadership = node.broker.context.partitions[TopicPartition("t", 0)].leadership
+    leadership = node.broker.parts.partitions.all[TopicPartition("t", 0)].leadership
     assert leadership is not None
     leadership.progress.followers[2].log_end_offset = 3
     assert node.value(CAUGHT_UP, **first) == 2
@@ -29,13 +29,13 @@ def test_who_follows_tells_how_far_it_is_behind_at_most() -> None:
     node.create("t", 2)
     put(node, batch(3), batch(1))
     assert node.value(MAX_LAG, clientId="Replica") == 0
-    context = node.broker.context
+    parts = node.broker.parts
     for index, committed in enumerate((10, 4)):
         partition = TopicPartition("t", index)
-        placed = context.image.partition(partition)
+        placed = parts.raft.image.partition(partition)
         assert placed is not None
         elsewhere = placed._replace(leader=2, leader_epoch=9, replicas=(1, 2))
-        replica = context.partitions[partition]
-        context.replication.placed(replica, elsewhere, None, node.now)
+        replica = parts.partitions.all[partition]
+        parts.replication.placed(replica, elsewhere, None, node.now)
         replica.leader_high_watermark = committed
     assert node.value(MAX_LAG, clientId="Replica") == 7

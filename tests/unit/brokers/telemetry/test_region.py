@@ -14,8 +14,8 @@ def test_a_lone_node_leads_the_quorum_and_is_never_behind() -> None:
 
 def test_what_a_node_is_not_is_left_out() -> None:
     node = Counted()
-    context = node.broker.context
-    context.config = context.config.model_copy(update={"process_roles": "controller"})
+    parts = node.broker.parts
+    parts.config = parts.config.model_copy(update={"process_roles": "controller"})
     assert node.value(CONTROLLER_LAG) == 0
     assert node.value(BROKER_LAG) is None
     assert node.value(BYTES_IN) is None

@@ -62,7 +62,7 @@ def test_a_lone_node_is_controller_and_leads_everything() -> None:
         ("kafka_server_raft_metrics_current_leader", 1),
     ):
         assert node.value(name) == value, name
-    committed = node.broker.context.plane.committed_offset
+    committed = node.broker.parts.raft.committed_offset
     assert node.value(CONTROLLER_GAUGE + "lastappliedrecordoffset") == committed
     assert node.value("kafka_server_raft_metrics_high_watermark") == committed + 1
 
@@ -114,7 +114,7 @@ def test_log_directories_that_failed_are_counted_and_named() -> None:
     node = Counted()
     assert node.value("kafka_log_logmanager_offlinelogdirectorycount") == 0
     assert node.value("kafka_log_logmanager_logdirectoryoffline", logDirectory="data") == 0
-    node.broker.context.directories.all[0].failure = "the device reports errors"
+    node.broker.parts.log_dirs.all[0].failure = "the device reports errors"
     assert node.value("kafka_log_logmanager_offlinelogdirectorycount") == 1
     assert node.value("kafka_log_logmanager_logdirectoryoffline", logDirectory="data") == 1
 

@@ -53,14 +53,14 @@ def take(node: Counted, version: int = 12, **fields: object) -> None:
 
 def follow(node: Counted, broker: int) -> None:
     """Let another broker hold the topic's first partition too."""
-    context = node.broker.context
+    parts = node.broker.parts
     partition = TopicPartition("t", 0)
-    placed = context.image.partition(partition)
+    placed = parts.raft.image.partition(partition)
     assert placed is not None
     wider = placed._replace(
         replicas=(*placed.replicas, broker), partition_epoch=placed.partition_epoch + 1
     )
-    context.replication.placed(context.partitions[partition], wider, None, node.now)
+    parts.replication.placed(parts.partitions.all[partition], wider, None, node.now)
 
 
 @pytest.mark.parametrize("acks", [-1, 1, 0])

@@ -20,7 +20,6 @@ from brokers.groups.placement import partition_for
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.log.storage import Storage
 from brokers.node.broker import Broker
-from brokers.node.group_log import GroupLog
 from brokers.records.batch import renew_crc
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages.group_offsets import (
@@ -62,9 +61,9 @@ class Restarting(Whole):
         return Storage(self.files), None
 
     def restart(self) -> None:
-        context = self.broker.context
+        parts = self.broker.parts
         self.storage, self.is_ready = Storage(self.files), False
-        self.broker = Broker(context.config, context.cluster_id, random.Random(2))
+        self.broker = Broker(parts.config, parts.raft.image.cluster_id, random.Random(2))
         self.feed(Started())
         assert self.is_ready
 
@@ -176,15 +175,15 @@ def test_many_offsets_at_once_may_be_more_than_one_record_may_be() -> None:
     ids=["of which nobody else tells", "that is told as the log's failure"],
 )
 def test_a_log_that_cannot_be_read_on_is_told(error: KafkaError, told: list[str]) -> None:
-    context = Restarting().broker.context
+    parts = Restarting().broker.parts
     home = TopicPartition(OFFSETS_TOPIC, HOME)
-    log = GroupLog()
-    log.context = context
-    assert log.lost(home, NOW) == []
-    replica = context.partitions[home]
+    runtime = parts.groups
+    assert runtime.lost(home, NOW) == []
+    replica = parts.partitions.all[home]
     replica.require_log().log_end_offset = 5
-    (read,) = log.load(replica, NOW)
-    assert isinstance(read, ReadRange)
-    effects = context.answered.pop(read.ticket)(RangeRead(read.ticket, home, b"", 0, error), NOW)
+    (read,) = runtime.opened(replica, NOW)
+    assert isinstance(read, ReadRange) and runtime.is_loading
+    failed = RangeRead(read.ticket, home, b"", 0, error)
+    effects = parts.continuations.storage_answered(failed, NOW)
     assert [each.to for each in effects if isinstance(each, Changed)] == told
-    assert not log.loading
+    assert not runtime.is_loading

@@ -1,6 +1,8 @@
-"""How a handler waits for what another node answers."""
+"""How a part waits for the answer of another node."""
 
 import random
+
+import pytest
 
 from brokers.config.broker_config import from_settings
 from brokers.effects import Ask, Changed
@@ -15,11 +17,11 @@ PEER = Peer(2, "127.0.0.1", 9)
 
 def test_every_ask_is_answered_to_whoever_asked() -> None:
     broker = Broker(from_settings({"node.id": 1, "log.dirs": "data"}), "one", random.Random(1))
-    context = broker._context
+    continuations = broker.parts.continuations
     asks = [
         ask
         for name in ("first", "second")
-        for ask in context.ask(
+        for ask in continuations.ask(
             PEER, "probe", 18, 4, ApiVersionsRequest(), 100,
             lambda answer, now, name=name: [Changed(name, answer.failure.value)],
         )
@@ -29,4 +31,5 @@ def test_every_ask_is_answered_to_whoever_asked() -> None:
     second = broker.step(Answered(tickets[1], None, AskFailure.REFUSED), NOW)
     first = broker.step(Answered(tickets[0], None, AskFailure.CLOSED), NOW)
     assert (first, second) == ([Changed("first", "closed")], [Changed("second", "refused")])
-    assert not context.asked
+    with pytest.raises(KeyError):  # each was answered once
+        broker.step(Answered(tickets[0], None, AskFailure.CLOSED), NOW)

@@ -1,0 +1,5 @@
+"""What all coordinators of internal topics share (Kafka's coordinator-common).
+
+- `runtime`: loads, runs and unloads one coordinator; `coordinators`: all of a node
+- `loader`: replays a partition; `partition_writer`: appends to it
+"""

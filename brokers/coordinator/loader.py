@@ -1,0 +1,93 @@
+"""Reads a partition of a coordinator's topic from its start (Kafka's CoordinatorLoader)."""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeAlias
+
+from brokers.continuations import Continuations
+from brokers.effects import Changed, Effect, ReadRange
+from brokers.errors import KafkaError
+from brokers.events import LogAnswer, RangeRead
+from brokers.ids import Buffer, Instant, Offset, TopicPartition
+from brokers.partition.replica import Replica
+from brokers.records.batch import BatchError, iter_headers
+from brokers.records.record import Record, open_batch
+
+READ_BYTES = 1 << 20
+
+Loaded: TypeAlias = Callable[[TopicPartition, Instant], list[Effect]]
+
+
+class Replayed(Protocol):
+    """Who the records are for."""
+
+    def replay(self, partition: int, records: Iterable[Record]) -> None:
+        """The next records of a partition that is being loaded, in the order of the log."""
+
+    def skip(self, partition: int, why: str) -> None:
+        """A part of a partition that is being loaded cannot be read."""
+
+
+class CoordinatorLoader:
+    """Several partitions at once, each from `load` until `loaded` is called or `cancel`."""
+
+    def __init__(self, continuations: Continuations, target: Replayed, loaded: Loaded) -> None:
+        self._continuations = continuations
+        self._target = target
+        self._loaded = loaded
+        self._loading: dict[TopicPartition, Offset] = {}  # up to which offset
+
+    @property
+    def is_loading(self) -> bool:
+        return bool(self._loading)
+
+    def load(self, replica: Replica, now: Instant) -> list[Effect]:
+        """Read up to the log end offset, which may be above the high watermark: what a leader has, it will commit."""
+        log = replica.require_log()
+        self._loading[replica.partition] = log.log_end_offset
+        return self._read(replica, log.log_start_offset, log.log_end_offset, now)
+
+    def cancel(self, partition: TopicPartition) -> None:
+        """This node leads the partition no more, or its log failed."""
+        self._loading.pop(partition, None)
+
+    def _read(self, replica: Replica, offset: Offset, bound: Offset, now: Instant) -> list[Effect]:
+        if offset >= bound:
+            self._loading.pop(replica.partition, None)
+            return self._loaded(replica.partition, now)
+
+        def answered(event: LogAnswer, at: Instant) -> list[Effect]:
+            assert isinstance(event, RangeRead)
+            if self._loading.get(replica.partition) != bound:
+                return []  # cancelled meanwhile
+            if event.error or event.next_offset <= offset:
+                self._loading.pop(replica.partition, None)
+                return _not_loaded(event)
+            self._replay(replica.partition, event.data)
+            return self._read(replica, event.next_offset, bound, at)
+
+        ticket = self._continuations.on_storage(answered)
+        return [ReadRange(ticket, replica.partition, offset, bound, READ_BYTES, at_least_one=True)]
+
+    def _replay(self, partition: TopicPartition, data: Buffer) -> None:
+        """Coordinators write no control batches, and no batch that cannot be opened.
+
+        But tools may write to these topics, and their mistakes must not keep a node from starting.
+        """
+        view = memoryview(data)
+        for position, header in iter_headers(view):
+            if header.is_control:
+                continue
+            batch = view[position : position + header.length]
+            try:
+                self._target.replay(partition.partition, open_batch(batch))
+            except BatchError as damage:
+                why = f"the batch at offset {header.base_offset}: {damage.because}"
+                self._target.skip(partition.partition, why)
+
+
+def _not_loaded(event: RangeRead) -> list[Effect]:
+    """A failed log is reported as such, and loaded when it is opened again. Nothing else reports other errors."""
+    if event.error is KafkaError.KAFKA_STORAGE_ERROR:
+        return []
+    why = f"its log ends or is damaged at offset {event.next_offset}: {event.error.name}"
+    return [Changed(f"group records of {event.partition}", "not loaded", why)]

@@ -1,0 +1,102 @@
+"""This node as one of the controllers: decides here where it is the active one, else knows which node is."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.continuations import Continuations, OnAnswer, Then
+from brokers.effects import Effect
+from brokers.events import Request
+from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.log.raft_manager import RaftManager
+from brokers.timers import Act
+
+# Answers one of Kafka's controller requests that this node sends to itself.
+Serve: TypeAlias = Callable[[Any, Then, Instant], list[Effect]]
+Publish: TypeAlias = Callable[[Sequence[MetadataEffect], Instant], list[Effect]]
+
+
+class LocalController:
+    """The `Home` of the `ControllerChannel`. Results of commands come back by `decided`."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        raft: RaftManager,
+        continuations: Continuations,
+        *,
+        publish: Publish,
+        when_settled: Callable[[Act, Instant], list[Effect]],
+        services: Callable[[], Mapping[int, Serve]],
+    ) -> None:
+        """`publish` performs effects of `raft`; `when_settled` runs an act once all logs are open."""
+        self.node_id: BrokerId = config.node_id
+        self._raft = raft
+        self._continuations = continuations
+        self._publish = publish
+        self._when_settled = when_settled
+        self._services = services
+        self._deciding: dict[Ticket, Then] = {}
+
+    @property
+    def is_active(self) -> bool:
+        return self._raft.is_active
+
+    @property
+    def controller(self) -> Peer | None:
+        """The active controller; None also while this node is about to be the active controller itself."""
+        known = self._raft.controller
+        return None if known is None or known.node_id == self.node_id else known
+
+    @property
+    def is_known(self) -> bool:
+        """Whether this node knows who the active controller is."""
+        return self.is_active or self.controller is not None
+
+    @property
+    def next_offset(self) -> Offset:
+        """Up to where the metadata log is in this node's image."""
+        return self._raft.image.next_offset
+
+    def ask(
+        self,
+        peer: Peer,
+        channel: str,
+        api_key: int,
+        api_version: int,
+        message: object,
+        timeout_ms: int,
+        then: OnAnswer,
+    ) -> list[Effect]:
+        return self._continuations.ask(
+            peer, channel, api_key, api_version, message, timeout_ms, then
+        )
+
+    def serve(self, api_key: int, message: object, then: Then, now: Instant) -> list[Effect]:
+        """Answer one of Kafka's controller requests here; `then` receives the response."""
+        return self._services()[api_key](message, then, now)
+
+    def decide(self, command: Command, then: Then, now: Instant) -> list[Effect]:
+        """`then` receives the result, or a `Refusal`, once it is committed and in force here."""
+        ticket = self._continuations.new_ticket()
+        self._deciding[ticket] = then
+        return self._publish(self._raft.propose(command, ticket, now), now)
+
+    def decided(self, ticket: Ticket, result: object, now: Instant) -> list[Effect]:
+        """The command with this ticket is committed, or refused."""
+        return self.settled(self._deciding.pop(ticket), result, now)
+
+    def settled(self, then: Then, result: object, now: Instant) -> list[Effect]:
+        """Run `then` once the logs that the image asks for are open."""
+        return self._when_settled(partial(then, result), now)
+
+    def on_quorum_request(self, request: Request, now: Instant) -> list[Effect]:
+        """Answer one of the quorum's own requests."""
+        return self._publish(self._raft.on_request(request, now), now)
+
+    def leave(self, now: Instant) -> list[Effect]:
+        """Hand over the lead of the quorum, if this node has it (`RaftManager.has_left`)."""
+        return self._publish(self._raft.leave(now), now)

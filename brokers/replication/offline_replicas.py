@@ -1,0 +1,24 @@
+"""Which replicas of a partition are offline, as answers to clients list them."""
+
+from brokers.ids import BrokerId, TopicPartition
+from brokers.metadata.image.image import Image
+from brokers.partition.hosted_partitions import HostedPartitions
+from brokers.partition.replica import PASSING
+
+
+def offline_replicas(
+    image: Image, replicas: HostedPartitions, node_id: BrokerId, partition: TopicPartition
+) -> list[BrokerId]:
+    """Brokers that are fenced or gone, or whose log directory failed; and this node where its disk refused the log."""
+    placed = image.partition(partition)
+    if placed is None:
+        return []
+    own = replicas.get(partition)
+    is_offline_here = own is not None and own.log is None and own.offline not in PASSING
+    offline = []
+    for broker_id in placed.replicas:
+        broker = image.brokers.get(broker_id)
+        is_well = broker is not None and not broker.fenced and broker.has(placed.home(broker_id))
+        if not is_well or (broker_id == node_id and is_offline_here):
+            offline.append(broker_id)
+    return offline

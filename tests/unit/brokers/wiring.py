@@ -1,0 +1,89 @@
+"""The parts of a node that need no disk, around a `RaftManager` of the test's own."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.continuations import Continuations
+from brokers.coordinator.partition_writer import LeaderWriter, PartitionWriter
+from brokers.coordinator.runtime import CoordinatorRuntime
+from brokers.effects import Effect
+from brokers.events import Listener, Request
+from brokers.groups.coordinator import Coordinator
+from brokers.ids import OFFSETS_TOPIC, UNASSIGNED_DIRECTORY, BrokerId, Instant, Ticket
+from brokers.membership.controlled_shutdown import ControlledShutdown
+from brokers.membership.controller_channel import ControllerChannel
+from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
+from brokers.metadata.image.image import Image
+from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.log.raft_manager import RaftManager
+from brokers.node.local_controller import LocalController
+from brokers.node.parts import Parts
+from brokers.node.request_handlers import RequestHandlers
+from brokers.partition.hosted_partitions import HostedPartitions
+from brokers.purgatory import Purgatory
+from brokers.replication.replication import Replication
+from brokers.timers import Timers
+
+Publish = Callable[[Sequence[MetadataEffect], Instant], list[Effect]]
+
+
+class Wiring:
+    """Has the attributes of `Parts` that request handlers use; `heard_from` keeps what `heard` was called with."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        raft: Any,
+        *,
+        publish: Publish = lambda effects, now: [],
+        log_dirs: OwnDirectories | None = None,
+    ) -> None:
+        self.config = config
+        self.raft = cast(RaftManager, raft)
+        self.timers = Timers()
+        self.continuations = Continuations()
+        self.purgatory = Purgatory(self.timers)
+        self.partitions = HostedPartitions(self.raft)
+        only = OwnDirectory(config.directories[0], UNASSIGNED_DIRECTORY)
+        self.log_dirs = log_dirs or OwnDirectories((only,), UNASSIGNED_DIRECTORY)
+        self.controller = LocalController(
+            config,
+            self.raft,
+            self.continuations,
+            publish=publish,
+            when_settled=lambda act, now: act(now),
+            services=lambda: self.handlers.services,
+        )
+        self.channel = ControllerChannel(self.controller, self.timers)
+        self.shutdown = ControlledShutdown(
+            self.partitions.all, self.timers, self.continuations.abandoned
+        )
+        self.replication = cast(Replication, None)
+        self.heard_from: list[tuple[BrokerId, Ticket]] = []
+        self.with_groups(cast(Coordinator, None), LeaderWriter(self.partitions))
+
+    def with_groups(
+        self, coordinator: Coordinator, writer: PartitionWriter
+    ) -> CoordinatorRuntime[Coordinator]:
+        """Handlers of group requests use this coordinator."""
+        self.groups = CoordinatorRuntime(
+            OFFSETS_TOPIC, coordinator, self.partitions, self.continuations, writer
+        )
+        self.handlers = RequestHandlers(cast(Parts, self))
+        return self.groups
+
+    @property
+    def image(self) -> Image:
+        return self.raft.image
+
+    def heard(self, broker_id: BrokerId, ticket: Ticket, now: Instant) -> None:
+        self.heard_from.append((broker_id, ticket))
+
+    def handle(self, request: Request, now: Instant) -> list[Effect]:
+        """Where a broker's listener does not serve the request, the controller's does."""
+        by_listener = self.handlers.by_listener
+        data, controller = by_listener[Listener.DATA], by_listener[Listener.CONTROLLER]
+        if request.listener is Listener.DATA and request.api_key in data:
+            return data[request.api_key](request, now)
+        return controller[request.api_key](request, now)
