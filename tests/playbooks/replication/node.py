@@ -118,7 +118,8 @@ class Node:
         self._storage = Storage(self.disk)
         self._syncing = False
         self._armed: Instant | None = None
-        self.replication = (Replication if self.minds_epochs else Careless)(self, SETTINGS)
+        kind = Replication if self.minds_epochs else Careless
+        self.replication = kind(self, SETTINGS, lambda partition: [])
         self.replication.start(self.world.now)
         self.controller.registered(self)
 
