@@ -163,16 +163,16 @@ class Storm:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_what_was_acknowledged_is_there_on_every_replica(seed: int) -> None:
-    _weather(seed)
+    check_storm(seed)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(2, 60))
 def test_many_more_storms(seed: int) -> None:
-    _weather(seed)
+    check_storm(seed)
 
 
-def _weather(seed: int) -> None:
+def check_storm(seed: int) -> None:
     storm = Storm(seed)
     for _ in range(STEPS):
         storm.strike()

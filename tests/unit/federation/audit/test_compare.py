@@ -17,7 +17,7 @@ from tests.spark.plants import PLANTS
 NOT_FAULTS = {"unreadable"}
 
 
-def checked(case: Case) -> Verdict:
+def check_case(case: Case) -> Verdict:
     result = audit(case.options())
     problems = unexpected(case, result.findings)
     assert not problems, (case.planted, case.codec, problems)
@@ -37,7 +37,7 @@ def test_every_class_of_fault_is_found_with_every_codec(
     tmp_path: Path, name: str, codec: str
 ) -> None:
     for number in range(3):
-        checked(planted(str(tmp_path / str(number)), number, (name,), codec))
+        check_case(planted(str(tmp_path / str(number)), number, (name,), codec))
 
 
 @pytest.mark.parametrize("start", range(0, 600, 50))
@@ -47,7 +47,7 @@ def test_of_hundreds_of_seeded_cases_none_is_missed_and_none_is_false(
     for number in range(start, start + 50):
         seed = random.Random(number)
         names = tuple(seed.sample(sorted(PLANTS), seed.choice((0, 1, 1, 2, 2))))
-        checked(planted(str(tmp_path), number, names))
+        check_case(planted(str(tmp_path), number, names))
         shutil.rmtree(tmp_path / "west")
         shutil.rmtree(tmp_path / "east")
 
