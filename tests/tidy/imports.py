@@ -2,12 +2,14 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from tests.tidy.sources import shipped_sources
 
 Imports = Mapping[str, set[str]]
 
 
+@cache
 def imports_at_run_time() -> Imports:
     """The shipped modules that each one imports: inside functions too, for the type checker alone not."""
     trees = {source.module: source.tree() for source in shipped_sources()}

@@ -35,7 +35,7 @@ def test_nothing_sleeps() -> None:
         f"{source.path}:{node.lineno}"
         for source in _tests()
         if not source.path.startswith(MAY_WAIT)
-        for node in ast.walk(source.tree())
+        for node in source.nodes()
         if isinstance(node, ast.Attribute) and ast.unparse(node) in ("time.sleep", "asyncio.sleep")
     ]
     assert not sleeping, sleeping
@@ -56,7 +56,7 @@ def test_an_assertion_can_fail() -> None:
     idle = [
         f"{source.path}:{node.lineno} {ast.unparse(node)}"
         for source in _tests()
-        for node in ast.walk(source.tree())
+        for node in source.nodes()
         if isinstance(node, ast.Assert) and _always_holds(node.test)
     ]
     assert not idle, "\n".join(idle)
@@ -114,7 +114,7 @@ def _functions(
     sources: Iterable[Source],
 ) -> Iterator[tuple[Source, ast.FunctionDef | ast.AsyncFunctionDef]]:
     for source in sources:
-        for node in ast.walk(source.tree()):
+        for node in source.nodes():
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield source, node
 
