@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup dev demo test bench lint format types contracts tidy ci librdkafka soak clean
+.PHONY: help setup dev demo test quick bench lint format types contracts tidy ci librdkafka soak clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1	/' | expand -t 12
@@ -22,6 +22,13 @@ dev: $(VENV)/.dev  ## the same with everything that tests and checks need
 
 demo: setup  ## two regions, a link, an audit, a failover: under a minute
 	$(BIN)/causeway demo
+
+# Bytecode is kept, whatever the environment says: pytest rewrites each assertion once then, not in every run.
+quick test: export PYTHONDONTWRITEBYTECODE =
+
+quick: lint types  ## for the inner loop: lint, types, house rules, unit tests and playbooks, in two minutes
+	$(BIN)/pytest tests/tidy tests/unit tests/playbooks -m "not soak and not slow" \
+		--hypothesis-profile quick -n $$(getconf _NPROCESSORS_ONLN) --dist loadscope
 
 test: dev  ## every test but the soak
 	$(BIN)/pytest -m "not soak" -n logical --maxprocesses 6 --dist loadscope --no-loadscope-reorder

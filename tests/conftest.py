@@ -8,8 +8,11 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.quick import EXAMPLES, PROFILE
+
 # Tests share their cores with processes that other tests start, so no test may depend on how long it takes.
 settings.register_profile("causeway", deadline=None, print_blob=True)
+settings.register_profile(PROFILE, settings.get_profile("causeway"), max_examples=EXAMPLES)
 settings.load_profile("causeway")
 
 HERE = Path(__file__).resolve().parent

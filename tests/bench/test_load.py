@@ -31,7 +31,7 @@ FRAMES = {
 }
 
 
-def decoded(name: tuple[str, str, int]) -> Any:
+def check_frame(name: tuple[str, str, int]) -> Any:
     """The message that kio finds in a frame, which it must fill to the last byte."""
     api, entity, version = name
     whole = memoryview(bytes(FRAMES[name]))
@@ -47,11 +47,11 @@ def decoded(name: tuple[str, str, int]) -> Any:
 
 @pytest.mark.parametrize("name", FRAMES, ids=lambda name: name[0])
 def test_a_frame_is_one_whole_request(name: tuple[str, str, int]) -> None:
-    decoded(name)
+    check_frame(name)
 
 
 def test_produce_asks_for_all_acknowledgements_and_carries_the_batch() -> None:
-    message = decoded(("produce", "ProduceRequest", 7))
+    message = check_frame(("produce", "ProduceRequest", 7))
     (topic,) = message.topic_data
     (partition,) = topic.partition_data
     assert (message.acks, topic.name, partition.index, partition.records) == (
@@ -63,7 +63,7 @@ def test_produce_asks_for_all_acknowledgements_and_carries_the_batch() -> None:
 
 
 def test_fetch_asks_for_each_partition_where_its_reader_stands() -> None:
-    message = decoded(("fetch", "FetchRequest", 11))
+    message = check_frame(("fetch", "FetchRequest", 11))
     (topic,) = message.topics
     assert [(p.partition, p.fetch_offset) for p in topic.partitions] == [(0, 7), (5, 9)]
     assert (message.max_bytes, message.min_bytes, message.session_epoch) == (1000, 1, -1)

@@ -39,7 +39,7 @@ def going(region: Members, *, is_idempotent: bool = True) -> Ledger:
     return ledger
 
 
-def settle(region: Members, ledger: Ledger) -> None:
+def check_kept(region: Members, ledger: Ledger) -> None:
     ledger.wait_for(len(ledger.acknowledged) + 200)
     ledger.close()
     region.wait_in_sync(TOPIC, PARTITIONS)
@@ -64,7 +64,7 @@ def test_leaders_are_killed(region: Members, ledger: Ledger) -> None:
         ledger.wait_for(len(ledger.acknowledged) + 500)
         region.up()
         region.wait_in_sync(TOPIC, PARTITIONS)
-    settle(region, ledger)
+    check_kept(region, ledger)
 
 
 def test_a_leader_is_frozen_and_wakes_up(region: Members, ledger: Ledger) -> None:
@@ -73,7 +73,7 @@ def test_a_leader_is_frozen_and_wakes_up(region: Members, ledger: Ledger) -> Non
     region.leader(TOPIC, 0, other_than=leader)
     ledger.wait_for(len(ledger.acknowledged) + 500)
     region.signal(leader, signal.SIGCONT)
-    settle(region, ledger)
+    check_kept(region, ledger)
 
 
 @pytest.mark.parametrize("is_idempotent", [True, False])
@@ -85,7 +85,7 @@ def test_every_node_is_restarted_in_turn(region: Members, *, is_idempotent: bool
         ledger.wait_for(len(ledger.acknowledged) + 200)
         region.up()
         region.wait_in_sync(TOPIC, PARTITIONS)
-    settle(region, ledger)
+    check_kept(region, ledger)
 
 
 def test_all_nodes_are_killed_at_once(region: Members, ledger: Ledger) -> None:
@@ -94,7 +94,7 @@ def test_all_nodes_are_killed_at_once(region: Members, ledger: Ledger) -> None:
     for node in region.ids:
         region.wait_dead(node)
     region.up()
-    settle(region, ledger)
+    check_kept(region, ledger)
 
 
 def test_links_of_a_region_of_several_nodes_are_refused(region: Members, tmp_path: Path) -> None:

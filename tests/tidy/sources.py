@@ -39,7 +39,21 @@ class Source:
         return "Generated" in first or "_pb2" in self.path
 
     def tree(self) -> ast.Module:
-        return ast.parse(self.text, self.path)
+        return _parsed(self)
+
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Everything in the file, parents before children."""
+        return _walked(self)
+
+
+@cache
+def _parsed(source: Source) -> ast.Module:
+    return ast.parse(source.text, source.path)
+
+
+@cache
+def _walked(source: Source) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(source.tree()))
 
 
 @cache

@@ -47,10 +47,10 @@ def _is_core(source: Source) -> bool:
     return not any(source.module == tool or source.module.startswith(f"{tool}.") for tool in TOOLS)
 
 
-def _imports(tree: ast.Module) -> list[tuple[int, str]]:
+def _imports(source: Source) -> list[tuple[int, str]]:
     """(line, top-level package) of each import, wherever in the file it stands."""
     found: list[tuple[int, str]] = []
-    for node in ast.walk(tree):
+    for node in source.nodes():
         if isinstance(node, ast.Import):
             found += [(node.lineno, name.name.partition(".")[0]) for name in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -63,7 +63,7 @@ def test_only_a_shell_touches_the_world() -> None:
         f"{source.path}:{line} imports {package}: let the shell do it, and tell the core by an event"
         for source in shipped_sources()
         if _is_core(source)
-        for line, package in _imports(source.tree())
+        for line, package in _imports(source)
         if package in BANNED_IN_CORES
     ]
     assert not touching, "\n".join(touching)
@@ -74,7 +74,7 @@ def test_only_a_shell_or_a_program_imports_a_shell() -> None:
         f"{source.path}:{node.lineno} imports {node.module}"
         for source in shipped_sources()
         if _is_core(source)
-        for node in ast.walk(source.tree())
+        for node in source.nodes()
         if isinstance(node, ast.ImportFrom) and node.module and "shell" in node.module.split(".")
     ]
     assert not importing, "\n".join(importing)
@@ -89,7 +89,7 @@ def test_nothing_that_ships_knows_the_tests() -> None:
     knowing = [
         f"{source.path}:{line}"
         for source in shipped_sources()
-        for line, package in _imports(source.tree())
+        for line, package in _imports(source)
         if package in {"tests", "pytest", "hypothesis"}
     ]
     assert not knowing, "\n".join(knowing)
@@ -100,7 +100,7 @@ def test_nobody_imports_the_folder_of_proto_files() -> None:
     importing = [
         f"{source.path}:{line}"
         for source in shipped_sources()
-        for line, package in _imports(source.tree())
+        for line, package in _imports(source)
         if package == "proto"
     ]
     assert not importing, "\n".join(importing)

@@ -15,7 +15,7 @@ def test_no_function_is_longer_than_a_screen() -> None:
     long_ones = [
         f"{source.path}:{node.lineno} {node.name} has {length} lines"
         for source in hand_written()
-        for node in ast.walk(source.tree())
+        for node in source.nodes()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (length := (node.end_lineno or node.lineno) - node.lineno + 1) > FUNCTION_LINES_MAX
     ]

@@ -71,7 +71,7 @@ def test_kafkas_compatibility_test_passes(region: Region, tool: Tool, name: Name
         "idempotent-producer": "True",
     }
     flags = [word for what, is_so in supported.items() for word in (f"--{what}-supported", is_so)]
-    tool(
+    printed = tool(
         "ClientCompatibilityTest",
         "--bootstrap-server",
         region.bootstrap,
@@ -83,6 +83,7 @@ def test_kafkas_compatibility_test_passes(region: Region, tool: Tool, name: Name
         "1",
         *flags,
     )
+    assert "SUCCESS." in printed
 
 
 def test_kafkas_dump_tool_reads_our_segments(region: Region, tool: Tool, name: Name) -> None:

@@ -4,7 +4,6 @@ Clients here do what Kafka's do with each answer, but in arbitrary order and wit
 repeated, connections break, writes fail, the coordinator restarts. At the end everybody behaves, and the group settles.
 """
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -15,6 +14,7 @@ from brokers.groups.states import State
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from tests.playbooks.groups.client import GROUP, Client
 from tests.playbooks.groups.world import World
+from tests.quick import examples
 
 CLIENTS = 5
 PARTITIONS = [TopicPartition("t", index) for index in range(3)]
@@ -289,5 +289,5 @@ class Groups(RuleBasedStateMachine):
         assert self.world.coordinator.all_offsets() == offsets
 
 
-Groups.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
+Groups.TestCase.settings = examples(60, stateful_step_count=40)
 TestGroupsInAnyOrder = Groups.TestCase

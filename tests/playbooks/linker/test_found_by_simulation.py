@@ -124,6 +124,7 @@ def test_a_failover_that_the_disk_interrupted_goes_on_after_a_reconnect(room: in
     if state(world) is not MirrorState.STOPPED:
         change(world.destination, "failover")  # it was refused, and the operator asks again
     world.run_until(lambda: state(world) is MirrorState.STOPPED)
+    assert world.destination.mirror("orders").record.cut is not None
 
 
 def test_a_cut_whose_write_failed_and_survived_is_not_outrun_by_the_feed() -> None:
@@ -153,6 +154,9 @@ def test_partitions_that_came_while_the_mirror_was_paused_come_when_it_is_resume
     )
     change(world.destination, "promote")
     world.run_until(lambda: state(world) is MirrorState.STOPPED)
+    cut = world.destination.mirror("orders").record.cut
+    assert cut is not None
+    assert len(cut.partitions) == 3
 
 
 def test_a_mirror_goes_on_where_its_source_was_trimmed_to_with_a_leader_epoch() -> None:
@@ -227,6 +231,7 @@ def test_groups_of_a_source_that_could_not_read_them_when_it_was_asked_are_carri
     world.reachable = True
     world.run_until(lambda: world.destination.ask(DescribeLink("west-east")).state == "ACTIVE")
     world.run(500)
+    assert clients.committed(world.destination, "billing", "orders") == 1
     world.source.files.break_at("")
     world.run_until(lambda: clients.committed(world.destination, "billing", "orders") == 2)
 

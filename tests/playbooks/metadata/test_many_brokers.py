@@ -6,7 +6,6 @@ Beside the image a ghost of the logs is kept: how much each replica holds, and h
 import json
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -37,6 +36,7 @@ from brokers.metadata.image.image import NO_LEADER, Image, PartitionImage
 from brokers.metadata.image.replay import replay
 from brokers.metadata.partitions.replica_rules import replica_rules
 from brokers.wire.message import Message
+from tests.quick import examples
 from tests.unit.brokers.metadata.images import Region
 
 CONFIG = from_settings({"node.id": 1, "log.dirs": "data", "leader.preference.racks": "a,b"})
@@ -312,5 +312,5 @@ class ManyBrokers(RuleBasedStateMachine):
         assert vars(decoded) == vars(self.image)
 
 
-ManyBrokers.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+ManyBrokers.TestCase.settings = examples(60, stateful_step_count=40)
 TestManyBrokers = ManyBrokers.TestCase

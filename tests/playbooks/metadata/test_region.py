@@ -9,6 +9,7 @@ from brokers.metadata.commands.commands import DocumentChange, PutDocuments
 from brokers.metadata.log.snapshot_pointer import POINTER_NAME
 from tests.playbooks.metadata.host import Disk, contents
 from tests.playbooks.metadata.region import Node, Region
+from tests.quick import some
 
 SNAPSHOTS = "metadata.log.max.record.bytes.between.snapshots"
 DOWN_MS = 3_000
@@ -239,7 +240,7 @@ class Trouble:
         self.region.cut.clear()
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", some(range(25), quick=4))
 def test_trouble_of_all_kinds_loses_no_answer_and_parts_no_images(seed: int) -> None:
     trouble = Trouble(seed)
     trouble.brew(120)

@@ -4,6 +4,7 @@ import pytest
 
 from tests.playbooks.quorum.storm import Storm
 from tests.playbooks.quorum.world import World
+from tests.quick import some
 
 HEALED_MS = 10_000  # the longest election is a few seconds, with all its repetitions
 
@@ -20,38 +21,38 @@ def weathered(seed: int, *, voters: int, observers: int, **weather: bool) -> Wor
     return world
 
 
-def nothing_is_lost(world: World) -> None:
+def check_nothing_is_lost(world: World) -> None:
     assert world.leader is not None
     assert world.court.acknowledged, "somebody was answered"
     for life in world.lives.values():
         assert world.court.lost(life.history) == set(), life.key
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", some(range(5)))
 def test_a_lone_voter_and_its_observers(seed: int) -> None:
-    nothing_is_lost(weathered(seed, voters=1, observers=2))
+    check_nothing_is_lost(weathered(seed, voters=1, observers=2))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", some(range(40)))
 def test_three_voters(seed: int) -> None:
-    nothing_is_lost(weathered(seed, voters=3, observers=seed % 3))
+    check_nothing_is_lost(weathered(seed, voters=3, observers=seed % 3))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some(range(20)))
 def test_five_voters(seed: int) -> None:
-    nothing_is_lost(weathered(seed, voters=5, observers=seed % 2))
+    check_nothing_is_lost(weathered(seed, voters=5, observers=seed % 2))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", some(range(40)))
 def test_voters_that_lose_their_disks_come_back_as_others_and_vote_again(seed: int) -> None:
     world = weathered(seed, voters=3, observers=1, wipes=True)
-    nothing_is_lost(world)
+    check_nothing_is_lost(world)
     world.run_until(lambda: _all_vote(world, 3), 30_000)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", some(range(40)))
 def test_voters_that_come_and_go(seed: int) -> None:
-    nothing_is_lost(weathered(seed, voters=3, observers=1, wipes=True, changes=True))
+    check_nothing_is_lost(weathered(seed, voters=3, observers=1, wipes=True, changes=True))
 
 
 def _all_vote(world: World, count: int) -> bool:

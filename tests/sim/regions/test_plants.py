@@ -70,4 +70,4 @@ def test_observers_that_count_as_if_they_were_in_sync_are_found() -> None:
 @pytest.mark.parametrize("plant", PLANTS)
 def test_without_the_bug_the_same_weather_is_survived(plant: Plant) -> None:
     for seed in plant.seeds[:2]:
-        RegionRun(seed, adjust=plant.adjust).execute()
+        assert RegionRun(seed, adjust=plant.adjust).execute().acknowledged > 0

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.api.quorum_requests import FETCH_METADATA, FOR_NODES
@@ -25,6 +25,7 @@ from brokers.quorum.messages import (
 )
 from brokers.wire import codec
 from brokers.wire.messages import fetch, quorum, quorum_snapshots, quorum_voters
+from tests.quick import examples
 from tests.unit.brokers.quorum.quorums import Member, directory, log
 
 VERSIONS = {each.KEY: each.VERSIONS for each in (FETCH_METADATA, *FOR_NODES)}
@@ -238,7 +239,7 @@ MEMBERS = {
 
 @pytest.mark.parametrize("role", MEMBERS)
 @given(asked=st.lists(requests, min_size=1, max_size=4), late=st.booleans())
-@settings(max_examples=150)
+@examples(150)
 def test_every_request_is_answered_in_its_time(
     role: str, asked: list[tuple[int, object]], late: bool
 ) -> None:
@@ -297,7 +298,7 @@ responses = st.one_of(
 
 
 @given(st.lists(responses, min_size=1, max_size=5))
-@settings(max_examples=400)
+@examples(400)
 def test_a_leader_that_talks_nonsense_is_not_followed_into_it(answers: list[object]) -> None:
     """It may be that the node must stop: it says so, and has cut nothing that is committed."""
     member = follower()

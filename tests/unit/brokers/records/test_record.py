@@ -1,11 +1,12 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.errors import KafkaError
 from brokers.records.batch import HEADER_SIZE, BatchError, parse_header
 from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch
+from tests.quick import examples
 from tests.unit.brokers.records.batches import (
     foreign_batch,
     one_batch,
@@ -16,7 +17,7 @@ from tests.unit.brokers.records.batches import (
 
 @pytest.mark.parametrize("codec", [0, 1, 2, 3, 4], ids=["none", "gzip", "snappy", "lz4", "zstd"])
 @given(record_lists)
-@settings(max_examples=40)
+@examples(40)
 def test_what_a_client_packed_is_what_is_read(codec: int, records: list[NewRecord]) -> None:
     read = list(open_batch(foreign_batch(records, codec)))
     assert [tuple(record) for record in read] == [
@@ -54,7 +55,7 @@ def test_records_cut_at_any_byte_are_refused(codec: int) -> None:
 
 @pytest.mark.parametrize("codec", [0, 1, 2, 3, 4])
 @given(data=st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_damaged_records_are_refused_or_read_and_nothing_else(
     codec: int, data: st.DataObject
 ) -> None:

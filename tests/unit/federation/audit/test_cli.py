@@ -160,4 +160,7 @@ def test_help_and_the_module_itself_import_nothing_slow() -> None:
         "slow = {'pyspark', 'numpy', 'matplotlib', 'pyarrow', 'jinja2', 'confluent_kafka', 'pandas'}\n"
         "assert not slow & set(sys.modules), slow & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr

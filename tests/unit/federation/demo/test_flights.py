@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from federation.demo.flights import FLIGHTS, encode, flights, number_of
 
 
+@pytest.mark.slow
 def test_every_flight_is_there_once_in_order() -> None:
     numbers = [number_of(flight.value) for flight in flights()]
     assert numbers == list(range(FLIGHTS))
