@@ -18,6 +18,7 @@ FAMILIES = (
     "group_offsets",
     "group_records",
     "groups",
+    "links",
     "log_dirs",
     "metadata",
     "metadata_records",

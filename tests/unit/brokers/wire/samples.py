@@ -10,7 +10,7 @@ from brokers.wire.defaults import default_expression, is_struct
 from brokers.wire.layout import Layout
 from brokers.wire.message import Message
 from brokers.wire.primitives import ZERO_UUID
-from brokers.wire.tables import Field
+from brokers.wire.tables import Field, Schema
 
 INTEGERS = {
     "int8": (-(1 << 7), (1 << 7) - 1),
@@ -24,8 +24,14 @@ TIME_MAX = 4_000_000_000_000
 ERROR_CODES = range(-1, 130)
 # Lengths around the point where a varint takes another byte.
 LENGTHS = (0, 0, 1, 1, 2, 3, 5, 126, 127, 128, 300)
-OWN_TAGS = 10_000
+OWN_TAGS = OWN_KEYS = 10_000
 ALPHABET = "abcXYZ-._019\u00e9\u4e16\U0001f600\x00 "
+
+
+def is_own(schema: Schema) -> bool:
+    """Whether Kafka has no such API."""
+    is_api = schema.name.endswith(("Request", "Response"))
+    return is_api and schema.key is not None and schema.key >= OWN_KEYS
 
 
 def all_layouts() -> list[Layout]:

@@ -13,7 +13,7 @@ from brokers.wire.decoding import compile_decoder
 from brokers.wire.encoding import compile_encoder
 from brokers.wire.messages.api_versions import ApiVersionsResponse
 from brokers.wire.tables import NEVER_FLEXIBLE, Field, Versions
-from tests.unit.brokers.wire.samples import Sampler
+from tests.unit.brokers.wire.samples import Sampler, is_own
 
 SAMPLES = 25
 MODULES = (
@@ -79,7 +79,7 @@ ORACLES = kafka_python_classes()
 
 
 def test_most_messages_are_compared() -> None:
-    missing = [name for name in codec.SCHEMAS if name not in ORACLES]
+    missing = [n for n, schema in codec.SCHEMAS.items() if n not in ORACLES and not is_own(schema)]
     rpcs = {name for name in missing if name.endswith(("Request", "Response"))}
     assert rpcs == {f"{api}{side}" for api in BETWEEN_NODES for side in ("Request", "Response")}
 

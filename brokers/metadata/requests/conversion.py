@@ -1,0 +1,92 @@
+"""What the conversion of a command consists of, and how the `Refusal` of a whole command travels."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from brokers.errors import KafkaError, Refusal, told_error
+from brokers.ids import LeaderEpoch
+from brokers.wire.message import Message
+from brokers.wire.messages.links import PartitionLeaderEpoch
+
+CommandT = TypeVar("CommandT")
+ResultT = TypeVar("ResultT")
+RequestT = TypeVar("RequestT", bound=Message)
+ResponseT = TypeVar("ResponseT")
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
+
+
+class ErrorResponse(Protocol):
+    """The response of an API of our own: its first two fields are the error of the whole command."""
+
+    error_code: int
+    error_message: str | None
+
+
+OwnResponseT = TypeVar("OwnResponseT", bound=ErrorResponse)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion(Generic[CommandT, ResultT, RequestT, ResponseT]):
+    """One command and the API that carries it. `to_command` raises `Refusal` for what no command can say."""
+
+    api_key: int
+    command: type[CommandT]
+    to_request: Callable[[CommandT], RequestT]
+    to_command: Callable[[RequestT], CommandT]
+    to_response: Callable[[CommandT, ResultT | Refusal], ResponseT]
+    to_result: Callable[[ResponseT], ResultT | Refusal]
+
+
+AnyConversion: TypeAlias = Conversion[Any, Any, Any, Any]
+
+
+def with_error(
+    empty: Callable[[], OwnResponseT], to_response: Callable[[ResultT], OwnResponseT]
+) -> Callable[[object, ResultT | Refusal], OwnResponseT]:
+    """`Conversion.to_response` of an API of our own, from the conversion of results and an empty response."""
+
+    def convert(command: object, outcome: ResultT | Refusal) -> OwnResponseT:
+        if not isinstance(outcome, Refusal):
+            return to_response(outcome)
+        response = empty()
+        response.error_code, response.error_message = outcome.error, outcome.because or None
+        return response
+
+    return convert
+
+
+def unless_error(
+    to_result: Callable[[OwnResponseT], ResultT],
+) -> Callable[[OwnResponseT], ResultT | Refusal]:
+    """`Conversion.to_result` of an API of our own, from the conversion of responses that carry no error."""
+
+    def convert(response: OwnResponseT) -> ResultT | Refusal:
+        if response.error_code:
+            return Refusal(told_error(response.error_code), response.error_message or "")
+        return to_result(response)
+
+    return convert
+
+
+def leader_epochs_to_wire(epochs: Mapping[int, LeaderEpoch]) -> list[PartitionLeaderEpoch]:
+    return [
+        PartitionLeaderEpoch(partition_index=index, leader_epoch=leader_epoch)
+        for index, leader_epoch in epochs.items()
+    ]
+
+
+def leader_epochs_from_wire(epochs: Iterable[PartitionLeaderEpoch]) -> dict[int, LeaderEpoch]:
+    """Raises `Refusal` INVALID_REQUEST for a partition that appears twice."""
+    return unique((each.partition_index, each.leader_epoch) for each in epochs)
+
+
+def unique(pairs: Iterable[tuple[KeyT, ValueT]]) -> dict[KeyT, ValueT]:
+    """Raises `Refusal` INVALID_REQUEST for a key that appears twice."""
+    found: dict[KeyT, ValueT] = {}
+    for key, value in pairs:
+        if key in found:
+            raise Refusal(KafkaError.INVALID_REQUEST, f"{key} appears twice in one request")
+        found[key] = value
+    return found

@@ -1,0 +1,54 @@
+"""All conversions, by command and by API key."""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from brokers.metadata.commands.commands import (
+    AlterConfigs,
+    CreateMirrorTopic,
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    PutDocuments,
+    RaiseLeaderEpochs,
+    SetTopicWriter,
+)
+from brokers.metadata.requests.configs import ALTER_MIRROR_CONFIGS
+from brokers.metadata.requests.conversion import AnyConversion
+from brokers.metadata.requests.documents import PUT_DOCUMENTS
+from brokers.metadata.requests.mirrors import (
+    CREATE_MIRROR_TOPIC,
+    RAISE_LEADER_EPOCHS,
+    SET_TOPIC_WRITER,
+)
+from brokers.metadata.requests.topics import (
+    CREATE_MIRROR_PARTITIONS,
+    CREATE_TOPICS,
+    DELETE_MIRROR_TOPICS,
+)
+
+# What code in the process of a broker may submit. Deleting, growing and settings: as a link, `writer` is not None.
+Submitted: TypeAlias = (
+    CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter
+    | RaiseLeaderEpochs | AlterConfigs | PutDocuments
+)  # fmt: skip
+
+_OF_OUR_OWN: tuple[AnyConversion, ...] = (
+    CREATE_MIRROR_TOPIC,
+    SET_TOPIC_WRITER,
+    RAISE_LEADER_EPOCHS,
+    PUT_DOCUMENTS,
+    DELETE_MIRROR_TOPICS,
+    CREATE_MIRROR_PARTITIONS,
+    ALTER_MIRROR_CONFIGS,
+)
+# API key of our own -> what it carries
+OWN_APIS: Mapping[int, AnyConversion] = {each.api_key: each for each in _OF_OUR_OWN}
+_BY_COMMAND: Mapping[type, AnyConversion] = {
+    each.command: each for each in (CREATE_TOPICS, *_OF_OUR_OWN)
+}
+
+
+def conversion_of(command: Submitted) -> AnyConversion:
+    """The only one that carries this command."""
+    return _BY_COMMAND[type(command)]

@@ -1,0 +1,71 @@
+"""PutDocuments (key 10003)."""
+
+from collections.abc import Mapping
+
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Offset
+from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.requests.conversion import Conversion, unique, unless_error, with_error
+from brokers.wire.messages.links import (
+    DocumentVersion,
+    PutDocument,
+    PutDocumentsRequest,
+    PutDocumentsResponse,
+)
+
+ANY_VERSION = -1  # whatever version the document has
+
+
+def _request(command: PutDocuments) -> PutDocumentsRequest:
+    return PutDocumentsRequest(
+        documents=[
+            PutDocument(
+                kind=item.kind,
+                name=item.name,
+                body=item.body,
+                expected_version=(
+                    ANY_VERSION if item.expected_version is None else item.expected_version
+                ),
+            )
+            for item in command.items
+        ]
+    )
+
+
+def _command(request: PutDocumentsRequest) -> PutDocuments:
+    return PutDocuments(tuple(map(_change, request.documents)))
+
+
+def _change(asked: PutDocument) -> DocumentChange:
+    version = asked.expected_version
+    if version < ANY_VERSION:
+        raise Refusal(KafkaError.INVALID_REQUEST, f"a document cannot be at version {version}")
+    return DocumentChange(
+        kind=asked.kind,
+        name=asked.name,
+        body=asked.body,
+        expected_version=None if version == ANY_VERSION else version,
+    )
+
+
+def _response(versions: Mapping[tuple[str, str], Offset]) -> PutDocumentsResponse:
+    return PutDocumentsResponse(
+        versions=[
+            DocumentVersion(kind=kind, name=name, version=version)
+            for (kind, name), version in versions.items()
+        ]
+    )
+
+
+def _result(response: PutDocumentsResponse) -> Mapping[tuple[str, str], Offset]:
+    return unique(((each.kind, each.name), each.version) for each in response.versions)
+
+
+PUT_DOCUMENTS = Conversion(
+    api_key=10_003,
+    command=PutDocuments,
+    to_request=_request,
+    to_command=_command,
+    to_response=with_error(PutDocumentsResponse, _response),
+    to_result=unless_error(_result),
+)

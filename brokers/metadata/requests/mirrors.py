@@ -1,0 +1,159 @@
+"""CreateMirrorTopic (key 10000), SetTopicWriter (10001) and RaiseLeaderEpochs (10002): what mirror topics begin and end
+with. `mirror_topic_to_wire` and `mirror_topic_from_wire` are about the outcome of one topic."""
+
+from collections.abc import Mapping
+
+from brokers.errors import told_error
+from brokers.ids import LeaderEpoch
+from brokers.metadata.commands.commands import (
+    CreateMirrorTopic,
+    RaiseLeaderEpochs,
+    SetTopicWriter,
+    TopicOutcome,
+)
+from brokers.metadata.requests.conversion import (
+    Conversion,
+    leader_epochs_from_wire,
+    leader_epochs_to_wire,
+    unique,
+    unless_error,
+    with_error,
+)
+from brokers.wire.messages.links import (
+    CreateMirrorTopicRequest,
+    CreateMirrorTopicResponse,
+    MirrorTopicConfig,
+    MirrorTopicResult,
+    RaiseLeaderEpochsRequest,
+    RaiseLeaderEpochsResponse,
+    SetTopicWriterRequest,
+    SetTopicWriterResponse,
+)
+
+
+def mirror_topic_to_wire(outcome: TopicOutcome) -> MirrorTopicResult:
+    return MirrorTopicResult(
+        name=outcome.name,
+        topic_id=outcome.topic_id,
+        error_code=outcome.error,
+        error_message=outcome.because,
+        warning=outcome.warning,
+        partition_count=outcome.partition_count,
+        replication_factor=outcome.replication_factor,
+    )
+
+
+def mirror_topic_from_wire(result: MirrorTopicResult) -> TopicOutcome:
+    return TopicOutcome(
+        name=result.name,
+        topic_id=result.topic_id,
+        error=told_error(result.error_code),
+        because=result.error_message,
+        warning=result.warning,
+        partition_count=result.partition_count,
+        replication_factor=result.replication_factor,
+    )
+
+
+def _create_request(command: CreateMirrorTopic) -> CreateMirrorTopicRequest:
+    return CreateMirrorTopicRequest(
+        name=command.name,
+        partition_count=command.partition_count,
+        writer=command.writer,
+        configs=[MirrorTopicConfig(name=name, value=v) for name, v in command.configs.items()],
+        leader_epochs=leader_epochs_to_wire(command.leader_epochs),
+    )
+
+
+def _create_command(request: CreateMirrorTopicRequest) -> CreateMirrorTopic:
+    return CreateMirrorTopic(
+        name=request.name,
+        partition_count=request.partition_count,
+        writer=request.writer,
+        configs=unique((each.name, each.value) for each in request.configs),
+        leader_epochs=leader_epochs_from_wire(request.leader_epochs),
+    )
+
+
+def _create_response(outcome: TopicOutcome) -> CreateMirrorTopicResponse:
+    return CreateMirrorTopicResponse(topic=mirror_topic_to_wire(outcome))
+
+
+def _create_result(response: CreateMirrorTopicResponse) -> TopicOutcome:
+    return mirror_topic_from_wire(response.topic)
+
+
+CREATE_MIRROR_TOPIC = Conversion(
+    api_key=10_000,
+    command=CreateMirrorTopic,
+    to_request=_create_request,
+    to_command=_create_command,
+    to_response=with_error(CreateMirrorTopicResponse, _create_response),
+    to_result=unless_error(_create_result),
+)
+
+
+def _set_request(command: SetTopicWriter) -> SetTopicWriterRequest:
+    return SetTopicWriterRequest(
+        topic=command.topic,
+        expected_writer=command.expected_writer,
+        writer=command.writer,
+        leader_epochs=leader_epochs_to_wire(command.leader_epochs),
+    )
+
+
+def _set_command(request: SetTopicWriterRequest) -> SetTopicWriter:
+    return SetTopicWriter(
+        topic=request.topic,
+        expected_writer=request.expected_writer,
+        writer=request.writer,
+        leader_epochs=leader_epochs_from_wire(request.leader_epochs),
+    )
+
+
+def _set_response(epochs: Mapping[int, LeaderEpoch]) -> SetTopicWriterResponse:
+    return SetTopicWriterResponse(leader_epochs=leader_epochs_to_wire(epochs))
+
+
+def _set_result(response: SetTopicWriterResponse) -> Mapping[int, LeaderEpoch]:
+    return leader_epochs_from_wire(response.leader_epochs)
+
+
+SET_TOPIC_WRITER = Conversion(
+    api_key=10_001,
+    command=SetTopicWriter,
+    to_request=_set_request,
+    to_command=_set_command,
+    to_response=with_error(SetTopicWriterResponse, _set_response),
+    to_result=unless_error(_set_result),
+)
+
+
+def _raise_request(command: RaiseLeaderEpochs) -> RaiseLeaderEpochsRequest:
+    return RaiseLeaderEpochsRequest(
+        topic=command.topic, leader_epochs=leader_epochs_to_wire(command.leader_epochs)
+    )
+
+
+def _raise_command(request: RaiseLeaderEpochsRequest) -> RaiseLeaderEpochs:
+    return RaiseLeaderEpochs(
+        topic=request.topic, leader_epochs=leader_epochs_from_wire(request.leader_epochs)
+    )
+
+
+def _raise_response(epochs: Mapping[int, LeaderEpoch]) -> RaiseLeaderEpochsResponse:
+    return RaiseLeaderEpochsResponse(leader_epochs=leader_epochs_to_wire(epochs))
+
+
+def _raise_result(response: RaiseLeaderEpochsResponse) -> Mapping[int, LeaderEpoch]:
+    return leader_epochs_from_wire(response.leader_epochs)
+
+
+RAISE_LEADER_EPOCHS = Conversion(
+    api_key=10_002,
+    command=RaiseLeaderEpochs,
+    to_request=_raise_request,
+    to_command=_raise_command,
+    to_response=with_error(RaiseLeaderEpochsResponse, _raise_response),
+    to_result=unless_error(_raise_result),
+)

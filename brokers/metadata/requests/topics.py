@@ -1,0 +1,203 @@
+"""CreateTopics (Kafka's, key 19), DeleteMirrorTopics (10004) and CreateMirrorPartitions (10005)."""
+
+from collections.abc import Iterable
+
+from brokers.errors import KafkaError, Refusal, told_error
+from brokers.metadata.commands.commands import (
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    Growth,
+    NewTopic,
+    TopicOutcome,
+)
+from brokers.metadata.requests.conversion import Conversion, unless_error, with_error
+from brokers.metadata.requests.mirrors import mirror_topic_from_wire, mirror_topic_to_wire
+from brokers.wire.messages.links import (
+    CreateMirrorPartitionsRequest,
+    CreateMirrorPartitionsResponse,
+    DeletedMirrorTopic,
+    DeleteMirrorTopicsRequest,
+    DeleteMirrorTopicsResponse,
+    MirrorPartitionAssignment,
+    MirrorTopicGrowth,
+)
+from brokers.wire.messages.topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+
+
+def _create_request(command: CreateTopics) -> CreateTopicsRequest:
+    topics = list(map(_creatable, command.items))
+    return CreateTopicsRequest(topics=topics, validate_only=command.validate_only)
+
+
+def _creatable(new: NewTopic) -> CreatableTopic:
+    return CreatableTopic(
+        name=new.name,
+        num_partitions=new.partition_count,
+        replication_factor=new.replication_factor,
+        assignments=[
+            CreatableReplicaAssignment(partition_index=index, broker_ids=list(replicas))
+            for index, replicas in new.assignments
+        ],
+        configs=[CreatableTopicConfig(name=name, value=v) for name, v in new.configs.items()],
+    )
+
+
+def _create_command(request: CreateTopicsRequest) -> CreateTopics:
+    return CreateTopics(tuple(map(_new_topic, request.topics)), request.validate_only)
+
+
+def _new_topic(asked: CreatableTopic) -> NewTopic:
+    """A setting that is given twice counts as it was given last, as in Kafka."""
+    return NewTopic(
+        name=asked.name,
+        partition_count=asked.num_partitions,
+        replication_factor=asked.replication_factor,
+        assignments=tuple(
+            (item.partition_index, tuple(item.broker_ids)) for item in asked.assignments
+        ),
+        configs={item.name: item.value for item in asked.configs},
+    )
+
+
+def _create_response(
+    command: CreateTopics, outcome: tuple[TopicOutcome, ...] | Refusal
+) -> CreateTopicsResponse:
+    """Without the topics' settings, which are for clients. Nor has the response a place for warnings."""
+    if isinstance(outcome, Refusal):
+        error, because = outcome.error, outcome.because
+        names = dict.fromkeys(item.name for item in command.items)
+        outcome = tuple(TopicOutcome(name=name, error=error, because=because) for name in names)
+    return CreateTopicsResponse(
+        topics=[
+            CreatableTopicResult(
+                name=each.name or "",
+                topic_id=each.topic_id,
+                error_code=each.error,
+                error_message=each.because,
+                num_partitions=each.partition_count,
+                replication_factor=each.replication_factor,
+            )
+            for each in outcome
+        ]
+    )
+
+
+def _create_result(response: CreateTopicsResponse) -> tuple[TopicOutcome, ...] | Refusal:
+    """REQUEST_TIMED_OUT is no rule's refusal of a topic: it is the whole command's, whose outcome is unknown."""
+    outcomes = tuple(
+        TopicOutcome(
+            name=each.name,
+            topic_id=each.topic_id,
+            error=told_error(each.error_code),
+            because=each.error_message,
+            partition_count=each.num_partitions,
+            replication_factor=each.replication_factor,
+        )
+        for each in response.topics
+    )
+    for each in outcomes:
+        if each.error is KafkaError.REQUEST_TIMED_OUT:
+            return Refusal(each.error, each.because or "")
+    return outcomes
+
+
+CREATE_TOPICS = Conversion(
+    api_key=19,
+    command=CreateTopics,
+    to_request=_create_request,
+    to_command=_create_command,
+    to_response=_create_response,
+    to_result=_create_result,
+)
+
+
+def _delete_request(command: DeleteTopics) -> DeleteMirrorTopicsRequest:
+    assert command.writer is not None, "Kafka's own request carries what no link asks"
+    return DeleteMirrorTopicsRequest(
+        writer=command.writer,
+        topics=[
+            DeletedMirrorTopic(name=topic)
+            if isinstance(topic, str)
+            else DeletedMirrorTopic(topic_id=topic)
+            for topic in command.topics
+        ],
+    )
+
+
+def _delete_command(request: DeleteMirrorTopicsRequest) -> DeleteTopics:
+    topics = tuple(each.topic_id if each.name is None else each.name for each in request.topics)
+    return DeleteTopics(topics, request.writer)
+
+
+def _delete_response(outcomes: Iterable[TopicOutcome]) -> DeleteMirrorTopicsResponse:
+    return DeleteMirrorTopicsResponse(topics=list(map(mirror_topic_to_wire, outcomes)))
+
+
+def _delete_result(response: DeleteMirrorTopicsResponse) -> tuple[TopicOutcome, ...]:
+    return tuple(map(mirror_topic_from_wire, response.topics))
+
+
+DELETE_MIRROR_TOPICS = Conversion(
+    api_key=10_004,
+    command=DeleteTopics,
+    to_request=_delete_request,
+    to_command=_delete_command,
+    to_response=with_error(DeleteMirrorTopicsResponse, _delete_response),
+    to_result=unless_error(_delete_result),
+)
+
+
+def _grow_request(command: CreatePartitions) -> CreateMirrorPartitionsRequest:
+    assert command.writer is not None, "Kafka's own request carries what no link asks"
+    return CreateMirrorPartitionsRequest(
+        writer=command.writer,
+        validate_only=command.validate_only,
+        topics=[
+            MirrorTopicGrowth(
+                name=item.name,
+                count=item.count,
+                assignments=None
+                if item.assignments is None
+                else [MirrorPartitionAssignment(broker_ids=list(ids)) for ids in item.assignments],
+            )
+            for item in command.items
+        ],
+    )
+
+
+def _grow_command(request: CreateMirrorPartitionsRequest) -> CreatePartitions:
+    items = tuple(map(_growth, request.topics))
+    return CreatePartitions(items, request.validate_only, request.writer)
+
+
+def _growth(asked: MirrorTopicGrowth) -> Growth:
+    assignments = None
+    if asked.assignments is not None:
+        assignments = tuple(tuple(each.broker_ids) for each in asked.assignments)
+    return Growth(name=asked.name, count=asked.count, assignments=assignments)
+
+
+def _grow_response(outcomes: Iterable[TopicOutcome]) -> CreateMirrorPartitionsResponse:
+    return CreateMirrorPartitionsResponse(topics=list(map(mirror_topic_to_wire, outcomes)))
+
+
+def _grow_result(response: CreateMirrorPartitionsResponse) -> tuple[TopicOutcome, ...]:
+    return tuple(map(mirror_topic_from_wire, response.topics))
+
+
+CREATE_MIRROR_PARTITIONS = Conversion(
+    api_key=10_005,
+    command=CreatePartitions,
+    to_request=_grow_request,
+    to_command=_grow_command,
+    to_response=with_error(CreateMirrorPartitionsResponse, _grow_response),
+    to_result=unless_error(_grow_result),
+)

@@ -1,0 +1,421 @@
+"""Generated from schema/links.txt by brokers.wire.generate; do not edit."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from brokers.wire.message import EMPTY, Message
+from brokers.wire.primitives import ZERO_UUID
+
+
+class CreateMirrorTopicRequest(Message):
+    """API 10000, version 0."""
+
+    __slots__ = ("name", "partition_count", "writer", "configs", "leader_epochs")
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        partition_count: int = 0,
+        writer: str = "",
+        configs: list[MirrorTopicConfig] = EMPTY,
+        leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+    ) -> None:
+        self.name = name
+        self.partition_count = partition_count
+        self.writer = writer
+        self.configs = [] if configs is EMPTY else configs
+        self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+
+
+class MirrorTopicConfig(Message):
+    __slots__ = ("name", "value")
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        value: str = "",
+    ) -> None:
+        self.name = name
+        self.value = value
+
+
+class PartitionLeaderEpoch(Message):
+    __slots__ = ("partition_index", "leader_epoch")
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        leader_epoch: int = 0,
+    ) -> None:
+        self.partition_index = partition_index
+        self.leader_epoch = leader_epoch
+
+
+class CreateMirrorTopicResponse(Message):
+    """API 10000, version 0."""
+
+    __slots__ = ("error_code", "error_message", "topic")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        topic: MirrorTopicResult = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.topic = MirrorTopicResult() if topic is EMPTY else topic
+
+
+class MirrorTopicResult(Message):
+    __slots__ = (
+        "name",
+        "topic_id",
+        "error_code",
+        "error_message",
+        "warning",
+        "partition_count",
+        "replication_factor",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str | None = "",
+        topic_id: UUID = ZERO_UUID,
+        error_code: int = 0,
+        error_message: str | None = None,
+        warning: str | None = None,
+        partition_count: int = -1,
+        replication_factor: int = -1,
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.error_code = error_code
+        self.error_message = error_message
+        self.warning = warning
+        self.partition_count = partition_count
+        self.replication_factor = replication_factor
+
+
+class SetTopicWriterRequest(Message):
+    """API 10001, version 0."""
+
+    __slots__ = ("topic", "expected_writer", "writer", "leader_epochs")
+
+    def __init__(
+        self,
+        *,
+        topic: str = "",
+        expected_writer: str | None = "",
+        writer: str | None = "",
+        leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+    ) -> None:
+        self.topic = topic
+        self.expected_writer = expected_writer
+        self.writer = writer
+        self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+
+
+class SetTopicWriterResponse(Message):
+    """API 10001, version 0."""
+
+    __slots__ = ("error_code", "error_message", "leader_epochs")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+
+
+class RaiseLeaderEpochsRequest(Message):
+    """API 10002, version 0."""
+
+    __slots__ = ("topic", "leader_epochs")
+
+    def __init__(
+        self,
+        *,
+        topic: str = "",
+        leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+    ) -> None:
+        self.topic = topic
+        self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+
+
+class RaiseLeaderEpochsResponse(Message):
+    """API 10002, version 0."""
+
+    __slots__ = ("error_code", "error_message", "leader_epochs")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+
+
+class PutDocumentsRequest(Message):
+    """API 10003, version 0."""
+
+    __slots__ = ("documents",)
+
+    def __init__(
+        self,
+        *,
+        documents: list[PutDocument] = EMPTY,
+    ) -> None:
+        self.documents = [] if documents is EMPTY else documents
+
+
+class PutDocument(Message):
+    __slots__ = ("kind", "name", "body", "expected_version")
+
+    def __init__(
+        self,
+        *,
+        kind: str = "",
+        name: str = "",
+        body: bytes | None = None,
+        expected_version: int = -1,
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.body = body
+        self.expected_version = expected_version
+
+
+class PutDocumentsResponse(Message):
+    """API 10003, version 0."""
+
+    __slots__ = ("error_code", "error_message", "versions")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        versions: list[DocumentVersion] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.versions = [] if versions is EMPTY else versions
+
+
+class DocumentVersion(Message):
+    __slots__ = ("kind", "name", "version")
+
+    def __init__(
+        self,
+        *,
+        kind: str = "",
+        name: str = "",
+        version: int = 0,
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.version = version
+
+
+class DeleteMirrorTopicsRequest(Message):
+    """API 10004, version 0."""
+
+    __slots__ = ("writer", "topics")
+
+    def __init__(
+        self,
+        *,
+        writer: str = "",
+        topics: list[DeletedMirrorTopic] = EMPTY,
+    ) -> None:
+        self.writer = writer
+        self.topics = [] if topics is EMPTY else topics
+
+
+class DeletedMirrorTopic(Message):
+    __slots__ = ("name", "topic_id")
+
+    def __init__(
+        self,
+        *,
+        name: str | None = None,
+        topic_id: UUID = ZERO_UUID,
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+
+
+class DeleteMirrorTopicsResponse(Message):
+    """API 10004, version 0."""
+
+    __slots__ = ("error_code", "error_message", "topics")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        topics: list[MirrorTopicResult] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.topics = [] if topics is EMPTY else topics
+
+
+class CreateMirrorPartitionsRequest(Message):
+    """API 10005, version 0."""
+
+    __slots__ = ("writer", "topics", "validate_only")
+
+    def __init__(
+        self,
+        *,
+        writer: str = "",
+        topics: list[MirrorTopicGrowth] = EMPTY,
+        validate_only: bool = False,
+    ) -> None:
+        self.writer = writer
+        self.topics = [] if topics is EMPTY else topics
+        self.validate_only = validate_only
+
+
+class MirrorTopicGrowth(Message):
+    __slots__ = ("name", "count", "assignments")
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        count: int = 0,
+        assignments: list[MirrorPartitionAssignment] | None = EMPTY,
+    ) -> None:
+        self.name = name
+        self.count = count
+        self.assignments = [] if assignments is EMPTY else assignments
+
+
+class MirrorPartitionAssignment(Message):
+    __slots__ = ("broker_ids",)
+
+    def __init__(
+        self,
+        *,
+        broker_ids: list[int] = EMPTY,
+    ) -> None:
+        self.broker_ids = [] if broker_ids is EMPTY else broker_ids
+
+
+class CreateMirrorPartitionsResponse(Message):
+    """API 10005, version 0."""
+
+    __slots__ = ("error_code", "error_message", "topics")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        topics: list[MirrorTopicResult] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.topics = [] if topics is EMPTY else topics
+
+
+class AlterMirrorConfigsRequest(Message):
+    """API 10006, version 0."""
+
+    __slots__ = ("writer", "resources", "validate_only")
+
+    def __init__(
+        self,
+        *,
+        writer: str = "",
+        resources: list[MirrorConfigResource] = EMPTY,
+        validate_only: bool = False,
+    ) -> None:
+        self.writer = writer
+        self.resources = [] if resources is EMPTY else resources
+        self.validate_only = validate_only
+
+
+class MirrorConfigResource(Message):
+    __slots__ = ("resource_type", "resource_name", "replace", "configs")
+
+    def __init__(
+        self,
+        *,
+        resource_type: int = 0,
+        resource_name: str = "",
+        replace: bool = False,
+        configs: list[MirrorConfigChange] = EMPTY,
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.replace = replace
+        self.configs = [] if configs is EMPTY else configs
+
+
+class MirrorConfigChange(Message):
+    __slots__ = ("name", "operation", "value")
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        operation: int = 0,
+        value: str | None = "",
+    ) -> None:
+        self.name = name
+        self.operation = operation
+        self.value = value
+
+
+class AlterMirrorConfigsResponse(Message):
+    """API 10006, version 0."""
+
+    __slots__ = ("error_code", "error_message", "resources")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+        resources: list[MirrorConfigResult] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message
+        self.resources = [] if resources is EMPTY else resources
+
+
+class MirrorConfigResult(Message):
+    __slots__ = ("resource_type", "resource_name", "error_code", "error_message")
+
+    def __init__(
+        self,
+        *,
+        resource_type: int = 0,
+        resource_name: str = "",
+        error_code: int = 0,
+        error_message: str | None = None,
+    ) -> None:
+        self.resource_type = resource_type
+        self.resource_name = resource_name
+        self.error_code = error_code
+        self.error_message = error_message
