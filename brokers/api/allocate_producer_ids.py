@@ -1,6 +1,6 @@
 """AllocateProducerIds (key 67): a block of producer ids for one broker (KIP-730). Version 0, between nodes."""
 
-from brokers.api.ports import LocalController, reply_to
+from brokers.api.ports import ControllerPort, reply_to
 from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
@@ -20,7 +20,7 @@ VERSIONS = (0, 0)
 class AllocateProducerIdsHandler:
     """Answers AllocateProducerIds requests."""
 
-    def __init__(self, metadata: MetadataCache, controller: LocalController) -> None:
+    def __init__(self, metadata: MetadataCache, controller: ControllerPort) -> None:
         self._metadata = metadata
         self._controller = controller
 

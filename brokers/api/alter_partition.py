@@ -6,7 +6,7 @@ Since version 3 members come with their broker epochs, so that one that came bac
 
 from uuid import UUID
 
-from brokers.api.ports import LocalController, reply_to
+from brokers.api.ports import ControllerPort, reply_to
 from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
@@ -29,7 +29,7 @@ VERSIONS = (2, 3)
 class AlterPartitionHandler:
     """Answers AlterPartition requests."""
 
-    def __init__(self, controller: LocalController) -> None:
+    def __init__(self, controller: ControllerPort) -> None:
         self._controller = controller
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:

@@ -6,7 +6,7 @@ Version 0, for nodes.
 from collections.abc import Iterator
 from uuid import UUID
 
-from brokers.api.ports import LocalController, reply_to
+from brokers.api.ports import ControllerPort, reply_to
 from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
@@ -29,7 +29,7 @@ VERSIONS = (0, 0)
 class AssignReplicasToDirsHandler:
     """Answers AssignReplicasToDirs requests."""
 
-    def __init__(self, controller: LocalController) -> None:
+    def __init__(self, controller: ControllerPort) -> None:
         self._controller = controller
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:

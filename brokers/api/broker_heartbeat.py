@@ -3,7 +3,7 @@
 It names the log directories that failed (KIP-858); that some are cordoned (KIP-1066) is not looked at.
 """
 
-from brokers.api.ports import Heard, LocalController, reply_to
+from brokers.api.ports import Heard, ControllerPort, reply_to
 from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
@@ -23,7 +23,7 @@ VERSIONS = (0, 2)
 class BrokerHeartbeatHandler:
     """Answers BrokerHeartbeat requests."""
 
-    def __init__(self, controller: LocalController, heard: Heard) -> None:
+    def __init__(self, controller: ControllerPort, heard: Heard) -> None:
         self._controller = controller
         self._heard = heard
 

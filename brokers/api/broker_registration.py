@@ -1,6 +1,6 @@
 """BrokerRegistration (key 62): a broker's new life begins (KIP-631). Versions 0-4, between nodes."""
 
-from brokers.api.ports import LocalController, reply_to
+from brokers.api.ports import ControllerPort, reply_to
 from brokers.config.endpoints import DATA_LISTENER
 from brokers.continuations import Then
 from brokers.effects import Effect
@@ -21,7 +21,7 @@ VERSIONS = (0, 4)
 class BrokerRegistrationHandler:
     """Answers BrokerRegistration requests."""
 
-    def __init__(self, controller: LocalController) -> None:
+    def __init__(self, controller: ControllerPort) -> None:
         self._controller = controller
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:

@@ -1,6 +1,6 @@
 """ControllerRegistration (key 70): a controller says where it is reached and what it supports (KIP-919). Version 0."""
 
-from brokers.api.ports import LocalController, reply_to
+from brokers.api.ports import ControllerPort, reply_to
 from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
@@ -19,7 +19,7 @@ VERSIONS = (0, 0)
 class ControllerRegistrationHandler:
     """Answers ControllerRegistration requests."""
 
-    def __init__(self, controller: LocalController) -> None:
+    def __init__(self, controller: ControllerPort) -> None:
         self._controller = controller
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:

@@ -4,7 +4,7 @@ Kafka's envelope holds a client's whole request (KIP-590); ours holds a command,
 controller has no request of Kafka's. NOT_CONTROLLER in the envelope itself means that the command was not taken.
 """
 
-from brokers.api.ports import LocalController, reply_to
+from brokers.api.ports import ControllerPort, reply_to
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
@@ -25,7 +25,7 @@ VERSIONS = (0, 0)
 class EnvelopeHandler:
     """Answers Envelope requests."""
 
-    def __init__(self, metadata: MetadataCache, controller: LocalController) -> None:
+    def __init__(self, metadata: MetadataCache, controller: ControllerPort) -> None:
         self._metadata = metadata
         self._controller = controller
 

@@ -17,7 +17,7 @@ Handle: TypeAlias = Callable[[Request, Instant], list[Effect]]
 Heard: TypeAlias = Callable[[BrokerId, Ticket, Instant], None]
 
 
-class LocalController(Protocol):
+class ControllerPort(Protocol):
     """This node as a controller (Kafka's QuorumController)."""
 
     @property

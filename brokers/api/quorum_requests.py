@@ -8,7 +8,7 @@ too, and brought to whoever leads the quorum, as it came (KIP-595, KIP-853).
 
 from typing import NamedTuple
 
-from brokers.api.ports import Heard, LocalController
+from brokers.api.ports import Heard, ControllerPort
 from brokers.continuations import Continuations
 from brokers.effects import Effect, Hangup, Reply
 from brokers.events import Answered, Request
@@ -52,7 +52,7 @@ class QuorumHandler:
     """Answers the quorum's requests at the controller listener, or forwards them from a broker's listener."""
 
     def __init__(
-        self, controller: LocalController, continuations: Continuations, heard: Heard
+        self, controller: ControllerPort, continuations: Continuations, heard: Heard
     ) -> None:
         self._controller = controller
         self._continuations = continuations
