@@ -8,12 +8,13 @@ from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.commands.commands import AllocateProducerIds, ProducerIdBlock
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
 )
 
-KEY = 67
+KEY = ApiKey.ALLOCATE_PRODUCER_IDS
 VERSIONS = (0, 0)
 
 

@@ -14,6 +14,7 @@ from brokers.metadata.commands.commands import (
     ConfigOperation,
     ConfigOutcome,
 )
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.configs import (
     AlterConfigsRequest,
     AlterConfigsResource,
@@ -21,7 +22,7 @@ from brokers.wire.messages.configs import (
     AlterConfigsResponse,
 )
 
-KEY = 33
+KEY = ApiKey.ALTER_CONFIGS
 VERSIONS = (0, 2)
 
 

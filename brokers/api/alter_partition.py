@@ -14,6 +14,7 @@ from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.commands.commands import AlterPartition
 from brokers.metadata.commands.replica_commands import InSyncChange, InSyncMember, InSyncOutcome
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.replication import (
     AlterPartitionRequest,
     AlterPartitionRequestPartition,
@@ -22,7 +23,7 @@ from brokers.wire.messages.replication import (
     AlterPartitionResponseTopic,
 )
 
-KEY = 56
+KEY = ApiKey.ALTER_PARTITION
 VERSIONS = (2, 3)
 
 

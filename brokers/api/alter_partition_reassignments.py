@@ -10,6 +10,7 @@ from brokers.ids import Instant, TopicPartition
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import AlterReassignments
 from brokers.metadata.commands.replica_commands import PartitionOutcome, Reassignment
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.replication import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
@@ -17,7 +18,7 @@ from brokers.wire.messages.replication import (
     ReassignableTopicResponse,
 )
 
-KEY = 45
+KEY = ApiKey.ALTER_PARTITION_REASSIGNMENTS
 VERSIONS = (0, 1)
 
 

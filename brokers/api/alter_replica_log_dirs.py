@@ -12,6 +12,7 @@ from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
 from brokers.membership.log_dirs import Future, OwnDirectories, OwnDirectory
 from brokers.partition.hosted_partitions import HostedPartitions
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.log_dirs import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsRequest,
@@ -19,7 +20,7 @@ from brokers.wire.messages.log_dirs import (
     AlterReplicaLogDirTopicResult,
 )
 
-KEY = 34
+KEY = ApiKey.ALTER_REPLICA_LOG_DIRS
 VERSIONS = (1, 2)
 
 

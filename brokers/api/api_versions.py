@@ -14,6 +14,7 @@ from brokers.events import Listener, Request
 from brokers.ids import Instant
 from brokers.metadata.cluster.broker_registration import FEATURES
 from brokers.metadata.log.raft_manager import RaftManager
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -24,7 +25,7 @@ from brokers.wire.messages.api_versions import (
 
 Advertised: TypeAlias = Callable[[Listener], Mapping[int, tuple[int, int]]]
 
-KEY = 18
+KEY = ApiKey.API_VERSIONS
 VERSIONS = (0, 4)
 NAMES_CLIENT_FROM = 3
 ZERO_FEATURES_FROM = 4

@@ -14,6 +14,7 @@ from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.commands.commands import AssignReplicas
 from brokers.metadata.commands.replica_commands import AssignedReplica
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsResponse,
@@ -22,7 +23,7 @@ from brokers.wire.messages.broker_lifecycle import (
     AssignReplicasToDirsResponseTopic,
 )
 
-KEY = 73
+KEY = ApiKey.ASSIGN_REPLICAS_TO_DIRS
 VERSIONS = (0, 0)
 
 

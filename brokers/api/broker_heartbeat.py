@@ -3,7 +3,7 @@
 It names the log directories that failed (KIP-858); that some are cordoned (KIP-1066) is not looked at.
 """
 
-from brokers.api.ports import Heard, ControllerPort, reply_to
+from brokers.api.ports import ControllerPort, Heard, reply_to
 from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
@@ -11,12 +11,13 @@ from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.commands.broker_commands import HeartbeatOutcome
 from brokers.metadata.commands.commands import BrokerHeartbeat
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
 )
 
-KEY = 63
+KEY = ApiKey.BROKER_HEARTBEAT
 VERSIONS = (0, 2)
 
 

@@ -8,13 +8,14 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.commands.commands import RegisterBroker
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
     Listener,
 )
 
-KEY = 62
+KEY = ApiKey.BROKER_REGISTRATION
 VERSIONS = (0, 4)
 
 

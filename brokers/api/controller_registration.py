@@ -7,12 +7,13 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.commands.commands import RegisterController
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
 )
 
-KEY = 70
+KEY = ApiKey.CONTROLLER_REGISTRATION
 VERSIONS = (0, 0)
 
 

@@ -7,6 +7,7 @@ from brokers.events import Request
 from brokers.ids import Instant
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import CreatePartitions, Growth, TopicOutcome
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.topics import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -14,7 +15,7 @@ from brokers.wire.messages.topics import (
     CreatePartitionsTopicResult,
 )
 
-KEY = 37
+KEY = ApiKey.CREATE_PARTITIONS
 VERSIONS = (0, 3)
 
 

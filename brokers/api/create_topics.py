@@ -13,6 +13,7 @@ from brokers.metadata.commands.commands import CreateTopics, NewTopic, TopicOutc
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.configs.configs import ConfigSource, topic_settings
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.topics import (
     CreatableTopic,
     CreatableTopicConfigs,
@@ -21,7 +22,7 @@ from brokers.wire.messages.topics import (
     CreateTopicsResponse,
 )
 
-KEY = 19
+KEY = ApiKey.CREATE_TOPICS
 VERSIONS = (2, 7)
 
 

@@ -5,13 +5,14 @@ from brokers.effects import Effect
 from brokers.events import Request
 from brokers.groups.requests import DeleteGroupsAnswer
 from brokers.ids import Instant
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_admin import (
     DeletableGroupResult,
     DeleteGroupsRequest,
     DeleteGroupsResponse,
 )
 
-KEY = 42
+KEY = ApiKey.DELETE_GROUPS
 VERSIONS = (0, 2)
 
 

@@ -12,6 +12,7 @@ from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
 from brokers.purgatory import Purgatory
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.partition_offsets import (
     DeleteRecordsPartition,
     DeleteRecordsPartitionResult,
@@ -20,7 +21,7 @@ from brokers.wire.messages.partition_offsets import (
     DeleteRecordsTopicResult,
 )
 
-KEY = 21
+KEY = ApiKey.DELETE_RECORDS
 VERSIONS = (0, 2)
 HIGH_WATERMARK = -1
 

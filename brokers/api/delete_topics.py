@@ -6,6 +6,7 @@ from brokers.events import Request
 from brokers.ids import Instant
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import NO_ID, DeleteTopics, TopicOutcome
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.topics import (
     DeletableTopicResult,
     DeleteTopicsRequest,
@@ -13,7 +14,7 @@ from brokers.wire.messages.topics import (
     DeleteTopicState,
 )
 
-KEY = 20
+KEY = ApiKey.DELETE_TOPICS
 VERSIONS = (1, 6)
 IDS_FROM = 6
 

@@ -13,13 +13,14 @@ from brokers.ids import Instant
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.partition.hosted_partitions import MetadataCache
 from brokers.security.authorized_operations import CLUSTER_OPERATIONS
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.cluster import (
     DescribeClusterBroker,
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
 
-KEY = 60
+KEY = ApiKey.DESCRIBE_CLUSTER
 VERSIONS = (0, 2)
 BROKERS, CONTROLLERS = 1, 2  # endpoint types
 NOBODY = -1

@@ -17,6 +17,7 @@ from brokers.metadata.configs.config_keys import TOPIC_KEYS, ConfigKey
 from brokers.metadata.configs.configs import ConfigSource, Setting, topic_settings
 from brokers.metadata.topics.names import check_name
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -26,7 +27,7 @@ from brokers.wire.messages.configs import (
     DescribeConfigsSynonym,
 )
 
-KEY = 32
+KEY = ApiKey.DESCRIBE_CONFIGS
 VERSIONS = (1, 4)
 
 

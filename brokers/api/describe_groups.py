@@ -10,6 +10,7 @@ from brokers.events import Request
 from brokers.groups.requests import GroupDescription, MemberDescription
 from brokers.groups.states import State
 from brokers.ids import Instant
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_admin import (
     DescribedGroup,
     DescribedGroupMember,
@@ -17,7 +18,7 @@ from brokers.wire.messages.group_admin import (
     DescribeGroupsResponse,
 )
 
-KEY = 15
+KEY = ApiKey.DESCRIBE_GROUPS
 VERSIONS = (0, 6)
 NOT_FOUND_FROM = 6
 # Without an authorizer everything is allowed: READ (3), DELETE (6) and DESCRIBE (8), a bit each (KIP-430).

@@ -13,6 +13,7 @@ from brokers.events import DirectoriesMeasured, LogAnswer, Request
 from brokers.ids import Instant, TopicPartition
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.partition.hosted_partitions import HostedPartitions
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.log_dirs import (
     DescribeLogDirsPartition,
     DescribeLogDirsRequest,
@@ -21,7 +22,7 @@ from brokers.wire.messages.log_dirs import (
     DescribeLogDirsTopic,
 )
 
-KEY = 35
+KEY = ApiKey.DESCRIBE_LOG_DIRS
 VERSIONS = (1, 5)
 
 

@@ -6,6 +6,7 @@ from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
 from brokers.log.producers import Producer
 from brokers.partition.hosted_partitions import HostedPartitions
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,
@@ -14,7 +15,7 @@ from brokers.wire.messages.producers import (
     ProducerState,
 )
 
-KEY = 61
+KEY = ApiKey.DESCRIBE_PRODUCERS
 VERSIONS = (0, 0)
 
 

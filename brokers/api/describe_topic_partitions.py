@@ -12,6 +12,7 @@ from brokers.metadata.topics.names import check_name
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.replication.offline_replicas import offline_replicas
 from brokers.security.authorized_operations import TOPIC_OPERATIONS
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.metadata import (
     Cursor,
     DescribeTopicPartitionsRequest,
@@ -20,7 +21,7 @@ from brokers.wire.messages.metadata import (
     DescribeTopicPartitionsResponseTopic,
 )
 
-KEY = 75
+KEY = ApiKey.DESCRIBE_TOPIC_PARTITIONS
 VERSIONS = (0, 0)
 PARTITIONS_MAX = 2_000  # in one answer; Kafka's `max.request.partition.size.limit`
 

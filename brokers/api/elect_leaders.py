@@ -13,6 +13,7 @@ from brokers.ids import Instant, TopicPartition
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import ElectLeaders
 from brokers.metadata.commands.replica_commands import ElectionType, PartitionOutcome
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.replication import (
     ElectLeadersRequest,
     ElectLeadersResponse,
@@ -20,7 +21,7 @@ from brokers.wire.messages.replication import (
     ReplicaElectionResult,
 )
 
-KEY = 43
+KEY = ApiKey.ELECT_LEADERS
 VERSIONS = (0, 2)
 ERROR_OF_ALL_FROM = 1  # before, there are only those of the partitions
 

@@ -16,9 +16,10 @@ from brokers.membership.encoding import (
     encode_outcome,
 )
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.forwarding import EnvelopeRequest, EnvelopeResponse
 
-KEY = 58
+KEY = ApiKey.ENVELOPE
 VERSIONS = (0, 0)
 
 

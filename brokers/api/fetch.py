@@ -18,6 +18,7 @@ from brokers.partition.replica import Replica
 from brokers.replication.current_leader import HINTED, current_leader
 from brokers.replication.replication import Replication
 from brokers.timers import Timers
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import (
     EpochEndOffset,
     FetchableTopicResponse,
@@ -30,7 +31,7 @@ from brokers.wire.messages.fetch import (
     PartitionData,
 )
 
-KEY = 1
+KEY = ApiKey.FETCH
 VERSIONS = (4, 18)
 TOPIC_IDS_FROM = 13
 FOLLOWERS_FROM = 11  # clients that know that others than the leader may be read from (KIP-392)

@@ -19,13 +19,14 @@ from brokers.metadata.commands.commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage
 from brokers.metadata.topics.creation import internal_topic
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.groups import (
     Coordinator,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
 
-KEY = 10
+KEY = ApiKey.FIND_COORDINATOR
 VERSIONS = (0, 6)
 MANY_KEYS_FROM = 4
 GROUP, TRANSACTION = 0, 1

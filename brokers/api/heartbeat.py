@@ -5,10 +5,11 @@ from brokers.effects import Effect
 from brokers.events import Request
 from brokers.groups.requests import HeartbeatAnswer, HeartbeatRequest
 from brokers.ids import Instant
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.groups import HeartbeatRequest as Message
 from brokers.wire.messages.groups import HeartbeatResponse
 
-KEY = 12
+KEY = ApiKey.HEARTBEAT
 VERSIONS = (0, 4)
 
 

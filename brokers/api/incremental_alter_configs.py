@@ -12,6 +12,7 @@ from brokers.metadata.commands.commands import (
     ConfigOperation,
     ConfigOutcome,
 )
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResource,
@@ -19,7 +20,7 @@ from brokers.wire.messages.configs import (
     IncrementalAlterConfigsResponse,
 )
 
-KEY = 44
+KEY = ApiKey.INCREMENTAL_ALTER_CONFIGS
 VERSIONS = (0, 1)
 
 

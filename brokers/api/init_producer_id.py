@@ -13,9 +13,10 @@ from brokers.ids import NO_PRODUCER, Instant, ProducerId, Ticket
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import AllocateProducerIds, ProducerIdBlock
 from brokers.metadata.log.raft_manager import RaftManager
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.producers import InitProducerIdRequest, InitProducerIdResponse
 
-KEY = 22
+KEY = ApiKey.INIT_PRODUCER_ID
 VERSIONS = (0, 5)
 NO_EPOCH = -1
 

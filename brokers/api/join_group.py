@@ -9,13 +9,14 @@ from brokers.effects import Effect
 from brokers.events import Request
 from brokers.groups.requests import JoinAnswer, JoinRequest
 from brokers.ids import Instant
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.groups import (
     JoinGroupRequest,
     JoinGroupResponse,
     JoinGroupResponseMember,
 )
 
-KEY = 11
+KEY = ApiKey.JOIN_GROUP
 VERSIONS = (0, 9)
 MEMBER_IDS_FROM = 4
 NULL_PROTOCOL_FROM = 7

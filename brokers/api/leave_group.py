@@ -9,9 +9,10 @@ from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.groups.requests import LeaveAnswer, LeaveRequest, MemberName
 from brokers.ids import Instant
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.groups import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
 
-KEY = 13
+KEY = ApiKey.LEAVE_GROUP
 VERSIONS = (0, 5)
 MANY_FROM = 3
 

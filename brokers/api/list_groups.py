@@ -8,9 +8,10 @@ from brokers.effects import Effect, Reply
 from brokers.events import Request
 from brokers.groups.requests import CLASSIC
 from brokers.ids import Instant
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_admin import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
-KEY = 16
+KEY = ApiKey.LIST_GROUPS
 VERSIONS = (0, 5)
 
 

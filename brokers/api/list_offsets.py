@@ -11,6 +11,7 @@ from brokers.events import LogAnswer, Request, TimestampFound
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.partition_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,
@@ -19,7 +20,7 @@ from brokers.wire.messages.partition_offsets import (
     ListOffsetsTopicResponse,
 )
 
-KEY = 2
+KEY = ApiKey.LIST_OFFSETS
 VERSIONS = (1, 11)
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = (
     -1,

@@ -10,6 +10,7 @@ from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.image.image import Image, TopicImage
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.replication import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
@@ -17,7 +18,7 @@ from brokers.wire.messages.replication import (
     OngoingTopicReassignment,
 )
 
-KEY = 46
+KEY = ApiKey.LIST_PARTITION_REASSIGNMENTS
 VERSIONS = (0, 0)
 
 

@@ -19,6 +19,7 @@ from brokers.metadata.topics.names import check_name
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.replication.offline_replicas import offline_replicas
 from brokers.security.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -28,7 +29,7 @@ from brokers.wire.messages.metadata import (
     MetadataResponseTopic,
 )
 
-KEY = 3
+KEY = ApiKey.METADATA
 VERSIONS = (0, 13)
 IDS_FROM = 12  # topics may be asked for by id
 

@@ -11,6 +11,7 @@ from brokers.events import Request
 from brokers.groups.requests import CommitAnswer, CommitRequest
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_offsets import (
     OffsetCommitRequest,
     OffsetCommitRequestTopic,
@@ -19,7 +20,7 @@ from brokers.wire.messages.group_offsets import (
     OffsetCommitResponseTopic,
 )
 
-KEY = 8
+KEY = ApiKey.OFFSET_COMMIT
 VERSIONS = (2, 10)
 TOPIC_IDS_FROM = 10
 UNKNOWN_GROUP_FROM = 9  # GROUP_ID_NOT_FOUND (KIP-848); before, the generation was called illegal

@@ -7,6 +7,7 @@ from brokers.events import Request
 from brokers.groups.requests import DeleteOffsetsAnswer
 from brokers.ids import Instant, TopicPartition
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_offsets import (
     OffsetDeleteRequest,
     OffsetDeleteResponse,
@@ -14,7 +15,7 @@ from brokers.wire.messages.group_offsets import (
     OffsetDeleteResponseTopic,
 )
 
-KEY = 47
+KEY = ApiKey.OFFSET_DELETE
 VERSIONS = (0, 0)
 
 

@@ -13,6 +13,7 @@ from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_offsets import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -25,7 +26,7 @@ from brokers.wire.messages.group_offsets import (
     OffsetFetchResponseTopics,
 )
 
-KEY = 9
+KEY = ApiKey.OFFSET_FETCH
 VERSIONS = (1, 10)
 GROUP_ERROR_FROM = 2
 MANY_GROUPS_FROM = 8

@@ -8,6 +8,7 @@ from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
 from brokers.partition.hosted_partitions import HostedPartitions
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.partition_offsets import (
     EpochEndOffset,
     OffsetForLeaderEpochRequest,
@@ -16,7 +17,7 @@ from brokers.wire.messages.partition_offsets import (
     OffsetForLeaderTopicResult,
 )
 
-KEY = 23
+KEY = ApiKey.OFFSET_FOR_LEADER_EPOCH
 VERSIONS = (2, 4)
 
 

@@ -20,6 +20,7 @@ from brokers.partition.replica import ALL_REPLICAS, Replica
 from brokers.purgatory import Purgatory
 from brokers.replication.current_leader import HINTED, CurrentLeader, current_leader
 from brokers.replication.next_leader import NextLeaders
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.produce import (
     LeaderIdAndEpoch,
     NodeEndpoint,
@@ -30,7 +31,7 @@ from brokers.wire.messages.produce import (
     TopicProduceResponse,
 )
 
-KEY = 0
+KEY = ApiKey.PRODUCE
 VERSIONS = (0, 13)
 TOPIC_IDS_FROM = 13
 LEADER_HINTS_FROM = 10  # KIP-951

@@ -8,16 +8,15 @@ too, and brought to whoever leads the quorum, as it came (KIP-595, KIP-853).
 
 from typing import NamedTuple
 
-from brokers.api.ports import Heard, ControllerPort
+from brokers.api.ports import ControllerPort, Heard
 from brokers.continuations import Continuations
 from brokers.effects import Effect, Hangup, Reply
 from brokers.events import Answered, Request
 from brokers.ids import Instant
 from brokers.membership.controller_channel import COMMAND_CHANNEL
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import FetchRequest
 
-FETCH, VOTE, BEGIN_EPOCH, END_EPOCH, DESCRIBE, FETCH_SNAPSHOT = 1, 52, 53, 54, 55, 59
-ADD_VOTER, REMOVE_VOTER, UPDATE_VOTER = 80, 81, 82
 FORWARD_MS = 30_000
 
 
@@ -28,23 +27,22 @@ class QuorumApi(NamedTuple):
     VERSIONS: tuple[int, int]
 
 
-FETCH_METADATA = QuorumApi(
-    FETCH, (12, 18)
-)  # since 12 a fetch has the leader epoch of its last record
+# Since version 12 a fetch has the leader epoch of its last record.
+FETCH_METADATA = QuorumApi(ApiKey.FETCH, (12, 18))
 FOR_NODES = (
-    QuorumApi(VOTE, (0, 2)),
-    QuorumApi(BEGIN_EPOCH, (0, 1)),
-    QuorumApi(END_EPOCH, (0, 1)),
-    QuorumApi(DESCRIBE, (0, 2)),
-    QuorumApi(FETCH_SNAPSHOT, (0, 1)),
-    QuorumApi(ADD_VOTER, (0, 1)),
-    QuorumApi(REMOVE_VOTER, (0, 0)),
-    QuorumApi(UPDATE_VOTER, (0, 0)),
+    QuorumApi(ApiKey.VOTE, (0, 2)),
+    QuorumApi(ApiKey.BEGIN_QUORUM_EPOCH, (0, 1)),
+    QuorumApi(ApiKey.END_QUORUM_EPOCH, (0, 1)),
+    QuorumApi(ApiKey.DESCRIBE_QUORUM, (0, 2)),
+    QuorumApi(ApiKey.FETCH_SNAPSHOT, (0, 1)),
+    QuorumApi(ApiKey.ADD_RAFT_VOTER, (0, 1)),
+    QuorumApi(ApiKey.REMOVE_RAFT_VOTER, (0, 0)),
+    QuorumApi(ApiKey.UPDATE_RAFT_VOTER, (0, 0)),
 )
 FOR_CLIENTS = (
-    QuorumApi(DESCRIBE, (0, 2)),
-    QuorumApi(ADD_VOTER, (0, 1)),
-    QuorumApi(REMOVE_VOTER, (0, 0)),
+    QuorumApi(ApiKey.DESCRIBE_QUORUM, (0, 2)),
+    QuorumApi(ApiKey.ADD_RAFT_VOTER, (0, 1)),
+    QuorumApi(ApiKey.REMOVE_RAFT_VOTER, (0, 0)),
 )
 
 

@@ -9,9 +9,10 @@ from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.groups.requests import SyncAnswer, SyncRequest
 from brokers.ids import Instant
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.groups import SyncGroupRequest, SyncGroupResponse
 
-KEY = 14
+KEY = ApiKey.SYNC_GROUP
 VERSIONS = (0, 5)
 PROTOCOL_REQUIRED_FROM = 5
 

@@ -6,12 +6,13 @@ from brokers.events import Request
 from brokers.ids import Instant
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import UnregisterBroker
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     UnregisterBrokerRequest,
     UnregisterBrokerResponse,
 )
 
-KEY = 64
+KEY = ApiKey.UNREGISTER_BROKER
 VERSIONS = (0, 0)
 
 

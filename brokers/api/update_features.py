@@ -11,13 +11,14 @@ from brokers.metadata.cluster.features import KRAFT_VERSION, UpgradeType
 from brokers.metadata.commands.broker_commands import FeatureUpdate
 from brokers.metadata.commands.commands import UpdateFeatures
 from brokers.metadata.log.raft_manager import RaftManager
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.features import (
     UpdatableFeatureResult,
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
 
-KEY = 57
+KEY = ApiKey.UPDATE_FEATURES
 VERSIONS = (0, 2)
 NAMES_UPGRADE_TYPE_FROM = 1
 ALL_OR_NONE_FROM = 2  # no result for each feature any more

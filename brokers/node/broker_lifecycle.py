@@ -23,6 +23,7 @@ from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.local_controller import LocalController
 from brokers.region import Ready
 from brokers.timers import Timers
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -32,7 +33,6 @@ from brokers.wire.messages.broker_lifecycle import (
     Listener,
 )
 
-REGISTRATION, HEARTBEAT = 62, 63
 PLAINTEXT = 0  # Kafka's code of the security protocol
 # For clients to follow the hint to the next leader (`succession`): longer than a round trip inside a region.
 ANNOUNCED_MS = 40
@@ -138,7 +138,9 @@ class BrokerLifecycle:
             match effect:
                 case Register(previous_broker_epoch):
                     message: object = self._registration(previous_broker_epoch)
-                    effects += self._control(REGISTRATION, message, self._on_registered, now)
+                    effects += self._control(
+                        ApiKey.BROKER_REGISTRATION, message, self._on_registered, now
+                    )
                 case Beat(want_shut_down=True):
                     effects += self._leave(effect, now)
                 case Beat():
@@ -167,7 +169,7 @@ class BrokerLifecycle:
         return closed + self._run(self._life.news(now), now)
 
     def _beat(self, beat: Beat, now: Instant) -> list[Effect]:
-        return self._control(HEARTBEAT, self._heartbeat(beat), self._on_beaten, now)
+        return self._control(ApiKey.BROKER_HEARTBEAT, self._heartbeat(beat), self._on_beaten, now)
 
     def _hand_over_lead(self, now: Instant) -> list[Effect]:
         """The last thing: until here this node may have been the controller that let it go."""

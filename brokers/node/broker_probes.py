@@ -12,10 +12,11 @@ from brokers.metadata.commands.commands import FenceBroker
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.local_controller import LocalController
 from brokers.timers import Timers
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import ApiVersionsRequest
 
 CHANNEL = "probe"
-API_VERSIONS, VERSION = 18, 4
+VERSION = 4
 QUESTION = ApiVersionsRequest(client_software_name="causeway", client_software_version="probe")
 
 
@@ -73,7 +74,7 @@ class BrokerProbes:
             match effect:
                 case Probe(peer):
                     effects += self._continuations.ask(
-                        peer, CHANNEL, API_VERSIONS, VERSION, QUESTION, TIMEOUT_MS,
+                        peer, CHANNEL, ApiKey.API_VERSIONS, VERSION, QUESTION, TIMEOUT_MS,
                         partial(self._on_probed, peer),
                     )  # fmt: skip
                 case Fence(peer, broker_epoch):

@@ -12,6 +12,7 @@ from brokers.metadata.cluster.broker_registration import supported_features
 from brokers.metadata.log.quorum_settings import own_endpoints
 from brokers.node.local_controller import LocalController
 from brokers.timers import Timers
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
@@ -19,7 +20,6 @@ from brokers.wire.messages.broker_lifecycle import (
     Listener,
 )
 
-CONTROLLER_REGISTRATION: Final = 70
 PLAINTEXT: Final = 0  # Kafka's code of the security protocol
 AGAIN_MS: Final = 1_000
 
@@ -47,7 +47,9 @@ class ControllerRegistration:
         if not self._is_wanted or not self._controller.is_known:
             return []
         self._is_wanted = False
-        return self._channel.control(CONTROLLER_REGISTRATION, self._message(), self._on_answer, now)
+        return self._channel.control(
+            ApiKey.CONTROLLER_REGISTRATION, self._message(), self._on_answer, now
+        )
 
     def _message(self) -> ControllerRegistrationRequest:
         config = self._config

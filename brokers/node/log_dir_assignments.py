@@ -19,6 +19,7 @@ from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.image.image import BrokerImage
 from brokers.node.own_registration import OwnRegistration
 from brokers.timers import Act, Timers
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsRequestDirectory,
@@ -26,7 +27,6 @@ from brokers.wire.messages.broker_lifecycle import (
     AssignReplicasToDirsRequestTopic,
 )
 
-ASSIGN = 73
 LINGER_MS = 50  # replicas that are opened together are told of together
 RETRY_MS = 1_000
 REPLICAS_MAX = 2_000  # in one request; each may take a record
@@ -107,7 +107,7 @@ class LogDirAssignments:
             return []
         self._asking = True
         message = _assignment(broker, replicas)
-        return self._channel.control(ASSIGN, message, self._on_told, now)
+        return self._channel.control(ApiKey.ASSIGN_REPLICAS_TO_DIRS, message, self._on_told, now)
 
     def _on_told(self, response: Any, now: Instant) -> list[Effect]:
         """The image says what came of it, soon."""

@@ -14,9 +14,8 @@ from brokers.node.broker_probes import BrokerProbes
 from brokers.node.controller_registration import ControllerRegistration
 from brokers.node.own_registration import OwnRegistration
 from brokers.region import Ready
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import BrokerHeartbeatRequest
-
-HEARTBEAT = 63
 
 
 class RegionMember(Protocol):
@@ -134,7 +133,7 @@ class LoneNode:
             current_metadata_offset=self._registration.image.next_offset - 1,
             offline_log_dirs=list(self._log_dirs.offline),
         )
-        return self._channel.control(HEARTBEAT, message, lambda answer, at: [], now)
+        return self._channel.control(ApiKey.BROKER_HEARTBEAT, message, lambda answer, at: [], now)
 
     def end_asked(self, now: Instant) -> list[Effect]:
         return [End()]

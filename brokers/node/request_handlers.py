@@ -56,6 +56,7 @@ from brokers.events import Listener, Request
 from brokers.ids import Instant
 from brokers.node.local_controller import Serve
 from brokers.node.parts import Parts
+from brokers.wire.messages.api_keys import ApiKey
 
 
 class Service(Protocol):
@@ -125,9 +126,9 @@ class RequestHandlers:
             describe_topic_partitions.KEY: describe_topic_partitions.DescribeTopicPartitionsHandler(
                 p.config, p.raft, p.partitions
             ).handle,
-            quorum_requests.DESCRIBE: self._quorum.forward,
-            quorum_requests.ADD_VOTER: self._quorum.forward,
-            quorum_requests.REMOVE_VOTER: self._quorum.forward,
+            ApiKey.DESCRIBE_QUORUM: self._quorum.forward,
+            ApiKey.ADD_RAFT_VOTER: self._quorum.forward,
+            ApiKey.REMOVE_RAFT_VOTER: self._quorum.forward,
         }
 
     def _groups(self) -> dict[int, Handle]:
@@ -196,4 +197,4 @@ class RequestHandlers:
     def _quorum_requests(self) -> dict[int, Handle]:
         """What controllers ask of one another."""
         handlers = {api.KEY: self._quorum.handle for api in quorum_requests.FOR_NODES}
-        return {**handlers, quorum_requests.FETCH: self._quorum.fetch}
+        return {**handlers, ApiKey.FETCH: self._quorum.fetch}

@@ -10,8 +10,6 @@ from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket
 from brokers.quorum.ids import NO_DIRECTORY, ReplicaKey
 from brokers.quorum.member import Member
 from brokers.quorum.messages import (
-    BEGIN_EPOCH,
-    END_EPOCH,
     PARTITION,
     TOPIC,
     VOTES_CHANNEL,
@@ -22,6 +20,7 @@ from brokers.quorum.messages import (
     told_peers,
 )
 from brokers.quorum.roles import Follower, Leader, Prospective, Unattached
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.quorum import (
     BeginQuorumEpochRequest,
     BeginQuorumEpochRequestPartition,
@@ -115,7 +114,7 @@ class Announcing:
             topics=[BeginQuorumEpochRequestTopic(topic_name=TOPIC, partitions=[partition])],
             leader_endpoints=self._own_endpoints(),
         )
-        return self._send(peer, BEGIN_EPOCH, message)
+        return self._send(peer, ApiKey.BEGIN_QUORUM_EPOCH, message)
 
     def _tell_end(self, peer: Peer, leading: Leader) -> list[Effect]:
         member = self._member
@@ -138,7 +137,7 @@ class Announcing:
             topics=[EndQuorumEpochRequestTopic(topic_name=TOPIC, partitions=[partition])],
             leader_endpoints=self._own_endpoints(),
         )
-        return self._send(peer, END_EPOCH, message)
+        return self._send(peer, ApiKey.END_QUORUM_EPOCH, message)
 
     def _held(self, leading: Leader, voter_id: BrokerId) -> Offset:
         voter = self._member.voters.latest.get(voter_id)

@@ -19,9 +19,10 @@ from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset, Ticket
 from brokers.quorum.ids import NO_DIRECTORY, ReplicaKey
 from brokers.quorum.leading import Leading
 from brokers.quorum.member import Member
-from brokers.quorum.messages import API_VERSIONS, PROBE_CHANNEL, ask
+from brokers.quorum.messages import PROBE_CHANNEL, ask
 from brokers.quorum.voters import Voter, VoterSet, with_directories
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from brokers.wire.messages.control_records import KRaftVersionRecord
 
@@ -164,7 +165,9 @@ class Changes:
         )
         change.is_ready = lambda: self._probe is None
         change.then = lambda at: self._seen(change, voter, early, at)
-        return [ask(self._probe, voter.peer, PROBE_CHANNEL, API_VERSIONS, question, timeout_ms)]
+        return [
+            ask(self._probe, voter.peer, PROBE_CHANNEL, ApiKey.API_VERSIONS, question, timeout_ms)
+        ]
 
     def on_answer(self, answered: Answered, now: Instant) -> list[Effect] | None:
         """None for an answer to something else."""

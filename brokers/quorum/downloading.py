@@ -8,16 +8,9 @@ from brokers.events import Answered
 from brokers.ids import Instant, LeaderEpoch, Peer, Ticket
 from brokers.quorum.ids import SnapshotId
 from brokers.quorum.member import Member
-from brokers.quorum.messages import (
-    FETCH_CHANNEL,
-    FETCH_SNAPSHOT,
-    PARTITION,
-    TOPIC,
-    ask,
-    only_partition,
-    told_peers,
-)
+from brokers.quorum.messages import FETCH_CHANNEL, PARTITION, TOPIC, ask, only_partition, told_peers
 from brokers.quorum.roles import Follower
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.quorum_snapshots import (
     FetchSnapshotRequest,
     FetchSnapshotRequestPartition,
@@ -77,7 +70,9 @@ class Downloading:
         self._asked = member.new_ticket()
         timeout_ms = member.config.fetch_timeout_ms
         question = self._question()
-        return [ask(self._asked, leader, FETCH_CHANNEL, FETCH_SNAPSHOT, question, timeout_ms)]
+        return [
+            ask(self._asked, leader, FETCH_CHANNEL, ApiKey.FETCH_SNAPSHOT, question, timeout_ms)
+        ]
 
     def _question(self) -> FetchSnapshotRequest:
         config, wanted = self._member.config, self._wanted

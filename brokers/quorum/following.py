@@ -19,18 +19,11 @@ from brokers.quorum.control import MetadataLogError, checked_batches, control_me
 from brokers.quorum.downloading import Downloading
 from brokers.quorum.ids import METADATA_TOPIC_ID, SnapshotId
 from brokers.quorum.member import Member
-from brokers.quorum.messages import (
-    FETCH,
-    FETCH_CHANNEL,
-    PARTITION,
-    TOPIC,
-    ask,
-    only_partition,
-    told_peers,
-)
+from brokers.quorum.messages import FETCH_CHANNEL, PARTITION, TOPIC, ask, only_partition, told_peers
 from brokers.quorum.roles import Follower, Leader, Unattached
 from brokers.records.batch import BatchHeader
 from brokers.timers import earliest
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -94,7 +87,14 @@ class Following:
         is_sought = isinstance(member.role, Unattached)
         timeout_ms = config.request_timeout_ms // 4 if is_sought else config.fetch_timeout_ms
         return [
-            ask(self._asked.ticket, peer, FETCH_CHANNEL, FETCH, self._question(log), timeout_ms)
+            ask(
+                self._asked.ticket,
+                peer,
+                FETCH_CHANNEL,
+                ApiKey.FETCH,
+                self._question(log),
+                timeout_ms,
+            )
         ]
 
     @property

@@ -11,20 +11,12 @@ from brokers.errors import KafkaError, told_error
 from brokers.events import Answered
 from brokers.ids import Instant, LeaderEpoch, Ticket
 from brokers.quorum.member import Member
-from brokers.quorum.messages import (
-    ADD_VOTER,
-    DESCRIBE,
-    PARTITION,
-    REMOVE_VOTER,
-    TOPIC,
-    UPDATE_VOTER,
-    ask,
-    only_partition,
-)
+from brokers.quorum.messages import PARTITION, TOPIC, ask, only_partition
 from brokers.quorum.roles import Follower
 from brokers.quorum.state import VOTER_NAME
 from brokers.quorum.voters import KRAFT_VERSIONS, Voter
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.quorum import (
     DescribeQuorumRequest,
     DescribeQuorumRequestPartition,
@@ -75,10 +67,10 @@ class Joining:
         if self._asked is not None or now < self._next_at or not self._wants():
             return []
         if voter is None:
-            return self._ask(ADD_VOTER, self._application(), now)
+            return self._ask(ApiKey.ADD_RAFT_VOTER, self._application(), now)
         if member.is_voter:
-            return self._ask(UPDATE_VOTER, self._correction(), now)
-        return self._ask(DESCRIBE, _description(), now)
+            return self._ask(ApiKey.UPDATE_RAFT_VOTER, self._correction(), now)
+        return self._ask(ApiKey.DESCRIBE_QUORUM, _description(), now)
 
     def _wants(self) -> bool:
         member = self._member
@@ -161,7 +153,7 @@ class Joining:
             voter_id=key.id,
             voter_directory_id=key.directory,
         )
-        return self._ask(REMOVE_VOTER, request, now)
+        return self._ask(ApiKey.REMOVE_RAFT_VOTER, request, now)
 
     def _is_heard(self, answer: DescribeQuorumResponsePartition, voter: Voter) -> bool:
         """Whether the disk of the voters' record asked lately, by the leader's clock, on which it asks itself now."""

@@ -1,6 +1,6 @@
 """The quorum's requests and answers as they are on the wire: one topic, one partition, at fixed versions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from brokers.effects import Ask
@@ -8,24 +8,24 @@ from brokers.events import Request
 from brokers.ids import METADATA_PARTITION, Peer, Ticket
 from brokers.quorum.ids import METADATA_TOPIC_ID
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 
-FETCH, VOTE, BEGIN_EPOCH, END_EPOCH, DESCRIBE, FETCH_SNAPSHOT = 1, 52, 53, 54, 55, 59
-ADD_VOTER, REMOVE_VOTER, UPDATE_VOTER = 80, 81, 82
-API_VERSIONS = 18
 # What goes out: the highest that there is.
-VERSIONS = {
-    FETCH: 18,
-    API_VERSIONS: 4,
-    VOTE: 2,
-    BEGIN_EPOCH: 1,
-    END_EPOCH: 1,
-    DESCRIBE: 2,
-    FETCH_SNAPSHOT: 1,
-    ADD_VOTER: 1,
-    REMOVE_VOTER: 0,
-    UPDATE_VOTER: 0,
+VERSIONS: Mapping[int, int] = {
+    ApiKey.FETCH: 18,
+    ApiKey.API_VERSIONS: 4,
+    ApiKey.VOTE: 2,
+    ApiKey.BEGIN_QUORUM_EPOCH: 1,
+    ApiKey.END_QUORUM_EPOCH: 1,
+    ApiKey.DESCRIBE_QUORUM: 2,
+    ApiKey.FETCH_SNAPSHOT: 1,
+    ApiKey.ADD_RAFT_VOTER: 1,
+    ApiKey.REMOVE_RAFT_VOTER: 0,
+    ApiKey.UPDATE_RAFT_VOTER: 0,
 }
-ENDPOINTS_FROM = {FETCH: 16}  # the version of the answer that says where the leader is; else 1
+ENDPOINTS_FROM: Mapping[int, int] = {
+    ApiKey.FETCH: 16
+}  # the version of the answer that says where the leader is; else 1
 TOPIC, PARTITION = METADATA_PARTITION
 
 VOTES_CHANNEL = "raft"

@@ -27,17 +27,6 @@ from brokers.quorum.ids import SnapshotId
 from brokers.quorum.joining import Joining
 from brokers.quorum.leading import Leading
 from brokers.quorum.member import Member
-from brokers.quorum.messages import (
-    ADD_VOTER,
-    BEGIN_EPOCH,
-    DESCRIBE,
-    END_EPOCH,
-    FETCH,
-    FETCH_SNAPSHOT,
-    REMOVE_VOTER,
-    UPDATE_VOTER,
-    VOTE,
-)
 from brokers.quorum.roles import Follower, role_name
 from brokers.quorum.serving import Serving
 from brokers.quorum.state import STATE_NAME, QuorumState
@@ -45,6 +34,7 @@ from brokers.quorum.voter_requests import VoterRequests
 from brokers.quorum.voters import VoterHistory, VoterSet
 from brokers.quorum.voting import Voting
 from brokers.timers import earliest
+from brokers.wire.messages.api_keys import ApiKey
 
 Answer: TypeAlias = Callable[[Request, Instant], list[Effect]]
 
@@ -85,15 +75,15 @@ class RaftNode:
         self._joining = Joining(member, was_voter=was_voter)
         voter_requests = VoterRequests(member, self._changes)
         self._answers: Mapping[int, Answer] = {
-            FETCH: self._serving.on_request,
-            VOTE: self._voting.on_request,
-            BEGIN_EPOCH: self._announcing.on_begin,
-            END_EPOCH: self._announcing.on_end,
-            DESCRIBE: Describing(member).on_request,
-            FETCH_SNAPSHOT: self._handing_out.on_request,
-            ADD_VOTER: voter_requests.on_add,
-            REMOVE_VOTER: voter_requests.on_remove,
-            UPDATE_VOTER: voter_requests.on_update,
+            ApiKey.FETCH: self._serving.on_request,
+            ApiKey.VOTE: self._voting.on_request,
+            ApiKey.BEGIN_QUORUM_EPOCH: self._announcing.on_begin,
+            ApiKey.END_QUORUM_EPOCH: self._announcing.on_end,
+            ApiKey.DESCRIBE_QUORUM: Describing(member).on_request,
+            ApiKey.FETCH_SNAPSHOT: self._handing_out.on_request,
+            ApiKey.ADD_RAFT_VOTER: voter_requests.on_add,
+            ApiKey.REMOVE_RAFT_VOTER: voter_requests.on_remove,
+            ApiKey.UPDATE_RAFT_VOTER: voter_requests.on_update,
         }
         self._saves_asked = 0
         self._saves_done = 0

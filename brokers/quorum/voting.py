@@ -15,7 +15,6 @@ from brokers.quorum.member import Member
 from brokers.quorum.messages import (
     PARTITION,
     TOPIC,
-    VOTE,
     VOTES_CHANNEL,
     ask,
     endpoints,
@@ -31,6 +30,7 @@ from brokers.quorum.roles import (
     Unattached,
 )
 from brokers.timers import earliest
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.quorum import (
     NodeEndpoint,
     VoteRequest,
@@ -101,7 +101,14 @@ class Voting:
         self._asked[ticket] = (ballot, voter_id)
         timeout_ms = member.config.request_timeout_ms
         return [
-            ask(ticket, peer, VOTES_CHANNEL, VOTE, self._question(ballot, voter_id), timeout_ms)
+            ask(
+                ticket,
+                peer,
+                VOTES_CHANNEL,
+                ApiKey.VOTE,
+                self._question(ballot, voter_id),
+                timeout_ms,
+            )
         ]
 
     def _question(self, ballot: Ballot, voter_id: BrokerId) -> VoteRequest:

@@ -19,9 +19,9 @@ from brokers.replication.asking import Asking
 from brokers.replication.following import Following, Outcome
 from brokers.replication.host import Host
 from brokers.replication.settings import ReplicationSettings
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData, ReplicaState
 
-FETCH = 1
 FETCH_VERSION = 18
 _BACKOFF_MS = 20  # doubled at each failure, up to replica.fetch.backoff.ms
 # A leader is taken for gone for so many failures: some seconds, in which the controller has chosen another or sees more
@@ -114,7 +114,7 @@ class Lane:
         timeout_ms = wait_ms + self._settings.socket_timeout_ms
         request, then = self._request(wait_ms), self._then()
         return effects + self._host.ask(
-            broker.peer, self._channel, FETCH, FETCH_VERSION, request, timeout_ms, then
+            broker.peer, self._channel, ApiKey.FETCH, FETCH_VERSION, request, timeout_ms, then
         )
 
     def _then(self) -> Callable[[Answered, Instant], list[Effect]]:

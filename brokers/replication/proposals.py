@@ -9,6 +9,7 @@ from brokers.ids import Instant
 from brokers.partition.progress import JOIN_AGAIN_MS, REVERT, Proposal
 from brokers.partition.replica import Replica
 from brokers.replication.host import Host
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.replication import (
     AlterPartitionRequest,
     AlterPartitionRequestPartition,
@@ -18,7 +19,6 @@ from brokers.wire.messages.replication import (
     BrokerState,
 )
 
-ALTER_PARTITION = 56
 RECOVERED = 0  # whoever leads has, by leading, recovered what there was to recover (KIP-704)
 RETRY_MS = 50
 
@@ -41,7 +41,7 @@ class Proposals:
         if not self.waiting or self._sent or self._is_resting:
             return []
         self._sent, self.waiting = self.waiting, {}
-        return self._host.control(ALTER_PARTITION, self._request(), self._answered, now)
+        return self._host.control(ApiKey.ALTER_PARTITION, self._request(), self._answered, now)
 
     def _request(self) -> AlterPartitionRequest:
         node_id = self._host.config.node_id

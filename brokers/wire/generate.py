@@ -132,8 +132,35 @@ def _annotation(field: Field, message: str) -> str:
     return f"{name} | None" if can_be_none else name
 
 
+def api_keys_text() -> str:
+    """The source of `messages/api_keys.py`: every API that `schema/` describes, under Kafka's name for it."""
+    keys = {
+        schema.key: _constant_name(schema.name.removesuffix("Request"))
+        for family in map(read_family, FAMILIES)
+        for schema in family.schemas.values()
+        if schema.name.endswith("Request")
+    }
+    lines = [
+        '"""Generated from schema/ by brokers.wire.generate; do not edit."""',
+        "",
+        "from enum import IntEnum",
+        "",
+        "",
+        "class ApiKey(IntEnum):",
+        '    """Kafka\'s ApiKeys, and the keys of requests that only our nodes send (from 10000 on)."""',
+        "",
+    ]
+    return "\n".join([*lines, *(f"    {name} = {key}" for key, name in sorted(keys.items())), ""])
+
+
+def _constant_name(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper()
+
+
 def main() -> None:
     folder = messages.__path__[0]
+    with open(f"{folder}/api_keys.py", "w", encoding="utf-8") as file:
+        file.write(api_keys_text())
     for name in FAMILIES:
         with open(f"{folder}/{name}.py", "w", encoding="utf-8") as file:
             file.write(module_text(name))

@@ -4,8 +4,9 @@ from typing import Any
 
 from brokers.effects import Ask
 from brokers.events import Request
-from brokers.quorum.messages import VOTE, only_partition
+from brokers.quorum.messages import only_partition
 from brokers.records.batch import HEADER_SIZE
+from brokers.wire.messages.api_keys import ApiKey
 
 
 class Violation(AssertionError):
@@ -27,13 +28,13 @@ class Court:
 
     def heard(self, asker: Any, ask: Ask) -> None:
         """A candidate's request says that it has voted for itself."""
-        if ask.api_key == VOTE:
+        if ask.api_key == ApiKey.VOTE:
             asked = only_partition(ask.message.topics)  # type: ignore[attr-defined]
             if not asked.pre_vote:
                 self._vote(asker.key, asked.replica_epoch, asker.key)
 
     def told(self, target: Any, request: Request, message: Any) -> None:
-        if request.api_key != VOTE or message.error_code:
+        if request.api_key != ApiKey.VOTE or message.error_code:
             return
         asked, answer = only_partition(request.message.topics), only_partition(message.topics)  # type: ignore[attr-defined]
         if answer.vote_granted and not asked.pre_vote:

@@ -22,12 +22,12 @@ from brokers.events import Answered, Request
 from brokers.quorum.config import QuorumConfig
 from brokers.quorum.control import control_messages
 from brokers.quorum.ids import ReplicaKey, SnapshotId, snapshot_id
-from brokers.quorum.messages import API_VERSIONS
 from brokers.quorum.raft import RaftNode
 from brokers.quorum.state import STATE_NAME, VOTER_NAME, QuorumState
 from brokers.quorum.voters import Endpoint, Voter, VoterHistory, VoterSet
 from brokers.records.batch import HEADER_SIZE
 from brokers.records.builder import NewRecord, build_batch
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import ApiVersionsResponse
 from tests.playbooks.quorum.disk import Disk
 
@@ -99,7 +99,7 @@ class BrokerState:
     def take_request(self, request: Request) -> None:
         if not self.is_over:
             self._requests[request.ticket] = request
-            if request.api_key == API_VERSIONS:
+            if request.api_key == ApiKey.API_VERSIONS:
                 self.do([Reply(request.ticket, ApiVersionsResponse())])
                 return
             self.do(self.raft.on_request(request, self.now))

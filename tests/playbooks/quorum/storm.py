@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from brokers.events import Request
-from brokers.quorum.messages import ADD_VOTER, REMOVE_VOTER
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.quorum_voters import (
     AddRaftVoterRequest,
     RemoveRaftVoterRequest,
@@ -39,7 +39,9 @@ class Operator:
             return 0
         self._last_ticket -= 1
         ticket = self._last_ticket
-        request = Request(ticket, key, 1 if key == ADD_VOTER else 0, None, "sim", message)
+        request = Request(
+            ticket, key, 1 if key == ApiKey.ADD_RAFT_VOTER else 0, None, "sim", message
+        )
         leader.take_request(request)
         return ticket
 
@@ -54,13 +56,13 @@ class Operator:
         )
         for name, value in more.items():
             setattr(message, name, value)
-        return self.ask(ADD_VOTER, message)
+        return self.ask(ApiKey.ADD_RAFT_VOTER, message)
 
     def remove(self, node_id: int, directory: UUID) -> int:
         message = RemoveRaftVoterRequest(
             cluster_id="region-one", voter_id=node_id, voter_directory_id=directory
         )
-        return self.ask(REMOVE_VOTER, message)
+        return self.ask(ApiKey.REMOVE_RAFT_VOTER, message)
 
 
 class Storm:

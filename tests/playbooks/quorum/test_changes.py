@@ -7,8 +7,9 @@ import pytest
 from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.quorum.control import control_messages
-from brokers.quorum.messages import DESCRIBE, only_partition
+from brokers.quorum.messages import only_partition
 from brokers.quorum.voters import Endpoint
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.control_records import KRaftVersionRecord, VotersRecord
 from brokers.wire.messages.quorum import (
     DescribeQuorumRequest,
@@ -234,7 +235,7 @@ def test_the_quorum_is_described_by_its_leader() -> None:
         topics=[DescribeQuorumRequestTopic(topic_name="__cluster_metadata", partitions=partitions)]
     )
     leader = world.leader
-    leader.take_request(Request(-9, DESCRIBE, 2, None, "sim", message))
+    leader.take_request(Request(-9, ApiKey.DESCRIBE_QUORUM, 2, None, "sim", message))
     answer = operator.answered(-9)
     partition = only_partition(answer.topics)
     end = leader.raft.log.log_end_offset
@@ -249,6 +250,6 @@ def test_the_quorum_is_described_by_its_leader() -> None:
     )
     assert [node.node_id for node in answer.nodes] == [1, 2, 3]
     other = next(life for life in world.lives.values() if life is not leader)
-    other.take_request(Request(-10, DESCRIBE, 2, None, "sim", message))
+    other.take_request(Request(-10, ApiKey.DESCRIBE_QUORUM, 2, None, "sim", message))
     refused = only_partition(operator.answered(-10).topics)
     assert refused.error_code == KafkaError.NOT_LEADER_OR_FOLLOWER

@@ -12,10 +12,11 @@ from brokers.log.log import Log
 from brokers.log.segments import Segment
 from brokers.quorum.config import QuorumConfig
 from brokers.quorum.ids import METADATA_TOPIC_ID, SnapshotId
-from brokers.quorum.messages import BEGIN_EPOCH, FETCH, VOTE, only_partition
+from brokers.quorum.messages import only_partition
 from brokers.quorum.raft import RaftNode
 from brokers.quorum.state import STATE_NAME, QuorumState
 from brokers.quorum.voters import Endpoint, Voter, VoterHistory, VoterSet
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -149,12 +150,12 @@ class Member:
     def elect(self) -> "Member":
         """Through both rounds, with the votes of all."""
         self.wait_until_due()
-        for ask in self.asked(VOTE):
+        for ask in self.asked(ApiKey.VOTE):
             self.vote(ask, granted=True)
         epoch = self.raft.leader_epoch
         before = len(self.effects)
         self.save()
-        for ask in self.asked(VOTE, self.effects[before:]):
+        for ask in self.asked(ApiKey.VOTE, self.effects[before:]):
             self.vote(ask, granted=True, leader_epoch=epoch)
         assert self.raft.leading_epoch == epoch
         return self
@@ -192,13 +193,13 @@ class Member:
         message = VoteRequest(cluster_id="region-one", voter_id=1, topics=topics)
         for name, value in more.items():
             setattr(message, name, value)
-        return self.request(VOTE, message, 2)
+        return self.request(ApiKey.VOTE, message, 2)
 
     def hear_begin(self, leader_epoch: int, leader: int = 2) -> list[Any]:
         partition = BeginQuorumEpochRequestPartition(leader_id=leader, leader_epoch=leader_epoch)
         topics = [BeginQuorumEpochRequestTopic(topic_name=TOPIC, partitions=[partition])]
         message = BeginQuorumEpochRequest(cluster_id="region-one", voter_id=1, topics=topics)
-        return self.request(BEGIN_EPOCH, message, 1)
+        return self.request(ApiKey.BEGIN_QUORUM_EPOCH, message, 1)
 
     def fetch(
         self,
@@ -225,7 +226,7 @@ class Member:
             max_wait_ms=wait_ms,
             topics=[FetchTopic(topic_id=METADATA_TOPIC_ID, partitions=[partition])],
         )
-        return self.request(FETCH, message, 18)
+        return self.request(ApiKey.FETCH, message, 18)
 
 
 def replied(effects: list[Any]) -> Any:

@@ -4,8 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from brokers.quorum.messages import END_EPOCH, TOPIC, VERSIONS
+from brokers.quorum.messages import TOPIC, VERSIONS
 from brokers.wire import codec
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.quorum import (
     EndQuorumEpochRequest,
     EndQuorumEpochRequestPartition,
@@ -17,8 +18,8 @@ from tests.unit.brokers.quorum.quorums import NOW, Member, directory, log
 
 def over_the_wire(message: EndQuorumEpochRequest, version: int) -> EndQuorumEpochRequest:
     """As the one who is told reads it: a version has no place for the fields of another."""
-    frame = b"".join(map(bytes, codec.encode_request(END_EPOCH, version, message)))
-    read = codec.decode_request(END_EPOCH, version, frame, 0)
+    frame = b"".join(map(bytes, codec.encode_request(ApiKey.END_QUORUM_EPOCH, version, message)))
+    read = codec.decode_request(ApiKey.END_QUORUM_EPOCH, version, frame, 0)
     assert isinstance(read, EndQuorumEpochRequest)
     return read
 
@@ -41,7 +42,7 @@ def waits(message: EndQuorumEpochRequest, version: int) -> int:
     member = Member()
     member.hear_begin(3)
     member.save()
-    member.request(END_EPOCH, over_the_wire(message, version), version)
+    member.request(ApiKey.END_QUORUM_EPOCH, over_the_wire(message, version), version)
     assert member.raft.leader is None and member.raft.deadline is not None
     return member.raft.deadline - NOW
 
@@ -74,7 +75,7 @@ def test_a_leader_that_leaves_names_those_first_that_hold_the_most() -> None:
     leader.sync()
     leader.fetch(9, 1, replica=2)
     leader.fetch(11, 2, replica=3)
-    (ask, _) = leader.asked(END_EPOCH, leader.take(leader.raft.leave(leader.now)))
-    assert ask.api_version == VERSIONS[END_EPOCH]
+    (ask, _) = leader.asked(ApiKey.END_QUORUM_EPOCH, leader.take(leader.raft.leave(leader.now)))
+    assert ask.api_version == VERSIONS[ApiKey.END_QUORUM_EPOCH]
     heard = over_the_wire(ask.message, ask.api_version).topics[0].partitions[0]
     assert [each.candidate_id for each in heard.preferred_candidates] == [3, 2]

@@ -5,23 +5,16 @@ from uuid import UUID
 import pytest
 
 from brokers.effects import Reply
-from brokers.quorum.messages import (
-    BEGIN_EPOCH,
-    DESCRIBE,
-    END_EPOCH,
-    FETCH,
-    FETCH_SNAPSHOT,
-    TOPIC,
-    VOTE,
-)
+from brokers.quorum.messages import TOPIC
 from brokers.wire import codec
 from brokers.wire.message import Message
 from brokers.wire.messages import fetch, quorum, quorum_snapshots
+from brokers.wire.messages.api_keys import ApiKey
 from tests.unit.brokers.quorum.quorums import Member, directory
 
 LONG_AGO = 1  # a leader epoch
 ASKED = {
-    VOTE: quorum.VoteRequest(
+    ApiKey.VOTE: quorum.VoteRequest(
         topics=[
             quorum.VoteRequestTopic(
                 topic_name=TOPIC,
@@ -29,7 +22,7 @@ ASKED = {
             )
         ]
     ),
-    BEGIN_EPOCH: quorum.BeginQuorumEpochRequest(
+    ApiKey.BEGIN_QUORUM_EPOCH: quorum.BeginQuorumEpochRequest(
         topics=[
             quorum.BeginQuorumEpochRequestTopic(
                 topic_name=TOPIC,
@@ -39,7 +32,7 @@ ASKED = {
             )
         ]
     ),
-    END_EPOCH: quorum.EndQuorumEpochRequest(
+    ApiKey.END_QUORUM_EPOCH: quorum.EndQuorumEpochRequest(
         topics=[
             quorum.EndQuorumEpochRequestTopic(
                 topic_name=TOPIC,
@@ -49,14 +42,14 @@ ASKED = {
             )
         ]
     ),
-    FETCH: fetch.FetchRequest(
+    ApiKey.FETCH: fetch.FetchRequest(
         topics=[
             fetch.FetchTopic(
                 topic=TOPIC, partitions=[fetch.FetchPartition(current_leader_epoch=LONG_AGO)]
             )
         ]
     ),
-    FETCH_SNAPSHOT: quorum_snapshots.FetchSnapshotRequest(
+    ApiKey.FETCH_SNAPSHOT: quorum_snapshots.FetchSnapshotRequest(
         topics=[
             quorum_snapshots.FetchSnapshotRequestTopic(
                 name=TOPIC,
@@ -83,19 +76,19 @@ def answer(key: int, version: int) -> Message:
 @pytest.mark.parametrize(
     ("key", "version", "is_told"),
     [
-        (VOTE, 0, False),
-        (VOTE, 1, True),
-        (VOTE, 2, True),
-        (BEGIN_EPOCH, 0, False),
-        (BEGIN_EPOCH, 1, True),
-        (END_EPOCH, 0, False),
-        (END_EPOCH, 1, True),
-        (FETCH, 12, False),
-        (FETCH, 15, False),
-        (FETCH, 16, True),
-        (FETCH, 18, True),
-        (FETCH_SNAPSHOT, 0, False),
-        (FETCH_SNAPSHOT, 1, True),
+        (ApiKey.VOTE, 0, False),
+        (ApiKey.VOTE, 1, True),
+        (ApiKey.VOTE, 2, True),
+        (ApiKey.BEGIN_QUORUM_EPOCH, 0, False),
+        (ApiKey.BEGIN_QUORUM_EPOCH, 1, True),
+        (ApiKey.END_QUORUM_EPOCH, 0, False),
+        (ApiKey.END_QUORUM_EPOCH, 1, True),
+        (ApiKey.FETCH, 12, False),
+        (ApiKey.FETCH, 15, False),
+        (ApiKey.FETCH, 16, True),
+        (ApiKey.FETCH, 18, True),
+        (ApiKey.FETCH_SNAPSHOT, 0, False),
+        (ApiKey.FETCH_SNAPSHOT, 1, True),
     ],
 )
 def test_an_old_version_is_answered_without_it(key: int, version: int, is_told: bool) -> None:
@@ -115,10 +108,14 @@ def test_the_quorum_is_described_in_every_version_with_disks_where_there_is_a_pl
     topics = [quorum.DescribeQuorumRequestTopic(topic_name=TOPIC, partitions=partitions)]
     request = quorum.DescribeQuorumRequest(topics=topics)
     (reply,) = [
-        each for each in member.request(DESCRIBE, request, version) if isinstance(each, Reply)
+        each
+        for each in member.request(ApiKey.DESCRIBE_QUORUM, request, version)
+        if isinstance(each, Reply)
     ]
-    frame = b"".join(map(bytes, codec.encode_response(DESCRIBE, version, reply.message)))
-    read = codec.decode_response(DESCRIBE, version, frame, 0)
+    frame = b"".join(
+        map(bytes, codec.encode_response(ApiKey.DESCRIBE_QUORUM, version, reply.message))
+    )
+    read = codec.decode_response(ApiKey.DESCRIBE_QUORUM, version, frame, 0)
     (told,) = read.topics[0].partitions  # type: ignore[attr-defined]
     assert [each.log_end_offset for each in told.current_voters] == [1, 1, -1]
     disks = [each.replica_directory_id for each in (*told.current_voters[:2], *told.observers)]

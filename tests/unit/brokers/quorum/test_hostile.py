@@ -12,19 +12,9 @@ from brokers.effects import Reply
 from brokers.ids import METADATA_PARTITION
 from brokers.quorum.control import MetadataLogError
 from brokers.quorum.ids import METADATA_TOPIC_ID
-from brokers.quorum.messages import (
-    ADD_VOTER,
-    BEGIN_EPOCH,
-    DESCRIBE,
-    END_EPOCH,
-    FETCH,
-    FETCH_SNAPSHOT,
-    REMOVE_VOTER,
-    UPDATE_VOTER,
-    VOTE,
-)
 from brokers.wire import codec
 from brokers.wire.messages import fetch, quorum, quorum_snapshots, quorum_voters
+from brokers.wire.messages.api_keys import ApiKey
 from tests.quick import examples
 from tests.unit.brokers.quorum.quorums import Member, directory, log
 
@@ -202,15 +192,15 @@ descriptions = st.builds(
     ),
 )
 requests = st.one_of(
-    st.tuples(st.just(VOTE), votes),
-    st.tuples(st.just(BEGIN_EPOCH), begins),
-    st.tuples(st.just(END_EPOCH), ends),
-    st.tuples(st.just(FETCH), fetches),
-    st.tuples(st.just(FETCH_SNAPSHOT), snapshots),
-    st.tuples(st.just(ADD_VOTER), adds),
-    st.tuples(st.just(REMOVE_VOTER), removals),
-    st.tuples(st.just(UPDATE_VOTER), updates),
-    st.tuples(st.just(DESCRIBE), descriptions),
+    st.tuples(st.just(ApiKey.VOTE), votes),
+    st.tuples(st.just(ApiKey.BEGIN_QUORUM_EPOCH), begins),
+    st.tuples(st.just(ApiKey.END_QUORUM_EPOCH), ends),
+    st.tuples(st.just(ApiKey.FETCH), fetches),
+    st.tuples(st.just(ApiKey.FETCH_SNAPSHOT), snapshots),
+    st.tuples(st.just(ApiKey.ADD_RAFT_VOTER), adds),
+    st.tuples(st.just(ApiKey.REMOVE_RAFT_VOTER), removals),
+    st.tuples(st.just(ApiKey.UPDATE_RAFT_VOTER), updates),
+    st.tuples(st.just(ApiKey.DESCRIBE_QUORUM), descriptions),
 )
 
 
@@ -304,7 +294,7 @@ def test_a_leader_that_talks_nonsense_is_not_followed_into_it(answers: list[obje
     member = follower()
     for answer in answers:
         committed = member.raft.high_watermark
-        asks = member.asked(FETCH)
+        asks = member.asked(ApiKey.FETCH)
         try:
             member.answer(asks[-1], answer)
             member.save_all()

@@ -11,9 +11,9 @@ from brokers.quorum.config import QuorumConfig
 from brokers.quorum.ids import SnapshotId
 from brokers.quorum.joining import EVERY_MS, Joining
 from brokers.quorum.member import Member
-from brokers.quorum.messages import ADD_VOTER
 from brokers.quorum.state import QuorumState
 from brokers.quorum.voters import Endpoint, VoterHistory
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.quorum_voters import AddRaftVoterResponse
 from tests.unit.brokers.quorum.quorums import NOW, directory, log, voter_set
 
@@ -43,7 +43,7 @@ def applicant() -> tuple[Joining, Ask]:
     member.role.has_fetched = True
     joining = Joining(member, was_voter=False)
     (ask,) = joining.settle(NOW)
-    assert isinstance(ask, Ask) and ask.api_key == ADD_VOTER
+    assert isinstance(ask, Ask) and ask.api_key == ApiKey.ADD_RAFT_VOTER
     return joining, ask
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from brokers.events import AskFailure
 from brokers.ids import Peer
-from brokers.quorum.messages import FETCH, VOTE
 from brokers.quorum.voters import Endpoint, VoterSet
+from brokers.wire.messages.api_keys import ApiKey
 from tests.unit.brokers.quorum.quorums import Member, directory, voter_set
 from tests.unit.brokers.quorum.test_following import response
 
@@ -31,46 +31,46 @@ def hosts(asks: list) -> list[str]:
 
 def test_a_voter_that_is_not_where_the_record_says_is_asked_where_the_settings_say() -> None:
     member = recorded_elsewhere(Member())
-    first = member.asked(VOTE, member.wait_until_due())
+    first = member.asked(ApiKey.VOTE, member.wait_until_due())
     assert hosts(first) == ["old-2", "old-3"]
     for ask in first:
         member.answer(ask, None, AskFailure.REFUSED)
-    second = member.asked(VOTE, member.wait(20))
+    second = member.asked(ApiKey.VOTE, member.wait(20))
     assert hosts(second) == ["host-2", "host-3"]
     member.vote(second[0], granted=True)
     member.save()
-    third = member.asked(VOTE)[len(first) + len(second) :]
+    third = member.asked(ApiKey.VOTE)[len(first) + len(second) :]
     assert hosts(third) == ["host-2", "host-3"], "where it answered it is asked again"
 
 
 def test_a_leader_that_moved_is_found_by_its_followers() -> None:
     member = recorded_elsewhere(Member())
     member.hear_begin(3)
-    asks = member.asked(FETCH, member.save())
+    asks = member.asked(ApiKey.FETCH, member.save())
     assert hosts(asks) == ["old-2"]
-    asks = member.asked(FETCH, member.answer(asks[0], None, AskFailure.REFUSED))
+    asks = member.asked(ApiKey.FETCH, member.answer(asks[0], None, AskFailure.REFUSED))
     assert hosts(asks) == ["host-2"] and member.raft.leader == Peer(2, "host-2", 9093)
 
 
 def test_once_a_leader_answers_the_record_comes_first_again() -> None:
     """Settings that nobody has corrected must not cost an election a timeout."""
     member = recorded_elsewhere(Member())
-    for ask in member.asked(VOTE, member.wait_until_due()):
+    for ask in member.asked(ApiKey.VOTE, member.wait_until_due()):
         member.answer(ask, None, AskFailure.REFUSED)
     member.hear_begin(3)
-    (ask,) = member.asked(FETCH, member.save())
+    (ask,) = member.asked(ApiKey.FETCH, member.save())
     member.answer(ask, response())
-    member.answer(member.asked(FETCH)[-1], response())
+    member.answer(member.asked(ApiKey.FETCH)[-1], response())
     before = len(member.effects)
     member.wait(2_000)
-    assert hosts(member.asked(VOTE, member.effects[before:])) == ["old-2", "old-3"]
+    assert hosts(member.asked(ApiKey.VOTE, member.effects[before:])) == ["old-2", "old-3"]
 
 
 def test_an_observer_looks_at_both_places() -> None:
     member = recorded_elsewhere(Member(node_id=9, may_vote=False))
     asked = set()
     for _ in range(10):
-        ask = member.asked(FETCH)[-1]
+        ask = member.asked(ApiKey.FETCH)[-1]
         asked.add(ask.peer.host)
         member.answer(ask, None, AskFailure.REFUSED)
         member.wait(20)
@@ -80,6 +80,6 @@ def test_an_observer_looks_at_both_places() -> None:
 
 def test_who_is_where_the_record_says_is_looked_for_nowhere_else() -> None:
     member = Member()
-    for ask in member.asked(VOTE, member.wait_until_due()):
+    for ask in member.asked(ApiKey.VOTE, member.wait_until_due()):
         member.answer(ask, None, AskFailure.REFUSED)
-    assert hosts(member.asked(VOTE, member.wait(20))) == ["host-2", "host-3"]
+    assert hosts(member.asked(ApiKey.VOTE, member.wait(20))) == ["host-2", "host-3"]

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from brokers.effects import Reply
 from brokers.errors import KafkaError
-from brokers.quorum.messages import ADD_VOTER, UPDATE_VOTER
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.quorum_voters import (
     AddRaftVoterRequest,
     KRaftVersionFeature,
@@ -44,7 +44,7 @@ def update(member: Member, listeners: list[VoterListener]) -> list[Any]:
         listeners=listeners,
         kraft_version_feature=KRaftVersionFeature(min_supported_version=0, max_supported_version=1),
     )
-    return member.request(UPDATE_VOTER, request)
+    return member.request(ApiKey.UPDATE_RAFT_VOTER, request)
 
 
 def add(member: Member, disk: UUID) -> list[Any]:
@@ -55,7 +55,7 @@ def add(member: Member, disk: UUID) -> list[Any]:
         voter_directory_id=disk,
         listeners=[HERE],
     )
-    return member.request(ADD_VOTER, request)
+    return member.request(ApiKey.ADD_RAFT_VOTER, request)
 
 
 def test_a_voter_may_move_but_not_be_nowhere() -> None:

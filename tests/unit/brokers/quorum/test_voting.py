@@ -5,8 +5,9 @@ import pytest
 from brokers.effects import Ask, Reply, SaveState
 from brokers.errors import KafkaError
 from brokers.events import AskFailure
-from brokers.quorum.messages import VOTE, only_partition
+from brokers.quorum.messages import only_partition
 from brokers.quorum.state import QuorumState
+from brokers.wire.messages.api_keys import ApiKey
 from tests.unit.brokers.quorum.quorums import NOW, Member, directory, log, replied, saved
 
 
@@ -19,13 +20,13 @@ def test_a_lone_voter_needs_nobody_and_waits_for_nothing() -> None:
     assert member.raft.leading_epoch == 1 and not member.raft.is_settled
     member.sync()
     assert member.raft.is_settled and member.raft.high_watermark == 1
-    assert member.asked(VOTE) == [] and member.raft.deadline is None
+    assert member.asked(ApiKey.VOTE) == [] and member.raft.deadline is None
 
 
 def test_a_member_asks_whether_it_would_win_before_it_begins_an_election() -> None:
     member = Member()
     assert member.effects == [] and member.raft.deadline < NOW + 500
-    asks = member.asked(VOTE, member.wait_until_due())
+    asks = member.asked(ApiKey.VOTE, member.wait_until_due())
     assert [ask.peer.node_id for ask in asks] == [2, 3]
     questions = [only_partition(ask.message.topics) for ask in asks]
     assert all(each.pre_vote and each.replica_epoch == 0 for each in questions)
@@ -34,8 +35,8 @@ def test_a_member_asks_whether_it_would_win_before_it_begins_an_election() -> No
     effects = member.vote(asks[0], granted=True)
     state = saved(effects)
     assert (state.leader_epoch, state.voted_id) == (1, 1)
-    assert member.asked(VOTE, effects) == [], "it asks for votes once its own is durable"
-    asks = member.asked(VOTE, member.save())
+    assert member.asked(ApiKey.VOTE, effects) == [], "it asks for votes once its own is durable"
+    asks = member.asked(ApiKey.VOTE, member.save())
     assert not any(only_partition(ask.message.topics).pre_vote for ask in asks)
     member.vote(asks[1], granted=True, leader_epoch=1)
     assert member.raft.leading_epoch == 1
@@ -123,7 +124,7 @@ def test_a_pre_vote_is_no_vote() -> None:
 
 def test_answers_to_an_earlier_question_do_not_count() -> None:
     member = Member(voters=5)
-    first = member.asked(VOTE, member.wait_until_due())
+    first = member.asked(ApiKey.VOTE, member.wait_until_due())
     member.wait(5_000)
     member.vote(first[0], granted=True)
     member.vote(first[1], granted=True)
@@ -132,9 +133,9 @@ def test_answers_to_an_earlier_question_do_not_count() -> None:
 
 def test_who_does_not_answer_is_asked_again_soon() -> None:
     member = Member()
-    first = member.asked(VOTE, member.wait_until_due())
+    first = member.asked(ApiKey.VOTE, member.wait_until_due())
     member.answer(first[0], None, AskFailure.REFUSED)
-    (again,) = member.asked(VOTE, member.wait(20))
+    (again,) = member.asked(ApiKey.VOTE, member.wait(20))
     assert again.peer == first[0].peer
 
 
@@ -143,7 +144,7 @@ def test_a_lost_election_is_tried_again_later_and_later() -> None:
     waits = []
     for _ in range(6):
         before = member.now
-        asks = member.asked(VOTE, member.wait_until_due())
+        asks = member.asked(ApiKey.VOTE, member.wait_until_due())
         waits.append(member.now - before)
         for ask in asks:
             member.vote(ask, granted=False)
@@ -152,14 +153,14 @@ def test_a_lost_election_is_tried_again_later_and_later() -> None:
 
 def test_a_higher_epoch_in_an_answer_ends_the_election() -> None:
     member = Member()
-    asks = member.asked(VOTE, member.wait_until_due())
+    asks = member.asked(ApiKey.VOTE, member.wait_until_due())
     member.vote(asks[0], granted=False, leader_epoch=9)
     assert member.raft.leader_epoch == 9 and saved(member.effects).leader_epoch == 9
 
 
 def test_an_answer_that_knows_the_leader_ends_the_question() -> None:
     member = Member()
-    asks = member.asked(VOTE, member.wait_until_due())
+    asks = member.asked(ApiKey.VOTE, member.wait_until_due())
     member.vote(asks[0], granted=False, leader_epoch=9, leader_id=3)
     assert member.raft.leader.node_id == 3
 
@@ -183,7 +184,7 @@ def test_a_request_for_another_voter_is_refused() -> None:
 def test_an_observer_neither_stands_nor_votes() -> None:
     member = Member(node_id=9, may_vote=False)
     member.wait(10_000)
-    assert member.asked(VOTE) == []
+    assert member.asked(ApiKey.VOTE) == []
     (reply,) = member.ask_for_vote(5, voter_id=9)
     assert reply.message.error_code == KafkaError.INVALID_REQUEST
 
