@@ -113,7 +113,7 @@ def _groups(text: str) -> tuple[Filter, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class LinkConfigDef:
     """`default` None: must be given. `immutable`: only when the link is created."""
 
     default: str | None
@@ -129,36 +129,36 @@ _UNSUPPORTED_TUNING: Final = (
     "acl.sync.ms", "acl.filters", "auto.create.mirror.topics.filters",
 )  # fmt: skip
 
-SETTINGS: Final[Mapping[str, Setting]] = {
-    "bootstrap.servers": Setting(None, _addresses),
-    "link.mode": Setting(
+SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
+    "bootstrap.servers": LinkConfigDef(None, _addresses),
+    "link.mode": LinkConfigDef(
         "DESTINATION", _choice("DESTINATION", known=("SOURCE", "BIDIRECTIONAL")), True
     ),
-    "connection.mode": Setting("OUTBOUND", _choice("OUTBOUND", known=("INBOUND",)), True),
-    "security.protocol": Setting(
+    "connection.mode": LinkConfigDef("OUTBOUND", _choice("OUTBOUND", known=("INBOUND",)), True),
+    "security.protocol": LinkConfigDef(
         "PLAINTEXT", _choice("PLAINTEXT", known=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
     ),
-    "cluster.link.paused": Setting("false", _flag),
-    "cluster.link.prefix": Setting("", _prefix, True),
-    "cluster.link.retry.timeout.ms": Setting("300000", _number(1)),
-    "availability.check.ms": Setting("60000", _number(1)),
-    "availability.check.consecutive.failure.threshold": Setting("5", _number(1)),
-    "mirror.start.offset.spec": Setting("earliest", _start),
-    "consumer.offset.sync.enable": Setting("false", _flag),
-    "consumer.offset.sync.ms": Setting("30000", _number(1000)),
-    "consumer.offset.group.filters": Setting("", _groups),
-    "topic.config.sync.ms": Setting("5000", _number(1000)),
-    "topic.config.sync.include": Setting(",".join(SYNCED_BY_DEFAULT), _synced),
-    "replica.fetch.max.bytes": Setting("1048576", _number(64 * KIB, 16 * MIB)),
-    "request.timeout.ms": Setting("30000", _number(100)),
-    "retry.backoff.ms": Setting("100", _number(1)),
-    "num.cluster.link.fetchers": Setting("1", _only("1")),
-    "consumer.group.prefix.enable": Setting("false", _only("false")),
-    "acl.sync.enable": Setting("false", _only("false")),
-    "auto.create.mirror.topics.enable": Setting(
+    "cluster.link.paused": LinkConfigDef("false", _flag),
+    "cluster.link.prefix": LinkConfigDef("", _prefix, True),
+    "cluster.link.retry.timeout.ms": LinkConfigDef("300000", _number(1)),
+    "availability.check.ms": LinkConfigDef("60000", _number(1)),
+    "availability.check.consecutive.failure.threshold": LinkConfigDef("5", _number(1)),
+    "mirror.start.offset.spec": LinkConfigDef("earliest", _start),
+    "consumer.offset.sync.enable": LinkConfigDef("false", _flag),
+    "consumer.offset.sync.ms": LinkConfigDef("30000", _number(1000)),
+    "consumer.offset.group.filters": LinkConfigDef("", _groups),
+    "topic.config.sync.ms": LinkConfigDef("5000", _number(1000)),
+    "topic.config.sync.include": LinkConfigDef(",".join(SYNCED_BY_DEFAULT), _synced),
+    "replica.fetch.max.bytes": LinkConfigDef("1048576", _number(64 * KIB, 16 * MIB)),
+    "request.timeout.ms": LinkConfigDef("30000", _number(100)),
+    "retry.backoff.ms": LinkConfigDef("100", _number(1)),
+    "num.cluster.link.fetchers": LinkConfigDef("1", _only("1")),
+    "consumer.group.prefix.enable": LinkConfigDef("false", _only("false")),
+    "acl.sync.enable": LinkConfigDef("false", _only("false")),
+    "auto.create.mirror.topics.enable": LinkConfigDef(
         "false", _only("false", "; create mirrors with `causeway mirror create`")
     ),
-    **{name: Setting("", _only("")) for name in _UNSUPPORTED_TUNING},
+    **{name: LinkConfigDef("", _only("")) for name in _UNSUPPORTED_TUNING},
 }
 
 

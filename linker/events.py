@@ -7,7 +7,7 @@ from brokers.effects import Changed
 from brokers.events import TimeReached
 from brokers.ids import Ticket
 from brokers.region import RegionEffect, RegionEvent
-from linker.admin import Answer, Command
+from linker.commands import Answer, Command
 from linker.errors import LinkError, LinkRefusal
 from linker.frames import Frame
 

@@ -12,7 +12,7 @@ VERSION = 1
 EpochStarts: TypeAlias = tuple[tuple[LeaderEpoch, Offset], ...]
 
 
-class Standing(NamedTuple):
+class OffsetBounds(NamedTuple):
     """Where a partition of the source stands."""
 
     log_start_offset: Offset
@@ -99,7 +99,7 @@ class Agreed:
     subscription: int
     start_offset: Offset
     leader_epoch: LeaderEpoch
-    standing: Standing
+    standing: OffsetBounds
     clock: Instant
 
 
@@ -122,7 +122,7 @@ class Chunk:
     next_offset: Offset
     leader_epoch: LeaderEpoch
     roll: bool
-    standing: Standing
+    standing: OffsetBounds
     clock: Instant
     data: Buffer = field(repr=False)
 
@@ -132,7 +132,7 @@ class Beacon:
     """As of `clock`, every subscription stands as it was last told, in `standings` or before."""
 
     clock: Instant
-    standings: tuple[tuple[int, Standing], ...] = ()
+    standings: tuple[tuple[int, OffsetBounds], ...] = ()
     nonce: int = 0
 
 

@@ -21,10 +21,11 @@ from brokers.region import (
     Ready,
     RegionView,
 )
-from linker.administration import Administration
+from linker.administration.administration import Administration
 from linker.config import LinkConfig
-from linker.desk import Desk, Effects
-from linker.destination import DestinationLink
+from linker.control.link_coordinator import LinkCoordinator
+from linker.control.source_probe import Found, SourceProbe
+from linker.control.source_stream import SourceStream
 from linker.errors import LinkRefusal
 from linker.events import (
     AdminAnswered,
@@ -38,26 +39,25 @@ from linker.events import (
     StreamDialed,
     StreamLost,
 )
-from linker.link import LINK_KIND, LinkRecord, decode_link
-from linker.probe import Found, Probe
-from linker.serving import Serving
+from linker.records.link_state import LINK_KIND, LinkRecord, decode_link
+from linker.region_client import Effects, RegionClient
 
 
 class Linker:
     """`step` is the only way in; `deadline` is when it wants `TimeReached`."""
 
     def __init__(self, view: RegionView, rng: Rng) -> None:
-        self.links: dict[str, DestinationLink] = {}
-        self._desk = Desk(view, rng)
-        self._administration = Administration(self._desk, self)
-        self._servings: dict[Stream, Serving] = {}
-        self._probes: dict[Stream, Probe] = {}
+        self.links: dict[str, LinkCoordinator] = {}
+        self._region = RegionClient(view, rng)
+        self._administration = Administration(self._region, self)
+        self._servings: dict[Stream, SourceStream] = {}
+        self._probes: dict[Stream, SourceProbe] = {}
         self._last_stream: Stream = 0
         self._ready = False
 
     @property
     def deadline(self) -> Instant | None:
-        return self._desk.timers.deadline
+        return self._region.timers.deadline
 
     @property
     def follows_logs(self) -> bool:
@@ -72,14 +72,14 @@ class Linker:
             ):  # the most frequent first
                 return self._on_region(event, now)
             case Placed() | PlaceRefused() | HighWatermarkRead() | Proposed() | OffsetsPlaced():
-                return self._desk.answered(event, now)
+                return self._region.answered(event, now)
             case FrameArrived() | StreamDialed() | StreamLost() | ChunkSent():
                 return self._on_stream(event, now)
             case TimeReached():
-                acts = self._desk.timers.due(now)
+                acts = self._region.timers.due(now)
                 return [effect for act in acts for effect in act(now)]
             case StreamAccepted(stream):
-                self._servings[stream] = Serving(self._desk, stream)
+                self._servings[stream] = SourceStream(self._region, stream)
                 return []
             case AdminAsked():
                 return self._on_admin(event, now)
@@ -98,7 +98,7 @@ class Linker:
         """Take over what the metadata log says of links."""
         effects: Effects = []
         found: dict[str, None] = {}
-        for (kind, name), document in list(self._desk.view.image.documents.items()):
+        for (kind, name), document in list(self._region.view.image.documents.items()):
             if kind != LINK_KIND:
                 continue
             found[name] = None
@@ -111,8 +111,8 @@ class Linker:
                 continue
             if link is not None:
                 effects += self.links.pop(name).dialing.close(now)
-            self.links[name] = DestinationLink(
-                self._desk, record, document.version, self.new_stream
+            self.links[name] = LinkCoordinator(
+                self._region, record, document.version, self.new_stream
             )
             effects += self.links[name].begin(now)
         for name in [name for name in self.links if name not in found]:
@@ -127,7 +127,7 @@ class Linker:
             del self._probes[stream]
             return found(answer, at)
 
-        self._probes[stream] = Probe(self._desk, stream, record, config, answered)
+        self._probes[stream] = SourceProbe(self._region, stream, record, config, answered)
         return self._probes[stream].begin(now)
 
     def _on_admin(self, event: AdminAsked, now: Instant) -> Effects:
@@ -154,7 +154,7 @@ class Linker:
 
     def _on_served(
         self,
-        serving: Serving,
+        serving: SourceStream,
         event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
         now: Instant,
     ) -> Effects:
@@ -173,7 +173,7 @@ class Linker:
 
     def _on_probed(
         self,
-        probe: Probe,
+        probe: SourceProbe,
         event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
         now: Instant,
     ) -> Effects:
@@ -188,7 +188,7 @@ class Linker:
 
     def _on_dialed(
         self,
-        link: DestinationLink,
+        link: LinkCoordinator,
         event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
         now: Instant,
     ) -> Effects:

@@ -24,7 +24,7 @@ from brokers.wire.primitives import (
     read_varint_rest,
     skip_tags,
 )
-from brokers.wire.source import Source
+from brokers.wire.source import PythonSource
 from brokers.wire.tables import Field, Struct
 
 # (buffer, position, limit) -> (message, next position)
@@ -48,7 +48,7 @@ def compile_decoder(layout: Layout) -> Decode:
     return source.function("decode", f"decode {layout.title}")
 
 
-def decoder_source(layout: Layout) -> Source:
+def decoder_source(layout: Layout) -> PythonSource:
     """The text of that decoder, for reading."""
     writer = DecoderWriter(layout)
     with writer.source.block("def decode(buffer, position, limit):"):
@@ -64,7 +64,7 @@ class DecoderWriter:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.source = Source(NAMES)
+        self.source = PythonSource(NAMES)
         self._targets: list[str] = []
         self._codes: list[str] = []
         self._afterwards: list[str] = []

@@ -13,7 +13,7 @@ from brokers.wire.defaults import default_expression, is_struct
 from brokers.wire.layout import CODES, Layout
 from brokers.wire.message import Chunk, Message, Records
 from brokers.wire.primitives import ZERO_UUID, WireError, write_unsigned_varint
-from brokers.wire.source import Source
+from brokers.wire.source import PythonSource
 from brokers.wire.tables import Field, Struct
 
 # message -> chunks
@@ -33,7 +33,7 @@ def compile_encoder(layout: Layout) -> Encode:
     return encoder_source(layout).function("encode", f"encode {layout.title}")
 
 
-def encoder_source(layout: Layout) -> Source:
+def encoder_source(layout: Layout) -> PythonSource:
     """The text of that encoder, for reading."""
     writer = EncoderWriter(layout)
     source = writer.source
@@ -69,7 +69,7 @@ class EncoderWriter:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.source = Source(NAMES)
+        self.source = PythonSource(NAMES)
         self._values: list[str] = []
         self._codes: list[str] = []
 

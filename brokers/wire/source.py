@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 
-class Source:
+class PythonSource:
     """An indented text under construction, the values it refers to, and fresh variable names."""
 
     def __init__(self, names: Mapping[str, object]) -> None:

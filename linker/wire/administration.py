@@ -7,7 +7,7 @@ from google.protobuf.message import DecodeError
 
 from brokers.ids import TopicPartition
 from brokers.region import Standing
-from linker.admin import (
+from linker.commands import (
     AlterLinkConfigs,
     Answer,
     ChangeMirrors,
@@ -32,8 +32,8 @@ from linker.admin import (
     Topics,
 )
 from linker.errors import LinkRefusal
-from linker.holes import Hole
-from linker.mirror import Cut
+from linker.records.hole_ledger import Hole
+from linker.records.mirror_state import Cut
 from linker.wire.v1 import admin_pb2 as pb
 
 SERVICE_PREFIX: Final = "/linker.wire.v1.Admin/"

@@ -20,8 +20,8 @@ from linker.frames import (
     Frame,
     GroupOffsets,
     Hello,
+    OffsetBounds,
     Refused,
-    Standing,
     Subscribe,
     TopicState,
     Unsubscribe,
@@ -137,7 +137,7 @@ def _read_varint(data: bytes, position: int) -> tuple[int, int]:
     raise FrameError("a number without an end")
 
 
-def _standing(standing: Standing) -> pb.Standing:
+def _standing(standing: OffsetBounds) -> pb.Standing:
     return pb.Standing(
         log_start_offset=standing.log_start_offset,
         high_watermark=standing.high_watermark,
@@ -145,8 +145,10 @@ def _standing(standing: Standing) -> pb.Standing:
     )
 
 
-def _from_standing(message: pb.Standing) -> Standing:
-    return Standing(message.log_start_offset, message.high_watermark, message.last_stable_offset)
+def _from_standing(message: pb.Standing) -> OffsetBounds:
+    return OffsetBounds(
+        message.log_start_offset, message.high_watermark, message.last_stable_offset
+    )
 
 
 def _hello(frame: Hello) -> pb.Frame:

@@ -6,7 +6,7 @@ from types import ModuleType
 
 from brokers.ids import Offset, TopicPartition
 from federation.promises import PROMISES
-from linker.mirror import MirrorState
+from linker.records.mirror_state import MirrorState
 from tests.sim.checks import (
     p1_acknowledged_survives,
     p2_same_bytes,

@@ -19,7 +19,7 @@ from brokers.wire.messages.topics import (
     CreatePartitionsTopic,
     CreateTopicsRequest,
 )
-from linker.admin import (
+from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
     Command,
@@ -30,7 +30,7 @@ from linker.admin import (
 )
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
-from linker.mirror import MirrorState
+from linker.records.mirror_state import MirrorState
 from tests.sim.clients import Client
 from tests.sim.evidence import Region
 from tests.sim.federation import LINK, SOURCE, TOPIC, Federation

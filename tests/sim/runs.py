@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from linker.mirror import MirrorState
+from linker.records.mirror_state import MirrorState
 from tests.sim import court
 from tests.sim.evidence import Region, committed, log_start
 from tests.sim.federation import Federation

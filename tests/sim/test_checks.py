@@ -8,9 +8,9 @@ import pytest
 from brokers.groups.records import OffsetRecord, encode
 from brokers.ids import OFFSETS_TOPIC, OffsetAndMetadata, TopicPartition
 from brokers.records.builder import NewRecord, build_batch
-from linker.admin import MirrorDescription
-from linker.holes import Hole, HoleCause
-from linker.mirror import Cut, CutKind, CutPartition, MirrorRecord, MirrorState
+from linker.commands import MirrorDescription
+from linker.records.hole_ledger import Hole, HoleCause
+from linker.records.mirror_state import Cut, CutKind, CutPartition, MirrorRecord, MirrorState
 from tests.sim import court
 from tests.sim.disks import Disk
 from tests.sim.evidence import Chronicle, Region, batches

@@ -30,7 +30,6 @@ MAPS_YET = frozenset(
         "brokers.wire",
         "federation.commands",
         "federation.demo",
-        "linker",
         "linker.shell",
     }
 )

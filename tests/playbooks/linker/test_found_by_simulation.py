@@ -4,7 +4,7 @@ import pytest
 
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.region import PartitionState
-from linker.admin import (
+from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
     CreateLink,
@@ -16,7 +16,7 @@ from linker.admin import (
 )
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
-from linker.mirror import MirrorState
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, Unlucky, World, caught_up, linked
 from tests.sim.files import SimFiles

@@ -5,8 +5,13 @@ import random
 import pytest
 
 from brokers.ids import TopicPartition
-from linker.admin import AlterLinkConfigs, ChangeMirrors, CreateMirror, DescribeLink
-from linker.mirror import MirrorState
+from linker.commands import (
+    AlterLinkConfigs,
+    ChangeMirrors,
+    CreateMirror,
+    DescribeLink,
+)
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 

@@ -1,7 +1,7 @@
 """P8: whatever a mirror skips is in the hole ledger, with its cause, before the mirror goes on."""
 
 from brokers.ids import TopicPartition
-from linker.holes import Hole, HoleCause
+from linker.records.hole_ledger import Hole, HoleCause
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 

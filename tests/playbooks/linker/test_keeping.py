@@ -3,9 +3,9 @@
 import pytest
 
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
-from linker.admin import ChangeMirrors
+from linker.commands import ChangeMirrors
 from linker.events import AdminAsked
-from linker.mirror import MirrorState
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Unlucky, World, caught_up, linked
 

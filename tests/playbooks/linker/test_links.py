@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from linker.admin import (
+from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
     CreateLink,
@@ -17,7 +17,7 @@ from linker.admin import (
     ListMirrors,
 )
 from linker.errors import LinkRefusal
-from linker.mirror import MirrorState
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 

@@ -8,7 +8,7 @@ from brokers.events import Request
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.commands import ResourceType
 from brokers.wire.messages import configs, topics
-from linker.admin import (
+from linker.commands import (
     ChangeMirrors,
     CreateLink,
     CreateMirror,

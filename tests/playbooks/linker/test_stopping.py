@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from brokers.ids import TopicPartition
-from linker.admin import ChangeMirrors, DeleteLink, TopicResult, Topics
+from linker.commands import ChangeMirrors, DeleteLink, TopicResult, Topics
 from linker.events import AdminAsked
-from linker.mirror import CutKind, MirrorState
+from linker.records.mirror_state import CutKind, MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 

@@ -4,10 +4,16 @@ import pytest
 
 from brokers.records.batch import iter_headers
 from brokers.records.builder import NewRecord, build_batch
-from linker.admin import AlterLinkConfigs, ChangeMirrors, CreateLink, CreateMirror, DescribeMirror
+from linker.commands import (
+    AlterLinkConfigs,
+    ChangeMirrors,
+    CreateLink,
+    CreateMirror,
+    DescribeMirror,
+)
 from linker.errors import LinkRefusal, MirrorError
 from linker.events import AdminAsked
-from linker.mirror import MirrorState
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 

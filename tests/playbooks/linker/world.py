@@ -14,7 +14,13 @@ from brokers.node.broker import Broker
 from brokers.records.batch import iter_headers
 from brokers.region import Ready
 from federation.node import RegionNode
-from linker.admin import Command, CreateLink, CreateMirror, DescribeMirror, MirrorDescription
+from linker.commands import (
+    Command,
+    CreateLink,
+    CreateMirror,
+    DescribeMirror,
+    MirrorDescription,
+)
 from linker.errors import LinkError
 from linker.events import (
     AdminAnswered,

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from linker.admin import Links, ListLinks
+from linker.commands import Links, ListLinks
 from linker.errors import LinkError
 from linker.events import (
     AdminAnswered,
@@ -18,7 +18,7 @@ from linker.events import (
     StreamDialed,
     StreamLost,
 )
-from linker.frames import Chunk, Hello, Standing, Welcome
+from linker.frames import Chunk, Hello, OffsetBounds, Welcome
 from linker.shell.administrator import Administrator
 from linker.shell.client import Dialer
 from linker.shell.server import LinkServer
@@ -88,7 +88,7 @@ def test_frames_cross_both_ways_in_order() -> None:
     async def scene(here: Node, there: Node, address: str) -> None:
         stream = await dialed(here, there, address)
         chunks = [
-            Chunk(1, index, index + 1, 0, False, Standing(0, 1, 1), 5, bytes([index]) * 300_000)
+            Chunk(1, index, index + 1, 0, False, OffsetBounds(0, 1, 1), 5, bytes([index]) * 300_000)
             for index in range(20)
         ]
         there.do(Send(stream, Welcome("west")))

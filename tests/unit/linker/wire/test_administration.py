@@ -7,7 +7,7 @@ import pytest
 
 from brokers.ids import TopicPartition
 from brokers.region import Standing
-from linker.admin import (
+from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
     Configs,
@@ -31,8 +31,8 @@ from linker.admin import (
     Topics,
 )
 from linker.errors import LinkRefusal, MirrorError
-from linker.holes import Hole, HoleCause
-from linker.mirror import (
+from linker.records.hole_ledger import Hole, HoleCause
+from linker.records.mirror_state import (
     Cut,
     CutKind,
     CutPartition,

@@ -10,7 +10,7 @@ from brokers.ids import OffsetAndMetadata, TopicPartition
 from linker import frames
 from linker.errors import MirrorError
 from linker.filters import Filter, Pattern
-from linker.frames import Chunk, Standing
+from linker.frames import Chunk, OffsetBounds
 from linker.wire.frames import FrameError, decode, encode
 from linker.wire.v1 import link_pb2
 
@@ -20,7 +20,7 @@ INT32 = st.integers(-(2**31), 2**31 - 1)
 EPOCHS = st.integers(-(2**31), 2**30)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 UINT = st.integers(0, 2**64 - 1)
-STANDINGS = st.builds(Standing, SIGNED, SIGNED, SIGNED)
+STANDINGS = st.builds(OffsetBounds, SIGNED, SIGNED, SIGNED)
 PARTITIONS = st.builds(TopicPartition, TEXT, INT32)
 COMMITS = st.builds(OffsetAndMetadata, SIGNED, INT32, TEXT, SIGNED)
 FILTERS = st.builds(Filter, TEXT, st.sampled_from(Pattern), st.booleans())
@@ -81,7 +81,7 @@ def test_a_chunk_comes_back_as_it_was_and_protobuf_reads_the_same(chunk: Chunk) 
 
 
 def test_the_data_of_a_chunk_is_not_copied_on_the_way_in() -> None:
-    data = encode(Chunk(1, 2, 3, 4, True, Standing(0, 9, 9), 5, b"x" * 1000))
+    data = encode(Chunk(1, 2, 3, 4, True, OffsetBounds(0, 9, 9), 5, b"x" * 1000))
     chunk = decode(data)
     assert isinstance(chunk, Chunk)
     assert isinstance(chunk.data, memoryview)
@@ -89,7 +89,7 @@ def test_the_data_of_a_chunk_is_not_copied_on_the_way_in() -> None:
 
 
 def test_a_chunk_of_many_megabytes_has_a_length_of_many_bytes() -> None:
-    chunk = Chunk(1, 2, 3, 4, True, Standing(0, 9, 9), 5, bytes(20 << 20))
+    chunk = Chunk(1, 2, 3, 4, True, OffsetBounds(0, 9, 9), 5, bytes(20 << 20))
     assert decode(encode(chunk)) == chunk
 
 
@@ -121,8 +121,8 @@ def test_a_chunk_that_was_cut_or_changed_is_a_chunk_or_refused(chunk: Chunk, dra
     [
         frames.TopicState("orders", b"abc", 1),
         frames.TopicState("orders", b"0123456789abcdef", 1, {}, (2**31 - 1,)),
-        frames.Agreed(1, 0, 2**31 - 1, Standing(0, 0, 0), 5),
-        Chunk(1, 2, 3, 2**31 - 1, True, Standing(0, 9, 9), 5, b"x"),
+        frames.Agreed(1, 0, 2**31 - 1, OffsetBounds(0, 0, 0), 5),
+        Chunk(1, 2, 3, 2**31 - 1, True, OffsetBounds(0, 9, 9), 5, b"x"),
     ],
 )
 def test_a_topic_id_that_is_none_and_a_leader_epoch_without_a_next_one_are_refused(

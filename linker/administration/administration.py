@@ -1,0 +1,65 @@
+"""What operators ask, handed to who carries it out. Refusals are answers; nothing is left half-made."""
+
+from brokers.ids import Instant
+from linker.administration.link_administration import LinkAdministration
+from linker.administration.mirror_administration import MirrorAdministration
+from linker.administration.registry import Registry, Respond
+from linker.administration.replicas import replicas
+from linker.commands import (
+    AlterLinkConfigs,
+    ChangeMirrors,
+    Command,
+    CreateLink,
+    CreateMirror,
+    DeleteLink,
+    DescribeLink,
+    DescribeLinkConfigs,
+    DescribeMirror,
+    DescribeReplicas,
+    ListLinks,
+    ListMirrors,
+)
+from linker.errors import LinkRefusal
+from linker.region_client import Effects, RegionClient
+
+
+class Administration:
+    """One per region."""
+
+    def __init__(self, region: RegionClient, registry: Registry) -> None:
+        self._view = region.view
+        self._links = LinkAdministration(region, registry)
+        self._mirrors = MirrorAdministration(region, registry)
+
+    def ask(self, command: Command, respond: Respond, now: Instant) -> Effects:
+        """`respond` is called once."""
+        try:
+            return self._ask(command, respond, now)
+        except LinkRefusal as refusal:
+            return respond(refusal, now)
+
+    def _ask(self, command: Command, respond: Respond, now: Instant) -> Effects:
+        match command:
+            case CreateLink():
+                return self._links.create(command, respond, now)
+            case DeleteLink():
+                return self._links.delete(command, respond, now)
+            case AlterLinkConfigs():
+                return self._links.alter_configs(command, respond, now)
+            case ListLinks():
+                return respond(self._links.listing(), now)
+            case DescribeLink(name):
+                return respond(self._links.describe(name), now)
+            case DescribeLinkConfigs(name):
+                return respond(self._links.configs(name), now)
+            case CreateMirror():
+                return self._mirrors.create(command, respond, now)
+            case ChangeMirrors():
+                return self._mirrors.change(command, respond, now)
+            case ListMirrors():
+                return respond(self._mirrors.listing(command, now), now)
+            case DescribeMirror(topic):
+                return respond(self._mirrors.describe(topic, now), now)
+            case DescribeReplicas(topics):
+                names = topics or tuple(self._view.image.topics_by_name)
+                return respond(replicas(self._view, names, now), now)

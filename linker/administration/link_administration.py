@@ -1,0 +1,230 @@
+"""Links: created, described, changed, deleted. The source is asked who it is before a link is made."""
+
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from brokers.errors import Refusal
+from brokers.ids import Instant
+from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from linker import config
+from linker.administration import status
+from linker.administration.registry import (
+    Registry,
+    Respond,
+    change_each,
+    find_link,
+    result,
+    sorted_links,
+    undecided,
+)
+from linker.commands import (
+    AlterLinkConfigs,
+    Configs,
+    CreateLink,
+    DeleteLink,
+    LinkDescription,
+    Links,
+    Topics,
+)
+from linker.config import LinkConfig, LinkConfigError
+from linker.control.link_coordinator import LinkCoordinator
+from linker.errors import SEVERAL_NODES, LinkError, LinkRefusal
+from linker.records.link_state import LINK_KIND, LinkRecord
+from linker.records.mirror_state import LIVE, MirrorState
+from linker.region_client import Effects, RegionClient
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
+
+class LinkAdministration:
+    """One per region. Every question is answered through `respond`, once; or raises LinkRefusal."""
+
+    def __init__(self, region: RegionClient, registry: Registry) -> None:
+        self._region = region
+        self._registry = registry
+
+    def listing(self) -> Links:
+        return Links(tuple(status.describe_link(one) for one in sorted_links(self._registry)))
+
+    def describe(self, name: str) -> LinkDescription:
+        return status.describe_link(find_link(self._registry, name))
+
+    def configs(self, name: str) -> Configs:
+        return Configs(tuple(find_link(self._registry, name).config.effective()))
+
+    def create(self, command: CreateLink, respond: Respond, now: Instant) -> Effects:
+        if not _NAME.fullmatch(command.name):
+            raise LinkRefusal(
+                "INVALID_CLUSTER_LINK",
+                f"{command.name!r} cannot name a link",
+                hint="1 to 249 of A-Z a-z 0-9 . _ -",
+            )
+        if len(self._region.view.image.brokers) > 1:
+            raise LinkRefusal("INVALID_REQUEST", SEVERAL_NODES, hint="link two one-node regions")
+        if command.name in self._registry.links:
+            raise LinkRefusal(
+                "CLUSTER_LINK_EXISTS",
+                f"link {command.name} exists",
+                hint="choose another name, or change it with `causeway link configs`",
+            )
+        parsed = _parse(command.configs)
+        record = LinkRecord(
+            command.name, self._new_id(), command.source_cluster_id, command.configs, now
+        )
+        found = partial(self._on_probed, command, record, respond)
+        if command.skip_validation:
+            return found(command.source_cluster_id, now)
+        return self._registry.probe(record, parsed, found, now)
+
+    def _new_id(self) -> str:
+        """22 characters, as Kafka writes its ids."""
+        identity = UUID(bytes=self._region.rng.randbytes(16), version=4)
+        return urlsafe_b64encode(identity.bytes).decode().rstrip("=")
+
+    def _on_probed(
+        self,
+        command: CreateLink,
+        record: LinkRecord,
+        respond: Respond,
+        source_cluster_id: str | LinkRefusal,
+        now: Instant,
+    ) -> Effects:
+        if isinstance(source_cluster_id, LinkRefusal):
+            return respond(source_cluster_id, now)
+        record = replace(record, source_cluster_id=source_cluster_id)
+        if command.validate_only:
+            return respond(_not_created(record), now)
+        item = DocumentChange(
+            kind=LINK_KIND, name=record.name, body=record.encode(), expected_version=0
+        )
+        created = partial(self._on_link_created, record.name, respond)
+        return [self._region.propose(PutDocuments((item,)), created)]
+
+    def _on_link_created(
+        self, name: str, respond: Respond, result: object, now: Instant
+    ) -> Effects:
+        if isinstance(result, Refusal):
+            return respond(undecided(result, f"link {name} was not created"), now)
+        effects = self._registry.follow_links(now)
+        link = self._registry.links[name]
+        return effects + link.when_tried(lambda at: respond(status.describe_link(link), at), now)
+
+    def delete(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
+        link = find_link(self._registry, command.name)
+        live = [mirror for mirror in link.mirrors.values() if mirror.record.state in LIVE]
+        pending = [one.topic for one in live if one.record.state is MirrorState.PENDING_STOPPED]
+        if pending:
+            raise LinkRefusal(
+                "INVALID_REQUEST",
+                f"link {link.name} is stopping {', '.join(pending)}",
+                hint="wait until they are STOPPED, or fail them over",
+            )
+        if live and not command.force:
+            raise LinkRefusal(
+                "CLUSTER_LINK_IN_USE",
+                f"link {link.name} has live mirror topics: {', '.join(one.topic for one in live)}",
+                hint="promote or fail them over first, or delete with --force, which fails them over",
+            )
+        if link.making:
+            raise LinkRefusal(
+                "CLUSTER_LINK_IN_USE",
+                f"link {link.name} is making mirror topics: {', '.join(sorted(link.making))}",
+                hint="ask again when they are made",
+            )
+        if command.validate_only:
+            return respond(Topics(tuple(result(mirror) for mirror in live)), now)
+        link.leaving = True  # a mirror made from here on would be left without a link
+        return change_each(
+            [(mirror, partial(link.stoppings[mirror.topic].failover)) for mirror in live],
+            partial(self._on_emptied, link, respond),
+            now,
+        )
+
+    def _on_emptied(
+        self, link: LinkCoordinator, respond: Respond, topics: Topics, now: Instant
+    ) -> Effects:
+        if any(one.refusal is not None for one in topics.topics):
+            link.leaving = False
+            return respond(topics, now)
+        item = DocumentChange(
+            kind=LINK_KIND, name=link.name, body=None, expected_version=link.version
+        )
+        return [
+            self._region.propose(
+                PutDocuments((item,)), partial(self._on_deleted, link, respond, topics)
+            )
+        ]
+
+    def _on_deleted(
+        self,
+        link: LinkCoordinator,
+        respond: Respond,
+        topics: Topics,
+        result: object,
+        now: Instant,
+    ) -> Effects:
+        if isinstance(result, Refusal):
+            link.leaving = False
+            return respond(undecided(result, f"link {link.name} was not deleted"), now)
+        return self._registry.follow_links(now) + respond(topics, now)
+
+    def alter_configs(self, command: AlterLinkConfigs, respond: Respond, now: Instant) -> Effects:
+        link = find_link(self._registry, command.name)
+        try:
+            fresh = config.altered(link.config, command.sets, command.deletes)
+        except LinkConfigError as error:
+            raise _invalid(error) from None
+        answer = Configs(tuple(fresh.effective()))
+        if command.validate_only:
+            return respond(answer, now)
+        item = DocumentChange(
+            kind=LINK_KIND,
+            name=link.name,
+            body=replace(link.record, configs=fresh.given).encode(),
+            expected_version=link.version,
+        )
+        altered = partial(self._on_altered, link.name, answer, respond)
+        return [self._region.propose(PutDocuments((item,)), altered)]
+
+    def _on_altered(
+        self, name: str, answer: Configs, respond: Respond, result: object, now: Instant
+    ) -> Effects:
+        if isinstance(result, Refusal):
+            return respond(undecided(result, f"link {name} was not changed"), now)
+        return self._registry.follow_links(now) + respond(answer, now)
+
+
+def _parse(given: Mapping[str, str]) -> LinkConfig:
+    try:
+        return config.parse(given)
+    except LinkConfigError as error:
+        raise _invalid(error) from None
+
+
+def _invalid(error: LinkConfigError) -> LinkRefusal:
+    return LinkRefusal(
+        "INVALID_CONFIG",
+        "the link's configuration has problems",
+        hint="`causeway link configs` shows every name and value",
+        problems=error.problems,
+    )
+
+
+def _not_created(record: LinkRecord) -> LinkDescription:
+    return LinkDescription(
+        name=record.name,
+        link_id="",
+        source_cluster_id=record.source_cluster_id,
+        state="UNKNOWN",
+        error=LinkError.NO_ERROR.value,
+        because="validated, not created",
+        topics=(),
+        category_counts={},
+        tasks=(),
+        created_at=record.created_at,
+    )

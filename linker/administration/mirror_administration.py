@@ -1,0 +1,321 @@
+"""Mirror topics: created, described, paused, resumed, promoted, failed over.
+
+A mirror's record is written before its topic, so a crash between the two leaves a wish that the next start fulfils.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from brokers.errors import Refusal
+from brokers.ids import Instant
+from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from linker.administration import status
+from linker.administration.registry import (
+    Change,
+    Registry,
+    Respond,
+    change_each,
+    find_link,
+    find_mirror,
+    not_allowed,
+    result,
+    sorted_links,
+    undecided,
+)
+from linker.commands import (
+    ChangeMirrors,
+    CreateMirror,
+    ListMirrors,
+    MirrorDescription,
+    Mirrors,
+    Topics,
+)
+from linker.control.failover import PROMOTE_TIMEOUT_MS, Answered, changed_meanwhile
+from linker.control.link_coordinator import LinkCoordinator
+from linker.control.mirror_topic import MirrorTopic, creation, refusal_of
+from linker.errors import LinkRefusal
+from linker.frames import TopicState
+from linker.records.mirror_state import (
+    LIVE,
+    MIRROR_KIND,
+    TRANSITIONS,
+    MirrorRecord,
+    MirrorState,
+    MirrorTrigger,
+    decode_mirror,
+)
+from linker.region_client import Effects, RegionClient
+
+_TRIGGERS: Final = {
+    "pause": MirrorTrigger.PAUSE,
+    "resume": MirrorTrigger.RESUME,
+    "promote": MirrorTrigger.PROMOTE,
+    "failover": MirrorTrigger.FAILOVER,
+}
+
+
+class MirrorAdministration:
+    """One per region. Every question is answered through `respond`, once; or raises LinkRefusal."""
+
+    def __init__(self, region: RegionClient, registry: Registry) -> None:
+        self._region = region
+        self._registry = registry
+
+    def describe(self, topic: str, now: Instant) -> MirrorDescription:
+        for link in sorted_links(self._registry):
+            if topic in link.mirrors:
+                return status.describe_mirror(self._region, link, link.mirrors[topic], now)
+        found = self._region.view.image.documents.get((MIRROR_KIND, topic))
+        if found is None:
+            raise LinkRefusal(
+                "UNKNOWN_TOPIC_OR_PARTITION",
+                f"{topic!r} is not a mirror topic of this region",
+                hint="`causeway mirror list` names those there are",
+            )
+        return self._left_behind(decode_mirror(topic, found.body))
+
+    def _left_behind(self, record: MirrorRecord) -> MirrorDescription:
+        """A stopped mirror whose link was deleted: its record stays, with the cut."""
+        return MirrorDescription(
+            record=record, shown=record.state, reason=record.reason, lags=(), holes=()
+        )
+
+    def listing(self, command: ListMirrors, now: Instant) -> Mirrors:
+        if command.state and command.state.upper() not in MirrorState.__members__:
+            raise LinkRefusal(
+                "INVALID_REQUEST",
+                f"{command.state!r} is not a mirror topic state",
+                hint=f"one of {', '.join(state.value for state in MirrorState)}",
+            )
+        links = (
+            [find_link(self._registry, command.link)]
+            if command.link
+            else sorted_links(self._registry)
+        )
+        found = [
+            status.describe_mirror(self._region, link, link.mirrors[topic], now)
+            for link in links
+            for topic in sorted(link.mirrors)
+        ]
+        if not command.link:
+            found += self._orphans()
+        if command.state:
+            found = [one for one in found if one.shown.value == command.state.upper()]
+        return Mirrors(tuple(found))
+
+    def _orphans(self) -> list[MirrorDescription]:
+        records = [
+            decode_mirror(name, found.body)
+            for (kind, name), found in self._region.view.image.documents.items()
+            if kind == MIRROR_KIND
+        ]
+        return [self._left_behind(one) for one in records if one.link not in self._registry.links]
+
+    def create(self, command: CreateMirror, respond: Respond, now: Instant) -> Effects:
+        link = find_link(self._registry, command.link)
+        source_topic = command.source_topic or command.mirror_topic.removeprefix(link.config.prefix)
+        if command.mirror_topic != link.config.prefix + source_topic:
+            raise LinkRefusal(
+                "INVALID_REQUEST",
+                f"the mirror of {source_topic} on link {link.name} must be called "
+                f"{link.config.prefix + source_topic}",
+                hint="mirrors keep the source's name, behind the link's cluster.link.prefix",
+            )
+        self._check_free(command.mirror_topic)
+        in_step = link.config.value("topic.config.sync.include")
+        if clash := sorted(set(command.configs) & set(in_step)):
+            raise LinkRefusal(
+                "INVALID_CONFIG",
+                f"kept in step with the source: {', '.join(clash)}",
+                hint="set them at the source, or leave them out of topic.config.sync.include",
+            )
+        inquirer = partial(self._on_source_topic, command, source_topic, respond)
+        return link.inquire(source_topic, inquirer, now)
+
+    def _check_free(self, topic: str) -> None:
+        if topic in self._region.view.image.topics_by_name:
+            raise LinkRefusal(
+                "TOPIC_ALREADY_EXISTS",
+                f"topic {topic} exists in this region",
+                hint="a mirror needs a free name: delete the topic, or use a link with a prefix",
+            )
+        found = self._region.view.image.documents.get((MIRROR_KIND, topic))
+        if found is not None and decode_mirror(topic, found.body).state in LIVE:
+            raise LinkRefusal(
+                "TOPIC_ALREADY_EXISTS",
+                f"{topic} is a mirror topic already, whose topic is being made",
+                hint="`causeway mirror describe` shows how far it is",
+            )
+
+    def _on_source_topic(
+        self,
+        command: CreateMirror,
+        source_topic: str,
+        respond: Respond,
+        state: TopicState | None,
+        now: Instant,
+    ) -> Effects:
+        try:
+            record = self._new_mirror(command, source_topic, state, now)
+        except LinkRefusal as refusal:
+            return respond(refusal, now)
+        assert state is not None
+        if command.validate_only:
+            shown = MirrorDescription(
+                record=record, shown=record.state, reason="", lags=(), holes=()
+            )
+            return respond(shown, now)
+        find_link(self._registry, record.link).making.append(record.topic)
+        known = self._region.view.image.documents.get((MIRROR_KIND, record.topic))
+        item = DocumentChange(
+            kind=MIRROR_KIND,
+            name=record.topic,
+            body=record.encode(),
+            expected_version=known.version if known is not None else 0,
+        )
+        wished = partial(self._on_wished, command, record, state, respond)
+        return [self._region.propose(PutDocuments((item,)), wished)]
+
+    def _new_mirror(
+        self, command: CreateMirror, source_topic: str, state: TopicState | None, now: Instant
+    ) -> MirrorRecord:
+        link = find_link(self._registry, command.link)
+        if state is None:
+            because = link.dialing.because or link.dialing.state.value
+            raise LinkRefusal(
+                "CLUSTER_LINK_UNAVAILABLE",
+                f"link {link.name} does not reach its source: {because}",
+                hint=f"`causeway link describe {link.name}` shows why",
+            )
+        if not state.topic_id:
+            raise LinkRefusal(
+                "UNKNOWN_TOPIC_OR_PARTITION",
+                f"the source region has no topic {source_topic}",
+                hint="create it there first, or check the name",
+            )
+        if link.leaving:
+            raise LinkRefusal(
+                "CLUSTER_LINK_NOT_FOUND",
+                f"link {link.name} is being deleted",
+                hint="`causeway link list` names those that stay",
+            )
+        self._check_free(command.mirror_topic)
+        return MirrorRecord(
+            topic=command.mirror_topic,
+            link=link.name,
+            source_topic=source_topic,
+            source_topic_id=UUID(bytes=state.topic_id),
+            created_at=now,
+            state=MirrorState.ACTIVE,
+            since=now,
+        )
+
+    def _on_wished(
+        self,
+        command: CreateMirror,
+        record: MirrorRecord,
+        state: TopicState,
+        respond: Respond,
+        result: object,
+        now: Instant,
+    ) -> Effects:
+        link = self._registry.links[record.link]
+        if isinstance(result, Refusal):
+            link.making.remove(record.topic)
+            return respond(undecided(result, f"mirror {record.topic} was not created"), now)
+        effects = link.follow_documents(now)
+        link.mirrors[record.topic].begin_making()
+        command_for_topic = creation(record.topic, link, state, command.configs)
+        made = partial(self._on_topic_made, record, respond)
+        return [*effects, self._region.propose(command_for_topic, made)]
+
+    def _on_topic_made(
+        self, record: MirrorRecord, respond: Respond, result: object, now: Instant
+    ) -> Effects:
+        link = self._registry.links.get(record.link)
+        because = refusal_of(result)
+        if because is None and link is not None and record.topic in link.mirrors:
+            mirror = link.mirrors[record.topic]
+            link.making.remove(record.topic)
+            effects = mirror.made(now)
+            return effects + respond(status.describe_mirror(self._region, link, mirror, now), now)
+        code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
+        refusal = LinkRefusal(code, f"topic {record.topic} was not made: {because}")
+        item = DocumentChange(kind=MIRROR_KIND, name=record.topic, body=None)
+        withdrawn = partial(self._on_withdrawn, record, refusal, respond)
+        return [self._region.propose(PutDocuments((item,)), withdrawn)]
+
+    def _on_withdrawn(
+        self,
+        record: MirrorRecord,
+        refusal: LinkRefusal,
+        respond: Respond,
+        _: object,
+        now: Instant,
+    ) -> Effects:
+        """A disk that refused the topic may refuse this too: the wish then stays, and is tried again."""
+        link = self._registry.links.get(record.link)
+        effects: Effects = []
+        if link is not None:
+            link.making.remove(record.topic)
+            effects += link.follow_documents(now)
+            if record.topic in link.mirrors:
+                effects += link.mirrors[record.topic].made(now)
+        return effects + respond(refusal, now)
+
+    def change(self, command: ChangeMirrors, respond: Respond, now: Instant) -> Effects:
+        link = find_link(self._registry, command.link)
+        trigger = _TRIGGERS[command.verb]
+        names = command.topics or tuple(
+            sorted(topic for topic, one in link.mirrors.items() if one.record.state in LIVE)
+        )
+        mirrors = [find_mirror(link, topic) for topic in dict.fromkeys(names)]
+        if command.validate_only:
+            results = [
+                result(mirror, not_allowed(mirror, trigger, command.verb)) for mirror in mirrors
+            ]
+            return respond(Topics(tuple(results)), now)
+        timeout_ms = command.timeout_ms or PROMOTE_TIMEOUT_MS
+        changes = [
+            (mirror, self._change(link, mirror, trigger, command.verb, timeout_ms))
+            for mirror in mirrors
+        ]
+        return change_each(changes, respond, now)
+
+    def _change(
+        self,
+        link: LinkCoordinator,
+        mirror: MirrorTopic,
+        trigger: MirrorTrigger,
+        verb: str,
+        timeout_ms: int,
+    ) -> Change:
+        stopping = link.stoppings[mirror.topic]
+        if trigger is MirrorTrigger.FAILOVER:
+            return stopping.failover
+        if trigger is MirrorTrigger.PROMOTE:
+            return partial(stopping.promote, timeout_ms)
+        return partial(self._turn, mirror, trigger, verb)
+
+    def _turn(
+        self,
+        mirror: MirrorTopic,
+        trigger: MirrorTrigger,
+        verb: str,
+        answered: Answered,
+        now: Instant,
+    ) -> Effects:
+        """Pause or resume."""
+        refusal = not_allowed(mirror, trigger, verb)
+        if refusal is not None:
+            return answered(refusal, now)
+        target = TRANSITIONS[mirror.record.state, trigger]
+        # What is so already is written too: an earlier change whose outcome nobody knew may yet turn up.
+        since = mirror.record.since if target is mirror.record.state else now
+
+        def written(refusal: Refusal | None, at: Instant) -> Effects:
+            return answered(changed_meanwhile(mirror, refusal) if refusal else None, at)
+
+        return [mirror.change(replace(mirror.record, state=target, since=since), written)]

@@ -1,0 +1,102 @@
+"""Finding the links and mirrors that an operator names, and answers that several commands give."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol, TypeAlias
+
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Instant
+from linker.commands import Answer, TopicResult, Topics
+from linker.config import LinkConfig
+from linker.control.failover import Answered, refused
+from linker.control.link_coordinator import LinkCoordinator
+from linker.control.mirror_topic import MirrorTopic
+from linker.errors import LinkRefusal
+from linker.records.link_state import LinkRecord
+from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
+from linker.region_client import Effects
+
+Respond: TypeAlias = Callable[[Answer | LinkRefusal, Instant], Effects]
+Found: TypeAlias = Callable[[str | LinkRefusal, Instant], Effects]
+Change: TypeAlias = Callable[[Answered, Instant], Effects]
+
+
+class Registry(Protocol):
+    """The links of this region: the linker, as its administration sees it."""
+
+    links: dict[str, LinkCoordinator]
+
+    def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
+        """`found` gets the source's cluster id, or why it could not be had."""
+
+    def follow_links(self, now: Instant) -> Effects:
+        """Take over what the metadata log says of links."""
+
+
+def sorted_links(registry: Registry) -> list[LinkCoordinator]:
+    return [registry.links[name] for name in sorted(registry.links)]
+
+
+def find_link(registry: Registry, name: str) -> LinkCoordinator:
+    """Raises LinkRefusal where there is none."""
+    link = registry.links.get(name)
+    if link is None:
+        raise LinkRefusal(
+            "CLUSTER_LINK_NOT_FOUND",
+            f"there is no link {name!r} in this region",
+            hint="`causeway link list` names those there are; a link lives in its destination region",
+        )
+    return link
+
+
+def find_mirror(link: LinkCoordinator, topic: str) -> MirrorTopic:
+    """Raises LinkRefusal where there is none."""
+    mirror = link.mirrors.get(topic)
+    if mirror is None:
+        raise LinkRefusal(
+            "UNKNOWN_TOPIC_OR_PARTITION",
+            f"link {link.name} has no mirror topic {topic!r}",
+            hint=f"`causeway mirror list --link {link.name}` names those there are",
+        )
+    return mirror
+
+
+def change_each(
+    changes: Sequence[tuple[MirrorTopic, Change]],
+    respond: Callable[[Topics, Instant], Effects],
+    now: Instant,
+) -> Effects:
+    """Start every change; `respond` gets the results when the last is answered."""
+    refusals: dict[str, LinkRefusal | None] = {}
+
+    def one(mirror: MirrorTopic, refusal: LinkRefusal | None, at: Instant) -> Effects:
+        refusals[mirror.topic] = refusal
+        if len(refusals) < len(changes):
+            return []
+        results = [result(each, refusals[each.topic]) for each, _ in changes]
+        return respond(Topics(tuple(results)), at)
+
+    if not changes:
+        return respond(Topics(()), now)
+    return [effect for mirror, start in changes for effect in start(partial(one, mirror), now)]
+
+
+def not_allowed(mirror: MirrorTopic, trigger: MirrorTrigger, verb: str) -> LinkRefusal | None:
+    allowed = (mirror.record.state, trigger) in TRANSITIONS and not mirror.halted
+    return None if allowed else refused(mirror, verb)
+
+
+def result(mirror: MirrorTopic, refusal: LinkRefusal | None = None) -> TopicResult:
+    return TopicResult(mirror.topic, mirror.record.state.value, refusal)
+
+
+def undecided(refusal: Refusal, what: str) -> LinkRefusal:
+    if refusal.error is KafkaError.INVALID_UPDATE_VERSION:
+        return LinkRefusal(
+            refusal.error.name, f"{what}: it was changed meanwhile", hint="ask again"
+        )
+    if refusal.error in (KafkaError.KAFKA_STORAGE_ERROR, KafkaError.REQUEST_TIMED_OUT):
+        # The disk that refused, or the controller that was lost, may hold it all the same.
+        because = f"{what}, or nobody knows yet: {refusal.because}"
+        return LinkRefusal(refusal.error.name, because, hint="look what there is, then ask again")
+    return LinkRefusal(refusal.error.name, f"{what}: {refusal.because}")

@@ -1,0 +1,21 @@
+"""Replicas of the region's own partitions, for an operator: no link is asked, the node alone."""
+
+from collections.abc import Iterable
+
+from brokers.ids import Instant
+from brokers.region import RegionView
+from linker.commands import Replicas
+
+
+def replicas(view: RegionView, topics: Iterable[str], now: Instant) -> Replicas:
+    """Of the partitions that this node leads; topics that are none of the region's are left out."""
+    image = view.image
+    known = [image.topics_by_name[name] for name in topics if name in image.topics_by_name]
+    return Replicas(
+        tuple(
+            (partition, standing)
+            for topic in known
+            for partition in topic.each()
+            for standing in view.standings(partition, now) or ()
+        )
+    )

@@ -1,0 +1,126 @@
+"""What operators are shown: derived from records, feeds and the region's view, never stored."""
+
+from collections import Counter
+
+from brokers.ids import Instant, TopicPartition
+from linker.commands import LinkDescription, MirrorDescription, PartitionLag, Task
+from linker.control.link_coordinator import LinkCoordinator
+from linker.control.mirror_topic import MirrorTopic
+from linker.data.replicator import PartitionReplicator
+from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
+from linker.records import hole_ledger
+from linker.records.link_state import LinkState
+from linker.records.mirror_state import CATEGORIES, LIVE, SHOWN, Category, MirrorState
+from linker.region_client import RegionClient
+
+_TASK_STATES = {
+    LinkState.ACTIVE: TaskState.ACTIVE,
+    LinkState.PAUSED: TaskState.LINK_PAUSED,
+    LinkState.UNAVAILABLE: TaskState.LINK_UNAVAILABLE,
+    LinkState.FAILED: TaskState.LINK_FAILED,
+    LinkState.UNKNOWN: TaskState.UNKNOWN,
+}
+
+
+def describe_link(link: LinkCoordinator) -> LinkDescription:
+    shown = [shown_state(link, mirror) for mirror in link.mirrors.values()]
+    counts = Counter(CATEGORIES[state].value for state in shown)
+    return LinkDescription(
+        name=link.name,
+        link_id=link.record.link_id,
+        source_cluster_id=link.record.source_cluster_id,
+        state=link.dialing.state.value,
+        error=link.dialing.error.value,
+        because=link.dialing.because,
+        topics=tuple(sorted(link.mirrors)),
+        category_counts={category.value: counts[category.value] for category in Category},
+        tasks=(_group_task(link), _topic_task(link)),
+        created_at=link.record.created_at,
+        hint=LINK_HINTS[link.dialing.error],
+    )
+
+
+def shown_state(link: LinkCoordinator, mirror: MirrorTopic) -> MirrorState:
+    return SHOWN[mirror.record.state, link.dialing.state]
+
+
+def describe_mirror(
+    region: RegionClient, link: LinkCoordinator, mirror: MirrorTopic, now: Instant
+) -> MirrorDescription:
+    record = mirror.record
+    reason = record.reason
+    if record.state is MirrorState.PENDING_STOPPED and record.cut is None:
+        missing = link.stoppings[mirror.topic].missing()
+        reason = f"promote: {missing or 'waiting for a fresh beacon'}"
+    elif record.state in LIVE and not reason:
+        reason = mirror.config_trouble or link.dialing.because
+    lags = [
+        partition_lag(region, link, mirror, index, now) for index in range(mirror.partition_count)
+    ]
+    return MirrorDescription(
+        record=record,
+        shown=shown_state(link, mirror),
+        reason=reason,
+        lags=tuple(lags) if record.state in LIVE else (),
+        holes=tuple(hole_ledger.of_topic(link.holes(mirror.topic), mirror.topic)),
+        hint=MIRROR_HINTS[record.error],
+    )
+
+
+def partition_lag(
+    region: RegionClient, link: LinkCoordinator, mirror: MirrorTopic, index: int, now: Instant
+) -> PartitionLag:
+    state = region.view.partition_state(TopicPartition(mirror.topic, index))
+    feed = mirror.feeds.get(index)
+    online = state is not None and state.online
+    high_watermark = state.high_watermark if state is not None and online else -1
+    return PartitionLag(
+        partition=index,
+        lag=feed.lag.records(high_watermark) if feed is not None and online else -1,
+        lag_ms=feed.lag.milliseconds(link.source_clock, now) if feed is not None else -1,
+        source_high_watermark=feed.lag.high_watermark if feed is not None else -1,
+        log_end_offset=state.log_end_offset if state is not None else -1,
+        log_start_offset=state.log_start_offset if state is not None else -1,
+        since_heard_ms=_since_heard(link, feed, now),
+        state=_partition_state(link, mirror, index, online=online),
+    )
+
+
+def _since_heard(link: LinkCoordinator, feed: PartitionReplicator | None, now: Instant) -> int:
+    """A beacon speaks for every partition that is subscribed; -1 where nothing was ever heard."""
+    if feed is None or feed.heard_at < 0:
+        return -1
+    heard_at = link.source_clock.heard_at if feed.subscription else feed.heard_at
+    return max(0, now - max(heard_at, feed.heard_at))
+
+
+def _partition_state(
+    link: LinkCoordinator, mirror: MirrorTopic, index: int, *, online: bool
+) -> str:
+    if not online:
+        return "OFFLINE"
+    feed = mirror.feeds.get(index)
+    if feed is not None and feed.trouble:
+        return f"RETRYING: {feed.trouble}"
+    return shown_state(link, mirror).value
+
+
+def _group_task(link: LinkCoordinator) -> Task:
+    name = "ConsumerOffsetSync"
+    if not link.config.group_filters:
+        return Task(name, TaskState.NOT_CONFIGURED.value, TaskError.NO_ERROR.value)
+    error = link.groups.task_error
+    if error is TaskError.NO_ERROR:
+        return Task(name, _TASK_STATES[link.dialing.state].value, error.value)
+    groups = ", ".join(sorted({*link.groups.in_use, *link.groups.refused}))
+    because = f"not carried, because they have members here or were refused: {groups}"
+    return Task(name, TaskState.IN_ERROR.value, error.value, because)
+
+
+def _topic_task(link: LinkCoordinator) -> Task:
+    name = "TopicConfigsSync"
+    troubled = [mirror for mirror in link.mirrors.values() if mirror.config_trouble]
+    if not troubled:
+        return Task(name, _TASK_STATES[link.dialing.state].value, TaskError.NO_ERROR.value)
+    because = "; ".join(f"{mirror.topic}: {mirror.config_trouble}" for mirror in troubled)
+    return Task(name, TaskState.IN_ERROR.value, TaskError.POLICY_VIOLATION_ERROR.value, because)

@@ -1,0 +1,209 @@
+"""What an operator may ask of one region's links, mirrors and replicas, and what is answered.
+
+On the wire: `proto/linker/wire/v1/admin.proto`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.region import Standing
+from linker.errors import LinkRefusal
+from linker.records.hole_ledger import Hole
+from linker.records.mirror_state import MirrorRecord, MirrorState
+
+# --- commands ---
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateLink:
+    """-> `LinkDescription`. The source is asked who it is, unless `skip_validation`."""
+
+    name: str
+    configs: Mapping[str, str]
+    source_cluster_id: str = ""
+    validate_only: bool = False
+    skip_validation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListLinks:
+    """-> `Links`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeLink:
+    """-> `LinkDescription`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteLink:
+    """-> `Topics`: the mirrors that were failed over, which needs `force`."""
+
+    name: str
+    force: bool = False
+    validate_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterLinkConfigs:
+    """-> `Configs`. `deletes` go back to their defaults."""
+
+    name: str
+    sets: Mapping[str, str]
+    deletes: tuple[str, ...] = ()
+    validate_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeLinkConfigs:
+    """-> `Configs`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateMirror:
+    """-> `MirrorDescription`. `source_topic` empty: the mirror's name without the link's prefix."""
+
+    link: str
+    mirror_topic: str
+    source_topic: str = ""
+    configs: Mapping[str, str] = field(default_factory=dict)
+    validate_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListMirrors:
+    """-> `Mirrors`. Empty means any."""
+
+    link: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeMirror:
+    """-> `MirrorDescription`."""
+
+    mirror_topic: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeMirrors:
+    """-> `Topics`. `verb` is pause, resume, promote or failover; no topic means all of the link's live ones."""
+
+    verb: str
+    link: str
+    topics: tuple[str, ...] = ()
+    validate_only: bool = False
+    timeout_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeReplicas:
+    """-> `Replicas`, of the partitions that this node leads. No topic means all."""
+
+    topics: tuple[str, ...] = ()
+
+
+Command: TypeAlias = (
+    CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
+    | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | DescribeReplicas
+)  # fmt: skip
+
+# --- answers ---
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One background duty of a link, by the state and error names of Cluster Linking."""
+
+    name: str
+    state: str
+    error: str
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkDescription:
+    name: str
+    link_id: str
+    source_cluster_id: str
+    state: str
+    error: str
+    because: str
+    topics: tuple[str, ...]
+    category_counts: Mapping[str, int]
+    tasks: tuple[Task, ...]
+    created_at: Instant
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    links: tuple[LinkDescription, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Configs:
+    """(name, value, whether it is the default)."""
+
+    configs: tuple[tuple[str, str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionLag:
+    """-1 where unknown."""
+
+    partition: int
+    lag: int
+    lag_ms: int
+    source_high_watermark: Offset
+    log_end_offset: Offset
+    log_start_offset: Offset
+    since_heard_ms: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MirrorDescription:
+    record: MirrorRecord
+    shown: MirrorState
+    reason: str
+    lags: tuple[PartitionLag, ...]
+    holes: tuple[Hole, ...]
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrors:
+    mirrors: tuple[MirrorDescription, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicResult:
+    """What became of one topic; `state` is what it is in now."""
+
+    topic: str
+    state: str
+    refusal: LinkRefusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    topics: tuple[TopicResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replicas:
+    """Each with the partition that it is one of."""
+
+    replicas: tuple[tuple[TopicPartition, Standing], ...]
+
+
+Answer: TypeAlias = (
+    LinkDescription | Links | Configs | MirrorDescription | Mirrors | Topics | Replicas
+)

@@ -1,0 +1,180 @@
+"""How a link that lives here reaches its source, and for how long it may not.
+
+    RESTING --due--> DIALING --StreamDialed--> GREETING --Welcome--> OPEN
+       ^                |                         |                   |
+       '----------------'-------- lost -----------'-------------------'
+
+Every lost stream, failed dial and silent `availability.check.ms` is a failed availability check; after
+`availability.check.consecutive.failure.threshold` of them in a row the link is UNAVAILABLE. It keeps dialing, with
+pauses that grow and are drawn at random, so that many links do not come back in step.
+"""
+
+from enum import Enum
+from typing import Final, Protocol
+
+from brokers.effects import Changed
+from brokers.ids import Instant
+from linker.config import LinkConfig
+from linker.data import handshake
+from linker.data.credit import StreamSender
+from linker.errors import LinkError
+from linker.events import CloseStream, Dial, Stream
+from linker.frames import Frame, Hello
+from linker.records.link_state import TRANSITIONS, LinkState, LinkTrigger
+from linker.region_client import Effects, RegionClient
+
+PAUSE_MS_MAX: Final = 2_000
+
+
+class Phase(Enum):
+    """Where the one stream of a link is."""
+
+    RESTING = "RESTING"
+    DIALING = "DIALING"
+    GREETING = "GREETING"
+    OPEN = "OPEN"
+
+
+class ConnectionHost(Protocol):
+    """What this needs of the link that it belongs to."""
+
+    name: str
+    line: StreamSender
+    config: LinkConfig
+
+    def hello(self) -> Hello: ...
+
+    def new_stream(self) -> Stream: ...
+
+    def on_open(self, source_cluster_id: str, now: Instant) -> Effects: ...
+
+    def on_closed(self, now: Instant) -> Effects: ...
+
+
+class SourceConnection:
+    """Keeps one stream open while the link is not paused."""
+
+    def __init__(self, region: RegionClient, owner: ConnectionHost) -> None:
+        self.phase = Phase.RESTING
+        self.state = LinkState.UNKNOWN
+        self.error = LinkError.NO_ERROR
+        self.because = ""
+        self._region = region
+        self._owner = owner
+        self._stream: Stream = 0
+        self._failures = 0
+        self._timer: int | None = None
+        self._heard = False
+
+    @property
+    def stream(self) -> Stream:
+        """The stream that is open or being opened; 0 without one."""
+        return self._stream
+
+    def reconsider(self, now: Instant) -> Effects:
+        """The configuration is new: pause, or begin again with it."""
+        effects = self._hang_up(now)
+        if self._owner.config.paused:
+            return effects + self._turn(LinkTrigger.PAUSE, "cluster.link.paused")
+        self._failures = 0
+        return effects + self._turn(LinkTrigger.RESUME, "") + self._dial(now)
+
+    def close(self, now: Instant) -> Effects:
+        """The link is deleted."""
+        return self._hang_up(now)
+
+    def _dial(self, now: Instant) -> Effects:
+        self._stream = self._owner.new_stream()
+        self.phase = Phase.DIALING
+        config = self._owner.config
+        timeout_ms = config.number("request.timeout.ms")
+        # The host keeps the timeout; this one is for a host that lost the question.
+        self._arm(now + 2 * timeout_ms, self._on_silence)
+        return [Dial(self._stream, config.bootstrap_servers, timeout_ms)]
+
+    def on_dialed(self, now: Instant) -> Effects:
+        if self.phase is not Phase.DIALING:
+            return []
+        self.phase = Phase.GREETING
+        self._owner.line.stream = self._stream
+        self._arm(now + self._owner.config.number("request.timeout.ms"), self._on_silence)
+        return [*self._owner.line.send(self._owner.hello())]
+
+    def on_greeting(self, frame: Frame, now: Instant) -> Effects:
+        """The first frame of the source."""
+        hello = self._owner.hello()
+        answer = handshake.check(
+            frame, cluster_id=hello.cluster_id, expected_cluster_id=hello.expected_cluster_id
+        )
+        if isinstance(answer, handshake.HandshakeMismatch):
+            self.error, self.because = answer
+            effects = self._hang_up(now) + self._turn(LinkTrigger.REFUSED, answer.because)
+            return effects + self._rest(now)
+        self.phase = Phase.OPEN
+        self._failures = 0
+        self.error, self.because = LinkError.NO_ERROR, ""
+        self._watch(now)
+        effects = self._turn(LinkTrigger.WELCOMED, f"region {answer} answers")
+        return effects + self._owner.on_open(answer, now)
+
+    def heard(self) -> None:
+        """Some frame came."""
+        self._heard = True
+
+    def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:
+        """The stream is gone, or never came."""
+        self._failures += 1
+        self.error, self.because = error, because
+        effects = self._forget(now)
+        threshold = self._owner.config.number("availability.check.consecutive.failure.threshold")
+        if self._failures >= threshold:
+            effects += self._turn(LinkTrigger.UNREACHABLE, because)
+        return effects + self._rest(now)
+
+    def _turn(self, trigger: LinkTrigger, why: str) -> Effects:
+        state = TRANSITIONS[self.state, trigger]
+        if state is self.state:
+            return []
+        self.state = state
+        return [Changed(f"link {self._owner.name}", state.value, why)]
+
+    def _rest(self, now: Instant) -> Effects:
+        first = self._owner.config.number("retry.backoff.ms")
+        pause = min(first << min(max(self._failures - 1, 0), 16), PAUSE_MS_MAX)
+        self._arm(now + pause // 2 + int(self._region.rng.random() * pause / 2), self._dial)
+        return []
+
+    def _watch(self, now: Instant) -> None:
+        self._heard = False
+        self._arm(now + self._owner.config.number("availability.check.ms"), self._on_check)
+
+    def _on_check(self, now: Instant) -> Effects:
+        if not self._heard:
+            return self._on_silence(now)
+        self._watch(now)
+        return []
+
+    def _on_silence(self, now: Instant) -> Effects:
+        stream = self._stream
+        because = "the source region stopped answering"
+        return [CloseStream(stream), *self.on_lost(LinkError.TIMEOUT_ERROR, because, now)]
+
+    def _hang_up(self, now: Instant) -> Effects:
+        if not self._stream:
+            return self._forget(now)
+        stream = self._stream
+        return [*self._forget(now), CloseStream(stream)]
+
+    def _forget(self, now: Instant) -> Effects:
+        self.phase, self._stream, self._owner.line.stream = Phase.RESTING, 0, None
+        self._disarm()
+        return self._owner.on_closed(now)
+
+    def _arm(self, due: Instant, act: object) -> None:
+        self._disarm()
+        self._timer = self._region.timers.set(due, act)  # type: ignore[arg-type]
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._region.timers.cancel(self._timer)
+            self._timer = None

@@ -1,0 +1,91 @@
+"""Group offsets at a cut: a topic begins a life of its own with none that points past its data (P6).
+
+A link commits nothing beyond what the mirror holds, but a power cut may take data that were never synced and leave the
+offset; a mirror that is fed again makes that good, and one that is cut can not.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeAlias
+
+from brokers.effects import Changed
+from brokers.errors import KafkaError
+from brokers.ids import Instant, Offset, OffsetAndMetadata, TopicPartition
+from brokers.region import CommitOffsets, OffsetsPlaced
+from linker.records.mirror_state import Cut
+from linker.region_client import Effects, RegionClient
+
+STAMP_NOW = -1  # the region's own clock says when a commit was made here
+
+# Why it could not be done, for the operator; empty when it was.
+Kept: TypeAlias = Callable[[str, Instant], Effects]
+Offsets: TypeAlias = Mapping[TopicPartition, OffsetAndMetadata]
+
+
+def clamp(committed: Offset, log_start_offset: Offset, end: Offset) -> Offset:
+    """KIP-1279's formula: not past the mirror's data, not before it either."""
+    return max(log_start_offset, min(committed, end))
+
+
+class GroupClamp:
+    """One attempt to move back what points past the data of one topic.
+
+    A group with members here goes by what they have read, and is left alone.
+    """
+
+    def __init__(self, region: RegionClient, topic: str, cut: Cut, done: Kept) -> None:
+        self._region = region
+        self._topic = topic
+        self._cut = cut.partitions
+        self._done = done
+        self._missing: dict[str, None] = {}
+        self._refused: list[str] = []
+
+    def begin(self, now: Instant) -> Effects:
+        view = self._region.view
+        if not view.groups_are_known():
+            return self._done("the offsets of some groups cannot be read", now)
+        offsets = {group: self._beyond(found) for group, found in view.group_offsets().items()}
+        beyond = {group: found for group, found in offsets.items() if found}
+        self._missing.update(dict.fromkeys(beyond))
+        if not beyond:
+            return self._done("", now)
+        return [self._commit(group, found) for group, found in beyond.items()]
+
+    def _beyond(self, offsets: Offsets) -> Offsets:
+        """Those past the data of their partitions, and where they have to stand."""
+        moved = {}
+        for partition, committed in offsets.items():
+            if partition.topic != self._topic or partition.partition >= len(self._cut):
+                continue
+            target = self._bound(partition, committed.offset)
+            if target < committed.offset:
+                moved[partition] = committed._replace(
+                    offset=target, leader_epoch=-1, committed_at=STAMP_NOW
+                )
+        return moved
+
+    def _bound(self, partition: TopicPartition, committed: Offset) -> Offset:
+        """A crash after the cut may have taken more; what is offline is taken to end there."""
+        state = self._region.view.partition_state(partition)
+        end = self._cut[partition.partition].offset
+        if state is None or not state.online:
+            return min(committed, end)
+        return clamp(committed, state.log_start_offset, min(end, state.log_end_offset))
+
+    def _commit(self, group: str, offsets: Offsets) -> object:
+        return self._region.ask(
+            lambda ticket: CommitOffsets(ticket, group, offsets), partial(self._on_placed, group)
+        )
+
+    def _on_placed(self, group: str, answer: OffsetsPlaced, now: Instant) -> Effects:
+        del self._missing[group]
+        effects: Effects = []
+        if answer.error is KafkaError.NON_EMPTY_GROUP:
+            because = "it has members here, which go by what they have read"
+            effects.append(Changed(f"group {group}", f"stands past {self._topic}", because))
+        elif answer.error is not KafkaError.NONE:
+            self._refused.append(f"group {group}: {answer.error.name}")
+        if self._missing:
+            return effects
+        return effects + self._done(", ".join(self._refused), now)

@@ -1,0 +1,204 @@
+"""Consumer groups at the destination: a source's committed offsets, never past the mirror's data (P6).
+
+What is committed here is max(log start, min(source's commit, high watermark)), worked out again as the mirror goes on,
+and only while the group has no members here.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final, Protocol
+
+from brokers.effects import Changed
+from brokers.errors import KafkaError
+from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
+from brokers.region import CommitOffsets, OffsetsPlaced
+from linker.config import LinkConfig
+from linker.control.group_clamp import STAMP_NOW, clamp
+from linker.errors import TaskError
+from linker.filters import admits
+from linker.frames import GroupOffsets
+from linker.region_client import Effects, RegionClient
+
+GATHER_MS: Final = (
+    100  # commits of a busy group are made together; clamped ones are looked at again this often
+)
+
+
+# Without members a group's offsets here would expire (KIP-211) however alive it is at the source: renewed in time.
+RENEW_MS: Final = 24 * 3_600_000
+
+
+class GroupSyncHost(Protocol):
+    """What this needs of the link that it belongs to."""
+
+    name: str
+    config: LinkConfig
+
+    def mirror_of(self, source_topic: str) -> str | None:
+        """The topic here that is this link's to write, or None."""
+
+
+class GroupSync:
+    """All groups of one link."""
+
+    def __init__(self, region: RegionClient, owner: GroupSyncHost) -> None:
+        self.in_use: dict[
+            str, Instant
+        ] = {}  # groups that have members here, since when they were skipped
+        self.refused: dict[str, KafkaError] = {}
+        self._region = region
+        self._owner = owner
+        self._committed: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
+        self._dirty: dict[str, None] = {}
+        self._committing: dict[str, None] = {}
+        self._timer: int | None = None
+        self._renewal: int | None = None
+        self._settled: list[Callable[[Instant], Effects]] = []
+
+    def on_offsets(self, frame: GroupOffsets, now: Instant) -> Effects:
+        if not admits(self._owner.config.group_filters, frame.group):
+            return []  # it was under way when the filters changed
+        self._committed.setdefault(frame.group, {}).update(frame.offsets)
+        self._dirty[frame.group] = None
+        self._arm(now, GATHER_MS)
+        if self._renewal is None:
+            self._renewal = self._region.timers.set(now + RENEW_MS, self._renew)
+        return []
+
+    def narrow(self) -> None:
+        """The filters are new: groups that they leave out are their operators' own from now on."""
+        filters = self._owner.config.group_filters
+        for group in [group for group in self._committed if not admits(filters, group)]:
+            for known in (self._committed, self._dirty, self.in_use, self.refused):
+                known.pop(group, None)
+
+    def forget(self, source_topic: str) -> None:
+        """Its mirror is gone: one of the same name may be another topic, at other offsets."""
+        for group, offsets in self._committed.items():
+            kept = {key: value for key, value in offsets.items() if key.topic != source_topic}
+            self._committed[group] = kept
+
+    def _renew(self, now: Instant) -> Effects:
+        self._renewal = self._region.timers.set(now + RENEW_MS, self._renew)
+        self._dirty.update(dict.fromkeys(self._committed))
+        return self.flush(now)
+
+    def settled(self, source_topic: str) -> bool:
+        """Whether every commit heard of for this topic is made here in full, but for groups in use."""
+        return not self._committing and not any(
+            key.topic == source_topic
+            for group in self._dirty
+            if group not in self.in_use
+            for key in self._committed[group]
+        )
+
+    def settle(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
+        """Commit what can be committed now; `then` runs when that is answered."""
+        effects = self.flush(now)
+        if not self._committing:
+            return effects + then(now)
+        self._settled.append(then)
+        return effects
+
+    def flush(self, now: Instant) -> Effects:
+        """Bring every group that may be behind as far as the mirrors' data go."""
+        if self._timer is not None:
+            self._region.timers.cancel(self._timer)
+            self._timer = None
+        effects: Effects = []
+        for group in list(self._dirty):
+            if group not in self._committing:
+                effects += self._bring(group, now)
+        if self._dirty:
+            again = len(self._dirty) > len(self.in_use)
+            self._arm(now, GATHER_MS if again else self._period())
+        return effects
+
+    def _bring(self, group: str, now: Instant) -> Effects:
+        targets, complete = self._targets(group)
+        if complete:
+            del self._dirty[group]
+        here = self._region.view.group_offsets().get(group, {})
+        behind = {
+            key: value
+            for key, value in targets.items()
+            if key not in here
+            or here[key].offset != value.offset
+            or now - here[key].committed_at >= RENEW_MS
+        }
+        if not behind:
+            self.in_use.pop(group, None)
+            return []
+        self._dirty[group] = None  # until the commit is made
+        if self._region.view.group_is_active(group):
+            return self._skip(group, now)
+        self._committing[group] = None
+        return [
+            self._region.ask(
+                lambda ticket: CommitOffsets(ticket, group, behind),
+                partial(self._on_placed, group),
+            )
+        ]
+
+    def _targets(self, group: str) -> tuple[Mapping[TopicPartition, OffsetAndMetadata], bool]:
+        """What the group's offsets here should be, and whether that is all the source committed."""
+        targets, complete = {}, True
+        for key, committed in self._committed[group].items():
+            topic = self._owner.mirror_of(key.topic)
+            if topic is None:
+                continue
+            partition = TopicPartition(topic, key.partition)
+            state = self._region.view.partition_state(partition)
+            if state is None or not state.online:
+                complete = False
+                continue
+            target = clamp(committed.offset, state.log_start_offset, state.high_watermark)
+            complete = complete and target >= committed.offset
+            leader_epoch = committed.leader_epoch if target == committed.offset else -1
+            targets[partition] = committed._replace(
+                offset=target, leader_epoch=leader_epoch, committed_at=STAMP_NOW
+            )
+        return targets, complete
+
+    def _skip(self, group: str, now: Instant) -> Effects:
+        if group in self.in_use:
+            return []
+        self.in_use[group] = now
+        because = "the group has members here; its offsets are its own until they leave"
+        return [Changed(f"link {self._owner.name} group {group}", "skipped", because)]
+
+    def _on_placed(self, group: str, answer: OffsetsPlaced, now: Instant) -> Effects:
+        del self._committing[group]
+        effects: Effects = []
+        if answer.error is KafkaError.NONE:
+            self.in_use.pop(group, None)
+            self.refused.pop(group, None)
+        elif answer.error is KafkaError.NON_EMPTY_GROUP:
+            effects += self._skip(group, now)
+        elif self.refused.get(group) is not answer.error:
+            self.refused[group] = answer.error
+            what = f"link {self._owner.name} group {group}"
+            effects.append(Changed(what, "not carried", answer.error.name))
+        self._arm(now, GATHER_MS if answer.error is KafkaError.NONE else self._period())
+        if not self._committing:
+            settled, self._settled = self._settled, []
+            for then in settled:
+                effects += then(now)
+        return effects
+
+    def _period(self) -> int:
+        return self._owner.config.number("consumer.offset.sync.ms")
+
+    def _arm(self, now: Instant, pause_ms: int) -> None:
+        if self._timer is None:
+            self._timer = self._region.timers.set(now + pause_ms, self._on_time)
+
+    def _on_time(self, now: Instant) -> Effects:
+        self._timer = None
+        return self.flush(now)
+
+    @property
+    def task_error(self) -> TaskError:
+        if self.refused:
+            return TaskError.INTERNAL_ERROR
+        return TaskError.CONSUMER_GROUP_IN_USE_ERROR if self.in_use else TaskError.NO_ERROR

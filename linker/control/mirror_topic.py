@@ -1,0 +1,334 @@
+"""One mirror topic: follows its source topic's partitions and settings, and owns a feed for each partition.
+
+What the source's topic can turn into, and what becomes of the mirror:
+
+    gone, other id, fewer partitions    FAILED, with the reason; failover or deletion lead out
+    more partitions                     they are added here
+    other settings                      those kept in step are set here, and set back when someone here changes them
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Final, Protocol
+from uuid import UUID
+
+from brokers.effects import Changed
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.metadata.commands.commands import (
+    AlterConfigs,
+    Command,
+    ConfigChange,
+    ConfigOperation,
+    ConfigOutcome,
+    CreateMirrorTopic,
+    CreatePartitions,
+    DocumentChange,
+    Growth,
+    PutDocuments,
+    ResourceType,
+    TopicOutcome,
+)
+from linker.data import replicator
+from linker.data.replicator import PartitionReplicator
+from linker.errors import MirrorError
+from linker.frames import TopicState
+from linker.records.mirror_state import (
+    MIRROR_KIND,
+    TRANSITIONS,
+    CutKind,
+    MirrorRecord,
+    MirrorState,
+    MirrorTrigger,
+)
+from linker.region_client import Effects, RegionClient
+
+RETRY_MS: Final = 1_000
+
+
+class MirrorTopicHost(replicator.ReplicatorHost, Protocol):
+    """What a mirror topic needs of its link."""
+
+    @property
+    def is_open(self) -> bool: ...
+
+    def follow_documents(self, now: Instant) -> Effects:
+        """Take over what the metadata log says of this link's mirrors."""
+
+
+Done = Callable[[Refusal | None, Instant], Effects]
+
+
+def judge(record: MirrorRecord, partition_count: int, state: TopicState) -> tuple[MirrorError, str]:
+    """Whether the mirror can follow its source topic as it now is."""
+    topic = record.source_topic
+    if not state.topic_id:
+        return (
+            MirrorError.SOURCE_TOPIC_MAY_BE_DELETED,
+            f"{topic} is not in the source region any more",
+        )
+    if state.topic_id != record.source_topic_id.bytes:
+        found = UUID(bytes=state.topic_id)
+        because = f"{topic} has topic id {found}, the mirror was made of {record.source_topic_id}"
+        return MirrorError.SOURCE_TOPIC_ID_CHANGED, because
+    if state.partition_count < partition_count:
+        because = f"{topic} has {state.partition_count} partitions, the mirror {partition_count}"
+        return MirrorError.SOURCE_PARTITIONS_DECREASED, because
+    return MirrorError.NO_ERROR, ""
+
+
+def config_changes(
+    source: Mapping[str, str], here: Mapping[str, str], in_step: tuple[str, ...]
+) -> dict[str, tuple[ConfigOperation, str | None]]:
+    """What to change here so that the settings kept in step are the source's."""
+    changes: dict[str, tuple[ConfigOperation, str | None]] = {}
+    for name in in_step:
+        if name in source and source[name] != here.get(name):
+            changes[name] = (ConfigOperation.SET, source[name])
+        elif name not in source and name in here:
+            changes[name] = (ConfigOperation.DELETE, None)
+    return changes
+
+
+class MirrorTopic:
+    """`record` is what the metadata log says, as of document `version`."""
+
+    def __init__(
+        self, region: RegionClient, owner: MirrorTopicHost, record: MirrorRecord, version: Offset
+    ) -> None:
+        self.record = record
+        self.version = version
+        self.feeds: dict[int, PartitionReplicator] = {}
+        self.source_state: TopicState | None = None
+        self.config_trouble = ""
+        self.halted = False  # a cut is being made
+        self._region = region
+        self._owner = owner
+        self._proposing = False  # a change of the local topic is under way
+        self._proposed: object = None  # the last one
+        self._retry: int | None = None
+
+    @property
+    def topic(self) -> str:
+        return self.record.topic
+
+    @property
+    def partition_count(self) -> int:
+        image = self._region.view.image.topics_by_name.get(self.topic)
+        return len(image.partitions) if image is not None else 0
+
+    @property
+    def streams(self) -> bool:
+        """Whether data should flow now, as far as this topic is concerned."""
+        if self.halted or self.record.cut is not None:
+            return False
+        promoting = (
+            self.record.state is MirrorState.PENDING_STOPPED and self.record.stop is CutKind.PROMOTE
+        )
+        return self.record.state is MirrorState.ACTIVE or promoting
+
+    @property
+    def in_step(self) -> bool:
+        """Whether the local topic looks as the source's does, as last heard."""
+        state = self.source_state
+        return (
+            state is not None
+            and not self._proposing
+            and state.partition_count == self.partition_count
+            and not self._config_changes(state)
+        )
+
+    # --- documents ---
+
+    def adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
+        """The metadata log says so."""
+        changed = record.state is not self.record.state
+        self.record, self.version = record, version
+        effects: Effects = []
+        if changed:
+            what = f"mirror {self.topic}"
+            effects.append(Changed(what, record.state.value, record.reason or record.error.value))
+        # What the source's topic became while this one was paused has been heard, and is done now.
+        return effects + self.refresh(now) + self.follow(now)
+
+    def change(self, record: MirrorRecord, done: Done) -> object:
+        """Write a new record over the one we know; anyone else's change in between refuses it."""
+        item = DocumentChange(
+            kind=MIRROR_KIND,
+            name=self.topic,
+            body=record.encode(),
+            expected_version=self.version,
+        )
+        return self._region.propose(PutDocuments((item,)), partial(self._on_changed, done))
+
+    def _on_changed(self, done: Done, result: object, now: Instant) -> Effects:
+        effects = self._owner.follow_documents(now)
+        return effects + done(result if isinstance(result, Refusal) else None, now)
+
+    def fail(self, error: MirrorError, because: str, now: Instant) -> Effects:
+        """The source cannot be followed: no data until an operator decides."""
+        target = TRANSITIONS.get((self.record.state, MirrorTrigger.FAIL))
+        if target is None or self.halted:
+            return []
+        record = replace(
+            self.record, state=target, since=now, error=error, reason=because, stop=None
+        )
+        return [*self.stop_feeds(), self.change(record, self._when_failed)]
+
+    def _when_failed(self, refusal: Refusal | None, now: Instant) -> Effects:
+        if refusal is not None:  # not written: begin anew, and find out anew
+            self._region.timers.set(now + RETRY_MS, self.refresh)
+        return []
+
+    # --- feeds ---
+
+    def refresh(self, now: Instant) -> Effects:
+        """Feeds run exactly while the link is open and the topic streams."""
+        if not (self._owner.is_open and self.streams):
+            return self.stop_feeds()
+        effects: Effects = []
+        for index in range(self.partition_count):
+            state = self._region.view.partition_state(TopicPartition(self.topic, index))
+            if state is None or not state.online:
+                continue  # `advanced` comes when its log is open
+            if index not in self.feeds:
+                self.feeds[index] = PartitionReplicator(
+                    self._region,
+                    self._owner,
+                    TopicPartition(self.record.source_topic, index),
+                    TopicPartition(self.topic, index),
+                    self.record.source_topic_id.bytes,
+                )
+            effects += self.feeds[index].start(now)
+        return effects
+
+    def advanced(self, index: int, now: Instant) -> Effects:
+        """A partition here opened, or its high watermark moved."""
+        feed = self.feeds.get(index)
+        if feed is not None and feed.running:
+            return feed.progressed()
+        return self.refresh(now)
+
+    def stop_feeds(self) -> Effects:
+        return [effect for each in self.feeds.values() for effect in each.stop()]
+
+    def when_drained(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
+        """`then` runs once nothing of any feed is under way in the region."""
+        busy = len(self.feeds)
+
+        def one(at: Instant) -> Effects:
+            nonlocal busy
+            busy -= 1
+            return then(at) if busy == 0 else []
+
+        if not busy:
+            return then(now)
+        return [effect for each in self.feeds.values() for effect in each.when_drained(one, now)]
+
+    # --- following the source topic ---
+
+    def on_source_state(self, state: TopicState, now: Instant) -> Effects:
+        self.source_state = state
+        if self.record.state not in (
+            MirrorState.ACTIVE,
+            MirrorState.PAUSED,
+            MirrorState.PENDING_STOPPED,
+        ):
+            return []
+        error, because = judge(self.record, self.partition_count, state)
+        if error is not MirrorError.NO_ERROR:
+            return self.fail(error, because, now)
+        return self.follow(now)
+
+    def follow(self, now: Instant) -> Effects:
+        """One change of the local topic at a time, until it looks like the source's."""
+        state = self.source_state
+        if state is None or self._proposing or not self.streams:
+            return []
+        count = self.partition_count
+        command: Command | None = None
+        if count == 0:
+            command = creation(self.topic, self._owner, state, {})
+        elif count < state.partition_count:
+            growth = Growth(name=self.topic, count=state.partition_count)
+            command = CreatePartitions((growth,), writer=self._owner.name)
+        elif changes := self._config_changes(state):
+            change = ConfigChange((ResourceType.TOPIC, self.topic), changes)
+            command = AlterConfigs((change,), writer=self._owner.name)
+        if command is not None:
+            return [self._propose(command)]
+        self.config_trouble, self._proposed = "", None
+        return []
+
+    def _config_changes(self, state: TopicState) -> dict[str, tuple[ConfigOperation, str | None]]:
+        here = self._region.view.image.config((ResourceType.TOPIC, self.topic))
+        in_step = self._owner.config.value("topic.config.sync.include")
+        return config_changes(state.configs, here, in_step)
+
+    def begin_making(self) -> None:
+        """Whoever created the mirror makes its topic."""
+        self._proposing = True
+
+    def made(self, now: Instant) -> Effects:
+        """The topic is there, or its making is ours to go on with."""
+        self._proposing = False
+        return self.follow(now) + self.refresh(now)
+
+    def _propose(self, command: Command) -> object:
+        self._proposing = True
+        self._proposed = command
+        return self._region.propose(command, self._on_proposed)
+
+    def _on_proposed(self, result: object, now: Instant) -> Effects:
+        self._proposing = False
+        because = refusal_of(result)
+        if because is None:
+            done, self._proposed = self._proposed, None
+            effects = self.follow(now) + self.refresh(now)
+            assert self._proposed != done, done  # what was done must show in the image
+            return effects
+        changed = because != self.config_trouble
+        self.config_trouble = because
+        self._retry_later(now)
+        return [Changed(f"mirror {self.topic}", "not in step", because)] if changed else []
+
+    def _retry_later(self, now: Instant) -> None:
+        if self._retry is None:
+            pause = self._owner.config.number("topic.config.sync.ms")
+            self._retry = self._region.timers.set(now + pause, self._on_retry)
+
+    def _on_retry(self, now: Instant) -> Effects:
+        self._retry = None
+        return self.follow(now)
+
+
+def creation(
+    topic: str, owner: MirrorTopicHost, state: TopicState, configs: Mapping[str, str]
+) -> CreateMirrorTopic:
+    """The local topic of a new mirror: the source's partitions, the settings kept in step, and `configs` of its own."""
+    in_step = owner.config.value("topic.config.sync.include")
+    return CreateMirrorTopic(
+        name=topic,
+        partition_count=state.partition_count,
+        writer=owner.name,
+        configs={
+            **configs,
+            **{name: state.configs[name] for name in in_step if name in state.configs},
+        },
+        leader_epochs=dict(enumerate(state.leader_epochs)),
+    )
+
+
+def refusal_of(result: object) -> str | None:
+    """Why the controller did not do it; None if it did."""
+    if isinstance(result, Refusal):
+        return result.because
+    outcomes = result if isinstance(result, list | tuple) else (result,)
+    for outcome in outcomes:
+        if (
+            isinstance(outcome, TopicOutcome | ConfigOutcome)
+            and outcome.error is not KafkaError.NONE
+        ):
+            return outcome.because or outcome.error.name
+    return None

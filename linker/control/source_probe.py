@@ -1,0 +1,74 @@
+"""One question to a region before a link to it exists: who are you? Nothing is made until it is answered."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from brokers.ids import Instant
+from linker.config import LinkConfig
+from linker.data import handshake
+from linker.errors import LINK_HINTS, LinkError, LinkRefusal
+from linker.events import CloseStream, Dial, Send, Stream
+from linker.frames import Frame, Hello
+from linker.records.link_state import LinkRecord
+from linker.region_client import Effects, RegionClient
+
+Found: TypeAlias = Callable[[str | LinkRefusal, Instant], Effects]
+
+
+class SourceProbe:
+    """`found` is called once: with the source's cluster id, or why it could not be had."""
+
+    def __init__(
+        self,
+        region: RegionClient,
+        stream: Stream,
+        record: LinkRecord,
+        config: LinkConfig,
+        found: Found,
+    ) -> None:
+        self._region = region
+        self._stream = stream
+        self._record = record
+        self._config = config
+        self._found: Found | None = found
+        self._timer: int | None = None
+
+    def begin(self, now: Instant) -> Effects:
+        timeout_ms = self._config.number("request.timeout.ms")
+        self._timer = self._region.timers.set(now + 2 * timeout_ms, self._on_silence)
+        return [Dial(self._stream, self._config.bootstrap_servers, timeout_ms)]
+
+    def on_dialed(self) -> Effects:
+        return [Send(self._stream, self._hello())]
+
+    def on_frame(self, frame: Frame, now: Instant) -> Effects:
+        hello = self._hello()
+        answer = handshake.check(
+            frame, cluster_id=hello.cluster_id, expected_cluster_id=hello.expected_cluster_id
+        )
+        hang_up = CloseStream(self._stream)
+        if isinstance(answer, handshake.HandshakeMismatch):
+            return [hang_up, *self._refuse(answer.error, answer.because, now)]
+        return [hang_up, *self._finish(answer, now)]
+
+    def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:
+        return self._refuse(error, because, now)
+
+    def _on_silence(self, now: Instant) -> Effects:
+        refused = self._refuse(LinkError.TIMEOUT_ERROR, "the source region does not answer", now)
+        return [CloseStream(self._stream), *refused]
+
+    def _refuse(self, error: LinkError, because: str, now: Instant) -> Effects:
+        return self._finish(LinkRefusal(error.value, because, hint=LINK_HINTS[error]), now)
+
+    def _finish(self, answer: str | LinkRefusal, now: Instant) -> Effects:
+        found, self._found = self._found, None
+        if self._timer is not None:
+            self._region.timers.cancel(self._timer)
+        return found(answer, now) if found is not None else []
+
+    def _hello(self) -> Hello:
+        record = self._record
+        return Hello(
+            record.name, record.link_id, self._region.view.cluster_id, record.source_cluster_id
+        )

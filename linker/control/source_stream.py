@@ -1,0 +1,127 @@
+"""One stream that another region's link opened to us: the handshake, then what we offer on it.
+
+GREETING --Hello--> OPEN        or Refused and closed, where the other end is not who it should be
+"""
+
+from typing import Final
+
+from brokers.ids import Instant
+from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced
+from linker.config import KIB, MIB
+from linker.control.source_metadata import GroupPublisher, TopicPublisher
+from linker.data import handshake
+from linker.data.credit import StreamSender
+from linker.data.source_replicator import SourceReplicator
+from linker.errors import SEVERAL_NODES, LinkError
+from linker.events import CloseStream, Stream
+from linker.frames import (
+    AskBeacon,
+    Credit,
+    Frame,
+    Hello,
+    Refused,
+    Subscribe,
+    Unsubscribe,
+    WatchGroups,
+    WatchTopics,
+)
+from linker.region_client import Effects, RegionClient
+
+BEACON_MS: Final = 500  # at least this often a destination hears that it missed nothing
+CHUNK_BYTES_MIN: Final = 64 * KIB
+CHUNK_BYTES_MAX: Final = 16 * MIB
+
+
+class SourceStream:
+    """The source's half of one link, towards one node of the other region."""
+
+    def __init__(self, region: RegionClient, stream: Stream) -> None:
+        self._region = region
+        self._stream = stream
+        self._line = StreamSender(stream)
+        self._topics = TopicPublisher(region, self._line)
+        self._groups = GroupPublisher(region, self._line, self._topics)
+        self._source: SourceReplicator | None = None  # from the handshake on
+        self._timer: int | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether we hung up."""
+        return self._line.stream is None
+
+    def on_frame(self, frame: Frame, now: Instant) -> Effects:
+        if self._source is None:
+            return self._greet(frame, now)
+        match frame:
+            case Subscribe():
+                return self._source.subscribe(frame, now)
+            case Unsubscribe(subscription):
+                self._source.unsubscribe(subscription)
+                return []
+            case Credit(granted_bytes):
+                return self._source.credit(granted_bytes, now)
+            case WatchTopics(topics):
+                return [*self._topics.watch(topics), *self._groups.topics_watched()]
+            case WatchGroups(filters):
+                return self._groups.watch(filters)
+            case AskBeacon(nonce):
+                return [*self._groups.flush(), *self._source.beacon(now, nonce)]
+            case _:
+                return self._refuse(Refused("UNKNOWN", f"a source takes no {type(frame).__name__}"))
+
+    def _greet(self, frame: Frame, now: Instant) -> Effects:
+        answer = handshake.answer(frame, self._region.view.cluster_id)
+        if isinstance(answer, Refused):
+            return self._refuse(answer)
+        if len(self._region.view.image.brokers) > 1:
+            return self._refuse(Refused(LinkError.UNKNOWN.value, SEVERAL_NODES))
+        assert isinstance(frame, Hello)
+        chunk_bytes = min(max(frame.chunk_bytes, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX)
+        self._source = SourceReplicator(self._region, self._line, chunk_bytes)
+        self._arm(now)
+        return self._line.send(answer)
+
+    def _refuse(self, refused: Refused) -> Effects:
+        effects = [*self._line.send(refused), CloseStream(self._stream)]
+        self.lost()
+        return effects
+
+    def _arm(self, now: Instant) -> None:
+        self._timer = self._region.timers.set(now + BEACON_MS, self._on_beacon_due)
+
+    def _on_beacon_due(self, now: Instant) -> Effects:
+        self._arm(now)
+        return self._source.beacon(now) if self._source is not None else []
+
+    def on_chunk_sent(self, now: Instant) -> Effects:
+        return self._source.chunk_sent(now) if self._source is not None else []
+
+    def on_region(
+        self, effect: PartitionAdvanced | ImageChanged | OffsetsCommitted, now: Instant
+    ) -> Effects:
+        """Our region moved on."""
+        if self._source is None:
+            return []
+        match effect:
+            case PartitionAdvanced(partition):
+                return self._source.advanced(partition, now)
+            case OffsetsCommitted(group, offsets):
+                return self._groups.committed(group, offsets, now)
+            case ImageChanged(delta):
+                return self._topics.changed(
+                    dict.fromkeys(
+                        (
+                            *delta.topics_deleted,
+                            *delta.topics_created,
+                            *delta.topics_changed,
+                            *delta.topic_configs_changed,
+                        )
+                    )
+                )
+
+    def lost(self) -> None:
+        """The stream is gone; nothing is sent on it any more."""
+        self._line.stream = None
+        if self._timer is not None:
+            self._region.timers.cancel(self._timer)
+            self._timer = None

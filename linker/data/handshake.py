@@ -1,0 +1,53 @@
+"""Who is at the other end of a stream: versions and cluster ids, checked by both sides before anything else is said."""
+
+from typing import NamedTuple
+
+from linker.errors import LinkError
+from linker.frames import VERSION, Frame, Hello, Refused, Welcome
+
+
+class HandshakeMismatch(NamedTuple):
+    """Why this stream can not be used, however healthy it is."""
+
+    error: LinkError
+    because: str
+
+
+def answer(frame: Frame, cluster_id: str) -> Welcome | Refused:
+    """The source's answer to the first frame of a stream."""
+    if not isinstance(frame, Hello):
+        return Refused(LinkError.UNKNOWN.value, "the first frame of a stream must be Hello")
+    if frame.version != VERSION:
+        because = f"link protocol version {frame.version} is not served here, only {VERSION}"
+        return Refused(LinkError.UNKNOWN.value, because)
+    if frame.cluster_id == cluster_id:
+        because = f"both ends are region {cluster_id}: a link to itself"
+        return Refused(LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR.value, because)
+    if frame.expected_cluster_id not in ("", cluster_id):
+        because = f"this is region {cluster_id}, the link expects {frame.expected_cluster_id}"
+        return Refused(LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR.value, because)
+    return Welcome(cluster_id)
+
+
+def check(frame: Frame, *, cluster_id: str, expected_cluster_id: str) -> str | HandshakeMismatch:
+    """The destination reads the source's answer: the source's cluster id, or why to hang up."""
+    match frame:
+        case Refused(code, because):
+            known = code in LinkError.__members__
+            return HandshakeMismatch(LinkError(code) if known else LinkError.UNKNOWN, because)
+        case Welcome(source, version):
+            if version != VERSION:
+                because = f"the source speaks link protocol version {version}, not {VERSION}"
+                return HandshakeMismatch(LinkError.UNKNOWN, because)
+            if source == cluster_id:
+                return HandshakeMismatch(
+                    LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR, "a link to itself"
+                )
+            if expected_cluster_id not in ("", source):
+                because = f"region {source} answered, the link expects {expected_cluster_id}"
+                return HandshakeMismatch(
+                    LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR, because
+                )
+            return source
+        case _:
+            return HandshakeMismatch(LinkError.UNKNOWN, "the source's first frame was not Welcome")

@@ -1,0 +1,71 @@
+"""Where two leader-epoch histories agree.
+
+A leader epoch has one leader, which writes an offset once. So two logs that agree on the leader epoch of their last
+common offset agree on everything before it (KIP-101, KIP-320), and the question needs no bytes.
+"""
+
+from typing import NamedTuple
+
+from brokers.ids import NO_PARTITION_LEADER_EPOCH, LeaderEpoch, Offset
+from linker.errors import MirrorError
+from linker.frames import EpochStarts
+
+
+class LineageVerdict(NamedTuple):
+    """`agreed_offset` is where the histories part, or the mirror's end when they do not (`error` is NO_ERROR)."""
+
+    agreed_offset: Offset
+    error: MirrorError
+    because: str = ""
+
+
+def compare(
+    mirror: EpochStarts,
+    mirror_end: Offset,
+    source: EpochStarts,
+    *,
+    log_start: Offset,
+    log_end: Offset,
+) -> LineageVerdict:
+    """May a mirror with this history, ending at `mirror_end`, go on with a source that stands so?"""
+    latest = mirror[-1][0] if mirror else NO_PARTITION_LEADER_EPOCH
+    source_latest = source[-1][0] if source else NO_PARTITION_LEADER_EPOCH
+    agreed = _agreed_offset(mirror, mirror_end, source, log_end)
+    if mirror_end <= log_start:
+        agreed = mirror_end  # nothing in common is left to compare; the hole ledger will say so
+    if latest > source_latest and mirror_end > 0:
+        because = f"the mirror holds leader epoch {latest}, the source is at {source_latest}"
+        return LineageVerdict(
+            min(agreed, mirror_end), MirrorError.NON_MONOTONIC_SOURCE_EPOCH, because
+        )
+    if mirror_end > log_end:
+        because = f"the mirror ends at {mirror_end}, the source at {log_end}"
+        return LineageVerdict(min(agreed, log_end), MirrorError.UNEXPECTED_TRUNCATION, because)
+    if agreed < mirror_end:
+        because = f"the histories part at offset {agreed}, below the mirror's end {mirror_end}"
+        return LineageVerdict(agreed, MirrorError.UNEXPECTED_TRUNCATION, because)
+    return LineageVerdict(mirror_end, MirrorError.NO_ERROR)
+
+
+def _agreed_offset(
+    mirror: EpochStarts, mirror_end: Offset, source: EpochStarts, log_end: Offset
+) -> Offset:
+    """The end of the newest leader epoch that both know, in the log where it ends first."""
+    if not mirror:
+        return min(mirror_end, log_end)
+    ends = {epoch: _end_of(source, epoch, log_end) for epoch, _ in source}
+    for epoch, _ in reversed(mirror):
+        if epoch in ends:
+            return min(ends[epoch], _end_of(mirror, epoch, mirror_end))
+    return min(mirror[0][1], mirror_end)
+
+
+def _end_of(history: EpochStarts, epoch: LeaderEpoch, log_end: Offset) -> Offset:
+    return next((start for other, start in history if other > epoch), log_end)
+
+
+def epoch_before(history: EpochStarts, offset: Offset) -> LeaderEpoch:
+    """The leader epoch of the last offset below `offset`; -1 if there is none."""
+    return max(
+        (epoch for epoch, start in history if start < offset), default=NO_PARTITION_LEADER_EPOCH
+    )

@@ -1,0 +1,398 @@
+"""The receiving side of one mirror partition: contiguous or ask again, and nothing placed before its turn.
+
+    RESTING --start--> ASKED --Agreed--> STREAMING
+       ^                                     |
+       '-------- gap, refusal, Declined -----'      then again from where the log ends, after a pause that grows
+
+Chunks and holes wait in one queue. Its head is placed when the partition's leader epoch is high enough for it (else
+that is raised first), and a hole is skipped when it is in the ledger and everything before it is placed. How far the
+feed has come is the log's end and nothing else: after any interruption it asks the region.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol
+
+from brokers.effects import Changed
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
+from brokers.metadata.commands.commands import RaiseLeaderEpochs
+from brokers.region import PartitionState, PlaceBatches, Placed, PlaceRefused, SkipTo, TrimMirror
+from linker.config import LinkConfig
+from linker.data.credit import CreditWindow, StreamSender
+from linker.data.lag import MirrorLag
+from linker.data.pending import PendingChunk, PendingHole, Queued, skip_before
+from linker.data.retry_backoff import RetryBackoff
+from linker.errors import MirrorError
+from linker.frames import Agreed, Chunk, Declined, OffsetBounds, Subscribe, Unsubscribe
+from linker.records import hole_ledger
+from linker.region_client import Effects, RegionClient
+
+_FATAL: Final = {
+    KafkaError.CORRUPT_MESSAGE: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
+    KafkaError.INVALID_RECORD: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
+    KafkaError.UNKNOWN_LEADER_EPOCH: MirrorError.NON_MONOTONIC_LOG_APPEND_EPOCH,
+}
+
+
+class ReplicatorHost(Protocol):
+    """What a feed needs of the link that it belongs to."""
+
+    name: str
+    line: StreamSender
+    window: CreditWindow
+    config: LinkConfig
+    source_clock_before: Instant  # the newest moment of the source before the frame at hand
+
+    def subscribed(self, feed: "PartitionReplicator") -> int:
+        """A number for a new subscription; frames that bear it are this feed's."""
+
+    def unsubscribed(self, subscription: int) -> None:
+        """Frames that bear this number are nobody's any more."""
+
+    def latest_start(self, partition: TopicPartition) -> Offset | None: ...
+
+    def fail_mirror(
+        self, topic: str, error: MirrorError, because: str, now: Instant
+    ) -> Effects: ...
+
+
+class PartitionReplicator:
+    """One partition of one mirror topic, from the stream into the log."""
+
+    def __init__(
+        self,
+        region: RegionClient,
+        owner: ReplicatorHost,
+        source: TopicPartition,
+        mirror: TopicPartition,
+        topic_id: bytes,
+    ) -> None:
+        self.partition = mirror
+        self.lag = MirrorLag()
+        self.trouble = ""  # why it does not stream, for the operator
+        self.heard_at: Instant = -1
+        self._region = region
+        self._owner = owner
+        self._source_partition = source
+        self._topic_id = topic_id
+        self.running = False
+        self._subscription = 0  # 0: none
+        self._from_latest = False
+        self._expected: Offset | None = None  # None until Agreed
+        self._wanted_epoch: LeaderEpoch = -1
+        self._log_start: Offset = 0  # the source's, as last told
+        self._queue: deque[Queued] = deque()
+        self._placing = 0
+        self._blocked = False  # waits for a proposal
+        self._trimming = False
+        self._retry: int | None = None
+        self._backoff = RetryBackoff(region.rng)
+        self._drained: list[Callable[[Instant], Effects]] = []
+
+    # --- coming and going ---
+
+    @property
+    def subscription(self) -> int:
+        return self._subscription
+
+    @property
+    def streams(self) -> bool:
+        """Whether the source has agreed: from then on what it tells is of this subscription, not of an earlier one."""
+        return self._expected is not None
+
+    def start(self, now: Instant) -> Effects:
+        """There is a stream: subscribe, as soon as nothing of an earlier one is under way."""
+        self.running = True
+        if self._subscription or self._retry is not None:
+            return []
+        return self.when_drained(self._subscribe, now)
+
+    def stop(self) -> Effects:
+        """Take nothing more. What is being placed still is."""
+        self.running = False
+        self._backoff.restore()
+        self._cancel_retry()
+        return self._reset()
+
+    def when_drained(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
+        """`then` runs once nothing of this feed is under way in the region."""
+        if not self._placing and not self._blocked and not self._trimming:
+            return then(now)
+        self._drained.append(then)
+        return []
+
+    def _settle(self, now: Instant) -> Effects:
+        if self._placing or self._blocked or self._trimming:
+            return []
+        drained, self._drained = self._drained, []
+        return [effect for then in drained for effect in then(now)]
+
+    def _reset(self) -> Effects:
+        effects: Effects = []
+        if self._subscription:
+            effects += self._owner.line.send(Unsubscribe(self._subscription))
+            self._owner.unsubscribed(self._subscription)
+        self._subscription, self._expected = 0, None
+        queue, self._queue = self._queue, deque()
+        for item in queue:
+            if isinstance(item, PendingChunk):
+                effects += item.window.release(len(item.chunk.data))
+        return effects
+
+    def _subscribe(self, now: Instant) -> Effects:
+        if not self.running or self._subscription or self._retry is not None:
+            return []
+        state = self._state()
+        if state is None:
+            return self._try_later(f"{self.partition} is not open on this node", now)
+        start = self._owner.latest_start(self.partition)
+        if start is not None and start > state.log_end_offset:  # decided, then interrupted
+            self._drained.append(self._subscribe)
+            return [self._skip_to(start)]
+        self._subscription = self._owner.subscribed(self)
+        untouched = state.log_end_offset == 0 and not state.epochs
+        self._from_latest = untouched and start is None and self._owner.config.from_latest
+        self._wanted_epoch = -1
+        return self._owner.line.send(
+            Subscribe(
+                self._subscription,
+                self._source_partition,
+                self._topic_id,
+                state.log_end_offset,
+                state.epochs,
+                self._from_latest,
+            )
+        )
+
+    # --- frames ---
+
+    def on_agreed(self, frame: Agreed, now: Instant) -> Effects:
+        state = self._state()
+        if state is None:
+            return self._interrupt(f"{self.partition} went offline", now)
+        expected = state.log_end_offset if self._expected is None else self._expected
+        if frame.start_offset < expected:
+            because = (
+                f"the source would go on at {frame.start_offset}, the mirror stands at {expected}"
+            )
+            return self._doubt(MirrorError.ILLEGAL_STATE, because, now)
+        if frame.start_offset > expected or self._from_latest:
+            self._queue.append(skip_before(frame, self.partition, expected, self._from_latest, now))
+        self._expected = frame.start_offset
+        self._from_latest = False
+        self._wanted_epoch = max(self._wanted_epoch, frame.leader_epoch)
+        if frame.start_offset >= frame.standing.high_watermark:
+            self._recovered()
+        effects = self.on_standing(frame.standing, frame.clock, now)
+        return effects + self._advance(now)
+
+    def on_chunk(self, chunk: Chunk, now: Instant) -> Effects:
+        window = self._owner.window
+        if chunk.offset != self._expected or chunk.next_offset <= chunk.offset:
+            because = f"expected offset {self._expected}, got [{chunk.offset}, {chunk.next_offset})"
+            doubted = self._doubt(MirrorError.ILLEGAL_STATE, because, now)
+            return [*window.release(len(chunk.data)), *doubted]
+        self._expected = chunk.next_offset
+        self._wanted_epoch = max(self._wanted_epoch, chunk.leader_epoch)
+        self._queue.append(PendingChunk(chunk, window))
+        effects = self._advance(now)
+        return effects + self.on_standing(chunk.standing, chunk.clock, now)
+
+    def on_standing(self, standing: OffsetBounds, clock: Instant, now: Instant) -> Effects:
+        self.heard_at = now
+        self.lag.told(clock, standing.high_watermark, self._owner.source_clock_before)
+        self._log_start = standing.log_start_offset
+        state = self._state()
+        if state is None:
+            return []
+        self.lag.held(state.high_watermark)
+        return self._trim(state)
+
+    def on_declined(self, frame: Declined, now: Instant) -> Effects:
+        if frame.error is MirrorError.NOT_SET:
+            return self._interrupt(frame.because, now)
+        effects = self.stop()
+        self.trouble = frame.because
+        topic = self.partition.topic
+        return effects + self._owner.fail_mirror(
+            topic, frame.error, f"{self.partition}: {frame.because}", now
+        )
+
+    # --- the queue ---
+
+    def _advance(self, now: Instant) -> Effects:
+        effects: Effects = []
+        while self._subscription and not self._blocked:
+            state = self._state()
+            if state is None:
+                return effects + self._interrupt(f"{self.partition} went offline", now)
+            if self._wanted_epoch > state.leader_epoch:
+                return [*effects, self._raise(self._wanted_epoch)]
+            if not self._queue:
+                return effects
+            head = self._queue[0]
+            if isinstance(head, PendingHole):
+                return effects if self._placing else [*effects, self._record(head)]
+            self._queue.popleft()
+            effects.append(self._place(head))
+        return effects
+
+    def _place(self, head: PendingChunk) -> object:
+        chunk = head.chunk
+        self._placing += 1
+        return self._region.ask(
+            lambda ticket: PlaceBatches(
+                ticket, self._owner.name, self.partition, chunk.offset, chunk.data, chunk.roll
+            ),
+            partial(self._on_placed, head),
+        )
+
+    def _on_placed(
+        self, head: PendingChunk, answer: Placed | PlaceRefused, now: Instant
+    ) -> Effects:
+        self._placing -= 1
+        effects: Effects = [*head.window.release(len(head.chunk.data))]
+        if isinstance(answer, Placed):
+            self._recovered()
+            effects += self.progressed()
+        elif (
+            (answer.error, answer.log_end_offset)
+            == (
+                KafkaError.OFFSET_OUT_OF_RANGE,
+                head.chunk.offset,
+            )
+        ):  # it continues the log, and its batches do not: the source has other ones there than it had
+            effects += self._doubt(MirrorError.UNEXPECTED_TRUNCATION, answer.because, now)
+        else:
+            effects += self._on_refused(answer.error, answer.because, now)
+        return effects + self._advance(now) + self._settle(now)
+
+    def progressed(self) -> Effects:
+        """The mirror's own high watermark moved."""
+        state = self._state()
+        if state is None:
+            return []
+        self.lag.held(state.high_watermark)
+        return self._trim(state)
+
+    def _raise(self, leader_epoch: LeaderEpoch) -> object:
+        self._blocked = True
+        return self._region.propose(
+            RaiseLeaderEpochs(
+                topic=self.partition.topic, leader_epochs={self.partition.partition: leader_epoch}
+            ),
+            partial(self._on_raised, leader_epoch),
+        )
+
+    def _on_raised(self, leader_epoch: LeaderEpoch, result: object, now: Instant) -> Effects:
+        self._blocked = False
+        state = self._state()
+        effects: Effects = []
+        if isinstance(result, Refusal):
+            effects += self._on_refused(result.error, result.because, now)
+        elif state is not None and state.leader_epoch < leader_epoch:
+            effects += self._interrupt(f"leader epoch {leader_epoch} is not in force yet", now)
+        return effects + self._advance(now) + self._settle(now)
+
+    def _record(self, skip: PendingHole) -> object:
+        self._blocked = True
+        return self._region.propose(hole_ledger.record(skip.hole), partial(self._on_recorded, skip))
+
+    def _on_recorded(self, skip: PendingHole, result: object, now: Instant) -> Effects:
+        self._blocked = False
+        if isinstance(result, Refusal):
+            return self._on_refused(result.error, result.because, now) + self._settle(now)
+        if not self._queue or self._queue[0] is not skip:
+            # Interrupted: the same hole will be recorded again, by the same name.
+            return self._settle(now)
+        self._queue.popleft()
+        effects: Effects = [self._skip_to(skip.offset)]
+        hole = skip.hole
+        if hole.next_offset > hole.base_offset:
+            span = f"hole [{hole.base_offset}, {hole.next_offset})"
+            effects.append(Changed(f"mirror {self.partition}", span, hole.cause.value))
+        return effects
+
+    def _skip_to(self, offset: Offset) -> object:
+        self._placing += 1
+        return self._region.ask(
+            lambda ticket: SkipTo(ticket, self._owner.name, self.partition, offset),
+            self._on_skipped,
+        )
+
+    def _on_skipped(self, answer: Placed | PlaceRefused, now: Instant) -> Effects:
+        self._placing -= 1
+        if isinstance(answer, PlaceRefused):
+            return self._on_refused(answer.error, answer.because, now) + self._settle(now)
+        return self._advance(now) + self._settle(now)
+
+    def _trim(self, state: PartitionState) -> Effects:
+        """Follow the source's log start, never past what the mirror holds."""
+        wanted = self._log_start
+        if self._trimming or not state.log_start_offset < wanted <= state.high_watermark:
+            return []
+        self._trimming = True
+        return [
+            self._region.ask(
+                lambda ticket: TrimMirror(ticket, self._owner.name, self.partition, wanted),
+                self._on_trimmed,
+            )
+        ]
+
+    def _on_trimmed(self, answer: Placed | PlaceRefused, now: Instant) -> Effects:
+        self._trimming = False
+        return self._settle(now)
+
+    # --- trouble ---
+
+    def _recovered(self) -> None:
+        self.trouble = ""
+        self._backoff.restore()
+
+    def _on_refused(self, error: KafkaError, because: str, now: Instant) -> Effects:
+        if error is KafkaError.POLICY_VIOLATION:
+            return (
+                self.stop()
+            )  # the topic is not ours any more: whoever decided that has told the link
+        if error in _FATAL:
+            return self._doubt(_FATAL[error], because, now)
+        return self._interrupt(because or error.name, now)
+
+    def _doubt(self, error: MirrorError, because: str, now: Instant) -> Effects:
+        """The source is at fault: it is asked again for as long as the link allows, and then not any more."""
+        limit = self._owner.config.number("cluster.link.retry.timeout.ms")
+        if self._backoff.failed_for(now) < limit:
+            return self._interrupt(because, now)
+        effects = self.stop()
+        self.trouble = because
+        topic = self.partition.topic
+        return effects + self._owner.fail_mirror(topic, error, f"{self.partition}: {because}", now)
+
+    def _interrupt(self, because: str, now: Instant) -> Effects:
+        """Drop what is queued and ask again from where the log ends."""
+        if not self._subscription and self._retry is not None:
+            return []
+        return [*self._reset(), *self._try_later(because, now)]
+
+    def _try_later(self, because: str, now: Instant) -> Effects:
+        if not self.running or self._retry is not None:
+            return []
+        self.trouble = because
+        pause = self._backoff.pause(self._owner.config.number("retry.backoff.ms"))
+        self._retry = self._region.timers.set(now + pause, self._on_retry)
+        return [Changed(f"mirror {self.partition}", "asks again", because)]
+
+    def _on_retry(self, now: Instant) -> Effects:
+        self._retry = None
+        return self.when_drained(self._subscribe, now)
+
+    def _cancel_retry(self) -> None:
+        if self._retry is not None:
+            self._region.timers.cancel(self._retry)
+            self._retry = None
+
+    def _state(self) -> PartitionState | None:
+        state = self._region.view.partition_state(self.partition)
+        return state if state is not None and state.online else None

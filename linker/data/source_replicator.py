@@ -1,0 +1,287 @@
+"""The sending side of one stream: which committed range goes next, within the receiver's credit.
+
+    Subscribe -> Agreed | Declined          lineage decides, from the histories alone
+    credit, progress -> ReadToHighWatermark       one read a partition, a few a stream, round-robin
+    HighWatermarkRead -> Chunk                  cut where a segment begins, so that the mirror rolls there too
+    no chunk to send -> Beacon              a standing that changed, at once; that nothing changed, on the half second
+
+Always: a chunk continues its subscription exactly; what was sent is within credit, but for one chunk.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from brokers.errors import KafkaError
+from brokers.ids import Buffer, Instant, Offset, TopicPartition
+from brokers.records.batch import iter_headers, parse_header
+from brokers.region import HighWatermarkRead, PartitionState, ReadToHighWatermark
+from linker.data import lineage
+from linker.data.credit import StreamSender
+from linker.errors import MirrorError
+from linker.frames import Agreed, Beacon, Chunk, Declined, OffsetBounds, Subscribe
+from linker.region_client import Effects, RegionClient
+
+CHUNKS_AHEAD: Final = 4  # chunks that are being read or wait for the network, per stream
+
+
+@dataclass(slots=True)
+class Subscription:
+    """`position` is the next offset to send; `told` is the standing that the destination last heard."""
+
+    number: int
+    partition: TopicPartition
+    position: Offset
+    agreed: bool = False
+    reading: bool = False
+    told: OffsetBounds | None = None
+
+
+def standing_of(state: PartitionState) -> OffsetBounds:
+    return OffsetBounds(state.log_start_offset, state.high_watermark, state.last_stable_offset)
+
+
+def pieces(
+    data: Buffer, offset: Offset, next_offset: Offset, bases: tuple[Offset, ...]
+) -> Iterator[tuple[Offset, Offset, Buffer]]:
+    """Cut a range so that none crosses a segment's base offset: (offset, next offset, bytes) of each piece."""
+    following = bisect_right(bases, offset)
+    if following == len(bases) or bases[following] >= next_offset:
+        yield offset, next_offset, data
+        return
+    view, start = memoryview(data), 0
+    for position, header in iter_headers(data):
+        if following < len(bases) and header.base_offset >= bases[following]:
+            yield offset, bases[following], view[start:position]
+            offset, start = bases[following], position
+            following = bisect_right(bases, header.base_offset)
+    yield offset, next_offset, view[start:]
+
+
+class SourceReplicator:
+    """What one destination subscribed to on one stream."""
+
+    def __init__(self, region: RegionClient, line: StreamSender, chunk_bytes: int) -> None:
+        self._region = region
+        self._line = line
+        self._chunk_bytes = chunk_bytes
+        self._subscriptions: dict[int, Subscription] = {}
+        self._numbers: dict[TopicPartition, int] = {}
+        self._ready: dict[int, None] = {}  # in the order of their turns
+        self._stale: dict[int, None] = {}  # may stand elsewhere than last told
+        self._ahead = 0
+        self._granted_bytes = 0
+        self._sent_bytes = 0
+        self._reserved_bytes = 0
+
+    def subscribe(self, frame: Subscribe, now: Instant) -> Effects:
+        """A later subscription of a partition replaces the earlier one."""
+        self.unsubscribe(self._numbers.get(frame.partition, 0))
+        self.unsubscribe(frame.subscription)  # each number is one partition's, whatever is asked
+        state = self._region.view.partition_state(frame.partition)
+        topic = self._region.view.image.topics_by_name.get(frame.partition.topic)
+        if state is None or topic is None or topic.id.bytes != frame.topic_id:
+            because = f"{frame.partition} of that topic id is not here"
+            return self._line.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
+        if not state.online:
+            because = f"{frame.partition} is offline"
+            return self._line.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
+        return self._compare(frame, state, now)
+
+    def _compare(self, frame: Subscribe, state: PartitionState, now: Instant) -> Effects:
+        start = state.high_watermark
+        if not frame.from_latest:
+            start, error, because = lineage.compare(
+                frame.lineage,
+                frame.offset,
+                state.epochs,
+                log_start=state.log_start_offset,
+                log_end=state.log_end_offset,
+            )
+            if error is not MirrorError.NO_ERROR:
+                return self._line.send(Declined(frame.subscription, error, because, start))
+        subscription = Subscription(frame.subscription, frame.partition, start)
+        self._subscriptions[subscription.number] = subscription
+        self._numbers[subscription.partition] = subscription.number
+        self._ready[subscription.number] = None
+        effects: Effects = []
+        if start >= state.log_start_offset:
+            effects += self._agree(subscription, start, state, now)
+        return effects + self._pump(now)
+
+    def unsubscribe(self, number: int) -> None:
+        subscription = self._subscriptions.pop(number, None)
+        if subscription is not None:
+            self._numbers.pop(subscription.partition, None)
+        self._ready.pop(number, None)
+        self._stale.pop(number, None)
+
+    def credit(self, granted_bytes: int, now: Instant) -> Effects:
+        self._granted_bytes = max(self._granted_bytes, granted_bytes)
+        return self._pump(now)
+
+    def chunk_sent(self, now: Instant) -> Effects:
+        self._ahead -= 1
+        return self._pump(now)
+
+    def advanced(self, partition: TopicPartition, now: Instant) -> Effects:
+        """The partition moved: send what is new, or at least say where it stands."""
+        subscription = self._subscriptions.get(self._numbers.get(partition, 0))
+        if subscription is None:
+            return []
+        self._stale[subscription.number] = None
+        if subscription.reading:
+            return []
+        self._ready[subscription.number] = None
+        effects = self._pump(now)
+        state = self._region.view.partition_state(partition)
+        if state is None or not state.online:
+            return effects  # its turn has ended it, or the next beacon does
+        if subscription.position >= state.high_watermark:
+            effects += self._tell(self._changed_standings([subscription.number]), now)
+        return effects
+
+    def beacon(self, now: Instant, nonce: int = 0) -> Effects:
+        """Everything told before still holds, but for what this beacon says."""
+        effects = self._end_unknown()
+        changed = self._changed_standings(list(self._stale))
+        return [*effects, *self._line.send(Beacon(now, tuple(changed), nonce))]
+
+    def _end_unknown(self) -> Effects:
+        """A partition that moved and went offline before that was told: its old standing must not be taken to hold."""
+        effects: Effects = []
+        for number in list(self._stale):
+            subscription = self._subscriptions[number]
+            state = self._region.view.partition_state(subscription.partition)
+            if state is None or not state.online:
+                effects += self._end(subscription, f"{subscription.partition} is offline")
+        return effects
+
+    def _tell(self, standings: list[tuple[int, OffsetBounds]], now: Instant) -> Effects:
+        return self._line.send(Beacon(now, tuple(standings))) if standings else []
+
+    def _changed_standings(self, numbers: list[int]) -> list[tuple[int, OffsetBounds]]:
+        changed = []
+        for number in numbers:
+            self._stale.pop(number, None)
+            subscription = self._subscriptions[number]
+            state = self._region.view.partition_state(subscription.partition)
+            if not subscription.agreed or state is None or not state.online:
+                continue
+            standing = standing_of(state)
+            if standing != subscription.told:
+                subscription.told = standing
+                changed.append((number, standing))
+        return changed
+
+    def _agree(
+        self, subscription: Subscription, start: Offset, state: PartitionState, now: Instant
+    ) -> Effects:
+        subscription.agreed = True
+        subscription.position = start
+        subscription.told = standing_of(state)
+        epoch = state.leader_epoch
+        return self._line.send(Agreed(subscription.number, start, epoch, subscription.told, now))
+
+    def _pump(self, now: Instant) -> Effects:
+        """Read for whoever's turn it is, while credit and the network allow."""
+        effects: Effects = []
+        while (
+            self._ready
+            and self._ahead < CHUNKS_AHEAD
+            and self._sent_bytes + self._reserved_bytes < self._granted_bytes
+        ):
+            number = next(iter(self._ready))
+            del self._ready[number]
+            effects += self._take_turn(self._subscriptions[number], now)
+        return effects
+
+    def _take_turn(self, subscription: Subscription, now: Instant) -> Effects:
+        state = self._region.view.partition_state(subscription.partition)
+        if state is None or not state.online:
+            return self._end(subscription, f"{subscription.partition} is offline")
+        offset = max(subscription.position, state.log_start_offset)
+        if offset >= state.high_watermark:
+            outrun = offset > subscription.position or not subscription.agreed
+            return self._agree(subscription, offset, state, now) if outrun else []
+        subscription.reading = True
+        self._ahead += 1
+        self._reserved_bytes += self._chunk_bytes
+        return [
+            self._region.ask(
+                lambda ticket: ReadToHighWatermark(
+                    ticket, subscription.partition, offset, self._chunk_bytes
+                ),
+                partial(self._on_read, subscription),
+            )
+        ]
+
+    def _on_read(
+        self, subscription: Subscription, read: HighWatermarkRead, now: Instant
+    ) -> Effects:
+        subscription.reading = False
+        self._ahead -= 1
+        self._reserved_bytes -= self._chunk_bytes
+        effects: Effects = []
+        if subscription.number in self._subscriptions:
+            effects += self._offer(subscription, read, now)
+        return effects + self._pump(now)
+
+    def _offer(self, subscription: Subscription, read: HighWatermarkRead, now: Instant) -> Effects:
+        state = self._region.view.partition_state(subscription.partition)
+        if read.error not in (KafkaError.NONE, KafkaError.OFFSET_OUT_OF_RANGE):
+            return self._end(subscription, f"{subscription.partition}: {read.error.name}")
+        if state is None or not state.online:
+            return self._end(subscription, f"{subscription.partition} is offline")
+        if read.error is KafkaError.NONE and not len(read.data):
+            because = (
+                f"{subscription.partition} holds nothing at {read.offset}, below its high watermark"
+            )
+            return self._end(subscription, because)
+        self._ready[subscription.number] = None
+        if read.error is KafkaError.OFFSET_OUT_OF_RANGE:
+            return []  # its log start moved in between: the next turn sees that
+        effects: Effects = []
+        base_offset = parse_header(read.data).base_offset
+        if subscription.position < read.offset and base_offset > subscription.position:
+            effects += self._agree(subscription, base_offset, state, now)
+        elif not subscription.agreed:
+            effects += self._agree(subscription, subscription.position, state, now)
+        return effects + self._send(subscription, read, state, now)
+
+    def _send(
+        self,
+        subscription: Subscription,
+        read: HighWatermarkRead,
+        state: PartitionState,
+        now: Instant,
+    ) -> Effects:
+        effects: Effects = []
+        subscription.told = standing_of(state)
+        self._stale.pop(subscription.number, None)
+        bases = state.segment_bases
+        for offset, next_offset, data in pieces(
+            read.data, subscription.position, read.next_offset, bases
+        ):
+            self._ahead += 1
+            self._sent_bytes += len(data)
+            effects += self._line.send(
+                Chunk(
+                    subscription=subscription.number,
+                    offset=offset,
+                    next_offset=next_offset,
+                    leader_epoch=lineage.epoch_before(state.epochs, next_offset),
+                    roll=offset in bases,
+                    standing=subscription.told,
+                    clock=now,
+                    data=data,
+                )
+            )
+        subscription.position = read.next_offset
+        return effects
+
+    def _end(self, subscription: Subscription, because: str) -> Effects:
+        self.unsubscribe(subscription.number)
+        return self._line.send(Declined(subscription.number, MirrorError.NOT_SET, because))

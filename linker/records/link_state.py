@@ -1,0 +1,86 @@
+"""A link's life as a table, and what the metadata log remembers of it.
+
+ACTIVE <-> UNAVAILABLE     the source does not answer; comes back by itself
+ACTIVE <-> FAILED          the source answers, and not as the link expects
+any <-> PAUSED             `cluster.link.paused`
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from brokers.ids import Instant
+from linker.records.documents import decode, encode, text_map
+
+LINK_KIND: Final = "link"
+
+
+class LinkState(Enum):
+    """Names of Confluent Cluster Linking. UNKNOWN: nobody has tried yet."""
+
+    ACTIVE = "ACTIVE"
+    PAUSED = "PAUSED"
+    UNAVAILABLE = "UNAVAILABLE"
+    FAILED = "FAILED"
+    UNKNOWN = "UNKNOWN"
+
+
+class LinkTrigger(Enum):
+    """What can happen to a link."""
+
+    WELCOMED = "the source region answered as expected"
+    UNREACHABLE = "too many availability checks in a row failed"
+    REFUSED = "the source region refused, or is not the one expected"
+    PAUSE = "cluster.link.paused was set"
+    RESUME = "cluster.link.paused was cleared"
+
+
+TRANSITIONS: Final[Mapping[tuple[LinkState, LinkTrigger], LinkState]] = {
+    (state, trigger): (
+        LinkState.PAUSED
+        if state is LinkState.PAUSED and trigger is not LinkTrigger.RESUME
+        else target
+    )
+    for state in LinkState
+    for trigger, target in (
+        (LinkTrigger.WELCOMED, LinkState.ACTIVE),
+        (LinkTrigger.UNREACHABLE, LinkState.UNAVAILABLE),
+        (LinkTrigger.REFUSED, LinkState.FAILED),
+        (LinkTrigger.PAUSE, LinkState.PAUSED),
+        # Only a paused link can be resumed; nobody knows yet how the source fares.
+        (LinkTrigger.RESUME, LinkState.UNKNOWN if state is LinkState.PAUSED else state),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRecord:
+    """What survives of a link. Its state does not: it is found out anew."""
+
+    name: str
+    link_id: str
+    source_cluster_id: str  # empty until the source first answered
+    configs: Mapping[str, str]
+    created_at: Instant
+
+    def encode(self) -> bytes:
+        return encode(
+            {
+                "link_id": self.link_id,
+                "source_cluster_id": self.source_cluster_id,
+                "configs": dict(self.configs),
+                "created_at": self.created_at,
+            }
+        )
+
+
+def decode_link(name: str, body: bytes) -> LinkRecord:
+    fields = decode(body)
+    return LinkRecord(
+        name=name,
+        link_id=str(fields["link_id"]),
+        source_cluster_id=str(fields["source_cluster_id"]),
+        configs=text_map(fields["configs"]),
+        created_at=int(fields["created_at"]),
+    )

@@ -1,0 +1,246 @@
+"""A mirror topic's life as tables, and what the metadata log remembers of it.
+
+    ACTIVE <-> PAUSED                     by the operator
+    ACTIVE | PAUSED -> FAILED             the source can not be followed any more
+    ACTIVE -> PENDING_STOPPED             promote; back to ACTIVE when the proof does not come in time
+    any live -> PENDING_STOPPED           failover
+    PENDING_STOPPED -> STOPPED            the cut is made, the topic is writable
+
+What the link is going through shows as LINK_PAUSED, SOURCE_UNAVAILABLE or LINK_FAILED and is never stored.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, Final
+from uuid import UUID
+
+from brokers.ids import Instant, LeaderEpoch, Offset
+from linker.errors import MirrorError
+from linker.records.documents import decode, encode
+from linker.records.link_state import LinkState
+
+MIRROR_KIND: Final = "mirror"
+TRANSITION_ERRORS_MAX: Final = 10  # the newest are kept
+
+
+class MirrorState(Enum):
+    """Names of Confluent Cluster Linking; the last four belong to two-way links, which do not exist yet."""
+
+    ACTIVE = "ACTIVE"
+    PAUSED = "PAUSED"
+    LINK_PAUSED = "LINK_PAUSED"
+    SOURCE_UNAVAILABLE = "SOURCE_UNAVAILABLE"
+    LINK_FAILED = "LINK_FAILED"
+    FAILED = "FAILED"
+    PENDING_STOPPED = "PENDING_STOPPED"
+    STOPPED = "STOPPED"
+    PENDING_MIRROR = "PENDING_MIRROR"
+    PENDING_SYNCHRONIZE = "PENDING_SYNCHRONIZE"
+    PENDING_SETUP_FOR_RESTORE = "PENDING_SETUP_FOR_RESTORE"
+    PENDING_RESTORE = "PENDING_RESTORE"
+
+
+STORED: Final = (
+    MirrorState.ACTIVE,
+    MirrorState.PAUSED,
+    MirrorState.FAILED,
+    MirrorState.PENDING_STOPPED,
+    MirrorState.STOPPED,
+)
+LIVE: Final = STORED[:4]  # the link is the topic's writer
+
+
+class MirrorTrigger(Enum):
+    """What can happen to a mirror topic."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    FAIL = "the source can not be followed"
+    PROMOTE = "promote"
+    FAILOVER = "failover"
+    GIVE_UP = "the proof for promote did not come in time"
+    CUT = "the cut is made"
+
+
+# What is not here is refused: the operator is told the state.
+TRANSITIONS: Final[Mapping[tuple[MirrorState, MirrorTrigger], MirrorState]] = {
+    (MirrorState.ACTIVE, MirrorTrigger.PAUSE): MirrorState.PAUSED,
+    (MirrorState.PAUSED, MirrorTrigger.PAUSE): MirrorState.PAUSED,
+    (MirrorState.ACTIVE, MirrorTrigger.RESUME): MirrorState.ACTIVE,
+    (MirrorState.PAUSED, MirrorTrigger.RESUME): MirrorState.ACTIVE,
+    (MirrorState.ACTIVE, MirrorTrigger.FAIL): MirrorState.FAILED,
+    (MirrorState.PAUSED, MirrorTrigger.FAIL): MirrorState.FAILED,
+    (MirrorState.PENDING_STOPPED, MirrorTrigger.FAIL): MirrorState.FAILED,
+    (MirrorState.ACTIVE, MirrorTrigger.PROMOTE): MirrorState.PENDING_STOPPED,
+    (MirrorState.ACTIVE, MirrorTrigger.FAILOVER): MirrorState.PENDING_STOPPED,
+    (MirrorState.PAUSED, MirrorTrigger.FAILOVER): MirrorState.PENDING_STOPPED,
+    (MirrorState.FAILED, MirrorTrigger.FAILOVER): MirrorState.PENDING_STOPPED,
+    (MirrorState.PENDING_STOPPED, MirrorTrigger.FAILOVER): MirrorState.PENDING_STOPPED,
+    (MirrorState.PENDING_STOPPED, MirrorTrigger.GIVE_UP): MirrorState.ACTIVE,
+    (MirrorState.PENDING_STOPPED, MirrorTrigger.CUT): MirrorState.STOPPED,
+}
+
+# (stored state, the link's state) -> what an operator is shown.
+SHOWN: Final[Mapping[tuple[MirrorState, LinkState], MirrorState]] = {
+    **{(state, link): state for state in STORED for link in LinkState},
+    (MirrorState.ACTIVE, LinkState.PAUSED): MirrorState.LINK_PAUSED,
+    (MirrorState.PAUSED, LinkState.PAUSED): MirrorState.LINK_PAUSED,
+    (MirrorState.ACTIVE, LinkState.UNAVAILABLE): MirrorState.SOURCE_UNAVAILABLE,
+    (MirrorState.ACTIVE, LinkState.FAILED): MirrorState.LINK_FAILED,
+}
+
+
+class Category(Enum):
+    """How a link counts its mirrors."""
+
+    ACTIVE = "ACTIVE"
+    PAUSED = "PAUSED"
+    PENDING = "PENDING"
+    IN_ERROR = "IN_ERROR"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+
+
+CATEGORIES: Final[Mapping[MirrorState, Category]] = {
+    MirrorState.ACTIVE: Category.ACTIVE,
+    MirrorState.PAUSED: Category.PAUSED,
+    MirrorState.LINK_PAUSED: Category.PAUSED,
+    MirrorState.SOURCE_UNAVAILABLE: Category.IN_ERROR,
+    MirrorState.LINK_FAILED: Category.IN_ERROR,
+    MirrorState.FAILED: Category.IN_ERROR,
+    MirrorState.PENDING_STOPPED: Category.PENDING,
+    MirrorState.STOPPED: Category.NOT_APPLICABLE,
+    MirrorState.PENDING_MIRROR: Category.PENDING,
+    MirrorState.PENDING_SYNCHRONIZE: Category.PENDING,
+    MirrorState.PENDING_SETUP_FOR_RESTORE: Category.PENDING,
+    MirrorState.PENDING_RESTORE: Category.PENDING,
+}
+
+
+class CutKind(Enum):
+    """How a mirror became writable."""
+
+    PROMOTE = "PROMOTE"
+    FAILOVER = "FAILOVER"
+
+
+@dataclass(frozen=True, slots=True)
+class CutPartition:
+    """Where one partition was cut, and what was then known of its source; -1 where nothing was."""
+
+    offset: Offset
+    source_high_watermark: Offset
+    source_clock: Instant
+    leader_epoch: LeaderEpoch  # the first of the new history
+
+    @property
+    def missing(self) -> int:
+        """Offsets that the source was known to have beyond the cut; -1 unknown."""
+        if self.source_high_watermark < 0:
+            return -1
+        return max(0, self.source_high_watermark - self.offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The vector of offsets that a promotion or failover stands on."""
+
+    kind: CutKind
+    at: Instant
+    partitions: tuple[CutPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TransitionError:
+    """Why a change of state that was asked for did not happen."""
+
+    at: Instant
+    code: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MirrorRecord:
+    """What survives of a mirror topic. `generation` rises with every decision about who writes it.
+
+    `stop` is what PENDING_STOPPED is pending for, with `stop_by` as the promotion's deadline; `cut` is there from the
+    instant when nothing more will be placed.
+    """
+
+    topic: str
+    link: str
+    source_topic: str
+    source_topic_id: UUID
+    created_at: Instant
+    state: MirrorState
+    since: Instant
+    generation: int = 1
+    error: MirrorError = MirrorError.NO_ERROR
+    reason: str = ""
+    stop: CutKind | None = None
+    stop_by: Instant = 0
+    cut: Cut | None = None
+    transition_errors: tuple[TransitionError, ...] = ()
+
+    def with_error(self, error: TransitionError) -> "MirrorRecord":
+        return replace(
+            self, transition_errors=(*self.transition_errors, error)[-TRANSITION_ERRORS_MAX:]
+        )
+
+    def encode(self) -> bytes:
+        return encode(
+            {
+                "link": self.link,
+                "source_topic": self.source_topic,
+                "source_topic_id": self.source_topic_id.hex,
+                "created_at": self.created_at,
+                "state": self.state.value,
+                "since": self.since,
+                "generation": self.generation,
+                "error": self.error.value,
+                "reason": self.reason,
+                "stop": self.stop.value if self.stop else None,
+                "stop_by": self.stop_by,
+                "cut": _encode_cut(self.cut),
+                "transition_errors": [
+                    [one.at, one.code, one.because] for one in self.transition_errors
+                ],
+            }
+        )
+
+
+def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
+    fields = decode(body)
+    return MirrorRecord(
+        topic=topic,
+        link=str(fields["link"]),
+        source_topic=str(fields["source_topic"]),
+        source_topic_id=UUID(fields["source_topic_id"]),
+        created_at=int(fields["created_at"]),
+        state=MirrorState(fields["state"]),
+        since=int(fields["since"]),
+        generation=int(fields["generation"]),
+        error=MirrorError(fields["error"]),
+        reason=str(fields["reason"]),
+        stop=CutKind(fields["stop"]) if fields["stop"] else None,
+        stop_by=int(fields["stop_by"]),
+        cut=_decode_cut(fields["cut"]),
+        transition_errors=tuple(TransitionError(*one) for one in fields["transition_errors"]),
+    )
+
+
+def _encode_cut(cut: Cut | None) -> Any:
+    if cut is None:
+        return None
+    partitions = [
+        [one.offset, one.source_high_watermark, one.source_clock, one.leader_epoch]
+        for one in cut.partitions
+    ]
+    return {"kind": cut.kind.value, "at": cut.at, "partitions": partitions}
+
+
+def _decode_cut(fields: Any) -> Cut | None:
+    if fields is None:
+        return None
+    partitions = tuple(CutPartition(*one) for one in fields["partitions"])
+    return Cut(CutKind(fields["kind"]), int(fields["at"]), partitions)

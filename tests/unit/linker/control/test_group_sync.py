@@ -1,0 +1,129 @@
+"""What a link commits for a group, and when it commits the same again."""
+
+import random
+from typing import Any
+
+import pytest
+
+from brokers.errors import KafkaError
+from brokers.ids import Offset, OffsetAndMetadata, TopicPartition
+from brokers.region import CommitOffsets, OffsetsPlaced, PartitionState
+from linker.config import parse
+from linker.control.group_sync import GATHER_MS, RENEW_MS, GroupSync, clamp
+from linker.frames import GroupOffsets
+from linker.region_client import RegionClient
+
+START = 1_700_000_000_000
+ORDERS = TopicPartition("orders", 0)
+
+
+class Region:
+    """The destination: a partition with [2, 8), and offsets that are stamped when they are made."""
+
+    def __init__(self) -> None:
+        self.offsets: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
+
+    def partition_state(self, partition: TopicPartition) -> PartitionState:
+        return PartitionState(2, 8, 8, 8, 0, (), (), online=True)
+
+    def group_offsets(self) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
+        return self.offsets
+
+    def groups_are_known(self) -> bool:
+        return True
+
+    def group_is_active(self, group: str) -> bool:
+        return False
+
+
+class Link:
+    name = "west-east"
+    config = parse({"bootstrap.servers": "source:9092", "consumer.offset.sync.enable": "true"})
+
+    def mirror_of(self, source_topic: str) -> str | None:
+        return source_topic
+
+
+class Follower:
+    """A follower, its clock, and every commit it made."""
+
+    def __init__(self) -> None:
+        self.region = Region()
+        self.client = RegionClient(self.region, random.Random(1))  # type: ignore[arg-type]
+        self.link = Link()
+        self.groups = GroupSync(self.client, self.link)
+        self.commits: list[Offset] = []
+        self.now = START
+
+    def hear(self, offset: Offset) -> None:
+        committed = {ORDERS: OffsetAndMetadata(offset, committed_at=START)}
+        self._take(self.groups.on_offsets(GroupOffsets("billing", committed), self.now))
+        self.pass_time(GATHER_MS)
+
+    def pass_time(self, milliseconds: int) -> None:
+        until = self.now + milliseconds
+        while (due := self.client.timers.deadline) is not None and due <= until:
+            self.now = max(self.now, due)
+            for act in self.client.timers.due(self.now):
+                self._take(act(self.now))
+        self.now = until
+
+    def _take(self, effects: list[Any]) -> None:
+        for effect in effects:
+            if isinstance(effect, CommitOffsets):
+                made = {
+                    key: value._replace(committed_at=self.now)
+                    for key, value in effect.offsets.items()
+                }
+                self.region.offsets.setdefault(effect.group, {}).update(made)
+                self.commits.append(made[ORDERS].offset)
+                placed = OffsetsPlaced(effect.ticket, KafkaError.NONE)
+                self._take(self.client.answered(placed, self.now))
+
+
+def test_a_commit_is_made_once_and_renewed_before_it_could_expire() -> None:
+    follower = Follower()
+    follower.hear(5)
+    assert follower.commits == [5]
+    follower.pass_time(RENEW_MS - 2 * GATHER_MS)
+    assert follower.commits == [5]
+    follower.pass_time(6 * RENEW_MS)
+    assert len(follower.commits) >= 6 and set(follower.commits) == {5}
+    age = follower.now - follower.region.offsets["billing"][ORDERS].committed_at
+    assert age <= 2 * RENEW_MS
+
+
+def test_the_same_commit_again_is_not_made_again() -> None:
+    follower = Follower()
+    follower.hear(5)
+    follower.hear(5)
+    follower.hear(6)
+    assert follower.commits == [5, 6]
+
+
+def test_a_commit_is_clamped_to_what_the_mirror_holds() -> None:
+    assert [clamp(offset, 2, 8) for offset in (0, 2, 5, 8, 9)] == [2, 2, 5, 8, 8]
+
+
+@pytest.mark.parametrize(
+    "off",
+    [
+        {},
+        {
+            "consumer.offset.sync.enable": "true",
+            "consumer.offset.group.filters": '{"groupFilters":[{"name":"other",'
+            '"patternType":"LITERAL","filterType":"INCLUDE"}]}',
+        },
+    ],
+)
+def test_a_group_that_is_carried_no_more_is_left_where_an_operator_puts_it(
+    off: dict[str, str],
+) -> None:
+    follower = Follower()
+    follower.hear(5)
+    follower.link.config = parse({"bootstrap.servers": "source:9092", **off})
+    follower.groups.narrow()
+    follower.region.offsets["billing"][ORDERS] = OffsetAndMetadata(3, committed_at=follower.now)
+    follower.pass_time(2 * RENEW_MS)
+    follower.hear(7)  # under way while the filters changed
+    assert follower.commits == [5]

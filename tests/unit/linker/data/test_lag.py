@@ -1,0 +1,87 @@
+"""MirrorLag in records and in milliseconds, against a model that knows the whole truth."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linker.data.lag import MOMENTS_MAX, MirrorLag, SourceClock
+
+STEPS = st.lists(
+    st.tuples(st.integers(0, 300), st.integers(0, 5), st.integers(0, 5), st.booleans()), max_size=60
+)
+
+
+def hear(
+    lag: MirrorLag, clock: SourceClock, high_watermark: int | None, source: int, here: int
+) -> None:
+    """A chunk or beacon: None says that nothing changed."""
+    before = clock.clock
+    clock.hear(source, here)
+    if high_watermark is not None:
+        lag.told(source, high_watermark, before)
+
+
+@given(STEPS, st.integers(-10_000, 10_000))
+def test_the_lag_is_the_age_of_the_newest_moment_that_is_held(
+    steps: list[tuple[int, int, int, bool]], skew: int
+) -> None:
+    lag, clock = MirrorLag(), SourceClock()
+    now, end, held = 1_000_000, 0, 0
+    moments: list[tuple[int, int]] = []  # (source clock, high watermark then)
+    for pause, produced, placed, chatty in steps:
+        now += pause
+        end += produced
+        hear(lag, clock, end if produced or chatty or not moments else None, now + skew, now)
+        moments.append((now + skew, end))
+        held = min(end, held + placed)
+        lag.held(held)
+        whole = [at for at, high_watermark in moments if high_watermark <= held]
+        assert lag.records(held) == end - held
+        assert lag.caught_up == (held == end)
+        if whole:
+            assert lag.milliseconds(clock, now) == now + skew - max(whole)
+        else:
+            assert lag.milliseconds(clock, now) == -1
+
+
+def test_an_idle_topic_ages_only_since_the_last_word_of_the_source() -> None:
+    lag, clock = MirrorLag(), SourceClock()
+    hear(lag, clock, 7, source=500, here=1_000)
+    lag.held(7)
+    for beacon in range(1, 100):
+        hear(lag, clock, None, source=500 + 500 * beacon, here=1_000 + 500 * beacon)
+    assert lag.milliseconds(clock, 1_000 + 500 * 99 + 20) == 20
+
+
+def test_a_silent_source_makes_the_lag_grow() -> None:
+    lag, clock = MirrorLag(), SourceClock()
+    hear(lag, clock, 7, source=500, here=1_000)
+    lag.held(7)
+    assert lag.milliseconds(clock, 61_000) == 60_000
+
+
+def test_without_a_word_of_the_source_nothing_is_known() -> None:
+    assert MirrorLag().records(5) == -1
+    assert MirrorLag().milliseconds(SourceClock(), 9) == -1
+    assert not MirrorLag().caught_up
+
+
+def test_moments_are_bounded_and_the_lag_never_reads_too_small() -> None:
+    lag, clock = MirrorLag(), SourceClock()
+    for at in range(10 * MOMENTS_MAX):
+        hear(lag, clock, at + 1, source=at, here=at)
+    now = 10 * MOMENTS_MAX - 1
+    for held in range(0, now, 100):
+        lag.held(held)
+        found = lag.milliseconds(clock, now)
+        assert found == -1 or found >= now - held + 1
+    lag.held(now + 1)
+    assert lag.milliseconds(clock, now) == 0
+
+
+def test_a_source_that_comes_back_with_less_is_believed() -> None:
+    lag, clock = MirrorLag(), SourceClock()
+    hear(lag, clock, 10, source=1, here=1)
+    hear(lag, clock, 4, source=2, here=2)
+    lag.held(4)
+    assert lag.caught_up
+    assert lag.records(4) == 0

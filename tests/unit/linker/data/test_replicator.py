@@ -1,0 +1,365 @@
+"""One mirror partition, event by event: contiguous or ask again, nothing placed before its turn."""
+
+import random
+from typing import Any
+
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import TopicPartition
+from brokers.metadata.commands.commands import PutDocuments, RaiseLeaderEpochs
+from brokers.region import (
+    PartitionState,
+    PlaceBatches,
+    Placed,
+    PlaceRefused,
+    Propose,
+    Proposed,
+    SkipTo,
+)
+from linker.config import parse
+from linker.data.credit import CreditWindow, StreamSender
+from linker.data.replicator import PartitionReplicator
+from linker.errors import MirrorError
+from linker.events import Send
+from linker.frames import Agreed, Chunk, Credit, Declined, OffsetBounds, Subscribe, Unsubscribe
+from linker.region_client import RegionClient
+
+ORDERS = TopicPartition("orders", 0)
+WINDOW = 8_000
+
+
+class Region:
+    """What a feed looks at."""
+
+    def __init__(self) -> None:
+        self.end = 0
+        self.leader_epoch = 0
+        self.online = True
+
+    def partition_state(self, partition: TopicPartition) -> PartitionState | None:
+        return PartitionState(
+            log_start_offset=0,
+            log_end_offset=self.end,
+            high_watermark=self.end,
+            last_stable_offset=self.end,
+            leader_epoch=self.leader_epoch,
+            epochs=(),
+            segment_bases=(0,),
+            online=self.online,
+        )
+
+
+class Link:
+    """What a feed belongs to."""
+
+    name = "west-east"
+    source_clock_before = -1
+
+    def __init__(self, **configs: str) -> None:
+        self.line = StreamSender(7)
+        self.window = CreditWindow(self.line, WINDOW)
+        given = {"bootstrap.servers": "west:9092", "retry.backoff.ms": "100"}
+        self.config = parse({**given, **configs})
+        self.failures: list[tuple[MirrorError, str]] = []
+        self.subscriptions = 0
+
+    def subscribed(self, feed: PartitionReplicator) -> int:
+        self.subscriptions += 1
+        return self.subscriptions
+
+    def unsubscribed(self, subscription: int) -> None:
+        pass
+
+    def latest_start(self, partition: TopicPartition) -> int | None:
+        return None
+
+    def fail_mirror(self, topic: str, error: MirrorError, because: str, now: int) -> list[Any]:
+        self.failures.append((error, because))
+        return []
+
+
+class Stage:
+    """A feed with its surroundings; `effects` are those of the last event."""
+
+    def __init__(self, **configs: str) -> None:
+        self.region = Region()
+        self.link = Link(**configs)
+        self.client = RegionClient(self.region, random.Random(1))  # type: ignore[arg-type]
+        self.feed = PartitionReplicator(self.client, self.link, ORDERS, ORDERS, b"i" * 16)
+        self.now = 1_000
+        self.effects: list[Any] = []
+
+    def start(self) -> "Stage":
+        self.effects = self.feed.start(self.now)
+        return self
+
+    def agree(self, start: int = 0, epoch: int = 0, log_start: int = 0, end: int = 100) -> "Stage":
+        frame = Agreed(
+            self.link.subscriptions, start, epoch, OffsetBounds(log_start, end, end), self.now
+        )
+        self.effects = self.feed.on_agreed(frame, self.now)
+        return self
+
+    def chunk(self, offset: int, next_offset: int, epoch: int = 0, size: int = 100) -> "Stage":
+        frame = Chunk(
+            self.link.subscriptions,
+            offset,
+            next_offset,
+            epoch,
+            False,
+            OffsetBounds(0, 100, 100),
+            self.now,
+            b"x" * size,
+        )
+        self.effects = self.feed.on_chunk(frame, self.now)
+        return self
+
+    def answer(self, question: Any, error: KafkaError = KafkaError.NONE) -> "Stage":
+        """The region answers one placing."""
+        if error:
+            answer: Any = PlaceRefused(question.ticket, ORDERS, error, error.name, self.region.end)
+        else:
+            assert isinstance(question, PlaceBatches | SkipTo)
+            self.region.end = question.offset + (10 if isinstance(question, PlaceBatches) else 0)
+            answer = Placed(question.ticket, ORDERS, self.region.end)
+        self.effects = self.client.answered(answer, self.now)
+        return self
+
+    def decide(self, question: Any, result: object = None) -> "Stage":
+        self.effects = self.client.answered(Proposed(question.ticket, result), self.now)
+        return self
+
+    def later(self) -> "Stage":
+        due = self.client.timers.deadline
+        assert due is not None
+        self.now = due
+        self.effects = [effect for act in self.client.timers.due(due) for effect in act(due)]
+        return self
+
+    def placed(self) -> list[PlaceBatches]:
+        return [effect for effect in self.effects if isinstance(effect, PlaceBatches)]
+
+    def proposed(self) -> list[Any]:
+        return [effect for effect in self.effects if isinstance(effect, Propose)]
+
+    def sent(self, kind: type) -> list[Any]:
+        return [
+            effect.frame
+            for effect in self.effects
+            if isinstance(effect, Send) and isinstance(effect.frame, kind)
+        ]
+
+
+def streaming() -> Stage:
+    return Stage().start().agree()
+
+
+def test_it_subscribes_where_its_log_ends() -> None:
+    stage = Stage()
+    stage.region.end = 42
+    assert [frame.offset for frame in stage.start().sent(Subscribe)] == [42]
+
+
+def test_contiguous_chunks_are_placed_as_they_come_several_under_way() -> None:
+    stage = streaming().chunk(0, 10)
+    assert [one.offset for one in stage.placed()] == [0]
+    assert [one.offset for one in stage.chunk(10, 20).placed()] == [10]
+
+
+def test_a_gap_makes_it_ask_again_from_where_its_log_ends() -> None:
+    stage = streaming().chunk(0, 10)
+    first = stage.placed()[0]
+    assert stage.chunk(20, 30).placed() == []
+    assert stage.sent(Unsubscribe)
+    assert not stage.sent(Subscribe), "what is under way comes first"
+    stage.answer(first).later()
+    assert [frame.offset for frame in stage.sent(Subscribe)] == [10]
+
+
+def test_a_repeated_chunk_is_never_placed_twice() -> None:
+    stage = streaming().chunk(0, 10).chunk(0, 10)
+    assert stage.placed() == []
+
+
+def test_a_chunk_that_holds_nothing_is_a_lie() -> None:
+    assert streaming().chunk(0, 0).placed() == []
+
+
+def test_it_does_not_subscribe_anew_while_something_is_under_way() -> None:
+    stage = streaming().chunk(0, 10)
+    under_way = stage.placed()[0]
+    stage.chunk(50, 60)
+    stage.later()
+    assert not stage.sent(Subscribe)
+    stage.answer(under_way)
+    assert [frame.offset for frame in stage.sent(Subscribe)] == [10]
+
+
+def test_a_higher_leader_epoch_is_raised_here_before_its_batches_are_placed() -> None:
+    stage = streaming().chunk(0, 10, epoch=3)
+    assert stage.placed() == []
+    (question,) = stage.proposed()
+    assert question.command == RaiseLeaderEpochs(topic="orders", leader_epochs={0: 3})
+    assert stage.chunk(10, 20, epoch=3).effects == [], "it waits in the queue"
+    stage.region.leader_epoch = 3
+    assert [one.offset for one in stage.decide(question).placed()] == [0, 10]
+
+
+def test_an_epoch_that_cannot_be_raised_is_tried_again() -> None:
+    stage = streaming().chunk(0, 10, epoch=3)
+    refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, "full")
+    stage.decide(stage.proposed()[0], refusal)
+    assert stage.placed() == []
+    assert stage.later().sent(Subscribe)
+
+
+def test_a_hole_is_recorded_then_skipped_then_the_rest_is_placed() -> None:
+    stage = Stage().start().agree(start=50, log_start=50)
+    (question,) = stage.proposed()
+    assert isinstance(question.command, PutDocuments)
+    assert stage.chunk(50, 60).effects == []
+    (skip,) = stage.decide(question).effects[:1]
+    assert isinstance(skip, SkipTo)
+    assert skip.offset == 50
+    stage.answer(skip)
+    assert [one.offset for one in stage.placed()] == [50]
+
+
+def test_a_hole_waits_for_what_came_before_it() -> None:
+    stage = streaming().chunk(0, 10)
+    under_way = stage.placed()[0]
+    assert stage.agree(start=50, log_start=50).proposed() == []
+    stage.answer(under_way)
+    assert stage.proposed()
+
+
+def test_a_hole_that_was_not_recorded_is_not_skipped() -> None:
+    stage = Stage().start().agree(start=50, log_start=50)
+    stage.decide(stage.proposed()[0], Refusal(KafkaError.KAFKA_STORAGE_ERROR, "full"))
+    assert not [effect for effect in stage.effects if isinstance(effect, SkipTo)]
+
+
+def test_a_source_that_would_go_back_is_asked_again() -> None:
+    stage = streaming().chunk(0, 10)
+    stage.answer(stage.placed()[0])
+    stage.agree(start=5)
+    assert stage.sent(Unsubscribe)
+
+
+def test_what_the_region_refuses_is_asked_for_again_with_growing_pauses() -> None:
+    stage = streaming()
+    pauses = []
+    for _ in range(6):
+        stage.chunk(0, 10)
+        before = stage.now
+        stage.answer(stage.placed()[0], KafkaError.KAFKA_STORAGE_ERROR).later()
+        pauses.append(stage.now - before)
+        assert stage.sent(Subscribe)
+        stage.agree()
+    assert pauses[-1] > 4 * pauses[0]
+    assert stage.link.failures == []
+
+
+def test_batches_that_stay_damaged_fail_the_mirror_when_patience_is_over() -> None:
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
+    for _ in range(20):
+        stage.chunk(0, 10)
+        stage.answer(stage.placed()[0], KafkaError.CORRUPT_MESSAGE)
+        if stage.link.failures:
+            break
+        stage.later().agree()
+    assert [error for error, _ in stage.link.failures] == [MirrorError.UNSUPPORTED_MESSAGE_FORMAT]
+    assert stage.now - 1_000 >= 3_000
+    assert not stage.feed.running
+
+
+def test_old_message_formats_fail_the_mirror_as_damage_does() -> None:
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
+    refused_for_ever(stage, KafkaError.INVALID_RECORD)
+    assert [error for error, _ in stage.link.failures] == [MirrorError.UNSUPPORTED_MESSAGE_FORMAT]
+
+
+def test_batches_that_begin_below_the_agreed_offset_fail_the_mirror_when_patience_is_over() -> None:
+    """The leader epochs agree and the batches do not: no asking again makes that good."""
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
+    refused_for_ever(stage, KafkaError.OFFSET_OUT_OF_RANGE)
+    assert [error for error, _ in stage.link.failures] == [MirrorError.UNEXPECTED_TRUNCATION]
+    assert stage.now - 1_000 >= 3_000
+    assert not stage.feed.running
+
+
+def test_a_range_that_came_after_another_was_lost_never_fails_the_mirror() -> None:
+    """The disk refuses the first: the log's end is below the others, and nothing is wrong with them."""
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
+    for _ in range(20):
+        first, second = stage.chunk(0, 10).placed()[0], stage.chunk(10, 20).placed()[0]
+        stage.answer(first, KafkaError.KAFKA_STORAGE_ERROR)
+        stage.answer(second, KafkaError.OFFSET_OUT_OF_RANGE)
+        stage.later().agree()
+    assert stage.link.failures == []
+
+
+def test_a_source_that_keeps_breaking_its_word_fails_the_mirror_when_patience_is_over() -> None:
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
+    for _ in range(20):
+        stage.chunk(7, 9)
+        if stage.link.failures:
+            break
+        stage.later().agree()
+    assert [error for error, _ in stage.link.failures] == [MirrorError.ILLEGAL_STATE]
+    assert not stage.feed.running
+
+
+def test_a_source_that_would_always_go_back_fails_the_mirror_when_patience_is_over() -> None:
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"})
+    stage.region.end = 5
+    stage.start()
+    for _ in range(20):
+        stage.agree(3)
+        if stage.link.failures:
+            break
+        stage.later()
+    assert [error for error, _ in stage.link.failures] == [MirrorError.ILLEGAL_STATE]
+
+
+def refused_for_ever(stage: Stage, error: KafkaError) -> None:
+    for _ in range(20):
+        stage.chunk(0, 10)
+        stage.answer(stage.placed()[0], error)
+        if stage.link.failures:
+            return
+        stage.later().agree()
+
+
+def test_a_topic_that_is_not_the_links_any_more_ends_the_feed() -> None:
+    stage = streaming().chunk(0, 10)
+    stage.answer(stage.placed()[0], KafkaError.POLICY_VIOLATION)
+    assert not stage.feed.running
+    assert stage.client.timers.deadline is None
+
+
+def test_a_source_that_cannot_serve_now_is_asked_again_and_a_verdict_is_passed_on() -> None:
+    stage = Stage().start()
+    stage.effects = stage.feed.on_declined(Declined(1, MirrorError.NOT_SET, "offline"), stage.now)
+    assert stage.feed.trouble == "offline"
+    assert stage.later().sent(Subscribe)
+    stage.feed.on_declined(Declined(2, MirrorError.UNEXPECTED_TRUNCATION, "shorter"), stage.now)
+    assert stage.link.failures[0][0] is MirrorError.UNEXPECTED_TRUNCATION
+
+
+def test_credit_comes_back_for_what_was_placed_and_for_what_was_dropped() -> None:
+    stage = streaming().chunk(0, 10, size=3_000)
+    stage.answer(stage.placed()[0])
+    assert [frame.granted_bytes for frame in stage.sent(Credit)] == [WINDOW + 3_000]
+    stage.chunk(10, 20, epoch=5, size=2_000)
+    stage.effects = stage.feed.stop()
+    assert [frame.granted_bytes for frame in stage.sent(Credit)] == [WINDOW + 5_000]
+
+
+def test_a_partition_that_goes_offline_is_tried_again() -> None:
+    stage = streaming()
+    stage.region.online = False
+    stage.chunk(0, 10)
+    assert stage.placed() == []
+    stage.later()
+    stage.region.online = True
+    assert stage.later().sent(Subscribe)
