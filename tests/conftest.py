@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from random import Random, SystemRandom
 from typing import Any
 
 import pytest
@@ -15,11 +16,31 @@ settings.register_profile("causeway", deadline=None, print_blob=True)
 settings.register_profile(PROFILE, settings.get_profile("causeway"), max_examples=EXAMPLES)
 settings.load_profile("causeway")
 
+SEED = "CAUSEWAY_TEST_SEED"  # in the environment, so that every worker of a run has it
+
 HERE = Path(__file__).resolve().parent
 # Layers whose tests run for many seconds, so that none of them is the last one running. Those of the first two share
 # nothing with their neighbours; all others stay with their file, whose fixtures they share.
 SLOW = ("process", "sim", "spark", "compat")
 ALONE = ("process", "sim")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """One seed is behind all that a run draws at random, Hypothesis' examples among it."""
+    os.environ.setdefault(SEED, str(SystemRandom().randrange(1 << 32)))
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = os.environ[SEED]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(f"To draw the same at random: {SEED}={os.environ[SEED]}")
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> Random:
+    """What a test draws from, where nothing else has a seed for it."""
+    return Random(f"{os.environ[SEED]} {request.node.nodeid}")
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -1,9 +1,9 @@
 """Clients that announce and do not send, send garbage, or send batches that lie: refused, the node unharmed."""
 
-import os
 import socket
 import struct
 from contextlib import ExitStack
+from random import Random
 
 import psutil
 import pytest
@@ -80,11 +80,11 @@ def test_an_unknown_api_closes_the_connection(node: BrokerProcess, key: int) -> 
     assert answers(node)
 
 
-def test_garbage_closes_only_its_own_connection(node: BrokerProcess) -> None:
+def test_garbage_closes_only_its_own_connection(node: BrokerProcess, rng: Random) -> None:
     with connect(node) as bystander:
         for size in (0, 1, 7, 100, 5000):
             with connect(node) as connection:
-                connection.sendall(struct.pack(">i", size) + os.urandom(size))
+                connection.sendall(struct.pack(">i", size) + rng.randbytes(size))
                 connection.shutdown(socket.SHUT_WR)
                 while connection.recv(1 << 16):
                     pass

@@ -15,9 +15,8 @@ KILLS = 4
 
 @pytest.mark.parametrize("flush_messages", ["1", "9223372036854775807"])
 def test_nothing_acknowledged_is_lost_over_kills_at_random_instants(
-    node: BrokerProcess, flush_messages: str
+    node: BrokerProcess, flush_messages: str, rng: random.Random
 ) -> None:
-    rng = random.Random()
     create_topic(
         node.address, "orders", PARTITIONS, flush_messages=flush_messages, segment_bytes="1048576"
     )

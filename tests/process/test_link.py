@@ -34,8 +34,9 @@ def ends(found: dict[tuple[int, int], int]) -> dict[int, int]:
     }
 
 
-def test_a_mirror_is_its_source_byte_for_byte_after_kills_on_both_sides(regions: Regions) -> None:
-    rng = random.Random()
+def test_a_mirror_is_its_source_byte_for_byte_after_kills_on_both_sides(
+    regions: Regions, rng: random.Random
+) -> None:
     create_topic(regions.bootstrap("west"), "orders", PARTITIONS, segment_bytes="1048576")
     regions.link("orders")
     ledger = Ledger(regions.bootstrap("west"), "orders", PARTITIONS)

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from random import Random
 
 import psutil
 import pytest
@@ -33,7 +34,7 @@ def filled(tmp_path: Path) -> Iterator[BrokerProcess]:
     create_topic(node.address, TOPIC, PARTITIONS)
     with Connection(node.address) as connection:
         for number in range(16 * PARTITIONS):
-            batch = frames.batch([os.urandom(BATCH_BYTES)], NOW_MS)
+            batch = frames.batch([Random(number).randbytes(BATCH_BYTES)], NOW_MS)
             request = frames.produce(TOPIC, number % PARTITIONS, len(batch))
             answers.produced(connection.ask(request, batch))
     yield node

@@ -10,6 +10,14 @@ from tests.tidy.sources import ROOT, Source, hand_written
 
 PATCHING = re.compile(r"\b(?:monkeypatch|unittest\.mock|MagicMock|mocker)\b")
 
+# Chance that nobody could ask to be repeated.
+UNSEEDED = re.compile(
+    r"\bRandom\(\)|\burandom\(|\buuid[14]\(|\bSystemRandom\(|\bsecrets\.|\bnp\.random"
+)
+SHARED = re.compile(r"(?<![\w.])random\.[a-z]+\(")  # of the module, whose state everybody changes
+# The seed of a run itself, names and ports that nobody else has, and loads, which need only be incompressible.
+MAY_DRAW = ("tests/conftest.py", "tests/process/hosts.py", "tests/bench/")
+
 # A function of the tests that asserts for its callers says so by its name.
 CHECKER = re.compile(r"_?(?:assert|check|expect)(?:_|$)|judge$")
 
@@ -39,6 +47,17 @@ def test_nothing_sleeps() -> None:
         if isinstance(node, ast.Attribute) and ast.unparse(node) in ("time.sleep", "asyncio.sleep")
     ]
     assert not sleeping, sleeping
+
+
+def test_every_random_choice_has_a_seed() -> None:
+    drawing = [
+        f"{source.path}:{number} {line.strip()}"
+        for source in _tests()
+        if not source.path.startswith(MAY_DRAW)
+        for number, line in enumerate(source.text.splitlines(), 1)
+        if UNSEEDED.search(line) or ("\nimport random\n" in source.text and SHARED.search(line))
+    ]
+    assert not drawing, "draw from the fixture `rng`:\n" + "\n".join(drawing)
 
 
 def test_a_test_asserts_something() -> None:

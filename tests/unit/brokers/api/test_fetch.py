@@ -199,7 +199,9 @@ def test_unknown_topics_and_ids_are_answered_per_partition() -> None:
     whole = filled(1)
     asked = [FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)]
     by_id = FetchRequest(
-        max_wait_ms=500, min_bytes=1, topics=[FetchTopic(topic_id=uuid.uuid4(), partitions=asked)]
+        max_wait_ms=500,
+        min_bytes=1,
+        topics=[FetchTopic(topic_id=uuid.UUID(int=404), partitions=asked)],
     )
     zero = FetchRequest(max_wait_ms=500, min_bytes=1, topics=[FetchTopic(partitions=asked)])
     by_name = FetchRequest(

@@ -95,7 +95,7 @@ def test_a_transactional_producer_is_refused_clearly(whole: Whole) -> None:
 def test_an_unknown_topic_id_is_told_apart_from_an_unknown_topic(whole: Whole) -> None:
     parts = [PartitionProduceData(index=0, records=batch())]
     by_id = ProduceRequest(
-        acks=-1, topic_data=[TopicProduceData(topic_id=uuid.uuid4(), partition_data=parts)]
+        acks=-1, topic_data=[TopicProduceData(topic_id=uuid.UUID(int=404), partition_data=parts)]
     )
     by_name = ProduceRequest(
         acks=-1, topic_data=[TopicProduceData(name="no", partition_data=parts)]

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 import pytest
 import uvloop
@@ -14,7 +15,7 @@ from brokers.shell.files import DiskFiles
 from brokers.shell.outbox import TURN_BYTES, Outbox
 from brokers.shell.room import Room
 
-CONTENT = os.urandom(3 * TURN_BYTES)
+CONTENT = Random(1).randbytes(3 * TURN_BYTES)
 PATIENCE_S = 20
 Scenario = Callable[["Speaker", asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -117,7 +118,7 @@ def no_descriptor_more() -> Iterator[None]:
 
 
 def test_files_do_not_overtake_bytes_nor_bytes_files(played, files) -> None:
-    first = os.urandom(1 << 20)
+    first = Random(2).randbytes(1 << 20)
 
     async def scenario(speaker, reader, writer) -> None:
         speaker.outbox.put([first], more_follows=False)
