@@ -35,8 +35,7 @@ from brokers.events import (
 )
 from brokers.groups.config import group_config
 from brokers.groups.coordinator import Coordinator
-from brokers.ids import METADATA_PARTITION, OFFSETS_TOPIC, Instant
-from brokers.log.checkpoints import NO_BROKER_EPOCH
+from brokers.ids import METADATA_PARTITION, NO_BROKER_EPOCH, OFFSETS_TOPIC, Instant
 from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.commands.commands import NO_ID
 from brokers.metadata.log.outcomes import MetadataEvent
