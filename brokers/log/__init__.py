@@ -1,6 +1,6 @@
-"""One partition's log, in Kafka's formats on disk.
+"""What a node knows of one partition's log, and what it decides about it. Pure: files are the business of `storage`.
 
-What the core decides, pure: `config`, `segments` (what is known of a segment), `epochs`, `producers`, `log`.
-What the disk holds, against the `Files` port: `checkpoints`, `snapshots`, `indexes` (formats), `segment_file`,
-`ranges`, `stored_log`, `timestamps` (one open log), `recovery`, `root`, `opening` (start), `syncing`, `storage` (all).
+`config`: the settings of one log. `segments`: what is known of a segment. `epochs`: leader epochs and their offsets.
+`producers`: idempotent producers and their last batches. `snapshots`: producers as the bytes of a `.snapshot` file.
+`log`: the log itself.
 """

@@ -1,11 +1,8 @@
-"""What the core remembers of one segment file, and Kafka's names for the files of a log."""
+"""What the core knows of one segment of a log."""
 
 from dataclasses import dataclass
 
 from brokers.ids import Instant, Offset
-
-LOG, INDEX, TIME_INDEX, SNAPSHOT = ".log", ".index", ".timeindex", ".snapshot"
-_DIGITS = 20
 
 
 @dataclass(slots=True)
@@ -29,16 +26,3 @@ class Segment:
     def newest(self) -> Instant:
         """The instant that retention by time looks at."""
         return self.max_timestamp if self.max_timestamp >= 0 else self.created_at
-
-
-def file_name(offset: Offset, suffix: str) -> str:
-    """Kafka's name of a log's file: the offset in 20 digits, and what it is."""
-    return f"{offset:0{_DIGITS}d}{suffix}"
-
-
-def offset_in_name(name: str, suffix: str) -> Offset | None:
-    """The offset that a file's name carries, if it is such a file."""
-    digits = name.removesuffix(suffix)
-    if digits == name or len(digits) != _DIGITS or not (digits.isascii() and digits.isdigit()):
-        return None
-    return int(digits)

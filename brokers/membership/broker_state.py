@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 from brokers.effects import Changed, End, Serve
 from brokers.errors import KafkaError
-from brokers.ids import BrokerId, Instant, Offset
-from brokers.log.checkpoints import NO_BROKER_EPOCH
+from brokers.ids import NO_BROKER_EPOCH, BrokerId, Instant, Offset
 
 RETRY_MS = 50  # doubled by each failure, up to the heartbeat interval
 LEAVING_INTERVAL_MS = 50  # Kafka's, between heartbeats that ask to leave

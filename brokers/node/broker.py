@@ -30,8 +30,7 @@ from brokers.events import (
     TimestampFound,
     Written,
 )
-from brokers.ids import METADATA_PARTITION, Instant
-from brokers.log.checkpoints import NO_BROKER_EPOCH
+from brokers.ids import METADATA_PARTITION, NO_BROKER_EPOCH, Instant
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.commands.commands import NO_ID
 from brokers.metadata.log.outcomes import MetadataEvent

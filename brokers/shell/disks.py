@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.log.directories import Directories
-from brokers.log.storage import Storage
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.ports import DiskError
 from brokers.shell.files import DiskFiles
 from brokers.shell.identity import Claim, IdentityError, claim
+from brokers.storage.log_manager import LogManager
+from brokers.storage.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Disks:
     """`storage` is for the shell, `directories` is what the core knows of it."""
 
     cluster_id: str
-    storage: Storage | Directories
+    storage: Storage | LogManager
     directories: OwnDirectories
 
 
@@ -27,17 +27,17 @@ def open_disks(config: BrokerConfig) -> Disks:
     metadata = identity.metadata
     assert metadata.id is not None
     if identity.log_dirs == (metadata,):
-        storage: Storage | Directories = _storage(metadata, config)
+        storage: Storage | LogManager = _storage(metadata, config)
     else:
         storage = _several(config, identity.log_dirs, metadata)
     own = [OwnDirectory(str(each.path), each.id, each.failure) for each in identity.log_dirs]
     return Disks(identity.cluster_id, storage, OwnDirectories(own, metadata.id))
 
 
-def _several(config: BrokerConfig, log_dirs: tuple[Claim, ...], metadata: Claim) -> Directories:
+def _several(config: BrokerConfig, log_dirs: tuple[Claim, ...], metadata: Claim) -> LogManager:
     assert metadata.id is not None
     online = [each.id for each in log_dirs if each.id is not None]
-    several = Directories(metadata.id, online, missing=len(log_dirs) - len(online))
+    several = LogManager(metadata.id, online, missing=len(log_dirs) - len(online))
     for each in {each.path: each for each in (*log_dirs, metadata)}.values():
         if each.id is not None:
             _add(several, each, config, is_needed=each is metadata)
@@ -46,7 +46,7 @@ def _several(config: BrokerConfig, log_dirs: tuple[Claim, ...], metadata: Claim)
     return several
 
 
-def _add(several: Directories, claim: Claim, config: BrokerConfig, *, is_needed: bool) -> None:
+def _add(several: LogManager, claim: Claim, config: BrokerConfig, *, is_needed: bool) -> None:
     try:
         several.add(_storage(claim, config, several))
     except DiskError as error:
@@ -56,7 +56,7 @@ def _add(several: Directories, claim: Claim, config: BrokerConfig, *, is_needed:
         several.miss()
 
 
-def _storage(claim: Claim, config: BrokerConfig, several: Directories | None = None) -> Storage:
+def _storage(claim: Claim, config: BrokerConfig, several: LogManager | None = None) -> Storage:
     directory: UUID | None = claim.id
     assert directory is not None
     return Storage(

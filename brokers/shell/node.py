@@ -17,14 +17,14 @@ from typing import Any, Protocol
 from brokers.effects import Changed, CloseLog, End, Hangup, OpenLog, Reply, Serve
 from brokers.events import Started, TimeReached
 from brokers.ids import Instant, TopicPartition
-from brokers.log.directories import Directories
-from brokers.log.storage import Storage
-from brokers.log.writing import Write
 from brokers.region import Ready
 from brokers.shell.backlog import Backlog, Unhurried
 from brokers.shell.clock import Clock
 from brokers.shell.logs import CHANGE
 from brokers.shell.server import Server
+from brokers.storage.log_manager import LogManager
+from brokers.storage.logs.writing import Write
+from brokers.storage.storage import Storage
 
 logger = logging.getLogger(__name__)
 SYNC_THREADS = 4
@@ -51,7 +51,7 @@ class Core(Protocol):
 class Node:
     """Feeds a core. `perform` may be extended by upper layers with effects of their own."""
 
-    def __init__(self, core: Core, storage: Storage | Directories, clock: Clock) -> None:
+    def __init__(self, core: Core, storage: Storage | LogManager, clock: Clock) -> None:
         self._core = core
         self._storage = storage
         self._clock = clock

@@ -17,11 +17,11 @@ from brokers.effects import Ask, Changed, End, Hangup, Reply, Serve
 from brokers.events import EndAsked, Started, TimeReached
 from brokers.events import Listener as Kind
 from brokers.ids import Instant, TopicPartition
-from brokers.log.storage import Storage
-from brokers.log.writing import Write
 from brokers.node.broker import Broker
 from brokers.ports import DiskError
 from brokers.region import Ready
+from brokers.storage.logs.writing import Write
+from brokers.storage.storage import Storage
 from federation.node import RegionNode
 from linker.events import AdminAnswered, CloseStream, Dial, Send
 from linker.linker import Linker

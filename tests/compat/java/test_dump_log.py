@@ -16,8 +16,8 @@ from brokers.records.builder import NewRecord, build_batch
 from brokers.shell.files import DiskFiles
 from tests.bench.peer import jars
 from tests.compat.java.conftest import WAIT_S, Tool
-from tests.unit.brokers.log.logs import NOW, TP, Driver
 from tests.unit.brokers.records.batches import foreign_batch
+from tests.unit.brokers.storage.driver import NOW, TP, Driver
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 

@@ -9,10 +9,10 @@ from brokers.config.broker_config import from_settings
 from brokers.effects import Changed, Hangup, Reply
 from brokers.events import Request, Started, TimeReached
 from brokers.ids import TopicPartition
-from brokers.log.storage import Storage
 from brokers.node.broker import Broker
 from brokers.records.batch import iter_headers
 from brokers.region import Ready
+from brokers.storage.storage import Storage
 from federation.node import RegionNode
 from linker.commands import (
     Command,

@@ -20,12 +20,12 @@ from brokers.events import (
     Started,
     TimeReached,
 )
-from brokers.log.directories import Directories
-from brokers.log.storage import Storage
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.image.image import Image
 from brokers.node.broker import Broker
 from brokers.region import Ready, RegionEffect
+from brokers.storage.log_manager import LogManager
+from brokers.storage.storage import Storage
 from brokers.wire import codec
 from brokers.wire.message import Message
 from tests.sim.files import SimFiles
@@ -175,13 +175,13 @@ class Region:
 
     def open(
         self, node_id: int, files: SimFiles
-    ) -> tuple[Storage | Directories, OwnDirectories | None]:
+    ) -> tuple[Storage | LogManager, OwnDirectories | None]:
         """What a process does with its disks at the start."""
         disks = self.directories.get(node_id)
         if disks is None:
             return Storage(files), None
         metadata, online = next(iter(disks)), [each for each, disk in disks.items() if disk]
-        several = Directories(metadata, online, missing=len(disks) - len(online))
+        several = LogManager(metadata, online, missing=len(disks) - len(online))
         for each, disk in disks.items():
             if disk is not None:
                 several.add(Storage(disk, directory=each, unsynced=several.unsynced))

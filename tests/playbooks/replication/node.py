@@ -11,13 +11,13 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, AskFailure, LogFailed, LogOpened, RangesFound, Request, Written
 from brokers.ids import Buffer, Instant, Ticket, TopicPartition
 from brokers.log.config import LogConfig
-from brokers.log.storage import Storage
 from brokers.metadata.image.image import Image, ImageDelta
 from brokers.partition import leader
 from brokers.partition.replica import ALL_REPLICAS, Replica
 from brokers.records.builder import NewRecord, build_batch
 from brokers.replication.replication import Replication
 from brokers.replication.settings import ReplicationSettings
+from brokers.storage.storage import Storage
 from brokers.timers import Timers
 from brokers.wire import codec
 from tests.playbooks.replication.controller import Controller

@@ -5,10 +5,10 @@ from uuid import UUID
 
 from brokers.api import describe_log_dirs, produce
 from brokers.ids import TopicPartition
-from brokers.log.directories import Directories
-from brokers.log.storage import Storage
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.records.builder import NewRecord, build_batch
+from brokers.storage.log_manager import LogManager
+from brokers.storage.storage import Storage
 from brokers.wire.messages.log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
 from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.sim.files import SimFiles
@@ -24,8 +24,8 @@ class Several(Whole):
         self.disks = disks or {A: SimFiles(), B: SimFiles()}
         super().__init__()
 
-    def make_directories(self) -> tuple[Directories, OwnDirectories]:
-        several = Directories(A, self.disks, missing=1)
+    def make_directories(self) -> tuple[LogManager, OwnDirectories]:
+        several = LogManager(A, self.disks, missing=1)
         for each, disk in self.disks.items():
             several.add(Storage(disk, directory=each, unsynced=several.unsynced))
         own = [OwnDirectory("/a", A), OwnDirectory("/b", B), OwnDirectory("/c", None, "gone")]

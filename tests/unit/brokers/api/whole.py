@@ -10,11 +10,11 @@ from brokers.config.broker_config import from_settings
 from brokers.effects import Changed, Hangup, Reply
 from brokers.events import Request, Started, TimeReached
 from brokers.ids import Instant
-from brokers.log.directories import Directories
-from brokers.log.storage import Storage
 from brokers.membership.log_dirs import OwnDirectories
 from brokers.node.broker import Broker
 from brokers.region import Ready
+from brokers.storage.log_manager import LogManager
+from brokers.storage.storage import Storage
 from brokers.wire import codec
 from brokers.wire.message import Message
 from brokers.wire.messages.topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
@@ -39,7 +39,7 @@ class Whole:
         self.feed(Started())
         assert self.is_ready
 
-    def make_directories(self) -> tuple[Storage | Directories, OwnDirectories | None]:
+    def make_directories(self) -> tuple[Storage | LogManager, OwnDirectories | None]:
         """What it stores in; None: it has one directory."""
         return Storage(SimFiles()), None
 

@@ -18,10 +18,10 @@ from brokers.errors import KafkaError
 from brokers.events import RangeRead, Request, Started
 from brokers.groups.placement import partition_for
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
-from brokers.log.storage import Storage
 from brokers.node.broker import Broker
 from brokers.records.batch import renew_crc
 from brokers.records.builder import NewRecord, build_batch
+from brokers.storage.storage import Storage
 from brokers.wire.messages.group_offsets import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,

@@ -6,7 +6,7 @@ from brokers.log.log import Log
 from brokers.log.segments import Segment
 from brokers.log.snapshots import decode_snapshot
 from brokers.records.batch import parse_header
-from tests.unit.brokers.log.logs import NOW, TOPIC_ID, TP, batch_at
+from tests.unit.brokers.storage.driver import NOW, TOPIC_ID, TP, batch_at
 
 BATCH = len(batch_at(0))
 CONFIG = LogConfig(segment_bytes=3 * BATCH, segment_ms=1_000)

@@ -12,7 +12,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from brokers.config.broker_config import ConfigError, from_settings
 from brokers.events import Disconnected, Request
-from brokers.log.storage import Storage
 from brokers.node.broker import Broker
 from brokers.shell.clock import Clock
 from brokers.shell.health import health
@@ -20,6 +19,7 @@ from brokers.shell.metrics import Metrics
 from brokers.shell.node import Node
 from brokers.shell.process import bind_metrics
 from brokers.shell.server import Server
+from brokers.storage.storage import Storage
 from brokers.wire.messages.fetch import FetchRequest
 from tests.sim.files import SimFiles
 from tests.unit.brokers.shell.test_http import ask

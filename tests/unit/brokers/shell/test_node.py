@@ -8,11 +8,11 @@ import pytest
 
 from brokers.effects import Changed, End, Serve
 from brokers.events import TimeReached
-from brokers.log.checkpoints import CLEAN_SHUTDOWN
-from brokers.log.storage import Storage
 from brokers.region import Ready
 from brokers.shell.clock import Clock
 from brokers.shell.node import Node, NodeRefused
+from brokers.storage.directories.checkpoint_files import CLEAN_SHUTDOWN
+from brokers.storage.storage import Storage
 from tests.sim.files import SimFiles
 
 

@@ -9,10 +9,10 @@ import pytest
 from brokers.config.broker_config import ConfigError, from_settings
 from brokers.effects import Changed, Serve
 from brokers.ids import Peer
-from brokers.log.storage import Storage
 from brokers.shell.clock import Clock
 from brokers.shell.node import Node
 from brokers.shell.process import bind, open_when_serving, run_broker
+from brokers.storage.storage import Storage
 from tests.sim.files import SimFiles
 from tests.unit.brokers.shell.test_node import Recorder
 

@@ -1,0 +1,106 @@
+"""A partition's folder in the data directory: its name, and whose it is.
+
+`partition.metadata` says to which topic a folder belongs. It is synced with the first data and not before, so that a
+topic of many partitions is made without waiting for the disk once for each: where it cannot be read after a power cut,
+no data that was ever synced lies beside it.
+"""
+
+from collections.abc import Sequence
+
+from brokers.ids import METADATA_PARTITION, TopicPartition
+from brokers.ports import Files
+from brokers.storage.directories.checkpoint_files import (
+    PARTITION_METADATA,
+    CheckpointError,
+    format_topic_id,
+    parse_topic_id,
+)
+from brokers.storage.directories.log_dir_checkpoints import LogDirCheckpoints
+from brokers.storage.segments.file_names import LOG
+
+STRAY_SUFFIX = "-stray"
+ASIDE_NAME_MAX = 250  # file systems take 255
+
+
+def folder_name(partition: TopicPartition) -> str:
+    """Kafka's name of a partition's folder."""
+    return str(partition)
+
+
+def aside_name(partition: TopicPartition, owner: str, suffix: str) -> str:
+    """Kafka's kind of name for a folder that is put aside: `topic-0.id-delete`, `topic-0.id-stray`.
+
+    A topic's name that is too long is cut, never a partition's number: those of one topic are put aside together.
+    """
+    rest = f"-{partition.partition}.{owner}{suffix}"
+    return partition.topic[: ASIDE_NAME_MAX - len(rest)] + rest
+
+
+def claim_folder(
+    files: Files, root: LogDirCheckpoints, partition: TopicPartition, topic_id: bytes
+) -> Sequence[str]:
+    """Make the folder if there is none -> repairs made.
+
+    One that is a deleted topic's of the same name is put aside, and so are data that cannot be told from those of one.
+    """
+    directory = folder_name(partition)
+    metadata = f"{directory}/{PARTITION_METADATA}"
+    owner, repairs = b"", []
+    try:
+        if files.exists(metadata):
+            owner = parse_topic_id(files.read(metadata, 0, files.size(metadata)))
+        if owner == topic_id:
+            return ()
+    except CheckpointError as error:
+        repairs.append(f"{metadata}: made anew: {error}")
+    if partition == METADATA_PARTITION:
+        files.remove(metadata)  # there has never been another of that name
+    elif files.exists(directory):
+        repairs += _clear(files, partition, owner)
+    if not files.exists(directory):
+        root.begin(partition)
+        files.make_directory(directory)
+    files.append(metadata, [format_topic_id(topic_id)])
+    return repairs
+
+
+def owner_of(files: Files, partition: TopicPartition) -> bytes:
+    """The id of the topic to which the folder belongs; empty where there is none, or nobody can tell."""
+    metadata = f"{folder_name(partition)}/{PARTITION_METADATA}"
+    try:
+        if files.exists(metadata):
+            return parse_topic_id(files.read(metadata, 0, files.size(metadata)))
+    except CheckpointError:
+        pass
+    return b""
+
+
+def clear_folder(files: Files, partition: TopicPartition) -> Sequence[str]:
+    """Make room for another folder of that name -> what became of it."""
+    return _clear(files, partition, owner_of(files, partition))
+
+
+def _clear(files: Files, partition: TopicPartition, owner: bytes) -> Sequence[str]:
+    """Put the folder aside, or remove it where it holds nothing and nobody knows whose it was."""
+    directory = folder_name(partition)
+    files.close(directory)
+    if not owner and not _holds_data(files, directory):
+        files.remove(directory)
+        return ()
+    aside = _free_name(files, partition, owner)
+    files.rename(directory, aside)
+    whose = "belongs to an earlier topic of that name" if owner else "nobody knows whose it is"
+    return (f"{directory}: {whose}, now {aside}",)
+
+
+def _holds_data(files: Files, directory: str) -> bool:
+    names = (name for name in files.list(directory) if name.endswith(LOG))
+    return any(files.size(f"{directory}/{name}") > 0 for name in names)
+
+
+def _free_name(files: Files, partition: TopicPartition, owner: bytes) -> str:
+    number, whose = 0, owner.hex() or "unknown0"
+    while files.exists(name := aside_name(partition, whose, STRAY_SUFFIX)):
+        number += 1
+        whose = f"{owner.hex() or 'unknown'}{number}"
+    return name

@@ -1,0 +1,156 @@
+"""The data directory's root: Kafka's three offset checkpoints, the clean-shutdown marker, leftovers of deletions.
+
+All three are hints that can be done without: a lost high watermark is raised again, a lost log start brings whole
+segments back, a lost recovery point makes recovery read more. One that speaks of an earlier log of the same name would
+do harm: a folder is begun only once nothing on the disk speaks of it.
+"""
+
+from collections.abc import Mapping
+
+from brokers.ids import NO_BROKER_EPOCH, Offset, TopicPartition
+from brokers.ports import DiskError, Files
+from brokers.storage.directories.checkpoint_files import (
+    CLEAN_SHUTDOWN,
+    HIGH_WATERMARKS,
+    LOG_STARTS,
+    RECOVERY_POINTS,
+    CheckpointError,
+    format_clean_shutdown,
+    format_offsets,
+    parse_clean_shutdown,
+    parse_offsets,
+)
+
+DELETED_SUFFIX = "-delete"
+
+
+class OffsetCheckpointFile:
+    """One file of offsets: `offsets` as they are now, `saved` as the disk has them."""
+
+    def __init__(self, files: Files, name: str) -> None:
+        self._files = files
+        self._name = name
+        self.repair = ""
+        self.saved = self._load()
+        self.offsets = dict(self.saved)
+
+    def _load(self) -> dict[TopicPartition, Offset]:
+        if not self._files.exists(self._name):
+            return {}
+        try:
+            return parse_offsets(self._files.read(self._name, 0, self._files.size(self._name)))
+        except CheckpointError as error:
+            self.repair = f"{self._name}: unreadable, ignored: {error}"
+            return {}
+
+    def get(self, partition: TopicPartition) -> Offset:
+        return self.offsets.get(partition, 0)
+
+    def save(self) -> None:
+        """Write the file if anything is new."""
+        if self.offsets != self.saved:
+            self._files.replace(self._name, format_offsets(self.offsets))
+            self.saved = dict(self.offsets)
+
+
+class LogDirCheckpoints:
+    """The checkpoints, and which logs their last owner closed cleanly."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        closed = files.exists(CLEAN_SHUTDOWN)
+        # Of the registration that ended with a clean shutdown just before this start.
+        self.previous_broker_epoch = NO_BROKER_EPOCH
+        if closed:
+            marker = files.read(CLEAN_SHUTDOWN, 0, files.size(CLEAN_SHUTDOWN))
+            self.previous_broker_epoch = parse_clean_shutdown(marker)
+        self.broker_epoch = NO_BROKER_EPOCH  # what the next marker will say
+        files.remove(CLEAN_SHUTDOWN)  # from now on a crash is one
+        for name in files.list(""):
+            if name.endswith(DELETED_SUFFIX):
+                files.remove(name)
+        self.high_watermarks = OffsetCheckpointFile(files, HIGH_WATERMARKS)
+        self.log_starts = OffsetCheckpointFile(files, LOG_STARTS)
+        self.recovery_points = OffsetCheckpointFile(files, RECOVERY_POINTS)
+        known = [each for each in self.recovery_points.saved if files.exists(str(each))]
+        self._closed = set(known) if closed else set()
+        self._in_doubt = set() if closed else set(known)  # a crash left them, and nobody has looked
+
+    @property
+    def _checkpoints(self) -> tuple[OffsetCheckpointFile, ...]:
+        return self.high_watermarks, self.log_starts, self.recovery_points
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What was wrong, one line each."""
+        return tuple(each.repair for each in self._checkpoints if each.repair)
+
+    def save_high_watermarks(self, offsets: Mapping[TopicPartition, Offset]) -> None:
+        self.high_watermarks.offsets.update(offsets)
+        self.high_watermarks.save()
+
+    def save_log_start(self, partition: TopicPartition, offset: Offset) -> None:
+        """Durable, or as it was before if the disk refuses."""
+        before = self.log_starts.offsets
+        self.log_starts.offsets = before | {partition: offset}
+        try:
+            self.log_starts.save()
+        except DiskError:
+            self.log_starts.offsets = before
+            raise
+
+    def save_recovery_point(self, partition: TopicPartition, offset: Offset) -> None:
+        self.recovery_points.offsets[partition] = offset
+        self.recovery_points.save()
+
+    def lower_recovery_point(self, partition: TopicPartition, offset: Offset) -> None:
+        """What was taken to be on the disk above `offset` may not be."""
+        point = self.recovery_points
+        if max(point.get(partition), point.saved.get(partition, 0)) > offset:
+            point.offsets[partition] = offset
+            point.save()
+
+    def take_over(
+        self, other: "LogDirCheckpoints", partition: TopicPartition, synced_offset: Offset
+    ) -> None:
+        """Durably: a log that the other one speaks of will lie here, whole and synced up to this offset."""
+        self.high_watermarks.offsets[partition] = other.high_watermarks.get(partition)
+        self.log_starts.offsets[partition] = other.log_starts.get(partition)
+        self.recovery_points.offsets[partition] = synced_offset
+        for each in self._checkpoints:
+            each.save()
+
+    def lower(self, partition: TopicPartition, offset: Offset) -> None:
+        """Before a log is cut at `offset`: from now on nothing says, durably, that more of it was kept or committed."""
+        for each in (self.high_watermarks, self.recovery_points):
+            if max(each.get(partition), each.saved.get(partition, 0)) > offset:
+                each.offsets[partition] = offset
+                each.save()
+
+    def mark_closed(self) -> None:
+        """Every log was closed in order: the next start need not check them. Not where some were never looked at."""
+        self.recovery_points.save()
+        if self._in_doubt:
+            return
+        self._files.replace(CLEAN_SHUTDOWN, format_clean_shutdown(self.broker_epoch))
+
+    def was_closed(self, partition: TopicPartition) -> bool:
+        """Whether the last owner closed this log cleanly. True once at most: then the log is open."""
+        closed = partition in self._closed
+        self._closed.discard(partition)
+        self._in_doubt.discard(partition)
+        return closed
+
+    def forget(self, partition: TopicPartition) -> None:
+        """The partition's folder is gone; the files need not say so at once."""
+        for each in self._checkpoints:
+            each.offsets.pop(partition, None)
+        self._closed.discard(partition)
+        self._in_doubt.discard(partition)
+
+    def begin(self, partition: TopicPartition) -> None:
+        """Before a partition's folder is made: nothing may speak of an earlier one, not even after a crash."""
+        self.forget(partition)
+        for each in self._checkpoints:
+            if partition in each.saved:
+                each.save()

@@ -1,0 +1,55 @@
+"""Folders of partitions that this node holds no more: a crash came between the decision and their removal."""
+
+import re
+from collections.abc import Iterator
+
+from brokers.ids import METADATA_PARTITION, TopicPartition
+from brokers.ports import DiskError, Files
+from brokers.storage.directories.checkpoint_files import PARTITION_METADATA
+from brokers.storage.directories.folders import aside_name, folder_name
+from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX, LogDirCheckpoints
+
+_FOLDER = re.compile(r"(?P<topic>.+)-(?P<partition>\d+)")
+
+
+def remove_strays(
+    files: Files, root: LogDirCheckpoints, kept: frozenset[TopicPartition]
+) -> tuple[str, ...]:
+    """Remove what is none of these -> the folders that went; what the disk refuses now waits for the next start."""
+    removed = []
+    for name in files.list(""):
+        partition = _partition_of(files, name)
+        if partition is None or partition in kept:
+            continue
+        try:
+            remove_folder(files, name, aside_name(partition, "stray", DELETED_SUFFIX))
+        except DiskError:
+            continue
+        root.forget(partition)
+        removed.append(name)
+    return tuple(removed)
+
+
+def partitions_in(files: Files) -> Iterator[TopicPartition]:
+    """Whose folders there are, but for the metadata log's."""
+    for name in files.list(""):
+        partition = _partition_of(files, name)
+        if partition is not None:
+            yield partition
+
+
+def remove_folder(files: Files, name: str, aside: str) -> None:
+    """Renamed first, so that a crash leaves either the whole folder or a leftover that the next start removes."""
+    files.close(name)
+    files.rename(name, aside)
+    files.remove(aside)
+
+
+def _partition_of(files: Files, name: str) -> TopicPartition | None:
+    """Whose folder it is; anything else in the directory is not ours to judge."""
+    match = _FOLDER.fullmatch(name)
+    if match is None or not files.exists(f"{name}/{PARTITION_METADATA}"):
+        return None
+    partition = TopicPartition(match["topic"], int(match["partition"]))
+    is_other = partition == METADATA_PARTITION or folder_name(partition) != name
+    return None if is_other else partition

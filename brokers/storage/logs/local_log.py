@@ -1,0 +1,274 @@
+"""The files of one open log: batches go in at the end, ranges come out.
+
+Where a read ended is remembered, so that a sequential reader costs no lookup.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+
+from brokers.ids import Buffer, Buffers, LeaderEpoch, Offset
+from brokers.ports import Appending, FileRange, Files
+from brokers.records.batch import BatchError, BatchHeader
+from brokers.storage.directories.checkpoint_files import LEADER_EPOCHS, format_epochs
+from brokers.storage.segments.file_names import SNAPSHOT, file_name
+from brokers.storage.segments.log_segment import LoadedIndexes, LogSegment
+from brokers.storage.segments.ranges import find_batches, read_batches
+
+_POSITIONS_REMEMBERED = 16  # of sequential readers, per log
+# Below, copying is cheaper than what a transfer from file to socket takes.
+_WORTH_A_REFERENCE_BYTES = 1 << 15
+_base_of = attrgetter("base_offset")
+
+
+class LocalLog:
+    """What the disk holds of one partition. The last segment is active; `next_offset` is one past the last batch.
+
+    Below `synced_offset` everything is on the disk for certain; below `sync_promised` a write is to be reported only
+    once it is synced; `unsynced_paths` are small files to be synced with the next data. `settled`: the folder is as
+    `close` leaves it.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        directory: str,
+        segments: Sequence[LogSegment],
+        loaded: LoadedIndexes,
+        *,
+        log_start_offset: Offset,
+        next_offset: Offset,
+        synced_offset: Offset,
+        settled: bool,
+    ) -> None:
+        self._files = files
+        self._loaded = loaded
+        self._positions: dict[Offset, tuple[LogSegment, int]] = {}
+        self.directory = directory
+        self.segments = list(segments)
+        self.log_start_offset = log_start_offset
+        self.next_offset = next_offset
+        self.synced_offset = synced_offset
+        self.sync_promised: Offset = 0
+        self.unsynced_paths: dict[str, int] = {}
+        self._writings = 0
+        self._settled = settled
+
+    @property
+    def active(self) -> LogSegment:
+        return self.segments[-1]
+
+    def append(self, headers: Sequence[BatchHeader], buffers: Buffers) -> None:
+        """Write batches at the end; after a `DiskError` the log must be opened anew."""
+        self._settled = False
+        self.segments[-1].append(headers, buffers)
+        self.next_offset = headers[-1].next_offset
+
+    def begin_append(self, buffers: Buffers) -> Appending:
+        """The same in two parts: the writing, for any thread, whose result goes to `appended`. None between them."""
+        self._settled = False
+        return self.active.begin_append(buffers)
+
+    def appended(self, headers: Sequence[BatchHeader], size: int) -> None:
+        """These batches have been written, the file has `size` bytes."""
+        self.active.appended(headers, size)
+        self.next_offset = headers[-1].next_offset
+
+    def roll(self, base_offset: Offset, producers: bytes) -> None:
+        """Seal the active segment; the next one begins at `base_offset`, with the producers' state as of there."""
+        self._settled = False
+        sealed = self.active
+        sealed.seal()
+        segment = sealed.successor(base_offset)
+        self._files.replace(segment.snapshot_path, producers)
+        self._files.append(segment.path, [])
+        self.segments.append(segment)
+        self._loaded.touch(sealed)
+        self.next_offset = base_offset
+
+    def trim(self, log_start_offset: Offset) -> list[str]:
+        """Remove the whole segments below an offset -> the files that are gone."""
+        gone: list[str] = []
+        self.log_start_offset = log_start_offset
+        while len(self.segments) > 1 and self.segments[1].base_offset <= log_start_offset:
+            segment = self.segments.pop(0)
+            self._loaded.forget(segment)
+            segment.remove()
+            gone += segment.paths
+        self._positions.clear()
+        return gone
+
+    def cut(self, offset: Offset) -> Offset:
+        """Remove every batch that holds `offset` or lies above it, durably -> where the log then ends.
+
+        The indexes are left as they are: the log must be opened anew. `BatchError` where the log is damaged.
+        """
+        kept = self.segment_of(offset)
+        while self.active is not kept:
+            segment = self.segments.pop()
+            self._loaded.forget(segment)
+            segment.remove()
+        size = self.position_of(kept, offset)
+        self.next_offset = kept.base_offset
+        for _, header in kept.hop(kept.index.floor(offset - 1), size):
+            self.next_offset = header.next_offset
+        if size < kept.size:
+            self._files.truncate(kept.path, size)
+        return self.next_offset
+
+    def save_epochs(self, entries: Sequence[tuple[LeaderEpoch, Offset]]) -> None:
+        """Persist the leader-epoch history.
+
+        One whose latest epoch has no data yet is synced with the first: a node that takes over many partitions would
+        wait for the disk once for each. What a power cut takes of it the batches themselves say again.
+        """
+        path = f"{self.directory}/{LEADER_EPOCHS}"
+        if entries and entries[-1][1] >= self.next_offset:
+            self._files.write(path, format_epochs(entries))
+            self._writings += 1
+            self.unsynced_paths[path] = self._writings
+        else:
+            self._files.replace(path, format_epochs(entries))
+            self.unsynced_paths.pop(path, None)
+
+    def close(self, producers: bytes) -> None:
+        """Bring everything to the disk, so that the next opening needs to check nothing."""
+        if self._settled:
+            return  # nothing has happened since
+        self.active.seal()
+        snapshot = f"{self.directory}/{file_name(self.next_offset, SNAPSHOT)}"
+        self._files.replace(snapshot, producers)
+        for path in (*self.active.paths, *self.unsynced_paths):
+            self._files.sync(path)
+
+    def go_on(self, files: Files, loaded: LoadedIndexes) -> None:
+        """The folder has moved to another directory, whole and synced."""
+        for segment in self.segments:
+            self._loaded.forget(segment)
+            segment.go_on(files)
+        self._files, self._loaded = files, loaded
+        for segment in self.segments[:-1]:
+            loaded.touch(segment)
+        self.unsynced_paths.clear()
+
+    def is_synced_to(self, next_offset: Offset) -> bool:
+        """Everything below is on the disk -> whether some of that was promised to be told."""
+        was_promised = self.sync_promised > self.synced_offset
+        self.synced_offset = max(self.synced_offset, next_offset)
+        return was_promised
+
+    def needs(self, path: str) -> bool:
+        """Whether a file is part of the log: one that is gone was taken away, with the disk perhaps."""
+        return any(path in segment.paths for segment in self.segments)
+
+    def sync_small_files(self) -> None:
+        """Now, rather than with the next data."""
+        for path in list(self.unsynced_paths):
+            self._files.sync(path)
+            del self.unsynced_paths[path]
+
+    def synced(self, writings: Mapping[str, int]) -> None:
+        """These small files are on the disk, as they were written then: one may have been written anew since."""
+        for path, writing in writings.items():
+            if self.unsynced_paths.get(path) == writing:
+                del self.unsynced_paths[path]
+
+    def end_of(self, segment: LogSegment) -> Offset:
+        """One past the last offset that a segment may hold."""
+        if segment is self.active:
+            return self.next_offset
+        return self.segments[self.segments.index(segment) + 1].base_offset
+
+    def read(
+        self, offset: Offset, bound: Offset, size_max: int, *, at_least_one: bool
+    ) -> tuple[Buffer, Offset]:
+        """(whole batches of [offset, bound), next offset), from one segment; `BatchError` where it is damaged."""
+        if offset >= bound:
+            return b"", offset
+        segment, position = self._locate(offset)
+        return self._read(segment, position, (offset, bound), size_max, at_least_one)
+
+    def _read(
+        self,
+        segment: LogSegment,
+        position: int,
+        wanted: tuple[Offset, Offset],
+        size_max: int,
+        at_least_one: bool,
+    ) -> tuple[Buffer, Offset]:
+        data, next_offset = read_batches(
+            self._files, segment, position, wanted, size_max, at_least_one
+        )
+        if data:
+            self._remember(next_offset, segment, position + len(data))
+        return data, next_offset
+
+    def find(
+        self, offset: Offset, bound: Offset, size_max: int, *, at_least_one: bool
+    ) -> tuple[Buffer | FileRange, Offset]:
+        """The same batches; many of them not read, but by reference to their file."""
+        if offset >= bound:
+            return b"", offset
+        segment, position = self._locate(offset)
+        wanted, rest = (offset, bound), segment.size - position
+        if min(rest, size_max) < _WORTH_A_REFERENCE_BYTES:
+            return self._read(segment, position, wanted, size_max, at_least_one)
+        if rest <= size_max and self.end_of(segment) <= bound:
+            size, next_offset = rest, self.end_of(segment)
+        else:
+            size, next_offset = find_batches(segment, position, wanted, size_max, at_least_one)
+        if size == 0:
+            return b"", offset
+        self._remember(next_offset, segment, position + size)
+        return segment.refer(position, size), next_offset
+
+    def _locate(self, offset: Offset) -> tuple[LogSegment, int]:
+        known = self._positions.pop(offset, None)
+        if known is None:
+            segment = self.segment_of(offset)
+            known = segment, self.position_of(segment, offset)
+        segment, position = known
+        while position >= segment.size and segment is not self.active:
+            segment, position = self.segments[self.segments.index(segment) + 1], 0
+        self._keep_loaded(segment)
+        return segment, position
+
+    def _remember(self, offset: Offset, segment: LogSegment, position: int) -> None:
+        if len(self._positions) >= _POSITIONS_REMEMBERED:
+            del self._positions[next(iter(self._positions))]
+        self._positions[offset] = segment, position
+
+    def segment_of(self, offset: Offset) -> LogSegment:
+        """The segment that holds `offset`, or would."""
+        return self.segments[max(0, bisect_right(self.segments, offset, key=_base_of) - 1)]
+
+    def position_of(self, segment: LogSegment, offset: Offset) -> int:
+        """Where the first batch of a segment that ends above `offset` begins; its size if there is none.
+
+        An index that leads astray is made anew from the log once; `BatchError` if the log itself is damaged.
+        """
+        self._keep_loaded(segment)
+        try:
+            return _hop_to(segment, segment.index.floor(offset), offset)
+        except BatchError:
+            if not segment.rebuild_indexes():
+                raise
+            return _hop_to(segment, segment.index.floor(offset), offset)
+
+    def _keep_loaded(self, segment: LogSegment) -> None:
+        if segment is not self.active:
+            self._loaded.touch(segment)
+
+
+def _hop_to(segment: LogSegment, start: int, offset: Offset) -> int:
+    expected, end = segment.base_offset, start
+    for position, header in segment.hop(start):
+        overshot = header.base_offset > offset and position == start and start > 0
+        if header.base_offset < expected or overshot:
+            raise segment.damage(position)
+        if header.next_offset > offset:
+            return position
+        expected, end = header.next_offset, position + header.length
+    if end < segment.size:
+        raise segment.damage(end)
+    return end

@@ -1,0 +1,105 @@
+"""Offsets by time: the time index leads to a batch, and the batch is opened for the record (ListOffsets, KIP-79)."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from brokers.effects import FindTimestamp
+from brokers.ids import Instant, LeaderEpoch, Offset
+from brokers.ports import Files
+from brokers.records.batch import BatchError, BatchHeader
+from brokers.records.record import open_batch
+from brokers.storage.logs.local_log import LocalLog
+from brokers.storage.segments.log_segment import LogSegment
+
+MAX_TIMESTAMP = -3  # asks for the record with the largest timestamp (KIP-734)
+# A few kilobytes can hold millions of records, and the node does nothing else while they are looked through.
+RECORDS_OPENED_MAX = 1 << 16
+
+
+class Found(NamedTuple):
+    """A record's offset and timestamp, and the leader epoch of its batch."""
+
+    offset: Offset
+    timestamp: Instant
+    leader_epoch: LeaderEpoch
+
+
+NOTHING_FOUND = Found(-1, -1, -1)
+
+
+def found_timestamp(files: Files, log: LocalLog | None, effect: FindTimestamp) -> Found:
+    """What the effect asks for; nothing where no log is open, or damage on the way leaves nothing certain."""
+    if log is None:
+        return NOTHING_FOUND
+    try:
+        return find_timestamp(files, log, effect.timestamp, effect.bound) or NOTHING_FOUND
+    except BatchError:
+        return NOTHING_FOUND
+
+
+def find_timestamp(files: Files, log: LocalLog, timestamp: Instant, bound: Offset) -> Found | None:
+    """The first record at or after `timestamp`, or with `MAX_TIMESTAMP` the first with the largest, below `bound`."""
+    if timestamp == MAX_TIMESTAMP:
+        return _largest(files, log, bound)
+    for segment in log.segments:
+        if segment.base_offset >= bound:
+            return None
+        if segment.max_timestamp < timestamp:
+            continue
+        since = max(segment.time_index.floor(timestamp), log.log_start_offset)
+        for position, header in _batches(log, segment, since, bound):
+            if header.max_timestamp >= timestamp:
+                found = _first_at(files, segment, position, header, timestamp, log.log_start_offset)
+                if found:
+                    return found
+    return None
+
+
+def _largest(files: Files, log: LocalLog, bound: Offset) -> Found | None:
+    best: tuple[LogSegment, int, BatchHeader] | None = None
+    for segment in log.segments:
+        if best and segment.max_timestamp <= best[2].max_timestamp:
+            continue
+        since = segment.max_timestamp_offset
+        if not log.log_start_offset <= since < bound:
+            # The segment's largest is out of bounds: look at each batch that is not.
+            since = log.log_start_offset
+        for position, header in _batches(log, segment, since, bound):
+            if best is None or header.max_timestamp > best[2].max_timestamp:
+                best = segment, position, header
+    if best is None or best[2].max_timestamp < 0:
+        return None
+    segment, position, header = best
+    return _first_at(files, segment, position, header, header.max_timestamp, log.log_start_offset)
+
+
+def _batches(
+    log: LocalLog, segment: LogSegment, since: Offset, bound: Offset
+) -> Iterator[tuple[int, BatchHeader]]:
+    for position, header in segment.hop(log.position_of(segment, since)):
+        if header.next_offset > bound:
+            return
+        yield position, header
+
+
+def _first_at(
+    files: Files,
+    segment: LogSegment,
+    position: int,
+    header: BatchHeader,
+    timestamp: Instant,
+    log_start_offset: Offset,
+) -> Found | None:
+    # What nobody can open, or should: the batch's own claims are the best that is known.
+    claimed = Found(
+        max(header.base_offset, log_start_offset), header.max_timestamp, header.leader_epoch
+    )
+    if header.record_count > RECORDS_OPENED_MAX:
+        return claimed
+    try:
+        for record in open_batch(files.read(segment.path, position, header.length)):
+            if record.timestamp >= timestamp and record.offset >= log_start_offset:
+                return Found(record.offset, record.timestamp, header.leader_epoch)
+    except BatchError:  # badly compressed by a client, or worse
+        return claimed
+    return None

@@ -1,0 +1,173 @@
+"""A log on its way to another directory of the same node (KIP-113), while it is written to.
+
+It is copied bit by bit into `topic-0.ID-future`. Once nearly all of it is there the rest follows in one step, in which
+nobody appends: then the copy is durable, is marked as the one that counts, and takes the name; the original goes. A
+crash before the renaming leaves the original and a leftover; after it, two folders of the name, and the mark says which
+is whole. The open log goes on where it was, over other files.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+
+from brokers.ids import Offset, TopicPartition
+from brokers.ports import DiskError, Files
+from brokers.storage.directories.folders import ASIDE_NAME_MAX, aside_name, folder_name
+from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX
+from brokers.storage.directories.strays import remove_folder
+from brokers.storage.logs.local_log import LocalLog
+from brokers.storage.segments.log_segment import LogSegment
+from brokers.storage.storage import Storage
+
+FUTURE_SUFFIX = "-future"
+_FUTURE = re.compile(r"(?P<topic>.+)-(?P<partition>\d+)\.[0-9a-f]+-future")
+STEP_BYTES = 1 << 20  # as much as one step may cost whoever waits for the node
+
+
+class SourceError(Exception):
+    """The directory that holds the original refused; the cause is its `DiskError`."""
+
+
+def mark_in(folder: str) -> str:
+    """The file that says of two folders of one name which counts."""
+    return f"{folder}/moved-here"
+
+
+def interrupted(files: Files) -> Iterator[TopicPartition]:
+    """Remove the copies that the last process left -> whose they were, as far as the names tell. Raises `DiskError`."""
+    for name in list(files.list("")):
+        if name.endswith(FUTURE_SUFFIX):
+            files.remove(name)
+            is_whole = len(name) < ASIDE_NAME_MAX
+            if is_whole and (match := _FUTURE.fullmatch(name)):
+                yield TopicPartition(match["topic"], int(match["partition"]))
+
+
+class Copy:
+    """`advance` until it is through, then `finish`. `size` bytes of batches are copied, all below `next_offset`."""
+
+    def __init__(self, source: Storage, target: Storage, partition: TopicPartition) -> None:
+        self.source = source
+        self.target = target
+        self.size = 0
+        self.next_offset: Offset = 0
+        self._partition = partition
+        self._folder = ""
+        self._log: LocalLog | None = None
+        self._copied: dict[
+            str, int
+        ] = {}  # bytes, by the name of a file that is not whole yet or was the last
+        self._whole: dict[LogSegment, None] = {}
+
+    def advance(self, log: LocalLog, topic_id: bytes) -> bool:
+        """Copy some more -> whether all is there. Raises `DiskError`, or `SourceError`."""
+        files = self.target.files
+        if log is not self._log:  # it was cut, or opened anew: nobody knows what changed
+            self.discard()
+            self._folder = aside_name(self._partition, topic_id.hex(), FUTURE_SUFFIX)
+            files.remove(self._folder)
+            files.make_directory(self._folder)
+            self._log = log
+        self._drop_trimmed(log)
+        left = STEP_BYTES
+        for segment in list(log.segments):
+            if segment not in self._whole:
+                left -= self._copy_some(segment, left, is_sealed=segment is not log.active)
+                if left <= 0:
+                    return False
+        return True
+
+    def _copy_some(self, segment: LogSegment, size_max: int, *, is_sealed: bool) -> int:
+        copied = self._copied.get(segment.path, 0)
+        size = min(segment.size - copied, size_max)
+        if size > 0 or copied == 0:
+            self._append(segment.path, self._read(segment.path, copied, size))
+            self._copied[segment.path] = copied + size
+            self.size += size
+        if is_sealed and copied + size == segment.size:
+            for path in (segment.index_path, segment.time_index_path, segment.snapshot_path):
+                self._copy_whole(path)
+            self._whole[segment] = None
+        self.next_offset = segment.base_offset
+        return size
+
+    def _drop_trimmed(self, log: LocalLog) -> None:
+        kept = {segment.path for segment in log.segments}
+        for path in [path for path in self._copied if path not in kept]:
+            self.size -= self._copied.pop(path)
+            stem = self._there(path).removesuffix(".log")
+            for suffix in (".snapshot", ".timeindex", ".index", ".log"):
+                self.target.files.remove(stem + suffix)
+
+    def finish(self, log: LocalLog) -> None:
+        """All is copied: make the copy the log. Raises `DiskError`, or `SourceError`, and nothing has changed then."""
+        source, target = self.source, self.target
+        folder = folder_name(self._partition)
+        try:
+            log.active.save_indexes()
+            names = list(source.files.list(folder))
+        except DiskError as error:
+            raise SourceError from error
+        for path in (f"{folder}/{name}" for name in names):
+            is_copied = path in self._copied or any(path in each.paths for each in self._whole)
+            if not is_copied and not path.endswith(".tmp"):
+                self._copy_whole(path)
+        target.files.replace(mark_in(self._folder), b"")
+        target.root.take_over(source.root, self._partition, log.next_offset)
+        try:
+            target.files.rename(self._folder, folder)
+        except DiskError:
+            self._keep_original(folder)
+            raise
+
+    def _keep_original(self, folder: str) -> None:
+        """The copy may have the name all the same. Of two that are marked that counts which the region knows."""
+        with suppress(DiskError):
+            self.source.files.replace(mark_in(folder), b"")
+        with suppress(DiskError):
+            if not self.target.files.exists(self._folder):
+                self.target.files.remove(folder)
+
+    def hand_over(self) -> None:
+        """After `finish`: the original goes. Raises `DiskError`, for its directory: the copy counts all the same."""
+        folder = folder_name(self._partition)
+        aside = aside_name(self._partition, "moved", DELETED_SUFFIX)
+        remove_folder(self.source.files, folder, aside)
+        self.source.root.forget(self._partition)
+        with suppress(DiskError):
+            self.target.files.remove(mark_in(folder))
+
+    def discard(self) -> None:
+        """It is not wanted any more, or has to begin anew. What the disk refuses now waits for the next start."""
+        self._copied.clear()
+        self._whole.clear()
+        self.size, self._log = 0, None
+        if self._folder:
+            with suppress(DiskError):
+                self.target.files.remove(self._folder)
+
+    # --- files ---
+
+    def _there(self, path: str) -> str:
+        return f"{self._folder}/{path.rpartition('/')[2]}"
+
+    def _read(self, path: str, position: int, size: int) -> bytes:
+        try:
+            return bytes(self.source.files.read(path, position, size))
+        except DiskError as error:
+            raise SourceError from error
+
+    def _append(self, path: str, data: bytes) -> None:
+        there = self._there(path)
+        self.target.files.append(there, [data])
+        self.target.files.sync(there)
+
+    def _copy_whole(self, path: str) -> None:
+        files: Files = self.source.files
+        try:
+            data = bytes(files.read(path, 0, files.size(path))) if files.exists(path) else None
+        except DiskError as error:
+            raise SourceError from error
+        self.target.files.remove(self._there(path))
+        if data is not None:
+            self._append(path, data)

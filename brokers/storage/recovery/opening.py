@@ -1,0 +1,99 @@
+"""Open or create a partition's folder, and make of it the two halves: the core's `Log` and the disk's `LocalLog`."""
+
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.log.log import Log
+from brokers.log.segments import Segment
+from brokers.ports import Files
+from brokers.records.batch import BatchError
+from brokers.storage.directories.checkpoint_files import (
+    LEADER_EPOCHS,
+    PARTITION_METADATA,
+    format_epochs,
+)
+from brokers.storage.directories.folders import claim_folder, folder_name
+from brokers.storage.directories.log_dir_checkpoints import LogDirCheckpoints
+from brokers.storage.logs.local_log import LocalLog
+from brokers.storage.recovery.log_loader import Folder, LogLoader, Recovered
+from brokers.storage.segments.log_segment import LoadedIndexes, LogSegment
+
+
+def open_log(
+    files: Files,
+    root: LogDirCheckpoints,
+    partition: TopicPartition,
+    topic_id: bytes,
+    *,
+    loaded: LoadedIndexes,
+    checked_offset: Offset,
+    index_interval_bytes: int,
+    now: Instant,
+) -> tuple[Log, LocalLog, tuple[str, ...]]:
+    """(the core's half, the disk's half, repairs made); raises `DiskError`.
+
+    Batches below `checked_offset` were written by this very process and are still in the page cache.
+    """
+    directory = folder_name(partition)
+    repairs = claim_folder(files, root, partition, topic_id)
+    recovery_point = root.recovery_points.get(partition)
+    folder = Folder(
+        directory=directory,
+        recovery_point=max(recovery_point, checked_offset),
+        log_start_offset=root.log_starts.get(partition),
+        closed=root.was_closed(partition),
+        index_interval_bytes=index_interval_bytes,
+    )
+    found = LogLoader(files, folder).run(now)
+    if recovery_point > found.next_offset:
+        # What is written below it from now on is not on the disk for certain.
+        root.save_recovery_point(partition, found.next_offset)
+    if found.epochs_changed:
+        files.replace(f"{directory}/{LEADER_EPOCHS}", format_epochs(found.epochs.entries))
+    stored = LocalLog(
+        files,
+        directory,
+        found.segments,
+        loaded,
+        log_start_offset=found.log_start_offset,
+        next_offset=found.next_offset,
+        synced_offset=min(recovery_point, found.next_offset),
+        settled=found.settled,
+    )
+    names = [LEADER_EPOCHS]  # they may be ahead of what was synced
+    if stored.synced_offset <= found.log_start_offset:
+        names.insert(0, PARTITION_METADATA)  # then neither is this, as far as one can know
+    paths = (f"{directory}/{name}" for name in names)
+    stored.unsynced_paths = {path: 0 for path in paths if files.exists(path)}
+    log = _core_half(root, partition, topic_id, found, now)
+    return log, stored, (*repairs, *found.repairs)
+
+
+def _core_half(
+    root: LogDirCheckpoints,
+    partition: TopicPartition,
+    topic_id: bytes,
+    found: Recovered,
+    now: Instant,
+) -> Log:
+    high_watermark = root.high_watermarks.get(partition)
+    return Log(
+        partition,
+        topic_id,
+        segments=[_core_segment(segment, now) for segment in found.segments],
+        log_start_offset=found.log_start_offset,
+        log_end_offset=found.next_offset,
+        high_watermark_checkpoint=min(
+            max(high_watermark, found.log_start_offset), found.next_offset
+        ),
+        epochs=found.epochs,
+        producers=found.producers,
+    )
+
+
+def _core_segment(segment: LogSegment, now: Instant) -> Segment:
+    """A segment is as old as its first batch; one of our clock's future is as old as today."""
+    try:
+        first = next((header.max_timestamp for _, header in segment.hop(0)), -1)
+    except BatchError:
+        first = -1  # found again by whoever reads there
+    created_at = min(first, now) if first >= 0 else now
+    return Segment(segment.base_offset, segment.size, created_at, segment.max_timestamp)

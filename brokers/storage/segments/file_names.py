@@ -1,0 +1,19 @@
+"""Kafka's names of the files of a log."""
+
+from brokers.ids import Offset
+
+LOG, INDEX, TIME_INDEX, SNAPSHOT = ".log", ".index", ".timeindex", ".snapshot"
+_DIGITS = 20
+
+
+def file_name(offset: Offset, suffix: str) -> str:
+    """Kafka's name of a log's file: the offset in 20 digits, and what it is."""
+    return f"{offset:0{_DIGITS}d}{suffix}"
+
+
+def offset_in_name(name: str, suffix: str) -> Offset | None:
+    """The offset that a file's name carries, if it is such a file."""
+    digits = name.removesuffix(suffix)
+    if digits == name or len(digits) != _DIGITS or not (digits.isascii() and digits.isdigit()):
+        return None
+    return int(digits)

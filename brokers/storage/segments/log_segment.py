@@ -1,0 +1,292 @@
+"""One segment on the disk: its `.log` and the two indexes beside it.
+
+Indexes of the active segment live in memory and reach their files now and then; a crash loses their tails, and
+recovery makes them anew from the log. Those of a sealed segment are read when a lookup needs them.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from struct import Struct
+
+from brokers.errors import KafkaError
+from brokers.ids import Buffer, Buffers, Instant, Offset
+from brokers.ports import Appending, DiskError, FileRange, Files
+from brokers.records.batch import HEADER_SIZE, BatchError, BatchHeader, parse_header
+from brokers.storage.segments.file_names import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
+from brokers.storage.segments.indexes import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
+
+_HOP_BYTES = 1 << 16  # headers of small batches are read in chunks of this,
+_LARGE_BATCH_BYTES = 1 << 13  # those of batches from this size on one by one
+_SCAN_BYTES = 1 << 20
+
+
+class LoadedIndexes:
+    """The sealed segments, of all logs, whose indexes are in memory: a bounded number, the least recently used go."""
+
+    def __init__(self, segments_max: int = 32) -> None:
+        self._segments_max = segments_max
+        self._segments: dict[LogSegment, None] = {}
+
+    def touch(self, segment: "LogSegment") -> None:
+        self._segments.pop(segment, None)
+        self._segments[segment] = None
+        if len(self._segments) > self._segments_max:
+            oldest = next(iter(self._segments))
+            del self._segments[oldest]
+            oldest.unload_indexes()
+
+    def forget(self, segment: "LogSegment") -> None:
+        self._segments.pop(segment, None)
+
+
+class LogSegment:
+    """`size` bytes of whole batches; the batch that ends at `max_timestamp_offset` has the largest timestamp."""
+
+    __slots__ = (
+        "_files",
+        "_index",
+        "_interval",
+        "_rebuilt",
+        "_saved",
+        "_time_index",
+        "_unindexed",
+        "base_offset",
+        "index_path",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "path",
+        "size",
+        "snapshot_path",
+        "time_index_path",
+    )
+
+    def __init__(self, files: Files, directory: str, base_offset: Offset, interval: int) -> None:
+        self._files = files
+        self._interval = interval  # index.interval.bytes
+        self._rebuilt = False
+        self.base_offset = base_offset
+        self.path = f"{directory}/{file_name(base_offset, LOG)}"
+        self.index_path = f"{directory}/{file_name(base_offset, INDEX)}"
+        self.time_index_path = f"{directory}/{file_name(base_offset, TIME_INDEX)}"
+        self.snapshot_path = f"{directory}/{file_name(base_offset, SNAPSHOT)}"
+        self._empty()
+
+    def _empty(self) -> None:
+        self.size = 0
+        self.max_timestamp: Instant = -1
+        self.max_timestamp_offset: Offset = -1
+        self._index: OffsetIndex | None = OffsetIndex(self.base_offset)
+        self._time_index: TimeIndex | None = TimeIndex(self.base_offset)
+        self._unindexed = 0  # bytes of log since the last index entry
+        self._saved = (-1, -1)  # bytes of both indexes that are in their files; -1: no file yet
+
+    @property
+    def paths(self) -> tuple[str, str, str]:
+        """Of the log and its two indexes."""
+        return self.path, self.index_path, self.time_index_path
+
+    def go_on(self, files: Files) -> None:
+        """The same files in another directory."""
+        self._files = files
+
+    def successor(self, base_offset: Offset) -> "LogSegment":
+        """The segment that follows this one in the same folder; makes no file."""
+        directory = self.path.rpartition("/")[0]
+        return LogSegment(self._files, directory, base_offset, self._interval)
+
+    def append(self, headers: Sequence[BatchHeader], buffers: Buffers) -> None:
+        """Write batches at the end; raises `DiskError`, and then the file may hold a part of them."""
+        self.appended(headers, self._files.append(self.path, buffers))
+
+    def begin_append(self, buffers: Buffers) -> Appending:
+        """The writing, for any thread; `appended` is to be told the size that it returns."""
+        return self._files.begin_append(self.path, buffers)
+
+    def appended(self, headers: Sequence[BatchHeader], size: int) -> None:
+        """These batches are in the file, which then has `size` bytes."""
+        for header in headers:
+            self.note(header)
+        assert size == self.size, f"{self.path} has {size} bytes, not {self.size}"
+
+    def note(self, header: BatchHeader) -> None:
+        """Account for a batch that lies in the file at `size`."""
+        length, last_offset = header.length, header.base_offset + header.last_offset_delta
+        if header.max_timestamp > self.max_timestamp:
+            self.max_timestamp = header.max_timestamp
+            self.max_timestamp_offset = last_offset
+        if self._unindexed > self._interval:
+            self.index.add(last_offset, self.size)
+            if self.max_timestamp >= 0:
+                self.time_index.add(self.max_timestamp, self.max_timestamp_offset)
+            self._unindexed = 0
+        self._unindexed += length
+        self.size += length
+
+    @property
+    def index(self) -> OffsetIndex:
+        if self._index is None:
+            data = self._files.read(self.index_path, 0, self._saved[0])
+            self._index = OffsetIndex(self.base_offset, data)
+        return self._index
+
+    @property
+    def time_index(self) -> TimeIndex:
+        if self._time_index is None:
+            data = self._files.read(self.time_index_path, 0, self._saved[1])
+            self._time_index = TimeIndex(self.base_offset, data)
+        return self._time_index
+
+    def save_indexes(self) -> None:
+        """Bring the index files up to what is in memory; creates them."""
+        if self._index is None or self._time_index is None:
+            return  # sealed: they are what the files hold
+        self._saved = (
+            self._save(self.index_path, self._index.data, self._saved[0]),
+            self._save(self.time_index_path, self._time_index.data, self._saved[1]),
+        )
+
+    def _save(self, path: str, data: bytearray, saved: int) -> int:
+        if len(data) == saved:
+            return saved
+        return self._files.append(path, [memoryview(data)[max(saved, 0) :]])
+
+    def seal(self) -> None:
+        """Finish the indexes: the time index ends with the largest timestamp of the segment."""
+        if self.max_timestamp >= 0:
+            self.time_index.add(self.max_timestamp, self.max_timestamp_offset)
+        self.save_indexes()
+
+    def sync_indexes(self) -> None:
+        """For indexes that were made anew below the recovery point, where nobody else syncs them.
+
+        Where the disk refuses they go: the next opening must not take them for ones that it has.
+        """
+        paths = (self.index_path, self.time_index_path)
+        try:
+            for path in paths:
+                self._files.sync(path)
+        except DiskError:
+            for path in paths:
+                with suppress(DiskError):
+                    self._files.remove(path)
+            raise
+
+    def unload_indexes(self) -> None:
+        """Drop the indexes of a sealed segment from memory."""
+        self._index = self._time_index = None
+
+    def trust_files(self) -> bool:
+        """Take over log and indexes as they were sealed; False if they can't be right and must be made anew."""
+        self.size = self._files.size(self.path)
+        if not (self._files.exists(self.index_path) and self._files.exists(self.time_index_path)):
+            return False
+        self._saved = (self._files.size(self.index_path), self._files.size(self.time_index_path))
+        self.unload_indexes()
+        last = self._last_entry(self.index_path, self._saved[0], OFFSET_ENTRY, (0, 0))
+        newest = self._last_entry(self.time_index_path, self._saved[1], TIME_ENTRY, None)
+        if last is None or newest is None or not 0 <= last[1] < self.size or min(last + newest) < 0:
+            return False
+        self.max_timestamp, self.max_timestamp_offset = newest[0], self.base_offset + newest[1]
+        self._unindexed = self.size - last[1]
+        return True
+
+    def trust_empty_files(self) -> bool:
+        """The same of a segment that never held anything; nothing needs to be made anew, or removed."""
+        paths = (self.path, self.index_path, self.time_index_path)
+        if not all(self._files.exists(path) and self._files.size(path) == 0 for path in paths):
+            return False
+        self._empty()
+        self._saved = (0, 0)
+        return True
+
+    def _last_entry(
+        self, path: str, size: int, entry: Struct, empty: tuple[int, int] | None
+    ) -> tuple[int, int] | None:
+        if size == 0 or size % entry.size:
+            return None if size else empty
+        first, second = entry.unpack(self._files.read(path, size - entry.size, entry.size))
+        return first, second
+
+    def discard_indexes(self) -> None:
+        """Forget everything but the log file: `note` is about to account for it anew, batch by batch."""
+        self._files.remove(self.index_path)
+        self._files.remove(self.time_index_path)
+        self._empty()
+
+    def rebuild_indexes(self) -> bool:
+        """Make both indexes anew from the headers in the log file -> False if they were, by this process.
+
+        Raises `BatchError` where the file is damaged: then all stays as it is, or what lies behind would be skipped.
+        """
+        if self._rebuilt:
+            return False
+        self._rebuilt = True
+        end, whole = self.size, 0
+        for position, header in self.hop(0, end):
+            whole = position + header.length
+        if whole < end:
+            raise self.damage(whole)
+        self.discard_indexes()
+        for _, header in self.hop(0, end):
+            self.note(header)
+        self.seal()
+        self.sync_indexes()
+        return True
+
+    def damage(self, position: int) -> BatchError:
+        """What to raise where no whole batch begins."""
+        return BatchError(KafkaError.CORRUPT_MESSAGE, f"{self.path} is damaged at byte {position}")
+
+    def hop(self, position: int, end: int | None = None) -> Iterator[tuple[int, BatchHeader]]:
+        """(position, header) of each whole batch from `position` on, reading little more than headers.
+
+        Stops before a torn tail; raises `BatchError` at damage.
+        """
+        end = self.size if end is None else end
+        chunk, chunk_from, size = memoryview(b""), position, HEADER_SIZE
+        while position + HEADER_SIZE <= end:
+            if position + HEADER_SIZE > chunk_from + len(chunk):
+                chunk, chunk_from = self._chunk(position, end, size), position
+            header = parse_header(chunk, position - chunk_from)
+            if position + header.length > end:
+                return
+            yield position, header
+            position += header.length
+            size = _HOP_BYTES if header.length < _LARGE_BATCH_BYTES else HEADER_SIZE
+
+    def scan(self, position: int, end: int) -> Iterator[tuple[BatchHeader, memoryview]]:
+        """(header, batch) of each whole batch from `position` on, reading everything; else as `hop`."""
+        chunk, chunk_from = memoryview(b""), position
+        while position + HEADER_SIZE <= end:
+            if position + HEADER_SIZE > chunk_from + len(chunk):
+                chunk, chunk_from = self._chunk(position, end, _SCAN_BYTES), position
+            header = parse_header(chunk, position - chunk_from)
+            if position + header.length > end:
+                return
+            if position + header.length > chunk_from + len(chunk):
+                size = max(_SCAN_BYTES, header.length)
+                chunk, chunk_from = self._chunk(position, end, size), position
+            start = position - chunk_from
+            yield header, chunk[start : start + header.length]
+            position += header.length
+
+    def _chunk(self, position: int, end: int, size: int) -> memoryview:
+        return memoryview(self.read(position, min(size, end - position)))
+
+    def read(self, position: int, size: int) -> Buffer:
+        """Bytes of the log file."""
+        return self._files.read(self.path, position, size)
+
+    def refer(self, position: int, size: int) -> FileRange:
+        """Bytes of the log file, unread."""
+        return self._files.refer(self.path, position, size)
+
+    def remove(self) -> None:
+        """Remove all files of the segment."""
+        self._files.remove(self.snapshot_path)
+        self.remove_data()
+
+    def remove_data(self) -> None:
+        """Remove the batches, and the log file last: what is left after a crash is still a segment."""
+        for path in reversed(self.paths):
+            self._files.remove(path)

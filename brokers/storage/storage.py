@@ -1,0 +1,398 @@
+"""The disk side of all logs of a node: performs every storage effect against the `Files` port, now.
+
+One `Storage` per data directory. A failed write closes its log and is reported as `LogFailed`; the next `OpenLog`
+recovers from what the disk holds, and writes again what a failed sync left in memory only. Of appends to be synced the
+partition appears in `unsynced`; the host runs `begin_sync` → the work, in any thread → `end_sync`. Big appends that may
+be written behind appear in `unwritten`, if the host wants that; whatever else concerns their log waits for them.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from brokers.effects import (
+    Append,
+    CloseLog,
+    FindRanges,
+    FindTimestamp,
+    KeepBrokerEpoch,
+    LoadState,
+    MeasureDirectories,
+    OpenLog,
+    ReadRange,
+    RemoveStrays,
+    Roll,
+    SaveEpochs,
+    SaveHighWatermarks,
+    SaveState,
+    StorageEffect,
+    TrimLog,
+    TruncateLog,
+)
+from brokers.events import (
+    DirectoryRefused,
+    Event,
+    LogFailed,
+    LogOpened,
+    StraysRemoved,
+    Written,
+)
+from brokers.ids import MIGRATING_DIRECTORY, Instant, Offset, TopicPartition
+from brokers.log.log import Log
+from brokers.log.snapshots import encode_snapshot
+from brokers.ports import DiskError, Files, SyncError
+from brokers.storage.directories.folders import aside_name, folder_name
+from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX, LogDirCheckpoints
+from brokers.storage.directories.state_files import measured, perform_on_state
+from brokers.storage.directories.strays import remove_folder, remove_strays
+from brokers.storage.logs.failed_syncs import FailedSyncs
+from brokers.storage.logs.local_log import LocalLog
+from brokers.storage.logs.reads import Reads
+from brokers.storage.logs.syncing import SyncResult, Syncs, SyncTarget
+from brokers.storage.logs.truncation import cut_log
+from brokers.storage.logs.writing import WORTH_A_THREAD_BYTES, Write, Writes
+from brokers.storage.recovery.opening import open_log
+from brokers.storage.segments.log_segment import LoadedIndexes
+
+Performer: TypeAlias = Callable[[Any, Instant], list[Event]]
+
+
+class Storage:
+    """Performs storage effects. `unsynced` and `unwritten` name the partitions that wait for a sync, for a write."""
+
+    def __init__(
+        self,
+        files: Files,
+        *,
+        index_interval_bytes: int = 4096,
+        directory: UUID = MIGRATING_DIRECTORY,
+        unsynced: dict[TopicPartition, SyncTarget] | None = None,
+        unwritten: dict[TopicPartition, list[Append]] | None = None,
+        behind_from_bytes: int = WORTH_A_THREAD_BYTES,
+    ) -> None:
+        """`unsynced` and `unwritten` are shared by the directories of a node that has several.
+
+        Without `unwritten` every write is done at once.
+        """
+        self.directory = directory
+        self.files = self._files = files
+        self._interval = index_interval_bytes
+        self.root = LogDirCheckpoints(files)
+        self._doubts = FailedSyncs(files, self.root)
+        self._loaded = LoadedIndexes()
+        self._logs: dict[TopicPartition, LocalLog] = {}
+        self._cores: dict[TopicPartition, Log] = {}  # read again only once the core has stopped
+        # Below, batches of a log that a failed append took offline need no second look when it is opened again.
+        self._checked: dict[TopicPartition, Offset] = {}
+        self._offline: dict[TopicPartition, str] = {}  # why, of those that were not reopened
+        self._syncs = Syncs(files, {} if unsynced is None else unsynced)
+        self.unsynced = self._syncs.asked
+        self._writes = Writes(unwritten, behind_from_bytes)
+        self.unwritten = self._writes.asked
+        reads = Reads(files, self._logs, self._fail)
+        self.find = reads.find
+        settled = self._settled
+        self._performers: dict[type, Performer] = {
+            Append: self._append,
+            ReadRange: lambda effect, now: reads.read(effect),
+            FindRanges: lambda effect, now: reads.find_all(effect),
+            Roll: settled(self._roll),
+            OpenLog: settled(self._open),
+            SaveEpochs: self._save_epochs,
+            TrimLog: settled(self._trim),
+            TruncateLog: settled(self._truncate),
+            CloseLog: settled(self._close),
+            RemoveStrays: self._remove_strays,
+            SaveHighWatermarks: self._save_high_watermarks,
+            FindTimestamp: lambda effect, now: reads.find_timestamp(effect),
+            SaveState: self._perform_on_state,
+            LoadState: self._perform_on_state,
+            KeepBrokerEpoch: self._keep_broker_epoch,
+            MeasureDirectories: lambda effect, now: [measured(effect, {self.directory: files})],
+        }
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What was wrong with the files in the data directory's root when it was opened."""
+        return self.root.repairs
+
+    @property
+    def previous_broker_epoch(self) -> int:
+        """Of the registration that ended with a clean shutdown just before this start; -1 if none did."""
+        return self.root.previous_broker_epoch
+
+    def perform(self, effect: StorageEffect, now: Instant) -> list[Event]:
+        """Do it and report."""
+        return self._performers[type(effect)](effect, now)
+
+    def begin_write(self, partition: TopicPartition) -> Write:
+        """Take a partition from `unwritten` -> what to `run`, in whatever thread."""
+        return self._writes.begin(partition, self._logs[partition])
+
+    def end_write(self, partition: TopicPartition, write: Write) -> list[Event]:
+        """What came of it, unless that was told before: something could not wait."""
+        is_mine = self._writes.ends(partition, write)
+        return self._write(partition, write.end, write.sync) if is_mine else []
+
+    def settle(self, partition: TopicPartition) -> list[Event]:
+        """The log's file has everything that the log is to have when this returns."""
+        events: list[Event] = []
+        while write := self._writes.next(partition, self._logs.get(partition)):
+            events += self._write(partition, write.end, write.sync)
+        return events
+
+    def _settled(self, perform: Performer) -> Performer:
+        def after_writes(effect: Any, now: Instant) -> list[Event]:
+            if not self._writes.has(effect.partition):
+                return perform(effect, now)
+            return self.settle(effect.partition) + perform(effect, now)
+
+        return after_writes
+
+    def begin_sync(self, partition: TopicPartition) -> Callable[[], SyncResult]:
+        """Take a partition from `unsynced` -> the syncing, in whatever thread, while appends go on."""
+        return self._syncs.begin(partition, self._logs[partition])
+
+    def end_sync(self, partition: TopicPartition, result: SyncResult) -> list[Event]:
+        """What came of it: `Written` for appends that waited, or `LogFailed`."""
+        log = result.log
+        is_open = self._logs.get(partition) is log
+        if is_open:
+            self._syncs.ended(partition, log, well=not result.failures)
+        for path, reason in result.failures.items():
+            if self._files.exists(path) or (is_open and log.needs(path)):  # else it was trimmed
+                return self._sync_failed(partition, log, reason)
+        if not is_open:
+            return []  # closed, or opened anew, meanwhile
+        was_promised = log.is_synced_to(result.next_offset)
+        self.root.recovery_points.offsets[partition] = log.synced_offset
+        return [Written(partition, log.synced_offset)] if was_promised else []
+
+    def _sync_failed(self, partition: TopicPartition, log: LocalLog, reason: str) -> list[Event]:
+        """Even if the log was closed or opened anew meanwhile: nobody was told but this sync."""
+        self._doubts.raise_for(partition, log.synced_offset)
+        return self._fail(partition, DiskError(reason)) if partition in self._logs else []
+
+    def sync(self, partition: TopicPartition) -> list[Event]:
+        """Begin and end in one: for hosts without threads."""
+        return self.end_sync(partition, self.begin_sync(partition)())
+
+    def close(self) -> None:
+        """Clean shutdown, after the core has stopped: the next start then trusts every log as it is.
+
+        What the disk refuses now, or refused before, is left to the next start's recovery.
+        """
+        for partition in list(self._logs):
+            self.perform(CloseLog(partition, delete=False), 0)
+        with suppress(DiskError):
+            if not self._offline:
+                self.root.mark_closed()
+
+    def abandon(self) -> None:
+        """The directory has failed: let go of its logs, and leave it as it is."""
+        for partition in list(self._logs):
+            self._drop(partition)
+
+    def opened(self, partition: TopicPartition) -> tuple[LocalLog, Log] | None:
+        """Both halves of a log, if it is open."""
+        log = self._logs.get(partition)
+        return None if log is None else (log, self._cores[partition])
+
+    def adopt(self, other: "Storage", partition: TopicPartition) -> list[Event]:
+        """A log that was open in another directory goes on in this one: what its appends waited for has come."""
+        log, core = other._logs[partition], other._cores[partition]
+        other._drop(partition)
+        was_promised = log.is_synced_to(log.next_offset)
+        log.go_on(self._files, self._loaded)
+        self._logs[partition], self._cores[partition] = log, core
+        return [Written(partition, log.synced_offset)] if was_promised else []
+
+    def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
+        partition = effect.partition
+        self._drop(partition)
+        try:
+            if self._doubts.settle(partition):  # then all of it is looked at
+                self._checked.pop(partition, None)
+            log, stored, repairs = open_log(
+                self._files,
+                self.root,
+                partition,
+                effect.topic_id,
+                loaded=self._loaded,
+                checked_offset=self._checked.pop(partition, 0),
+                index_interval_bytes=self._interval,
+                now=now,
+            )
+        except DiskError as error:
+            return self._fail(partition, error)
+        self._logs[partition], self._cores[partition] = stored, log
+        self._offline.pop(partition, None)
+        for segment in stored.segments[:-1]:
+            self._syncs.ask(partition, stored, segment)
+        sync = partial(self._sync_recovered, partition)
+        failures = self._on_log(partition, sync) if effect.sync else []
+        return failures or [LogOpened(partition, log, repairs, self.directory)]
+
+    def _sync_recovered(self, partition: TopicPartition, log: LocalLog) -> None:
+        """What was written and never synced is about to be served as committed."""
+        self._syncs.ask(partition, log, log.active)
+        self._syncs.sync_now(partition, log)
+        log.synced_offset = log.next_offset
+        self.root.recovery_points.offsets[partition] = log.synced_offset
+
+    def _append(self, effect: Append, now: Instant) -> list[Event]:
+        partition = effect.partition
+        log = self._logs.get(partition)
+        if log is None:
+            return []  # it failed, which was reported
+        if self._writes.take(effect):
+            return []
+        if self._writes.has(partition):
+            return self.settle(partition) + self._append(effect, now)
+        return self._write(
+            partition, partial(log.append, effect.headers, effect.buffers), effect.sync
+        )
+
+    def _write(self, partition: TopicPartition, act: Callable[[], None], sync: bool) -> list[Event]:
+        log = self._logs[partition]
+        try:
+            act()
+        except DiskError as error:
+            self._checked[partition] = log.next_offset
+            return self._fail(partition, error)
+        if sync or log.sync_promised > log.synced_offset:
+            log.sync_promised = log.next_offset
+            self._syncs.ask(partition, log, log.active)
+            return []
+        return [Written(partition, log.next_offset)]
+
+    def _roll(self, effect: Roll, now: Instant) -> list[Event]:
+        events: list[Event] = []
+
+        def roll(log: LocalLog) -> None:
+            sealed, end = log.active, log.next_offset
+            if effect.base_offset < end:
+                # An empty log begins anew below, where nothing is on the disk yet.
+                self.root.lower(effect.partition, effect.base_offset)
+                log.synced_offset = min(log.synced_offset, effect.base_offset)
+            log.roll(effect.base_offset, effect.producers)
+            self._syncs.ask(effect.partition, log, sealed)
+            if effect.base_offset > end:
+                events.extend(self._settle_gap(effect.partition, log))
+
+        failures = self._on_log(effect.partition, roll)
+        return [*events, *failures]
+
+    def _settle_gap(self, partition: TopicPartition, log: LocalLog) -> list[Event]:
+        """Make a hole between two segments durable as one that is meant; recovery takes any other for a loss."""
+        self._syncs.sync_now(partition, log)
+        was_promised = log.is_synced_to(log.next_offset)
+        self.root.save_recovery_point(partition, log.synced_offset)
+        return [Written(partition, log.synced_offset)] if was_promised else []
+
+    def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
+        return self._on_log(effect.partition, lambda log: log.save_epochs(effect.entries))
+
+    def _trim(self, effect: TrimLog, now: Instant) -> list[Event]:
+        def trim(log: LocalLog) -> None:
+            log.sync_small_files()  # whose the folder is, before what is said of it
+            self.root.save_log_start(effect.partition, effect.log_start_offset)
+            self._syncs.trimmed(effect.partition, log.trim(effect.log_start_offset))
+
+        return self._on_log(effect.partition, trim)
+
+    def _truncate(self, effect: TruncateLog, now: Instant) -> list[Event]:
+        """Cut, then opened anew, all of it synced: whoever hears what is left may rely on it."""
+        partition, core = effect.partition, self._cores.get(effect.partition)
+        if core is None:
+            return []
+        self._checked[partition] = effect.offset
+        cut = partial(cut_log, self._files, self.root, effect, core.epochs.entries)
+        return self._on_log(partition, cut) or self._open(
+            OpenLog(partition, core.topic_id, True), now
+        )
+
+    def _on_log(self, partition: TopicPartition, act: Callable[[LocalLog], None]) -> list[Event]:
+        """Act on an open log; what the disk refuses takes it offline."""
+        try:
+            if (log := self._logs.get(partition)) is not None:
+                act(log)
+        except DiskError as error:
+            return self._fail(partition, error)
+        return []
+
+    def _close(self, effect: CloseLog, now: Instant) -> list[Event]:
+        try:
+            if effect.delete:
+                self._delete(effect.partition)
+            elif effect.partition in self._logs:
+                self._close_cleanly(effect.partition)
+        except DiskError as error:
+            return self._fail(effect.partition, error)
+        return []
+
+    def _delete(self, partition: TopicPartition) -> None:
+        core = self._cores.get(partition)
+        directory = folder_name(partition)
+        self._drop(partition)
+        self._offline.pop(partition, None)
+        self.root.forget(partition)
+        self._doubts.forget(partition)
+        if self._files.exists(directory):
+            aside = aside_name(partition, core.topic_id.hex() if core else "", DELETED_SUFFIX)
+            remove_folder(self._files, directory, aside)
+
+    def _remove_strays(self, effect: RemoveStrays, now: Instant) -> list[Event]:
+        folders = remove_strays(self._files, self.root, effect.kept.union(self._logs))
+        return [StraysRemoved(folders)] if folders else []
+
+    def _close_cleanly(self, partition: TopicPartition) -> None:
+        log, core = self._logs[partition], self._cores[partition]
+        self._syncs.sync_now(partition, log)
+        log.close(encode_snapshot(core.producers))
+        self.root.recovery_points.offsets[partition] = log.next_offset
+        self._drop(partition)
+
+    def _save_high_watermarks(self, effect: SaveHighWatermarks, now: Instant) -> list[Event]:
+        """The periodic checkpoint; index tails go to their files with it. A refusing disk is asked again next time."""
+        try:
+            self.root.save_high_watermarks(effect.offsets)
+            self.root.recovery_points.save()
+        except DiskError as error:
+            return [DirectoryRefused(str(error), self.directory)]
+        events: list[Event] = []
+        for partition in effect.offsets:
+            events += self._on_log(partition, lambda log: log.active.save_indexes())
+        return events
+
+    def _perform_on_state(self, effect: SaveState | LoadState, now: Instant) -> list[Event]:
+        """What the disk refuses takes the log offline in whose folder the file lies, if it was not just before; without
+        one nobody can go on."""
+        try:
+            return [perform_on_state(self._files, effect)]
+        except DiskError as error:
+            for partition in (*self._logs, *self._offline):
+                if effect.name.startswith(f"{folder_name(partition)}/"):
+                    return self._fail(partition, error)
+            raise
+
+    def _keep_broker_epoch(self, effect: KeepBrokerEpoch, now: Instant) -> list[Event]:
+        self.root.broker_epoch = effect.broker_epoch
+        return []
+
+    def _fail(self, partition: TopicPartition, error: DiskError) -> list[Event]:
+        self._drop(partition)
+        if isinstance(error, SyncError):
+            self._doubts.raise_for(partition)
+        reason = self._offline[partition] = str(error)
+        return [LogFailed(partition, reason, self.directory)]
+
+    def _drop(self, partition: TopicPartition) -> None:
+        """Let go of a log without touching its files."""
+        self._logs.pop(partition, None)
+        self._cores.pop(partition, None)
+        self._syncs.drop(partition)
+        self._writes.drop(partition)
+        self._files.close(folder_name(partition))

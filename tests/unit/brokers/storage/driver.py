@@ -1,0 +1,148 @@
+"""A log and its storage, driven the way a broker drives them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from brokers.effects import CloseLog, FindTimestamp, OpenLog, ReadRange, StorageEffect
+from brokers.events import Event, LogFailed, LogOpened, RangeRead, TimestampFound, Written
+from brokers.ids import Offset, TopicPartition
+from brokers.log.config import LogConfig
+from brokers.log.log import Log
+from brokers.ports import Files
+from brokers.records.batch import BatchHeader, parse_header
+from brokers.records.builder import NewRecord, build_batch
+from brokers.storage.logs.writing import Write
+from brokers.storage.storage import Storage
+from tests.sim.files import SimFiles
+
+TP = TopicPartition("flights", 0)
+TOPIC_ID = bytes(range(16))
+NOW = 1_700_000_000_000
+SMALL = LogConfig(segment_bytes=2_000)
+
+
+def batch_at(
+    offset: Offset, count: int = 1, *, timestamp: int = NOW, size: int = 10, **fields: int
+) -> bytearray:
+    """A batch with its final offset and leader epoch."""
+    fields.setdefault("leader_epoch", 0)
+    records = [NewRecord(b"%d" % number, b"v" * size) for number in range(count)]
+    return build_batch(records, timestamp=timestamp, base_offset=offset, **fields)
+
+
+@dataclass
+class Driver:
+    """One partition of one storage. `events` are those of the last call, `failure` the last `LogFailed`."""
+
+    files: Files = field(default_factory=SimFiles)
+    config: LogConfig = SMALL
+    index_interval_bytes: int = 300
+    writes_behind: bool = False  # then the test says when
+
+    def __post_init__(self) -> None:
+        self.repairs: tuple[str, ...] = ()
+        self.failure = ""
+        self.start()
+
+    def start(self) -> None:
+        """What a process does: a new storage over the same disk."""
+        self.storage = Storage(
+            self.files,
+            index_interval_bytes=self.index_interval_bytes,
+            unwritten={} if self.writes_behind else None,
+            behind_from_bytes=0,
+        )
+        self.open()
+
+    def open(self, topic_id: bytes = TOPIC_ID) -> None:
+        self.failure = ""
+        self.perform([OpenLog(TP, topic_id)])
+
+    def perform(self, effects: Iterable[StorageEffect]) -> list[Event]:
+        events: list[Event] = []
+        for effect in effects:
+            events += self.storage.perform(effect, NOW)
+        self._follow(events)
+        return events
+
+    def _follow(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, LogOpened):
+                self.log: Log = event.log
+                self.repairs = event.repairs
+            elif isinstance(event, Written):
+                self.log.on_written(event.next_offset)
+            elif isinstance(event, LogFailed):
+                self.failure = event.reason
+
+    def append(
+        self,
+        *batches: bytearray,
+        sync: bool = False,
+        behind: bool = False,
+        roll_first: bool | None = None,
+    ) -> list[Event]:
+        headers: Sequence[BatchHeader] = [parse_header(batch) for batch in batches]
+        effects = self.log.append(
+            headers,
+            batches,
+            NOW,
+            config=self.config,
+            sync=sync,
+            behind=behind,
+            roll_first=roll_first,
+        )
+        return self.perform(effects)
+
+    def append_next(self, count: int = 1, **fields: int) -> bytearray:
+        batch = batch_at(self.log.log_end_offset, count, **fields)
+        self.append(batch)
+        return batch
+
+    def end_write(self, write: Write) -> list[Event]:
+        events = self.storage.end_write(TP, write)
+        self._follow(events)
+        return events
+
+    def sync(self) -> list[Event]:
+        events = [
+            event for name in list(self.storage.unsynced) for event in self.storage.sync(name)
+        ]
+        self._follow(events)
+        return events
+
+    def close(self) -> None:
+        self.perform([CloseLog(TP, delete=False)])
+
+    def read(
+        self,
+        offset: Offset,
+        bound: Offset | None = None,
+        size_max: int = 1 << 20,
+        *,
+        at_least_one: bool = True,
+    ) -> RangeRead:
+        bound = self.log.written_offset if bound is None else bound
+        events = self.perform([ReadRange(7, TP, offset, bound, size_max, at_least_one)])
+        assert isinstance(events[0], RangeRead)
+        return events[0]
+
+    def read_all(self) -> bytes:
+        """Everything from the log start to what is written, read in steps."""
+        out, offset = b"", self.log.log_start_offset
+        while offset < self.log.written_offset:
+            found = self.read(offset)
+            if found.next_offset == offset:
+                break  # a hole up to the log's end
+            out += bytes(found.data)
+            offset = found.next_offset
+        return out
+
+    def find(self, timestamp: int, bound: Offset | None = None) -> tuple[Offset, int]:
+        bound = self.log.written_offset if bound is None else bound
+        events = self.perform([FindTimestamp(8, TP, timestamp, bound)])
+        assert isinstance(events[0], TimestampFound)
+        return events[0].offset, events[0].timestamp
+
+    def files_in(self, suffix: str = "") -> list[str]:
+        return [name for name in self.files.list(str(TP)) if name.endswith(suffix)]
