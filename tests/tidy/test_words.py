@@ -112,7 +112,6 @@ HOMES_YET = frozenset(
         "Feed",
         "Following",
         "Hole",
-        "Home",
         "ImageChanged",
         "Joining",
         "Lag",
