@@ -17,6 +17,7 @@ from brokers.ids import (
     TopicPartition,
 )
 from brokers.ports import FileRange, Volume
+from brokers.security.principal import ANONYMOUS, KafkaPrincipal
 from brokers.values import value
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Request:
     client_host: str
     message: object
     listener: Listener = Listener.DATA
+    principal: KafkaPrincipal = ANONYMOUS
 
 
 @dataclass(frozen=True, slots=True)

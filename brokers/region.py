@@ -18,7 +18,7 @@ from brokers.ids import (
     Ticket,
     TopicPartition,
 )
-from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.image.image import Image, ImageDelta
 from brokers.partition.standing import Standing as Standing
 from brokers.values import value
@@ -86,7 +86,7 @@ class Propose:
     """Ask the controller; -> `Proposed` once committed or refused."""
 
     ticket: Ticket
-    command: Command
+    command: Submitted
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from brokers.errors import Refusal
 from brokers.ids import Instant, Ticket
-from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.commands import Submitted
 from brokers.ports import Rng
 from brokers.region import Propose, RegionEvent, RegionView
 from brokers.timers import Timers
@@ -38,7 +38,7 @@ class RegionClient:
         return question(self._next_ticket)
 
     def propose(
-        self, command: Command, then: Callable[[object | Refusal, Instant], Effects]
+        self, command: Submitted, then: Callable[[object | Refusal, Instant], Effects]
     ) -> RegionEvent:
         """Ask the controller; `then` gets the result or the `Refusal`."""
         return self.ask(

@@ -3,11 +3,15 @@
 Versions 0-2. Old tools read everything, change one key and write everything back, inherited values included.
 """
 
-from brokers.api.config_outcomes import propose
+from collections.abc import Sequence
+
+from brokers.api.config_outcomes import decide, refused
+from brokers.api.ports import ControllerPort
+from brokers.continuations import Then
 from brokers.effects import Effect
+from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import (
     AlterConfigs,
     ConfigChange,
@@ -29,14 +33,20 @@ VERSIONS = (0, 2)
 class AlterConfigsHandler:
     """Answers AlterConfigs requests."""
 
-    def __init__(self, channel: ControllerChannel) -> None:
-        self._channel = channel
+    def __init__(self, controller: ControllerPort) -> None:
+        self._controller = controller
 
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
+    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
         message = request.message
         assert isinstance(message, AlterConfigsRequest)
         command = AlterConfigs(tuple(map(_change, message.resources)), message.validate_only)
-        return propose(self._channel, request, command, [], _response, now)
+        return decide(self._controller, command, _response, then, now)
+
+    def refusal(self, request: Request, refusal: Refusal) -> AlterConfigsResponse:
+        message = request.message
+        assert isinstance(message, AlterConfigsRequest)
+        resources = ((each.resource_type, each.resource_name) for each in message.resources)
+        return _response(refused(resources, refusal))
 
 
 def _change(asked: AlterConfigsResource) -> ConfigChange:
@@ -44,7 +54,7 @@ def _change(asked: AlterConfigsResource) -> ConfigChange:
     return ConfigChange((asked.resource_type, asked.resource_name), changes, replace=True)
 
 
-def _response(outcomes: list[ConfigOutcome]) -> AlterConfigsResponse:
+def _response(outcomes: Sequence[ConfigOutcome]) -> AlterConfigsResponse:
     return AlterConfigsResponse(
         responses=[
             AlterConfigsResourceResponse(

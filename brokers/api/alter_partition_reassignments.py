@@ -3,11 +3,12 @@
 The answer comes once the move has begun; ListPartitionReassignments tells when it is over.
 """
 
-from brokers.effects import Effect, Reply
+from brokers.api.ports import ControllerPort
+from brokers.continuations import Then
+from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
-from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import AlterReassignments
 from brokers.metadata.commands.replica_commands import PartitionOutcome, Reassignment
 from brokers.wire.messages.api_keys import ApiKey
@@ -25,10 +26,10 @@ VERSIONS = (0, 1)
 class AlterPartitionReassignmentsHandler:
     """Answers AlterPartitionReassignments requests."""
 
-    def __init__(self, channel: ControllerChannel) -> None:
-        self._channel = channel
+    def __init__(self, controller: ControllerPort) -> None:
+        self._controller = controller
 
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
+    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
         message = request.message
         assert isinstance(message, AlterPartitionReassignmentsRequest)
         command = AlterReassignments(
@@ -43,18 +44,28 @@ class AlterPartitionReassignmentsHandler:
             may_change_factor=message.allow_replication_factor_change,
         )
 
-        def then(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-            response = AlterPartitionReassignmentsResponse(
-                allow_replication_factor_change=message.allow_replication_factor_change,
-                error_message=None,
-            )
+        def decided(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
             if isinstance(result, Refusal):
-                response.error_code, response.error_message = result.error, result.because
-            else:
-                response.responses = _topics(result)
-            return [Reply(request.ticket, response)]
+                return then(self.refusal(request, result), now)
+            response = _response(request)
+            response.responses = _topics(result)
+            return then(response, now)
 
-        return self._channel.propose(command, then, now)
+        return self._controller.decide_once(command, decided, now)
+
+    def refusal(self, request: Request, refusal: Refusal) -> AlterPartitionReassignmentsResponse:
+        response = _response(request)
+        response.error_code, response.error_message = refusal.error, refusal.because
+        return response
+
+
+def _response(request: Request) -> AlterPartitionReassignmentsResponse:
+    message = request.message
+    assert isinstance(message, AlterPartitionReassignmentsRequest)
+    return AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=message.allow_replication_factor_change,
+        error_message=None,
+    )
 
 
 def _topics(outcomes: tuple[PartitionOutcome, ...]) -> list[ReassignableTopicResponse]:

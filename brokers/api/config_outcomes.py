@@ -1,33 +1,37 @@
-"""What AlterConfigs and IncrementalAlterConfigs share: asking the controller, and one answer per resource."""
+"""What AlterConfigs and IncrementalAlterConfigs share: the decision, and the outcomes where there is none."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
-from brokers.effects import Effect, Reply
+from brokers.api.ports import ControllerPort
+from brokers.continuations import Then
+from brokers.effects import Effect
 from brokers.errors import Refusal
-from brokers.events import Request
 from brokers.ids import Instant
-from brokers.membership.controller_channel import ControllerChannel
-from brokers.metadata.commands.commands import AlterConfigs, ConfigOutcome
+from brokers.metadata.commands.commands import AlterConfigs, ConfigOutcome, Resource
+from brokers.wire.message import Message
 
 
-def propose(
-    channel: ControllerChannel,
-    request: Request,
+def decide(
+    controller: ControllerPort,
     command: AlterConfigs,
-    refused: list[ConfigOutcome],
-    to_response: Callable[[list[ConfigOutcome]], object],
+    respond: Callable[[Sequence[ConfigOutcome]], Message],
+    then: Then,
     now: Instant,
 ) -> list[Effect]:
-    """The reply follows the decision; `refused` are resources that the controller is not asked about."""
+    """`then` receives the response that `respond` makes of one outcome for each resource of the command."""
 
-    def then(result: tuple[ConfigOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+    def decided(result: tuple[ConfigOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
         if isinstance(result, Refusal):
-            error, because = result.error, result.because
-            resources = dict.fromkeys(item.resource for item in command.items)
-            result = tuple(
-                ConfigOutcome(resource=resource, error=error, because=because)
-                for resource in resources
-            )
-        return [Reply(request.ticket, to_response([*refused, *result]))]
+            result = refused((item.resource for item in command.items), result)
+        return then(respond(result), now)
 
-    return channel.propose(command, then, now)
+    return controller.decide_once(command, decided, now)
+
+
+def refused(resources: Iterable[Resource], refusal: Refusal) -> tuple[ConfigOutcome, ...]:
+    """The same outcome for each of the resources."""
+    error, because = refusal.error, refusal.because
+    return tuple(
+        ConfigOutcome(resource=resource, error=error, because=because)
+        for resource in dict.fromkeys(resources)
+    )

@@ -1,11 +1,14 @@
 """CreatePartitions (key 37): topics grow, they never shrink (KIP-195). Versions 0-3. Every topic asked is answered."""
 
+from collections.abc import Iterable
+
 from brokers.api.create_topics import shortcomings
-from brokers.effects import Effect, Reply
+from brokers.api.ports import ControllerPort
+from brokers.continuations import Then
+from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import CreatePartitions, Growth, TopicOutcome
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.topics import (
@@ -22,31 +25,38 @@ VERSIONS = (0, 3)
 class CreatePartitionsHandler:
     """Answers CreatePartitions requests."""
 
-    def __init__(self, channel: ControllerChannel) -> None:
-        self._channel = channel
+    def __init__(self, controller: ControllerPort) -> None:
+        self._controller = controller
 
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
+    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
         message = request.message
         assert isinstance(message, CreatePartitionsRequest)
         command = CreatePartitions(tuple(map(_growth, message.topics)), message.validate_only)
 
-        def then(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+        def decided(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
             if isinstance(result, Refusal):
-                error, because = result.error, result.because
-                names = dict.fromkeys(item.name for item in command.items)
-                result = tuple(
-                    TopicOutcome(name=name, error=error, because=because) for name in names
-                )
-            results = [
-                CreatePartitionsTopicResult(
-                    name=outcome.name or "", error_code=outcome.error, error_message=outcome.because
-                )
-                for outcome in result
-            ]
-            reply = Reply(request.ticket, CreatePartitionsResponse(results=results))
-            return [*shortcomings(result), reply]
+                return then(self.refusal(request, result), now)
+            return [*shortcomings(result), *then(_response(result), now)]
 
-        return self._channel.propose(command, then, now)
+        return self._controller.decide_once(command, decided, now)
+
+    def refusal(self, request: Request, refusal: Refusal) -> CreatePartitionsResponse:
+        message = request.message
+        assert isinstance(message, CreatePartitionsRequest)
+        error, because = refusal.error, refusal.because
+        names = dict.fromkeys(item.name for item in message.topics)
+        return _response(TopicOutcome(name=name, error=error, because=because) for name in names)
+
+
+def _response(outcomes: Iterable[TopicOutcome]) -> CreatePartitionsResponse:
+    return CreatePartitionsResponse(
+        results=[
+            CreatePartitionsTopicResult(
+                name=outcome.name or "", error_code=outcome.error, error_message=outcome.because
+            )
+            for outcome in outcomes
+        ]
+    )
 
 
 def _growth(asked: CreatePartitionsTopic) -> Growth:

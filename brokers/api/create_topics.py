@@ -3,21 +3,21 @@
 The answer comes once the topics are committed and their logs are open.
 """
 
+from brokers.api.ports import ControllerPort
 from brokers.config.broker_config import BrokerConfig
-from brokers.effects import Changed, Effect, Reply
+from brokers.continuations import Then
+from brokers.effects import Changed, Effect
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.membership.controller_channel import ControllerChannel
-from brokers.metadata.commands.commands import CreateTopics, NewTopic, TopicOutcome
+from brokers.metadata.commands.commands import CreateTopics, TopicOutcome
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.configs.configs import ConfigSource, topic_settings
+from brokers.metadata.requests.topics import CREATE_TOPICS
 from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.topics import (
-    CreatableTopic,
     CreatableTopicConfigs,
-    CreatableTopicResult,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
@@ -30,53 +30,38 @@ class CreateTopicsHandler:
     """Answers CreateTopics requests."""
 
     def __init__(
-        self, config: BrokerConfig, metadata: MetadataCache, channel: ControllerChannel
+        self, config: BrokerConfig, metadata: MetadataCache, controller: ControllerPort
     ) -> None:
         self._config = config
         self._metadata = metadata
-        self._channel = channel
+        self._controller = controller
 
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
-        message = request.message
-        assert isinstance(message, CreateTopicsRequest)
-        command = CreateTopics(tuple(map(_new_topic, message.topics)), message.validate_only)
+    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
+        command = _command(request)
 
-        def then(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-            told: list[Effect] = []
+        def decided(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+            response = CREATE_TOPICS.to_response(command, result)
             if isinstance(result, Refusal):
-                names = dict.fromkeys(item.name for item in command.items)
-                results = [
-                    CreatableTopicResult(
-                        name=name, error_code=result.error, error_message=result.because
-                    )
-                    for name in names
-                ]
-            else:
-                results = [self._result(command, outcome) for outcome in result]
-                told = shortcomings(result)
-            return [*told, Reply(request.ticket, CreateTopicsResponse(topics=results))]
+                return then(response, now)
+            self._add_configs(command, response)
+            return [*shortcomings(result), *then(response, now)]
 
-        return self._channel.propose(command, then, now)
+        return self._controller.decide_once(command, decided, now)
 
-    def _result(self, command: CreateTopics, outcome: TopicOutcome) -> CreatableTopicResult:
-        name = outcome.name or ""
-        result = CreatableTopicResult(
-            name=name,
-            topic_id=outcome.topic_id,
-            error_code=outcome.error,
-            error_message=outcome.because,
-            num_partitions=outcome.partition_count,
-            replication_factor=outcome.replication_factor,
-            configs=None if outcome.error else [],
-        )
-        if not outcome.error:
-            given = next(item.configs for item in command.items if item.name == name)
+    def refusal(self, request: Request, refusal: Refusal) -> CreateTopicsResponse:
+        return CREATE_TOPICS.to_response(_command(request), refusal)
+
+    def _add_configs(self, command: CreateTopics, response: CreateTopicsResponse) -> None:
+        """Of the topics that were created, or would be."""
+        for result in response.topics:
+            if result.error_code:
+                continue
+            given = next(item.configs for item in command.items if item.name == result.name)
             result.configs = [
-                self._new_config(name, key, given.get(key))
+                self._new_config(result.name, key, given.get(key))
                 for key, about in TOPIC_KEYS.items()
                 if about.is_listed or key in given
             ]
-        return result
 
     def _new_config(self, topic: str, key: str, given: str | None) -> CreatableTopicConfigs:
         """A setting of the new topic: as given (a validated topic is not in the image), or inherited."""
@@ -98,13 +83,6 @@ def shortcomings(outcomes: tuple[TopicOutcome, ...]) -> list[Effect]:
     ]
 
 
-def _new_topic(asked: CreatableTopic) -> NewTopic:
-    return NewTopic(
-        name=asked.name,
-        partition_count=asked.num_partitions,
-        replication_factor=asked.replication_factor,
-        assignments=tuple(
-            (item.partition_index, tuple(item.broker_ids)) for item in asked.assignments
-        ),
-        configs={item.name: item.value for item in asked.configs},
-    )
+def _command(request: Request) -> CreateTopics:
+    assert isinstance(request.message, CreateTopicsRequest)
+    return CREATE_TOPICS.to_command(request.message)

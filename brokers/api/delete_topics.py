@@ -1,10 +1,13 @@
 """DeleteTopics (key 20). Versions 1-6: by name, from 6 also by topic id (KIP-516)."""
 
-from brokers.effects import Effect, Reply
+from collections.abc import Iterable
+
+from brokers.api.ports import ControllerPort
+from brokers.continuations import Then
+from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import NO_ID, DeleteTopics, TopicOutcome
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.topics import (
@@ -22,38 +25,65 @@ IDS_FROM = 6
 class DeleteTopicsHandler:
     """Answers DeleteTopics requests."""
 
-    def __init__(self, channel: ControllerChannel) -> None:
-        self._channel = channel
+    def __init__(self, controller: ControllerPort) -> None:
+        self._controller = controller
 
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
-        message = request.message
-        assert isinstance(message, DeleteTopicsRequest)
-        asked = message.topics
-        if request.api_version < IDS_FROM:
-            asked = [DeleteTopicState(name=name) for name in message.topic_names]
-        # A name beside an id is ambiguous; Kafka refuses the two together.
-        refused = [item for item in asked if item.name is not None and item.topic_id != NO_ID]
-        topics = tuple(
-            item.topic_id if item.name is None else item.name
-            for item in asked
-            if item not in refused
+    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
+        asked = _asked(request)
+        command = DeleteTopics(
+            tuple(
+                item.topic_id if item.name is None else item.name
+                for item in asked
+                if not _is_ambiguous(item)
+            )
         )
 
-        def then(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-            outcomes = _undecided(asked, result) if isinstance(result, Refusal) else result
-            response = DeleteTopicsResponse(responses=[_ambiguous(item) for item in refused])
-            response.responses += [
-                DeletableTopicResult(
-                    name=outcome.name,
-                    topic_id=outcome.topic_id,
-                    error_code=outcome.error,
-                    error_message=outcome.because,
-                )
-                for outcome in outcomes
-            ]
-            return [Reply(request.ticket, response)]
+        def decided(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+            if isinstance(result, Refusal):
+                return then(self.refusal(request, result), now)
+            return then(_response(asked, result), now)
 
-        return self._channel.propose(DeleteTopics(topics), then, now)
+        return self._controller.decide_once(command, decided, now)
+
+    def refusal(self, request: Request, refusal: Refusal) -> DeleteTopicsResponse:
+        asked, error, because = _asked(request), refusal.error, refusal.because
+        outcomes = [
+            TopicOutcome(name=item.name, topic_id=item.topic_id, error=error, because=because)
+            for item in asked
+            if not _is_ambiguous(item)
+        ]
+        return _response(asked, outcomes)
+
+
+def _asked(request: Request) -> list[DeleteTopicState]:
+    message = request.message
+    assert isinstance(message, DeleteTopicsRequest)
+    if request.api_version < IDS_FROM:
+        return [DeleteTopicState(name=name) for name in message.topic_names]
+    return message.topics
+
+
+def _is_ambiguous(item: DeleteTopicState) -> bool:
+    """A name beside an id: Kafka refuses the two together."""
+    return item.name is not None and item.topic_id != NO_ID
+
+
+def _response(
+    asked: list[DeleteTopicState], outcomes: Iterable[TopicOutcome]
+) -> DeleteTopicsResponse:
+    response = DeleteTopicsResponse(
+        responses=[_ambiguous(item) for item in asked if _is_ambiguous(item)]
+    )
+    response.responses += [
+        DeletableTopicResult(
+            name=outcome.name,
+            topic_id=outcome.topic_id,
+            error_code=outcome.error,
+            error_message=outcome.because,
+        )
+        for outcome in outcomes
+    ]
+    return response
 
 
 def _ambiguous(item: DeleteTopicState) -> DeletableTopicResult:
@@ -62,12 +92,4 @@ def _ambiguous(item: DeleteTopicState) -> DeletableTopicResult:
         topic_id=item.topic_id,
         error_code=KafkaError.INVALID_REQUEST,
         error_message="give a name or an id, not both",
-    )
-
-
-def _undecided(asked: list[DeleteTopicState], refusal: Refusal) -> tuple[TopicOutcome, ...]:
-    error, because = refusal.error, refusal.because
-    return tuple(
-        TopicOutcome(name=item.name, topic_id=item.topic_id, error=error, because=because)
-        for item in asked
     )

@@ -6,11 +6,12 @@ whose leader changes or can't.
 
 from collections.abc import Iterable
 
-from brokers.effects import Effect, Reply
+from brokers.api.ports import ControllerPort
+from brokers.continuations import Then
+from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
-from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import ElectLeaders
 from brokers.metadata.commands.replica_commands import ElectionType, PartitionOutcome
 from brokers.wire.messages.api_keys import ApiKey
@@ -29,28 +30,35 @@ ERROR_OF_ALL_FROM = 1  # before, there are only those of the partitions
 class ElectLeadersHandler:
     """Answers ElectLeaders requests."""
 
-    def __init__(self, channel: ControllerChannel) -> None:
-        self._channel = channel
+    def __init__(self, controller: ControllerPort) -> None:
+        self._controller = controller
 
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
+    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
         message = request.message
         assert isinstance(message, ElectLeadersRequest)
-        names = _names(message)
         try:
             election = ElectionType(message.election_type)
         except ValueError:
             because = f"there is no election of type {message.election_type}"
             refused = Refusal(KafkaError.INVALID_REQUEST, because)
-            return [Reply(request.ticket, _refusal(names, refused, request.api_version))]
+            return then(self.refusal(request, refused), now)
 
-        def then(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
+        def decided(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
             if isinstance(result, Refusal):
-                response = _refusal(names, result, request.api_version)
-            else:
-                response = _response(result)
-            return [Reply(request.ticket, response)]
+                return then(self.refusal(request, result), now)
+            return then(_response(result), now)
 
-        return self._channel.propose(ElectLeaders(election, names), then, now)
+        return self._controller.decide_once(ElectLeaders(election, _names(message)), decided, now)
+
+    def refusal(self, request: Request, refusal: Refusal) -> ElectLeadersResponse:
+        message = request.message
+        assert isinstance(message, ElectLeadersRequest)
+        response = _response(
+            PartitionOutcome(name, refusal.error, refusal.because) for name in _names(message) or ()
+        )
+        if request.api_version >= ERROR_OF_ALL_FROM:
+            response.error_code = refusal.error
+        return response
 
 
 def _names(message: ElectLeadersRequest) -> tuple[TopicPartition, ...] | None:
@@ -61,17 +69,6 @@ def _names(message: ElectLeadersRequest) -> tuple[TopicPartition, ...] | None:
         for asked in message.topic_partitions
         for index in asked.partitions
     )
-
-
-def _refusal(
-    names: tuple[TopicPartition, ...] | None, refused: Refusal, version: int
-) -> ElectLeadersResponse:
-    response = _response(
-        PartitionOutcome(name, refused.error, refused.because) for name in names or ()
-    )
-    if version >= ERROR_OF_ALL_FROM:
-        response.error_code = refused.error
-    return response
 
 
 def _response(outcomes: Iterable[PartitionOutcome]) -> ElectLeadersResponse:

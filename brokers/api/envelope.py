@@ -1,50 +1,64 @@
-"""Envelope (key 58): a command that another node brings to the active controller. Version 0, between nodes.
+"""Envelope (key 58): a request that another node forwards to the active controller (KIP-590). Version 0, for nodes.
 
-Kafka's envelope holds a client's whole request (KIP-590); ours holds a command, because some of what nodes ask of the
-controller has no request of Kafka's. NOT_CONTROLLER in the envelope itself means that the command was not taken.
+It encloses what only the active controller decides: requests of clients, and requests of our own (keys 10000 and up).
+NOT_CONTROLLER in the envelope itself means that the request was not taken.
 """
 
-from brokers.api.ports import ControllerPort, reply_to
+import logging
+from collections.abc import Mapping
+
+from brokers.api.ports import ControllerApi, ControllerPort, reply_to
+from brokers.continuations import Then
 from brokers.effects import Effect
-from brokers.errors import KafkaError, Refusal
+from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.membership.encoding import (
-    EncodingError,
-    Outcome,
-    decode_command,
-    encode_outcome,
-)
+from brokers.membership.envelopes import disclose, enclose_response
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.message import Message
 from brokers.wire.messages.api_keys import ApiKey
-from brokers.wire.messages.forwarding import EnvelopeRequest, EnvelopeResponse
+from brokers.wire.messages.forwarding import EnvelopeResponse
+from brokers.wire.primitives import WireError
 
 KEY = ApiKey.ENVELOPE
 VERSIONS = (0, 0)
 
+logger = logging.getLogger(__name__)
+
 
 class EnvelopeHandler:
-    """Answers Envelope requests."""
+    """Answers Envelope requests. `served`: API key -> first and last version that may be enclosed."""
 
-    def __init__(self, metadata: MetadataCache, controller: ControllerPort) -> None:
+    def __init__(
+        self,
+        metadata: MetadataCache,
+        controller: ControllerPort,
+        apis: Mapping[int, ControllerApi],
+        served: Mapping[int, tuple[int, int]],
+    ) -> None:
         self._metadata = metadata
         self._controller = controller
+        self._apis = apis
+        self._served = served
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
-        message = request.message
-        assert isinstance(message, EnvelopeRequest)
         reply = reply_to(request.ticket)
         if not self._controller.is_active:
             return reply(EnvelopeResponse(error_code=KafkaError.NOT_CONTROLLER), now)
-        try:
-            command = decode_command(message.request_data)
-        except EncodingError:
-            return reply(EnvelopeResponse(error_code=KafkaError.INVALID_REQUEST), now)
+        enclosed = disclose(request, self._served)
+        if isinstance(enclosed, EnvelopeResponse):
+            return reply(enclosed, now)
+        return self._apis[enclosed.api_key].serve(enclosed, self._respond(enclosed, reply), now)
 
-        def then(result: object | Refusal, now: Instant) -> list[Effect]:
-            # The image here has the decision, and perhaps later ones: who asked waits for all of them.
-            outcome = Outcome(result, self._metadata.image.next_offset)
-            data = encode_outcome(type(command), outcome)
-            return reply(EnvelopeResponse(response_data=data), now)
+    def _respond(self, enclosed: Request, reply: Then) -> Then:
+        def respond(response: Message, now: Instant) -> list[Effect]:
+            # The image here has the decision, and perhaps later ones: the sender waits for all of them.
+            reached = self._metadata.image.next_offset
+            try:
+                envelope = enclose_response(enclosed, response, reached)
+            except WireError:
+                logger.exception("the answer to API %d can't be written", enclosed.api_key)
+                envelope = EnvelopeResponse(error_code=KafkaError.UNKNOWN_SERVER_ERROR)
+            return reply(envelope, now)
 
-        return self._controller.decide(command, then, now)
+        return respond

@@ -14,7 +14,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.groups.placement import partition_for
 from brokers.ids import OFFSETS_TOPIC, Instant, TopicPartition
-from brokers.membership.controller_channel import ControllerChannel
+from brokers.membership.forwarding import ForwardingManager
 from brokers.metadata.commands.commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage
 from brokers.metadata.topics.creation import internal_topic
@@ -36,11 +36,11 @@ class FindCoordinatorHandler:
     """Answers FindCoordinator requests."""
 
     def __init__(
-        self, config: BrokerConfig, metadata: MetadataCache, channel: ControllerChannel
+        self, config: BrokerConfig, metadata: MetadataCache, forwarding: ForwardingManager
     ) -> None:
         self._config = config
         self._metadata = metadata
-        self._channel = channel
+        self._forwarding = forwarding
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
@@ -53,7 +53,7 @@ class FindCoordinatorHandler:
             return self._reply(request, message)  # the image tells whether it worked
 
         command = CreateTopics((internal_topic(OFFSETS_TOPIC, self._config),))
-        return self._channel.propose(command, created, now)
+        return self._forwarding.submit(command, created, now)
 
     def _reply(self, request: Request, message: FindCoordinatorRequest) -> list[Effect]:
         has_many = request.api_version >= MANY_KEYS_FROM

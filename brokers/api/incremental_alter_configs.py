@@ -1,17 +1,21 @@
 """IncrementalAlterConfigs (key 44): set, delete, append to, subtract from single settings (KIP-339). Versions 0-1."""
 
-from brokers.api.config_outcomes import propose
+from collections.abc import Sequence
+
+from brokers.api.config_outcomes import decide, refused
+from brokers.api.ports import ControllerPort
+from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
     ConfigOutcome,
 )
+from brokers.metadata.requests.configs import config_operation
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.configs import (
     IncrementalAlterConfigsRequest,
@@ -27,23 +31,32 @@ VERSIONS = (0, 1)
 class IncrementalAlterConfigsHandler:
     """Answers IncrementalAlterConfigs requests."""
 
-    def __init__(self, channel: ControllerChannel) -> None:
-        self._channel = channel
+    def __init__(self, controller: ControllerPort) -> None:
+        self._controller = controller
 
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
+    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
+        """A resource whose changes cannot be read is refused alone; the controller decides on the others."""
         message = request.message
         assert isinstance(message, IncrementalAlterConfigsRequest)
         changes: list[ConfigChange] = []
-        refused: list[ConfigOutcome] = []
+        unreadable: list[ConfigOutcome] = []
         for asked in message.resources:
             try:
                 changes.append(_change(asked))
             except Refusal as refusal:
-                resource = (asked.resource_type, asked.resource_name)
-                error, because = refusal.error, refusal.because
-                refused.append(ConfigOutcome(resource=resource, error=error, because=because))
+                unreadable += refused([(asked.resource_type, asked.resource_name)], refusal)
+
+        def respond(outcomes: Sequence[ConfigOutcome]) -> IncrementalAlterConfigsResponse:
+            return _response([*unreadable, *outcomes])
+
         command = AlterConfigs(tuple(changes), message.validate_only)
-        return propose(self._channel, request, command, refused, _response, now)
+        return decide(self._controller, command, respond, then, now)
+
+    def refusal(self, request: Request, refusal: Refusal) -> IncrementalAlterConfigsResponse:
+        message = request.message
+        assert isinstance(message, IncrementalAlterConfigsRequest)
+        resources = ((each.resource_type, each.resource_name) for each in message.resources)
+        return _response(refused(resources, refusal))
 
 
 def _change(asked: IncrementalAlterConfigsResource) -> ConfigChange:
@@ -52,16 +65,11 @@ def _change(asked: IncrementalAlterConfigsResource) -> ConfigChange:
         if item.name in changes:
             because = f"{item.name} appears twice for one resource"
             raise Refusal(KafkaError.INVALID_REQUEST, because)
-        try:
-            operation = ConfigOperation(item.config_operation)
-        except ValueError:
-            because = f"{item.name}: unknown operation {item.config_operation}"
-            raise Refusal(KafkaError.INVALID_REQUEST, because) from None
-        changes[item.name] = (operation, item.value)
+        changes[item.name] = (config_operation(item.config_operation, item.name), item.value)
     return ConfigChange((asked.resource_type, asked.resource_name), changes)
 
 
-def _response(outcomes: list[ConfigOutcome]) -> IncrementalAlterConfigsResponse:
+def _response(outcomes: Sequence[ConfigOutcome]) -> IncrementalAlterConfigsResponse:
     return IncrementalAlterConfigsResponse(
         responses=[
             IncrementalAlterConfigsResourceResponse(

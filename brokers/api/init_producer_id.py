@@ -11,9 +11,14 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import NO_PRODUCER, Instant, ProducerId, Ticket
 from brokers.membership.controller_channel import ControllerChannel
-from brokers.metadata.commands.commands import AllocateProducerIds, ProducerIdBlock
+from brokers.metadata.commands.broker_commands import NO_BROKER_EPOCH
+from brokers.metadata.commands.commands import ProducerIdBlock
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.wire.messages.api_keys import ApiKey
+from brokers.wire.messages.broker_lifecycle import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+)
 from brokers.wire.messages.producers import InitProducerIdRequest, InitProducerIdResponse
 
 KEY = ApiKey.INIT_PRODUCER_ID
@@ -46,14 +51,21 @@ class InitProducerIdHandler:
         if len(waiting) > 1:
             return []
 
-        def then(result: ProducerIdBlock | Refusal, now: Instant) -> list[Effect]:
+        def then(response: AllocateProducerIdsResponse | Refusal, now: Instant) -> list[Effect]:
             tickets, waiting[:] = list(waiting), []
-            if isinstance(result, Refusal):
+            if isinstance(response, Refusal) or response.error_code:
                 return [_refusal(each, KafkaError.COORDINATOR_NOT_AVAILABLE) for each in tickets]
-            self._raft.producer_ids.refill(result)
+            first = response.producer_id_start
+            block = ProducerIdBlock(first, first + response.producer_id_len)
+            self._raft.producer_ids.refill(block)
             return self._serve(tickets, now)
 
-        return self._channel.propose(AllocateProducerIds(self._config.node_id), then, now)
+        return self._channel.send(ApiKey.ALLOCATE_PRODUCER_IDS, self._allocation(), then, now)
+
+    def _allocation(self) -> AllocateProducerIdsRequest:
+        own = self._raft.image.brokers.get(self._config.node_id)
+        broker_epoch = NO_BROKER_EPOCH if own is None else own.broker_epoch
+        return AllocateProducerIdsRequest(broker_id=self._config.node_id, broker_epoch=broker_epoch)
 
     def _serve(self, tickets: list[Ticket], now: Instant) -> list[Effect]:
         effects: list[Effect] = []

@@ -11,7 +11,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
-from brokers.membership.controller_channel import ControllerChannel
+from brokers.membership.forwarding import ForwardingManager
 from brokers.metadata.commands.commands import NO_ID, CreateTopics, NewTopic, TopicOutcome
 from brokers.metadata.image.image import NO_LEADER, PartitionImage, TopicImage
 from brokers.metadata.topics.creation import internal_topic
@@ -42,12 +42,12 @@ class MetadataHandler:
         config: BrokerConfig,
         metadata: MetadataCache,
         replicas: HostedPartitions,
-        channel: ControllerChannel,
+        forwarding: ForwardingManager,
     ) -> None:
         self._config = config
         self._metadata = metadata
         self._replicas = replicas
-        self._channel = channel
+        self._forwarding = forwarding
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
@@ -60,7 +60,7 @@ class MetadataHandler:
             errors = _creation_errors(missing, result)
             return [Reply(request.ticket, self._response(message, request.api_version, errors))]
 
-        return self._channel.propose(CreateTopics(tuple(missing)), then, now)
+        return self._forwarding.submit(CreateTopics(tuple(missing)), then, now)
 
     def _to_create(self, message: MetadataRequest, version: int) -> list[NewTopic]:
         """New topics for the legal names that do not exist, where creation is allowed."""

@@ -13,7 +13,7 @@ from brokers.continuations import Continuations
 from brokers.effects import Effect, Hangup, Reply
 from brokers.events import Answered, Request
 from brokers.ids import Instant
-from brokers.membership.controller_channel import COMMAND_CHANNEL
+from brokers.membership.controller_channel import FORWARDING_CHANNEL
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import FetchRequest
 
@@ -83,5 +83,5 @@ class QuorumHandler:
 
         key, version = request.api_key, request.api_version
         return self._continuations.ask(
-            leader, COMMAND_CHANNEL, key, version, request.message, FORWARD_MS, then
+            leader, FORWARDING_CHANNEL, key, version, request.message, FORWARD_MS, then
         )

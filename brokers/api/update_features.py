@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from brokers.effects import Effect, Reply
+from brokers.api.ports import ControllerPort
+from brokers.continuations import Then
+from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.cluster.features import KRAFT_VERSION, UpgradeType
 from brokers.metadata.commands.broker_commands import FeatureUpdate
 from brokers.metadata.commands.commands import UpdateFeatures
@@ -27,27 +28,31 @@ ALL_OR_NONE_FROM = 2  # no result for each feature any more
 class UpdateFeaturesHandler:
     """Answers UpdateFeatures requests."""
 
-    def __init__(self, channel: ControllerChannel, raft: RaftManager) -> None:
-        self._channel = channel
+    def __init__(self, controller: ControllerPort, raft: RaftManager) -> None:
+        self._controller = controller
         self._raft = raft
 
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
+    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
         message, version = request.message, request.api_version
         assert isinstance(message, UpdateFeaturesRequest)
 
-        def then(result: Refusal | None, now: Instant) -> list[Effect]:
-            response = UpdateFeaturesResponse(error_message=None)
+        def decided(result: Refusal | None, now: Instant) -> list[Effect]:
             if result is not None:
-                response.error_code, response.error_message = result.error, result.because
-            elif version < ALL_OR_NONE_FROM:
+                return then(self.refusal(request, result), now)
+            response = UpdateFeaturesResponse(error_message=None)
+            if version < ALL_OR_NONE_FROM:
                 response.results = [
                     UpdatableFeatureResult(feature=each.feature, error_message=None)
                     for each in message.feature_updates
                 ]
-            return [Reply(request.ticket, response)]
+            return then(response, now)
 
         items = tuple(self._changes(message, version))
-        return self._channel.propose(UpdateFeatures(items, message.validate_only), then, now)
+        command = UpdateFeatures(items, message.validate_only)
+        return self._controller.decide_once(command, decided, now)
+
+    def refusal(self, request: Request, refusal: Refusal) -> UpdateFeaturesResponse:
+        return UpdateFeaturesResponse(error_code=refusal.error, error_message=refusal.because)
 
     def _changes(self, message: UpdateFeaturesRequest, version: int) -> Iterator[FeatureUpdate]:
         """But for kraft.version where it is so already: the quorum keeps that one, and no image has it."""

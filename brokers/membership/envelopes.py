@@ -9,9 +9,9 @@ from ipaddress import ip_address
 from struct import Struct, error
 
 from brokers.errors import KafkaError
+from brokers.events import Request
 from brokers.ids import Offset
-from brokers.security.principal import ANONYMOUS, KafkaPrincipal
-from brokers.values import value
+from brokers.security.principal import KafkaPrincipal
 from brokers.wire.codec import (
     decode_record,
     decode_request,
@@ -42,23 +42,12 @@ _PRINCIPAL_VERSION = 0
 _VERSION = Struct(">h")
 
 
-@value
-class Enclosed:
-    """A request on its way to the active controller. `client_host` is the IP address of the client, or "" where there
-    is none."""
-
-    api_key: int
-    api_version: int
-    message: Message
-    client_id: str | None = None
-    client_host: str = ""
-    principal: KafkaPrincipal = ANONYMOUS
-
-
-def enclose(request: Enclosed) -> EnvelopeRequest:
+def enclose(request: Request) -> EnvelopeRequest:
     """Raises WireError where the message has something that the version has no place for."""
-    header = RequestHeader(request.api_key, request.api_version, NO_CORRELATION, request.client_id)
-    body = encode_request(request.api_key, request.api_version, request.message)
+    key, version = request.api_key, request.api_version
+    header = RequestHeader(key, version, NO_CORRELATION, request.client_id)
+    assert isinstance(request.message, Message)
+    body = encode_request(key, version, request.message)
     return EnvelopeRequest(
         request_data=b"".join((request_header(header), *body)),
         request_principal=principal_to_bytes(request.principal),
@@ -66,10 +55,13 @@ def enclose(request: Enclosed) -> EnvelopeRequest:
     )
 
 
-def disclose(
-    envelope: EnvelopeRequest, served: Mapping[int, tuple[int, int]]
-) -> Enclosed | EnvelopeResponse:
-    """The enclosed request, or the response that refuses it. `served`: API key -> first and last version."""
+def disclose(request: Request, served: Mapping[int, tuple[int, int]]) -> Request | EnvelopeResponse:
+    """The request that an Envelope request encloses, with the ticket of that; or the response that refuses it.
+
+    `served`: API key -> first and last version of requests that may be enclosed.
+    """
+    envelope = request.message
+    assert isinstance(envelope, EnvelopeRequest)
     try:
         header, position = parse_request_header(envelope.request_data)
         key, version, _, client_id = header
@@ -90,11 +82,13 @@ def disclose(
         host = _host(envelope.client_host_address)
     except ValueError:
         return EnvelopeResponse(error_code=KafkaError.INVALID_REQUEST)
-    return Enclosed(key, version, message, client_id, host, principal)
+    return Request(
+        request.ticket, key, version, client_id, host, message, request.listener, principal
+    )
 
 
 def enclose_response(
-    request: Enclosed, response: Message, metadata_offset: Offset
+    request: Request, response: Message, metadata_offset: Offset
 ) -> EnvelopeResponse:
     """`metadata_offset`: the broker answers its client once its image has everything below it."""
     key, version = request.api_key, request.api_version
@@ -103,7 +97,7 @@ def enclose_response(
     return EnvelopeResponse(response_data=data, metadata_offset=metadata_offset)
 
 
-def disclose_response(request: Enclosed, envelope: EnvelopeResponse) -> Message:
+def disclose_response(request: Request, envelope: EnvelopeResponse) -> Message:
     """Raises WireError where there is no response to this request in it."""
     if envelope.response_data is None:
         raise WireError("an envelope without a response")

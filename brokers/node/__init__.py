@@ -6,9 +6,25 @@
 - `replica_lifecycle`: which partitions this node holds (the metadata side of Kafka's ReplicaManager)
 - `log_dir_assignments` (AssignmentsManager), `log_dir_moves` (ReplicaAlterLogDirsManager)
 - `parts`: makes every part and gives each the ports that it uses; `request_handlers`: one line an API
+- `controller_router`: what only the active controller decides is handled here, or forwarded to it
 - `local_controller`: this node as a controller; `own_registration`: what the image says of this process
 - `region_member`: the life of a node among others, or alone; `replication_host`: what replication uses
 - `log_maintenance`: retention and checkpoints by the clock (Kafka's LogManager)
 - `broker_probes`: the active controller asks whether a silent broker's process is gone
 - `region_port`: how upper layers in the same process use the node
+
+How a CreateTopics request reaches its decision, in six steps:
+
+1. `brokers.shell.connection` makes a `Request` of the bytes.
+2. `broker` looks its handler up, by listener and API key.
+3. `controller_router` has it handled here where this node is the active controller. Else `brokers.membership.forwarding`
+   puts it into an Envelope for the node that is, where `brokers.api.envelope` takes it out and goes on with step 4.
+4. `brokers.api.create_topics` makes a command of it.
+5. `local_controller` keeps who waits for the result.
+6. `brokers.metadata.log.raft_manager` has `brokers.metadata.controller` decide, which applies the rule
+   (`brokers.metadata.topics.creation`), and appends the records to the metadata log.
+
+And back: once they are committed and this node's logs are open `metadata_publisher` reports the result to
+`local_controller`, the handler makes the response, and the connection, or the Envelope, carries it. The node that
+forwarded the request passes the response on once its own image has the records and its own logs are open.
 """

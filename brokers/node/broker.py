@@ -64,7 +64,7 @@ class Broker:
             rng,
             log_dirs=directories or _single(config, directory),
             previous_broker_epoch=previous_broker_epoch,
-            services=lambda: self._handlers.services,
+            handlers=lambda: self._handlers,
         )
         self._handlers = RequestHandlers(parts)
         self._handle = self._handlers.by_listener

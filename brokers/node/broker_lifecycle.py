@@ -192,8 +192,8 @@ class BrokerLifecycle:
         now: Instant,
     ) -> list[Effect]:
         """Heartbeats that find nobody soon are out of date: the next one says what is true then."""
-        patience_ms = self._config.broker_heartbeat_interval_ms
-        return self._channel.control(api_key, message, then, now, patience_ms=patience_ms)
+        timeout_ms = self._config.broker_heartbeat_interval_ms
+        return self._channel.send(api_key, message, then, now, timeout_ms=timeout_ms)
 
     def _registration(self, previous_broker_epoch: int) -> BrokerRegistrationRequest:
         config = self._config

@@ -7,7 +7,6 @@ from brokers.effects import Changed, Effect
 from brokers.events import Answered
 from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket
 from brokers.membership.broker_liveness import TIMEOUT_MS, BrokerLiveness, Fence, Probe, ProbeEffect
-from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.commands import FenceBroker
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.local_controller import LocalController
@@ -27,13 +26,11 @@ class BrokerProbes:
         self,
         raft: RaftManager,
         controller: LocalController,
-        channel: ControllerChannel,
         continuations: Continuations,
         timers: Timers,
     ) -> None:
         self._raft = raft
         self._controller = controller
-        self._channel = channel
         self._continuations = continuations
         self._timers = timers
         self._liveness = BrokerLiveness()
@@ -81,7 +78,7 @@ class BrokerProbes:
                     why = f"nobody listens at {peer.host}:{peer.port} any more"
                     effects.append(Changed(f"broker {peer.node_id}", "gone", why))
                     command = FenceBroker(peer.node_id, broker_epoch)
-                    effects += self._channel.propose(command, lambda result, at: [], now)
+                    effects += self._controller.decide(command, lambda result, at: [], now)
         self._arm()
         return effects
 

@@ -47,7 +47,7 @@ class ControllerRegistration:
         if not self._is_wanted or not self._controller.is_known:
             return []
         self._is_wanted = False
-        return self._channel.control(
+        return self._channel.send(
             ApiKey.CONTROLLER_REGISTRATION, self._message(), self._on_answer, now
         )
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+from brokers.api.ports import ControllerApi
 from brokers.config.broker_config import BrokerConfig
 from brokers.continuations import Continuations, OnAnswer, Then
 from brokers.effects import Effect
+from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket
 from brokers.metadata.commands.commands import Command
@@ -19,8 +21,20 @@ Serve: TypeAlias = Callable[[Any, Then, Instant], list[Effect]]
 Publish: TypeAlias = Callable[[Sequence[MetadataEffect], Instant], list[Effect]]
 
 
+class ControllerHandlers(Protocol):
+    """Handlers of what the active controller answers, by API key."""
+
+    @property
+    def services(self) -> Mapping[int, Serve]:
+        """What nodes ask on their own account."""
+
+    @property
+    def controller_apis(self) -> Mapping[int, ControllerApi]:
+        """What brokers forward."""
+
+
 class LocalController:
-    """The `Home` of the `ControllerChannel`. Results of commands come back by `decided`."""
+    """Results of commands come back by `decided`."""
 
     def __init__(
         self,
@@ -30,7 +44,7 @@ class LocalController:
         *,
         publish: Publish,
         when_settled: Callable[[Act, Instant], list[Effect]],
-        services: Callable[[], Mapping[int, Serve]],
+        handlers: Callable[[], ControllerHandlers],
     ) -> None:
         """`publish` performs effects of `raft`; `when_settled` runs an act once all logs are open."""
         self.node_id: BrokerId = config.node_id
@@ -38,7 +52,7 @@ class LocalController:
         self._continuations = continuations
         self._publish = publish
         self._when_settled = when_settled
-        self._services = services
+        self._handlers = handlers
         self._deciding: dict[Ticket, Then] = {}
 
     @property
@@ -77,7 +91,15 @@ class LocalController:
 
     def serve(self, api_key: int, message: object, then: Then, now: Instant) -> list[Effect]:
         """Answer one of Kafka's controller requests here; `then` receives the response."""
-        return self._services()[api_key](message, then, now)
+        return self._handlers().services[api_key](message, then, now)
+
+    def handle(self, request: Request, then: Then, now: Instant) -> list[Effect]:
+        """Answer a request that would be forwarded, as the active controller; `then` receives the response."""
+        return self._handlers().controller_apis[request.api_key].serve(request, then, now)
+
+    def decide_once(self, command: Command, then: Then, now: Instant) -> list[Effect]:
+        """As `decide`, for what must not be repeated: an unknown outcome is the error REQUEST_TIMED_OUT."""
+        return self.decide(command, partial(_or_unknown, then), now)
 
     def decide(self, command: Command, then: Then, now: Instant) -> list[Effect]:
         """`then` receives the result, or a `Refusal`, once it is committed and in force here."""
@@ -100,3 +122,9 @@ class LocalController:
     def leave(self, now: Instant) -> list[Effect]:
         """Hand over the lead of the quorum, if this node has it (`RaftManager.has_left`)."""
         return self._publish(self._raft.leave(now), now)
+
+
+def _or_unknown(then: Then, result: object, now: Instant) -> list[Effect]:
+    if isinstance(result, Refusal) and result.error is KafkaError.NOT_CONTROLLER:
+        result = Refusal(KafkaError.REQUEST_TIMED_OUT, result.because)
+    return then(result, now)

@@ -107,7 +107,7 @@ class LogDirAssignments:
             return []
         self._asking = True
         message = _assignment(broker, replicas)
-        return self._channel.control(ApiKey.ASSIGN_REPLICAS_TO_DIRS, message, self._on_told, now)
+        return self._channel.send(ApiKey.ASSIGN_REPLICAS_TO_DIRS, message, self._on_told, now)
 
     def _on_told(self, response: Any, now: Instant) -> list[Effect]:
         """The image says what came of it, soon."""

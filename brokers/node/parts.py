@@ -4,7 +4,7 @@ Each part gets what it uses by its constructor. Where two parts use each other t
 of `Parts`, which is the host that the earlier one was given. Nothing is set after construction.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
@@ -18,13 +18,14 @@ from brokers.groups.coordinator import Coordinator
 from brokers.ids import OFFSETS_TOPIC, BrokerId, Instant, Ticket
 from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.membership.controller_channel import ControllerChannel
+from brokers.membership.forwarding import ForwardingManager
 from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.log.outcomes import MetadataEffect
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.broker_lifecycle import BrokerLifecycle
 from brokers.node.broker_probes import BrokerProbes
 from brokers.node.controller_registration import ControllerRegistration
-from brokers.node.local_controller import LocalController, Serve
+from brokers.node.local_controller import ControllerHandlers, LocalController
 from brokers.node.log_dir_assignments import LogDirAssignments
 from brokers.node.log_dir_moves import LogDirMoves
 from brokers.node.log_maintenance import LogMaintenance
@@ -53,9 +54,9 @@ class Parts:
         *,
         log_dirs: OwnDirectories,
         previous_broker_epoch: int,
-        services: Callable[[], Mapping[int, Serve]],
+        handlers: Callable[[], ControllerHandlers],
     ) -> None:
-        """`services` answer the controller requests that this node sends to itself."""
+        """`handlers` answer what this node asks of itself as the active controller."""
         self.config = config
         self.log_dirs = log_dirs
         self.timers = Timers()
@@ -65,26 +66,25 @@ class Parts:
             config, cluster_id, rng, directory=log_dirs.metadata, log_dirs=log_dirs.online
         )
         self.partitions = HostedPartitions(self.raft)
-        self._make_controller(services)
+        self._make_controller(handlers)
         self._make_coordinators(rng)
         self._make_replication()
         incarnation = None if config.is_alone else UUID(bytes=rng.randbytes(16), version=4)
         self._make_replicas(incarnation)
         self.member = self._make_member(incarnation, previous_broker_epoch)
 
-    def _make_controller(self, services: Callable[[], Mapping[int, Serve]]) -> None:
+    def _make_controller(self, handlers: Callable[[], ControllerHandlers]) -> None:
         self.controller = LocalController(
             self.config,
             self.raft,
             self.continuations,
             publish=self._publish,
             when_settled=lambda act, now: self.replicas.when_settled(act, now),
-            services=services,
+            handlers=handlers,
         )
         self.channel = ControllerChannel(self.controller, self.timers)
-        self.probes = BrokerProbes(
-            self.raft, self.controller, self.channel, self.continuations, self.timers
-        )
+        self.forwarding = ForwardingManager(self.controller, self.channel, self.timers)
+        self.probes = BrokerProbes(self.raft, self.controller, self.continuations, self.timers)
 
     def _make_coordinators(self, rng: Rng) -> None:
         self.groups = CoordinatorRuntime(
@@ -96,7 +96,12 @@ class Parts:
         )
         self.coordinators = Coordinators(self.config.node_id, (self.groups,))
         self.region_port = RegionPort(
-            self.config, self.raft, self.partitions, self.channel, self.continuations, self.groups
+            self.config,
+            self.raft,
+            self.partitions,
+            self.forwarding,
+            self.continuations,
+            self.groups,
         )
         self.view = LocalRegionView(
             self.config, self.raft, self.partitions, self.groups.coordinator
@@ -197,7 +202,7 @@ class Parts:
 
     def metadata_published(self, now: Instant) -> list[Effect]:
         """The image may have grown, or another controller be known."""
-        effects = self.channel.moved(now)
+        effects = self.forwarding.progressed(now) + self.channel.progressed(now)
         self.log_dir_moves.configure(now)
         return effects + self.member.metadata_published(now)
 

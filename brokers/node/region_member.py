@@ -133,7 +133,7 @@ class LoneNode:
             current_metadata_offset=self._registration.image.next_offset - 1,
             offline_log_dirs=list(self._log_dirs.offline),
         )
-        return self._channel.control(ApiKey.BROKER_HEARTBEAT, message, lambda answer, at: [], now)
+        return self._channel.send(ApiKey.BROKER_HEARTBEAT, message, lambda answer, at: [], now)
 
     def end_asked(self, now: Instant) -> list[Effect]:
         return [End()]

@@ -18,7 +18,7 @@ from brokers.ids import (
     Ticket,
     TopicPartition,
 )
-from brokers.membership.controller_channel import ControllerChannel
+from brokers.membership.forwarding import ForwardingManager
 from brokers.metadata.commands.commands import CreateTopics
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
@@ -54,14 +54,14 @@ class RegionPort:
         config: BrokerConfig,
         raft: RaftManager,
         partitions: HostedPartitions,
-        channel: ControllerChannel,
+        forwarding: ForwardingManager,
         continuations: Continuations,
         groups: CoordinatorRuntime[Coordinator],
     ) -> None:
         self._config = config
         self._raft = raft
         self._partitions = partitions
-        self._channel = channel
+        self._forwarding = forwarding
         self._continuations = continuations
         self._groups = groups
         self.watched = False
@@ -77,7 +77,7 @@ class RegionPort:
             case ReadToHighWatermark():
                 return self._read(event)
             case Propose(ticket, command):
-                return [*self._channel.propose(command, self._proposed(ticket), now)]
+                return [*self._forwarding.submit(command, self._proposed(ticket), now)]
             case CommitOffsets():
                 return self._commit(event, now)
 
@@ -89,7 +89,7 @@ class RegionPort:
         if OFFSETS_TOPIC in self._raft.image.topics_by_name:
             return self._commit_now(event, now)
         command = CreateTopics((internal_topic(OFFSETS_TOPIC, self._config),))
-        return self._channel.propose(command, lambda _, at: self._commit_now(event, at), now)
+        return self._forwarding.submit(command, lambda _, at: self._commit_now(event, at), now)
 
     def _commit_now(self, event: CommitOffsets, now: Instant) -> list[Effect]:
         ticket, groups = event.ticket, self._groups

@@ -33,7 +33,7 @@ class ReplicationHost:
         self.abandoned: dict[Ticket, Callable[[], None]] = continuations.abandoned
         self.new_ticket = continuations.new_ticket
         self.ask = continuations.ask
-        self.control = channel.control
+        self.control = channel.send
         self._raft = raft
 
     @property

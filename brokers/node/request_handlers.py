@@ -34,6 +34,7 @@ from brokers.api import (
     init_producer_id,
     join_group,
     leave_group,
+    link_requests,
     list_groups,
     list_offsets,
     list_partition_reassignments,
@@ -49,11 +50,14 @@ from brokers.api import (
     update_features,
     versions,
 )
-from brokers.api.ports import Handle
+from brokers.api.link_requests import LinkRequestHandler
+from brokers.api.ports import ControllerApi, Handle
 from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.events import Listener, Request
 from brokers.ids import Instant
+from brokers.metadata.requests.conversions import OWN_APIS
+from brokers.node.controller_router import ControllerRouter
 from brokers.node.local_controller import Serve
 from brokers.node.parts import Parts
 from brokers.wire.messages.api_keys import ApiKey
@@ -77,14 +81,15 @@ class RequestHandlers:
         )
         services = self._services()
         self.services: Mapping[int, Serve] = {key: each.serve for key, each in services.items()}
-        both = self._administration()
+        self.controller_apis: Mapping[int, ControllerApi] = self._controller_apis()
+        both = {**self._administration(), **self._routed()}
         self.by_listener: Mapping[Listener, Mapping[int, Handle]] = {
             Listener.DATA: {**both, **self._data(), **self._groups()},
             Listener.CONTROLLER: {
                 **both,
                 **{key: each.handle for key, each in services.items()},
                 **self._quorum_requests(),
-                envelope.KEY: envelope.EnvelopeHandler(parts.raft, parts.controller).handle,
+                envelope.KEY: self._envelope().handle,
             },
         }
 
@@ -100,10 +105,10 @@ class RequestHandlers:
             ).handle,
             list_offsets.KEY: list_offsets.ListOffsetsHandler(p.partitions, p.continuations).handle,
             metadata.KEY: metadata.MetadataHandler(
-                p.config, p.raft, p.partitions, p.channel
+                p.config, p.raft, p.partitions, p.forwarding
             ).handle,
             find_coordinator.KEY: find_coordinator.FindCoordinatorHandler(
-                p.config, p.raft, p.channel
+                p.config, p.raft, p.forwarding
             ).handle,
             delete_records.KEY: delete_records.DeleteRecordsHandler(
                 p.partitions, p.purgatory
@@ -156,25 +161,47 @@ class RequestHandlers:
                 p.config, p.raft, p.raft
             ).handle,
             describe_configs.KEY: describe_configs.DescribeConfigsHandler(p.config, p.raft).handle,
-            alter_configs.KEY: alter_configs.AlterConfigsHandler(p.channel).handle,
-            incremental_alter_configs.KEY: incremental_alter_configs.IncrementalAlterConfigsHandler(
-                p.channel
-            ).handle,
-            create_topics.KEY: create_topics.CreateTopicsHandler(
-                p.config, p.raft, p.channel
-            ).handle,
-            delete_topics.KEY: delete_topics.DeleteTopicsHandler(p.channel).handle,
-            create_partitions.KEY: create_partitions.CreatePartitionsHandler(p.channel).handle,
-            elect_leaders.KEY: elect_leaders.ElectLeadersHandler(p.channel).handle,
-            alter_partition_reassignments.KEY: alter_partition_reassignments.AlterPartitionReassignmentsHandler(
-                p.channel
-            ).handle,
             list_partition_reassignments.KEY: list_partition_reassignments.ListPartitionReassignmentsHandler(
                 p.raft
             ).handle,
-            unregister_broker.KEY: unregister_broker.UnregisterBrokerHandler(p.channel).handle,
-            update_features.KEY: update_features.UpdateFeaturesHandler(p.channel, p.raft).handle,
         }
+
+    def _controller_apis(self) -> dict[int, ControllerApi]:
+        """What only the active controller decides, wherever it was asked."""
+        p = self._parts
+        own = {key: LinkRequestHandler(each, p.controller) for key, each in OWN_APIS.items()}
+        return {
+            alter_configs.KEY: alter_configs.AlterConfigsHandler(p.controller),
+            incremental_alter_configs.KEY: incremental_alter_configs.IncrementalAlterConfigsHandler(
+                p.controller
+            ),
+            create_topics.KEY: create_topics.CreateTopicsHandler(p.config, p.raft, p.controller),
+            delete_topics.KEY: delete_topics.DeleteTopicsHandler(p.controller),
+            create_partitions.KEY: create_partitions.CreatePartitionsHandler(p.controller),
+            elect_leaders.KEY: elect_leaders.ElectLeadersHandler(p.controller),
+            alter_partition_reassignments.KEY: alter_partition_reassignments.AlterPartitionReassignmentsHandler(
+                p.controller
+            ),
+            unregister_broker.KEY: unregister_broker.UnregisterBrokerHandler(p.controller),
+            update_features.KEY: update_features.UpdateFeaturesHandler(p.controller, p.raft),
+            **own,
+        }
+
+    def _routed(self) -> dict[int, Handle]:
+        """Those of them that clients use, at both listeners."""
+        p = self._parts
+        return {
+            key: ControllerRouter(api, p.controller, p.forwarding).handle
+            for key, api in self.controller_apis.items()
+            if key not in OWN_APIS
+        }
+
+    def _envelope(self) -> envelope.EnvelopeHandler:
+        """Versions of clients' APIs are those that the controller listener serves itself."""
+        p, apis = self._parts, self.controller_apis
+        listed = {**versions.advertised(Listener.CONTROLLER), **link_requests.VERSIONS}
+        served = {key: listed[key] for key in apis}
+        return envelope.EnvelopeHandler(p.raft, p.controller, apis, served)
 
     def _services(self) -> dict[int, Service]:
         """What nodes ask of the active controller."""

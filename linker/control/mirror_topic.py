@@ -18,7 +18,6 @@ from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.commands import (
     AlterConfigs,
-    Command,
     ConfigChange,
     ConfigOperation,
     ConfigOutcome,
@@ -28,6 +27,7 @@ from brokers.metadata.commands.commands import (
     Growth,
     PutDocuments,
     ResourceType,
+    Submitted,
     TopicOutcome,
 )
 from linker.data import replicator
@@ -247,7 +247,7 @@ class MirrorTopic:
         if state is None or self._proposing or not self.streams:
             return []
         count = self.partition_count
-        command: Command | None = None
+        command: Submitted | None = None
         if count == 0:
             command = creation(self.topic, self._owner, state, {})
         elif count < state.partition_count:
@@ -275,7 +275,7 @@ class MirrorTopic:
         self._proposing = False
         return self.follow(now) + self.refresh(now)
 
-    def _propose(self, command: Command) -> object:
+    def _propose(self, command: Submitted) -> object:
         self._proposing = True
         self._proposed = command
         return self._region.propose(command, self._on_proposed)

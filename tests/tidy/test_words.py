@@ -110,7 +110,6 @@ HOMES_YET = frozenset(
         "Feed",
         "Following",
         "Hole",
-        "Home",
         "ImageChanged",
         "Joining",
         "Log",

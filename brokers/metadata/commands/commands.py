@@ -240,3 +240,9 @@ Command: TypeAlias = (
     | RegisterBroker | BrokerHeartbeat | FenceBroker | UnregisterBroker | RegisterController | UpdateFeatures
     | AlterPartition | ElectLeaders | BalanceLeaders | AlterReassignments | AssignReplicas
 )  # fmt: skip
+
+# What code in the process of a broker may submit. Deleting, growing and settings: as a link, `writer` is not None.
+Submitted: TypeAlias = (
+    CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter
+    | RaiseLeaderEpochs | AlterConfigs | PutDocuments
+)  # fmt: skip

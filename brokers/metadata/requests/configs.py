@@ -10,6 +10,7 @@ from brokers.metadata.commands.commands import (
     ConfigOutcome,
 )
 from brokers.metadata.requests.conversion import Conversion, unique, unless_error, with_error
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.links import (
     AlterMirrorConfigsRequest,
     AlterMirrorConfigsResponse,
@@ -87,7 +88,7 @@ def _result(response: AlterMirrorConfigsResponse) -> tuple[ConfigOutcome, ...]:
 
 
 ALTER_MIRROR_CONFIGS = Conversion(
-    api_key=10_006,
+    api_key=ApiKey.ALTER_MIRROR_CONFIGS,
     command=AlterConfigs,
     to_request=_request,
     to_command=_command,

@@ -1,18 +1,8 @@
 """All conversions, by command and by API key."""
 
 from collections.abc import Mapping
-from typing import TypeAlias
 
-from brokers.metadata.commands.commands import (
-    AlterConfigs,
-    CreateMirrorTopic,
-    CreatePartitions,
-    CreateTopics,
-    DeleteTopics,
-    PutDocuments,
-    RaiseLeaderEpochs,
-    SetTopicWriter,
-)
+from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.requests.configs import ALTER_MIRROR_CONFIGS
 from brokers.metadata.requests.conversion import AnyConversion
 from brokers.metadata.requests.documents import PUT_DOCUMENTS
@@ -26,12 +16,6 @@ from brokers.metadata.requests.topics import (
     CREATE_TOPICS,
     DELETE_MIRROR_TOPICS,
 )
-
-# What code in the process of a broker may submit. Deleting, growing and settings: as a link, `writer` is not None.
-Submitted: TypeAlias = (
-    CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter
-    | RaiseLeaderEpochs | AlterConfigs | PutDocuments
-)  # fmt: skip
 
 _OF_OUR_OWN: tuple[AnyConversion, ...] = (
     CREATE_MIRROR_TOPIC,

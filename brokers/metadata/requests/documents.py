@@ -6,6 +6,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.ids import Offset
 from brokers.metadata.commands.commands import DocumentChange, PutDocuments
 from brokers.metadata.requests.conversion import Conversion, unique, unless_error, with_error
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.links import (
     DocumentVersion,
     PutDocument,
@@ -62,7 +63,7 @@ def _result(response: PutDocumentsResponse) -> Mapping[tuple[str, str], Offset]:
 
 
 PUT_DOCUMENTS = Conversion(
-    api_key=10_003,
+    api_key=ApiKey.PUT_DOCUMENTS,
     command=PutDocuments,
     to_request=_request,
     to_command=_command,

@@ -19,6 +19,7 @@ from brokers.metadata.requests.conversion import (
     unless_error,
     with_error,
 )
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.links import (
     CreateMirrorTopicRequest,
     CreateMirrorTopicResponse,
@@ -84,7 +85,7 @@ def _create_result(response: CreateMirrorTopicResponse) -> TopicOutcome:
 
 
 CREATE_MIRROR_TOPIC = Conversion(
-    api_key=10_000,
+    api_key=ApiKey.CREATE_MIRROR_TOPIC,
     command=CreateMirrorTopic,
     to_request=_create_request,
     to_command=_create_command,
@@ -120,7 +121,7 @@ def _set_result(response: SetTopicWriterResponse) -> Mapping[int, LeaderEpoch]:
 
 
 SET_TOPIC_WRITER = Conversion(
-    api_key=10_001,
+    api_key=ApiKey.SET_TOPIC_WRITER,
     command=SetTopicWriter,
     to_request=_set_request,
     to_command=_set_command,
@@ -150,7 +151,7 @@ def _raise_result(response: RaiseLeaderEpochsResponse) -> Mapping[int, LeaderEpo
 
 
 RAISE_LEADER_EPOCHS = Conversion(
-    api_key=10_002,
+    api_key=ApiKey.RAISE_LEADER_EPOCHS,
     command=RaiseLeaderEpochs,
     to_request=_raise_request,
     to_command=_raise_command,

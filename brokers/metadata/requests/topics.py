@@ -13,6 +13,7 @@ from brokers.metadata.commands.commands import (
 )
 from brokers.metadata.requests.conversion import Conversion, unless_error, with_error
 from brokers.metadata.requests.mirrors import mirror_topic_from_wire, mirror_topic_to_wire
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.links import (
     CreateMirrorPartitionsRequest,
     CreateMirrorPartitionsResponse,
@@ -84,6 +85,7 @@ def _create_response(
                 error_message=each.because,
                 num_partitions=each.partition_count,
                 replication_factor=each.replication_factor,
+                configs=None,
             )
             for each in outcome
         ]
@@ -110,7 +112,7 @@ def _create_result(response: CreateTopicsResponse) -> tuple[TopicOutcome, ...] |
 
 
 CREATE_TOPICS = Conversion(
-    api_key=19,
+    api_key=ApiKey.CREATE_TOPICS,
     command=CreateTopics,
     to_request=_create_request,
     to_command=_create_command,
@@ -146,7 +148,7 @@ def _delete_result(response: DeleteMirrorTopicsResponse) -> tuple[TopicOutcome, 
 
 
 DELETE_MIRROR_TOPICS = Conversion(
-    api_key=10_004,
+    api_key=ApiKey.DELETE_MIRROR_TOPICS,
     command=DeleteTopics,
     to_request=_delete_request,
     to_command=_delete_command,
@@ -194,7 +196,7 @@ def _grow_result(response: CreateMirrorPartitionsResponse) -> tuple[TopicOutcome
 
 
 CREATE_MIRROR_PARTITIONS = Conversion(
-    api_key=10_005,
+    api_key=ApiKey.CREATE_MIRROR_PARTITIONS,
     command=CreatePartitions,
     to_request=_grow_request,
     to_command=_grow_command,

@@ -32,9 +32,10 @@ class Story:
         self.client = Client(self.region)
         assignments = tuple((index, (2, 3, 1)) for index in range(4))
         topic = NewTopic(name="t", assignments=assignments, configs={"min.insync.replicas": "2"})
-        channel = self.region.nodes[1].broker.parts.channel
+        forwarding = self.region.nodes[1].broker.parts.forwarding
         then = lambda result, now: []  # noqa: E731
-        self.region.nodes[1].take(channel.propose(CreateTopics((topic,)), then, self.region.now))
+        effects = forwarding.submit(CreateTopics((topic,)), then, self.region.now)
+        self.region.nodes[1].take(effects)
         self.region.run(1_000)
 
     @property

@@ -51,7 +51,7 @@ class Storm:
         topic = NewTopic(
             name="t", assignments=tuple(enumerate(replicas)), configs={"min.insync.replicas": "2"}
         )
-        propose = self.region.nodes[1].broker.parts.channel.propose
+        propose = self.region.nodes[1].broker.parts.forwarding.submit
         effects = propose(CreateTopics((topic,)), lambda result, now: [], self.region.now)
         self.region.nodes[1].take(effects)
         self.region.run(500)

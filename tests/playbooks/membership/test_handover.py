@@ -27,9 +27,10 @@ class Handing:
         self.region.run(500)
         self.client = Client(self.region)
         topic = NewTopic(name="t", assignments=((0, (LEADER, NEXT, 1)),))
-        channel = self.region.nodes[1].broker.parts.channel
+        forwarding = self.region.nodes[1].broker.parts.forwarding
         then = lambda result, now: []  # noqa: E731
-        self.region.nodes[1].take(channel.propose(CreateTopics((topic,)), then, self.region.now))
+        effects = forwarding.submit(CreateTopics((topic,)), then, self.region.now)
+        self.region.nodes[1].take(effects)
         self.region.run(1_000)
         self.written: dict[int, bytes] = {}
 

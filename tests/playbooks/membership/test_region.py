@@ -40,7 +40,7 @@ def test_nothing_happens_to_nodes_that_are_there(region: Region) -> None:
 def test_every_node_takes_commands(region: Region) -> None:
     told: dict[int, Any] = {}
     for node_id in (1, 2, 3):
-        channel = region.nodes[node_id].broker.parts.channel
+        forwarding = region.nodes[node_id].broker.parts.forwarding
 
         def then(result: Any, now: int, node_id: int = node_id) -> list[Any]:
             at = region.nodes[node_id].broker.view.image
@@ -48,7 +48,7 @@ def test_every_node_takes_commands(region: Region) -> None:
             return []
 
         topic = NewTopic(name=f"topic-{node_id}", partition_count=1, replication_factor=1)
-        region.nodes[node_id].take(channel.propose(CreateTopics((topic,)), then, region.now))
+        region.nodes[node_id].take(forwarding.submit(CreateTopics((topic,)), then, region.now))
     region.run(100)
     assert {each: in_force for each, (_, in_force) in told.items()} == {1: True, 2: True, 3: True}
     assert not [result for result, _ in told.values() if isinstance(result, Refusal)]

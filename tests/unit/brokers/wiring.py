@@ -13,6 +13,7 @@ from brokers.groups.coordinator import Coordinator
 from brokers.ids import OFFSETS_TOPIC, UNASSIGNED_DIRECTORY, BrokerId, Instant, Ticket
 from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.membership.controller_channel import ControllerChannel
+from brokers.membership.forwarding import ForwardingManager
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.outcomes import MetadataEffect
@@ -53,9 +54,10 @@ class Wiring:
             self.continuations,
             publish=publish,
             when_settled=lambda act, now: act(now),
-            services=lambda: self.handlers.services,
+            handlers=lambda: self.handlers,
         )
         self.channel = ControllerChannel(self.controller, self.timers)
+        self.forwarding = ForwardingManager(self.controller, self.channel, self.timers)
         self.shutdown = ControlledShutdown(
             self.partitions.all, self.timers, self.continuations.abandoned
         )

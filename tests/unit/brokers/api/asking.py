@@ -62,7 +62,7 @@ class Node:
             results.append(result)
             return []
 
-        self._take(self.wiring.channel.propose(command, then, NOW))
+        self._take(self.wiring.controller.decide_once(command, then, NOW))
         self.settle()
         (result,) = results
         return result

@@ -42,6 +42,6 @@ def test_a_node_asks_itself_in_the_same_words() -> None:
         told.append(response)
         return []
 
-    node._take(node.wiring.channel.control(allocate_producer_ids.KEY, request, then, 0))
+    node._take(node.wiring.channel.send(allocate_producer_ids.KEY, request, then, 0))
     node.settle()
     assert [each.producer_id_len for each in told] == [BLOCK_SIZE]

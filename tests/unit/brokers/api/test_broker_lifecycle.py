@@ -124,7 +124,7 @@ def test_a_node_tells_itself_the_same() -> None:
         told.append(response)
         return []
 
-    node._take(node.wiring.channel.control(broker_registration.KEY, registration(), then, 0))
+    node._take(node.wiring.channel.send(broker_registration.KEY, registration(), then, 0))
     node.settle()
     assert told[0].broker_epoch == node.image.brokers[2].broker_epoch
 

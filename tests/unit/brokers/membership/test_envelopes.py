@@ -10,8 +10,8 @@ from kio.schema.default_principal_data.v0.data import DefaultPrincipalData
 from kio.serial import entity_writer
 
 from brokers.errors import KafkaError
+from brokers.events import Listener, Request
 from brokers.membership.envelopes import (
-    Enclosed,
     disclose,
     disclose_response,
     enclose,
@@ -33,14 +33,19 @@ from brokers.wire.primitives import WireError
 CREATE_TOPICS, ENVELOPE = 19, 58
 SERVED = {CREATE_TOPICS: (2, 7)}
 MESSAGE = CreateTopicsRequest(topics=[CreatableTopic(name="a", num_partitions=3)], timeout_ms=9)
-REQUEST = Enclosed(CREATE_TOPICS, 7, MESSAGE, "admin", "10.1.2.3", KafkaPrincipal("User", "ann"))
+TICKET = 5
+REQUEST = Request(
+    TICKET, CREATE_TOPICS, 7, "admin", "10.1.2.3", MESSAGE,
+    Listener.CONTROLLER, KafkaPrincipal("User", "ann"),
+)  # fmt: skip
 
 
-def travelled(envelope: EnvelopeRequest) -> EnvelopeRequest:
+def arrived(envelope: EnvelopeRequest) -> Request | EnvelopeResponse:
+    """What the controller makes of it."""
     data = b"".join(codec.encode_request(ENVELOPE, 0, envelope))
     read = codec.decode_request(ENVELOPE, 0, data, 0)
-    assert isinstance(read, EnvelopeRequest)
-    return read
+    outer = Request(TICKET, ENVELOPE, 0, "broker-2", "10.9.9.9", read, Listener.CONTROLLER)
+    return disclose(outer, SERVED)
 
 
 @pytest.mark.parametrize("version", range(2, 8))
@@ -50,12 +55,12 @@ def test_a_request_arrives_with_its_version_and_its_client(
     version: int, client_id: str | None, host: str
 ) -> None:
     request = replace(REQUEST, api_version=version, client_id=client_id, client_host=host)
-    assert disclose(travelled(enclose(request)), SERVED) == request
+    assert arrived(enclose(request)) == request
 
 
 def test_a_host_that_is_no_address_is_left_out() -> None:
-    arrived = disclose(enclose(replace(REQUEST, client_host="unknown")), SERVED)
-    assert isinstance(arrived, Enclosed) and arrived.client_host == ""
+    request = arrived(enclose(replace(REQUEST, client_host="unknown")))
+    assert isinstance(request, Request) and request.client_host == ""
 
 
 @pytest.mark.parametrize("version", range(2, 8))
@@ -65,10 +70,10 @@ def test_a_response_arrives_with_the_offset_to_wait_for(version: int) -> None:
     response = CreateTopicsResponse(topics=results)
     envelope = enclose_response(request, response, 77)
     data = b"".join(map(bytes, codec.encode_response(ENVELOPE, 0, envelope)))
-    arrived = codec.decode_response(ENVELOPE, 0, data, 0)
-    assert isinstance(arrived, EnvelopeResponse)
-    assert (arrived.error_code, arrived.metadata_offset) == (0, 77)
-    assert disclose_response(request, arrived) == response
+    read = codec.decode_response(ENVELOPE, 0, data, 0)
+    assert isinstance(read, EnvelopeResponse)
+    assert (read.error_code, read.metadata_offset) == (0, 77)
+    assert disclose_response(request, read) == response
 
 
 def test_what_another_implementation_answers_names_no_offset() -> None:
@@ -76,8 +81,8 @@ def test_what_another_implementation_answers_names_no_offset() -> None:
     plain = EnvelopeResponse(response_data=b"\0" * 4)
     data = b"".join(map(bytes, codec.encode_response(ENVELOPE, 0, plain)))
     assert data == b"\5" + b"\0" * 4 + b"\0\0" + b"\0"
-    arrived = codec.decode_response(ENVELOPE, 0, data, 0)
-    assert isinstance(arrived, EnvelopeResponse) and arrived.metadata_offset == -1
+    read = codec.decode_response(ENVELOPE, 0, data, 0)
+    assert isinstance(read, EnvelopeResponse) and read.metadata_offset == -1
 
 
 @given(st.text(max_size=200), st.text(max_size=200), st.booleans())
@@ -97,7 +102,7 @@ def test_the_principal_of_a_plaintext_listener_is_anonymous() -> None:
 
 
 def refusal(envelope: EnvelopeRequest) -> tuple[int, int]:
-    refused = disclose(travelled(envelope), SERVED)
+    refused = arrived(envelope)
     assert isinstance(refused, EnvelopeResponse) and refused.response_data is None
     return refused.error_code, refused.highest_version
 
@@ -137,7 +142,7 @@ def test_an_api_that_is_not_for_envelopes_is_refused(key: int) -> None:
 def test_damaged_requests_are_refused_or_read_and_nothing_worse(noise: bytes, cut: int) -> None:
     data = enclose(REQUEST).request_data
     for damaged in (noise, data[:4] + noise, data[:cut], data[:cut] + noise):
-        result = disclose(EnvelopeRequest(request_data=damaged, request_principal=b""), SERVED)
+        result = arrived(EnvelopeRequest(request_data=damaged, request_principal=b""))
         assert isinstance(result, EnvelopeResponse)
         assert result.error_code in (
             KafkaError.INVALID_REQUEST,

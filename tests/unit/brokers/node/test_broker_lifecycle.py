@@ -174,7 +174,7 @@ def test_without_a_controller_it_asks_whoever_becomes_one() -> None:
     node.wait(10_000)
     assert node.asks == []
     node.plane.controller = ONE
-    node.take(node.wiring.channel.moved(node.now))
+    node.take(node.wiring.channel.progressed(node.now))
     node.wait(200)
     assert [each.api_key for each in node.asks] == [62]
 

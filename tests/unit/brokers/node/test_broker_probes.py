@@ -42,7 +42,6 @@ class Node:
         self.probes = BrokerProbes(
             self.wiring.raft,
             self.wiring.controller,
-            self.wiring.channel,
             self.wiring.continuations,
             self.wiring.timers,
         )

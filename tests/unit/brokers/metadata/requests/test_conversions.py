@@ -24,10 +24,11 @@ from brokers.metadata.commands.commands import (
     PutDocuments,
     RaiseLeaderEpochs,
     SetTopicWriter,
+    Submitted,
     TopicOutcome,
 )
 from brokers.metadata.requests.conversion import AnyConversion
-from brokers.metadata.requests.conversions import OWN_APIS, Submitted, conversion_of
+from brokers.metadata.requests.conversions import OWN_APIS, conversion_of
 from brokers.wire import codec
 from brokers.wire.message import Message
 from brokers.wire.messages.links import (
