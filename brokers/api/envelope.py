@@ -4,12 +4,11 @@ It encloses what only the active controller decides: requests of clients, and re
 NOT_CONTROLLER in the envelope itself means that the request was not taken.
 """
 
-import logging
 from collections.abc import Mapping
 
 from brokers.api.ports import ControllerApi, ControllerPort, reply_to
 from brokers.continuations import Then
-from brokers.effects import Effect
+from brokers.effects import Changed, Effect
 from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.ids import Instant
@@ -22,8 +21,6 @@ from brokers.wire.primitives import WireError
 
 KEY = ApiKey.ENVELOPE
 VERSIONS = (0, 0)
-
-logger = logging.getLogger(__name__)
 
 
 class EnvelopeHandler:
@@ -56,9 +53,10 @@ class EnvelopeHandler:
             reached = self._metadata.image.next_offset
             try:
                 envelope = enclose_response(enclosed, response, reached)
-            except WireError:
-                logger.exception("the answer to API %d can't be written", enclosed.api_key)
-                envelope = EnvelopeResponse(error_code=KafkaError.UNKNOWN_SERVER_ERROR)
+            except WireError as error:
+                what = f"the response to {ApiKey(enclosed.api_key).name}"
+                refused = EnvelopeResponse(error_code=KafkaError.UNKNOWN_SERVER_ERROR)
+                return [Changed(what, "not encoded", str(error)), *reply(refused, now)]
             return reply(envelope, now)
 
         return respond

@@ -17,7 +17,7 @@ How a CreateTopics request reaches its decision, in six steps:
 
 1. `brokers.shell.connection` makes a `Request` of the bytes.
 2. `broker` looks its handler up, by listener and API key.
-3. `controller_router` has it handled here where this node is the active controller. Else `brokers.membership.forwarding`
+3. `controller_router` handles it here where this node is the active controller. Else `brokers.membership.forwarding`
    puts it into an Envelope for the node that is, where `brokers.api.envelope` takes it out and goes on with step 4.
 4. `brokers.api.create_topics` makes a command of it.
 5. `local_controller` keeps who waits for the result.
