@@ -103,20 +103,20 @@ class Linker:
                 continue
             found[name] = None
             link = self.links.get(name)
-            if link is not None and link.version == document.version:
+            if link is not None and link.settings.version == document.version:
                 continue
             record = decode_link(name, document.body)
-            if link is not None and link.record.link_id == record.link_id:
+            if link is not None and link.settings.record.link_id == record.link_id:
                 effects += link.adopt(record, document.version, now)
                 continue
             if link is not None:
-                effects += self.links.pop(name).dialing.close(now)
+                effects += self.links.pop(name).close(now)
             self.links[name] = LinkCoordinator(
                 self._region, record, document.version, self.new_stream
             )
             effects += self.links[name].begin(now)
         for name in [name for name in self.links if name not in found]:
-            effects += self.links.pop(name).dialing.close(now)
+            effects += self.links.pop(name).close(now)
         return effects
 
     def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
@@ -148,7 +148,7 @@ class Linker:
         if probe is not None:
             return self._on_probed(probe, event, now)
         for link in self.links.values():
-            if link.dialing.stream == event.stream:
+            if link.connection.stream == event.stream:
                 return self._on_dialed(link, event, now)
         return []  # of a stream that was closed meanwhile
 
@@ -194,11 +194,11 @@ class Linker:
     ) -> Effects:
         match event:
             case StreamDialed():
-                return link.dialing.on_dialed(now)
+                return link.on_dialed(now)
             case FrameArrived(_, frame):
                 return link.on_frame(frame, now)
             case StreamLost(_, error, because):
-                return link.dialing.on_lost(error, because, now)
+                return link.on_lost(error, because, now)
         return []
 
     def _on_region(

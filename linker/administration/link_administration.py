@@ -55,7 +55,7 @@ class LinkAdministration:
         return status.describe_link(find_link(self._registry, name))
 
     def configs(self, name: str) -> Configs:
-        return Configs(tuple(find_link(self._registry, name).config.effective()))
+        return Configs(tuple(find_link(self._registry, name).settings.config.effective()))
 
     def create(self, command: CreateLink, respond: Respond, now: Instant) -> Effects:
         if not _NAME.fullmatch(command.name):
@@ -112,7 +112,9 @@ class LinkAdministration:
             return respond(undecided(result, f"link {name} was not created"), now)
         effects = self._registry.follow_links(now)
         link = self._registry.links[name]
-        return effects + link.when_tried(lambda at: respond(status.describe_link(link), at), now)
+        return effects + link.source_topics.when_tried(
+            lambda at: respond(status.describe_link(link), at), now
+        )
 
     def delete(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.name)
@@ -130,17 +132,17 @@ class LinkAdministration:
                 f"link {link.name} has live mirror topics: {', '.join(one.topic for one in live)}",
                 hint="promote or fail them over first, or delete with --force, which fails them over",
             )
-        if link.making:
+        if link.creating:
             raise LinkRefusal(
                 "CLUSTER_LINK_IN_USE",
-                f"link {link.name} is making mirror topics: {', '.join(sorted(link.making))}",
+                f"link {link.name} is making mirror topics: {', '.join(sorted(link.creating))}",
                 hint="ask again when they are made",
             )
         if command.validate_only:
             return respond(Topics(tuple(result(mirror) for mirror in live)), now)
-        link.leaving = True  # a mirror made from here on would be left without a link
+        link.is_being_deleted = True  # a mirror made from here on would be left without a link
         return change_each(
-            [(mirror, partial(link.stoppings[mirror.topic].failover)) for mirror in live],
+            [(mirror, partial(link.failovers[mirror.topic].failover)) for mirror in live],
             partial(self._on_emptied, link, respond),
             now,
         )
@@ -149,10 +151,10 @@ class LinkAdministration:
         self, link: LinkCoordinator, respond: Respond, topics: Topics, now: Instant
     ) -> Effects:
         if any(one.refusal is not None for one in topics.topics):
-            link.leaving = False
+            link.is_being_deleted = False
             return respond(topics, now)
         item = DocumentChange(
-            kind=LINK_KIND, name=link.name, body=None, expected_version=link.version
+            kind=LINK_KIND, name=link.name, body=None, expected_version=link.settings.version
         )
         return [
             self._region.propose(
@@ -169,14 +171,14 @@ class LinkAdministration:
         now: Instant,
     ) -> Effects:
         if isinstance(result, Refusal):
-            link.leaving = False
+            link.is_being_deleted = False
             return respond(undecided(result, f"link {link.name} was not deleted"), now)
         return self._registry.follow_links(now) + respond(topics, now)
 
     def alter_configs(self, command: AlterLinkConfigs, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.name)
         try:
-            fresh = config.altered(link.config, command.sets, command.deletes)
+            fresh = config.altered(link.settings.config, command.sets, command.deletes)
         except LinkConfigError as error:
             raise _invalid(error) from None
         answer = Configs(tuple(fresh.effective()))
@@ -185,8 +187,8 @@ class LinkAdministration:
         item = DocumentChange(
             kind=LINK_KIND,
             name=link.name,
-            body=replace(link.record, configs=fresh.given).encode(),
-            expected_version=link.version,
+            body=replace(link.settings.record, configs=fresh.given).encode(),
+            expected_version=link.settings.version,
         )
         altered = partial(self._on_altered, link.name, answer, respond)
         return [self._region.propose(PutDocuments((item,)), altered)]

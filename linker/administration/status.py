@@ -27,21 +27,21 @@ def describe_link(link: LinkCoordinator) -> LinkDescription:
     counts = Counter(CATEGORIES[state].value for state in shown)
     return LinkDescription(
         name=link.name,
-        link_id=link.record.link_id,
-        source_cluster_id=link.record.source_cluster_id,
-        state=link.dialing.state.value,
-        error=link.dialing.error.value,
-        because=link.dialing.because,
+        link_id=link.settings.record.link_id,
+        source_cluster_id=link.settings.record.source_cluster_id,
+        state=link.connection.state.value,
+        error=link.connection.error.value,
+        because=link.connection.because,
         topics=tuple(sorted(link.mirrors)),
         category_counts={category.value: counts[category.value] for category in Category},
         tasks=(_group_task(link), _topic_task(link)),
-        created_at=link.record.created_at,
-        hint=LINK_HINTS[link.dialing.error],
+        created_at=link.settings.record.created_at,
+        hint=LINK_HINTS[link.connection.error],
     )
 
 
 def shown_state(link: LinkCoordinator, mirror: MirrorTopic) -> MirrorState:
-    return SHOWN[mirror.record.state, link.dialing.state]
+    return SHOWN[mirror.record.state, link.connection.state]
 
 
 def describe_mirror(
@@ -50,10 +50,10 @@ def describe_mirror(
     record = mirror.record
     reason = record.reason
     if record.state is MirrorState.PENDING_STOPPED and record.cut is None:
-        missing = link.stoppings[mirror.topic].missing()
+        missing = link.failovers[mirror.topic].missing()
         reason = f"promote: {missing or 'waiting for a fresh beacon'}"
     elif record.state in LIVE and not reason:
-        reason = mirror.config_trouble or link.dialing.because
+        reason = mirror.config_trouble or link.connection.because
     lags = [
         partition_lag(region, link, mirror, index, now) for index in range(mirror.partition_count)
     ]
@@ -62,7 +62,11 @@ def describe_mirror(
         shown=shown_state(link, mirror),
         reason=reason,
         lags=tuple(lags) if record.state in LIVE else (),
-        holes=tuple(hole_ledger.of_topic(link.holes(mirror.topic), mirror.topic)),
+        holes=tuple(
+            hole_ledger.of_topic(
+                hole_ledger.holes_of(region.view.image, mirror.topic), mirror.topic
+            )
+        ),
         hint=MIRROR_HINTS[record.error],
     )
 
@@ -77,7 +81,7 @@ def partition_lag(
     return PartitionLag(
         partition=index,
         lag=feed.lag.records(high_watermark) if feed is not None and online else -1,
-        lag_ms=feed.lag.milliseconds(link.source_clock, now) if feed is not None else -1,
+        lag_ms=feed.lag.milliseconds(link.stream.clock, now) if feed is not None else -1,
         source_high_watermark=feed.lag.high_watermark if feed is not None else -1,
         log_end_offset=state.log_end_offset if state is not None else -1,
         log_start_offset=state.log_start_offset if state is not None else -1,
@@ -90,7 +94,7 @@ def _since_heard(link: LinkCoordinator, feed: PartitionReplicator | None, now: I
     """A beacon speaks for every partition that is subscribed; -1 where nothing was ever heard."""
     if feed is None or feed.heard_at < 0:
         return -1
-    heard_at = link.source_clock.heard_at if feed.subscription else feed.heard_at
+    heard_at = link.stream.clock.heard_at if feed.subscription else feed.heard_at
     return max(0, now - max(heard_at, feed.heard_at))
 
 
@@ -107,11 +111,11 @@ def _partition_state(
 
 def _group_task(link: LinkCoordinator) -> Task:
     name = "ConsumerOffsetSync"
-    if not link.config.group_filters:
+    if not link.settings.config.group_filters:
         return Task(name, TaskState.NOT_CONFIGURED.value, TaskError.NO_ERROR.value)
     error = link.groups.task_error
     if error is TaskError.NO_ERROR:
-        return Task(name, _TASK_STATES[link.dialing.state].value, error.value)
+        return Task(name, _TASK_STATES[link.connection.state].value, error.value)
     groups = ", ".join(sorted({*link.groups.in_use, *link.groups.refused}))
     because = f"not carried, because they have members here or were refused: {groups}"
     return Task(name, TaskState.IN_ERROR.value, error.value, because)
@@ -121,6 +125,6 @@ def _topic_task(link: LinkCoordinator) -> Task:
     name = "TopicConfigsSync"
     troubled = [mirror for mirror in link.mirrors.values() if mirror.config_trouble]
     if not troubled:
-        return Task(name, _TASK_STATES[link.dialing.state].value, TaskError.NO_ERROR.value)
+        return Task(name, _TASK_STATES[link.connection.state].value, TaskError.NO_ERROR.value)
     because = "; ".join(f"{mirror.topic}: {mirror.config_trouble}" for mirror in troubled)
     return Task(name, TaskState.IN_ERROR.value, TaskError.POLICY_VIOLATION_ERROR.value, because)

@@ -9,12 +9,13 @@ Every lost stream, failed dial and silent `availability.check.ms` is a failed av
 pauses that grow and are drawn at random, so that many links do not come back in step.
 """
 
+from collections.abc import Callable
 from enum import Enum
 from typing import Final, Protocol
 
 from brokers.effects import Changed
 from brokers.ids import Instant
-from linker.config import LinkConfig
+from linker.control.link_settings import LinkSettings
 from linker.data import handshake
 from linker.data.credit import StreamSender
 from linker.errors import LinkError
@@ -36,15 +37,7 @@ class Phase(Enum):
 
 
 class ConnectionHost(Protocol):
-    """What this needs of the link that it belongs to."""
-
-    name: str
-    line: StreamSender
-    config: LinkConfig
-
-    def hello(self) -> Hello: ...
-
-    def new_stream(self) -> Stream: ...
+    """What the connection reports to."""
 
     def on_open(self, source_cluster_id: str, now: Instant) -> Effects: ...
 
@@ -54,13 +47,23 @@ class ConnectionHost(Protocol):
 class SourceConnection:
     """Keeps one stream open while the link is not paused."""
 
-    def __init__(self, region: RegionClient, owner: ConnectionHost) -> None:
+    def __init__(
+        self,
+        region: RegionClient,
+        link: LinkSettings,
+        sender: StreamSender,
+        new_stream: Callable[[], Stream],
+        host: ConnectionHost,
+    ) -> None:
         self.phase = Phase.RESTING
         self.state = LinkState.UNKNOWN
         self.error = LinkError.NO_ERROR
         self.because = ""
         self._region = region
-        self._owner = owner
+        self._link = link
+        self._sender = sender
+        self._new_stream = new_stream
+        self._host = host
         self._stream: Stream = 0
         self._failures = 0
         self._timer: int | None = None
@@ -74,7 +77,7 @@ class SourceConnection:
     def reconsider(self, now: Instant) -> Effects:
         """The configuration is new: pause, or begin again with it."""
         effects = self._hang_up(now)
-        if self._owner.config.paused:
+        if self._link.config.paused:
             return effects + self._turn(LinkTrigger.PAUSE, "cluster.link.paused")
         self._failures = 0
         return effects + self._turn(LinkTrigger.RESUME, "") + self._dial(now)
@@ -84,9 +87,9 @@ class SourceConnection:
         return self._hang_up(now)
 
     def _dial(self, now: Instant) -> Effects:
-        self._stream = self._owner.new_stream()
+        self._stream = self._new_stream()
         self.phase = Phase.DIALING
-        config = self._owner.config
+        config = self._link.config
         timeout_ms = config.number("request.timeout.ms")
         # The host keeps the timeout; this one is for a host that lost the question.
         self._arm(now + 2 * timeout_ms, self._on_silence)
@@ -96,13 +99,16 @@ class SourceConnection:
         if self.phase is not Phase.DIALING:
             return []
         self.phase = Phase.GREETING
-        self._owner.line.stream = self._stream
-        self._arm(now + self._owner.config.number("request.timeout.ms"), self._on_silence)
-        return [*self._owner.line.send(self._owner.hello())]
+        self._sender.stream = self._stream
+        self._arm(now + self._link.config.number("request.timeout.ms"), self._on_silence)
+        return [*self._sender.send(self._hello())]
+
+    def _hello(self) -> Hello:
+        return self._link.hello(self._region.view.cluster_id)
 
     def on_greeting(self, frame: Frame, now: Instant) -> Effects:
         """The first frame of the source."""
-        hello = self._owner.hello()
+        hello = self._hello()
         answer = handshake.check(
             frame, cluster_id=hello.cluster_id, expected_cluster_id=hello.expected_cluster_id
         )
@@ -115,7 +121,7 @@ class SourceConnection:
         self.error, self.because = LinkError.NO_ERROR, ""
         self._watch(now)
         effects = self._turn(LinkTrigger.WELCOMED, f"region {answer} answers")
-        return effects + self._owner.on_open(answer, now)
+        return effects + self._host.on_open(answer, now)
 
     def heard(self) -> None:
         """Some frame came."""
@@ -126,7 +132,7 @@ class SourceConnection:
         self._failures += 1
         self.error, self.because = error, because
         effects = self._forget(now)
-        threshold = self._owner.config.number("availability.check.consecutive.failure.threshold")
+        threshold = self._link.config.number("availability.check.consecutive.failure.threshold")
         if self._failures >= threshold:
             effects += self._turn(LinkTrigger.UNREACHABLE, because)
         return effects + self._rest(now)
@@ -136,17 +142,17 @@ class SourceConnection:
         if state is self.state:
             return []
         self.state = state
-        return [Changed(f"link {self._owner.name}", state.value, why)]
+        return [Changed(f"link {self._link.name}", state.value, why)]
 
     def _rest(self, now: Instant) -> Effects:
-        first = self._owner.config.number("retry.backoff.ms")
+        first = self._link.config.number("retry.backoff.ms")
         pause = min(first << min(max(self._failures - 1, 0), 16), PAUSE_MS_MAX)
         self._arm(now + pause // 2 + int(self._region.rng.random() * pause / 2), self._dial)
         return []
 
     def _watch(self, now: Instant) -> None:
         self._heard = False
-        self._arm(now + self._owner.config.number("availability.check.ms"), self._on_check)
+        self._arm(now + self._link.config.number("availability.check.ms"), self._on_check)
 
     def _on_check(self, now: Instant) -> Effects:
         if not self._heard:
@@ -166,9 +172,9 @@ class SourceConnection:
         return [*self._forget(now), CloseStream(stream)]
 
     def _forget(self, now: Instant) -> Effects:
-        self.phase, self._stream, self._owner.line.stream = Phase.RESTING, 0, None
+        self.phase, self._stream, self._sender.stream = Phase.RESTING, 0, None
         self._disarm()
-        return self._owner.on_closed(now)
+        return self._host.on_closed(now)
 
     def _arm(self, due: Instant, act: object) -> None:
         self._disarm()

@@ -13,17 +13,17 @@ From the instant the cut is written it stands: whatever interrupts what follows,
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, TopicPartition
 from brokers.metadata.commands.commands import SetTopicWriter
-from linker.control import mirror_topic
 from linker.control.group_clamp import GroupClamp
 from linker.control.group_sync import GroupSync
+from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
-from linker.data.lag import SourceClock
+from linker.data.destination_stream import DestinationStream
 from linker.errors import LinkRefusal, MirrorError
 from linker.records.mirror_state import (
     TRANSITIONS,
@@ -43,16 +43,6 @@ PROMOTE_TIMEOUT_MS: Final = 60_000  # unless the operator says otherwise
 Answered: TypeAlias = Callable[[LinkRefusal | None, Instant], Effects]
 
 
-class FailoverHost(mirror_topic.MirrorTopicHost, Protocol):
-    """What this needs of the link that it belongs to."""
-
-    source_clock: SourceClock
-    groups: GroupSync
-
-    def ask_beacon(self, then: Callable[[Instant], Effects]) -> Effects:
-        """`then` runs when a beacon that follows this question arrives; never, if the stream is lost before."""
-
-
 def refused(mirror: MirrorTopic, verb: str) -> LinkRefusal:
     """This state does not allow that."""
     return LinkRefusal(
@@ -65,9 +55,18 @@ def refused(mirror: MirrorTopic, verb: str) -> LinkRefusal:
 class MirrorFailover:
     """The end of one mirror topic."""
 
-    def __init__(self, region: RegionClient, owner: FailoverHost, mirror: MirrorTopic) -> None:
+    def __init__(
+        self,
+        region: RegionClient,
+        link: LinkSettings,
+        stream: DestinationStream,
+        groups: GroupSync,
+        mirror: MirrorTopic,
+    ) -> None:
         self._region = region
-        self._owner = owner
+        self._link = link
+        self._stream = stream
+        self._groups = groups
         self._mirror = mirror
         self._proof_asked = False
         self._proof_fresh = False
@@ -137,10 +136,10 @@ class MirrorFailover:
         self._proof_asked = self._proof_fresh = False
 
     def _ask_proof(self) -> Effects:
-        if self._proof_asked or not self._owner.is_open:
+        if self._proof_asked or not self._stream.is_open:
             return []
         self._proof_asked = True
-        return self._owner.ask_beacon(self._on_beacon)
+        return self._stream.ask_beacon(self._on_beacon)
 
     def _on_beacon(self, now: Instant) -> Effects:
         self._proof_fresh = True
@@ -168,7 +167,7 @@ class MirrorFailover:
             feed = mirror.feeds.get(index)
             if feed is None or not feed.streams or not feed.lag.caught_up:
                 return f"partition {index} is behind"
-        if not self._owner.groups.settled(mirror.record.source_topic):
+        if not self._groups.settled(mirror.record.source_topic):
             return "group offsets are behind"
         return ""
 
@@ -201,7 +200,7 @@ class MirrorFailover:
         return [*mirror.stop_feeds(), *mirror.when_drained(drained, now)]
 
     def _on_drained(self, kind: CutKind, now: Instant) -> Effects:
-        return self._owner.groups.settle(partial(self._on_settled, kind), now)
+        return self._groups.settle(partial(self._on_settled, kind), now)
 
     def _on_settled(self, kind: CutKind, now: Instant) -> Effects:
         mirror = self._mirror
@@ -249,7 +248,7 @@ class MirrorFailover:
         assert state is not None and state.online, (mirror.topic, index)
         feed = mirror.feeds.get(index)
         known = feed.lag.high_watermark if feed is not None else -1
-        clock = feed.lag.moment(self._owner.source_clock) if feed is not None else -1
+        clock = feed.lag.moment(self._stream.clock) if feed is not None else -1
         in_log = state.epochs[-1][0] if state.epochs else -1
         leader_epoch = max(in_log, state.leader_epoch) + 1
         return CutPartition(state.log_end_offset, known, clock, leader_epoch)
@@ -277,7 +276,7 @@ class MirrorFailover:
     def _hand_over(self, now: Instant) -> Effects:
         mirror = self._mirror
         topic = self._region.view.image.topics_by_name.get(mirror.topic)
-        if topic is None or topic.writer != self._owner.name:
+        if topic is None or topic.writer != self._link.name:
             return self._finish(now)  # an earlier attempt got so far
         cut = mirror.record.cut
         assert cut is not None
@@ -294,7 +293,7 @@ class MirrorFailover:
             return [Changed(f"mirror {mirror.topic}", "failover waits", because)]
         command = SetTopicWriter(
             topic=mirror.topic,
-            expected_writer=self._owner.name,
+            expected_writer=self._link.name,
             writer=None,
             leader_epochs={index: one.leader_epoch for index, one in enumerate(cut.partitions)},
         )

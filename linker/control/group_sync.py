@@ -6,14 +6,14 @@ and only while the group has no members here.
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 from brokers.region import CommitOffsets, OffsetsPlaced
-from linker.config import LinkConfig
 from linker.control.group_clamp import STAMP_NOW, clamp
+from linker.control.link_settings import LinkSettings
 from linker.errors import TaskError
 from linker.filters import admits
 from linker.frames import GroupOffsets
@@ -28,26 +28,20 @@ GATHER_MS: Final = (
 RENEW_MS: Final = 24 * 3_600_000
 
 
-class GroupSyncHost(Protocol):
-    """What this needs of the link that it belongs to."""
-
-    name: str
-    config: LinkConfig
-
-    def mirror_of(self, source_topic: str) -> str | None:
-        """The topic here that is this link's to write, or None."""
-
-
 class GroupSync:
     """All groups of one link."""
 
-    def __init__(self, region: RegionClient, owner: GroupSyncHost) -> None:
+    def __init__(
+        self, region: RegionClient, link: LinkSettings, mirror_of: Callable[[str], str | None]
+    ) -> None:
+        """`mirror_of` gives the topic here that mirrors a source topic and is the link's to write, or None."""
         self.in_use: dict[
             str, Instant
         ] = {}  # groups that have members here, since when they were skipped
         self.refused: dict[str, KafkaError] = {}
         self._region = region
-        self._owner = owner
+        self._link = link
+        self._mirror_of = mirror_of
         self._committed: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
         self._dirty: dict[str, None] = {}
         self._committing: dict[str, None] = {}
@@ -56,7 +50,7 @@ class GroupSync:
         self._settled: list[Callable[[Instant], Effects]] = []
 
     def on_offsets(self, frame: GroupOffsets, now: Instant) -> Effects:
-        if not admits(self._owner.config.group_filters, frame.group):
+        if not admits(self._link.config.group_filters, frame.group):
             return []  # it was under way when the filters changed
         self._committed.setdefault(frame.group, {}).update(frame.offsets)
         self._dirty[frame.group] = None
@@ -67,7 +61,7 @@ class GroupSync:
 
     def narrow(self) -> None:
         """The filters are new: groups that they leave out are their operators' own from now on."""
-        filters = self._owner.config.group_filters
+        filters = self._link.config.group_filters
         for group in [group for group in self._committed if not admits(filters, group)]:
             for known in (self._committed, self._dirty, self.in_use, self.refused):
                 known.pop(group, None)
@@ -144,7 +138,7 @@ class GroupSync:
         """What the group's offsets here should be, and whether that is all the source committed."""
         targets, complete = {}, True
         for key, committed in self._committed[group].items():
-            topic = self._owner.mirror_of(key.topic)
+            topic = self._mirror_of(key.topic)
             if topic is None:
                 continue
             partition = TopicPartition(topic, key.partition)
@@ -165,7 +159,7 @@ class GroupSync:
             return []
         self.in_use[group] = now
         because = "the group has members here; its offsets are its own until they leave"
-        return [Changed(f"link {self._owner.name} group {group}", "skipped", because)]
+        return [Changed(f"link {self._link.name} group {group}", "skipped", because)]
 
     def _on_placed(self, group: str, answer: OffsetsPlaced, now: Instant) -> Effects:
         del self._committing[group]
@@ -177,7 +171,7 @@ class GroupSync:
             effects += self._skip(group, now)
         elif self.refused.get(group) is not answer.error:
             self.refused[group] = answer.error
-            what = f"link {self._owner.name} group {group}"
+            what = f"link {self._link.name} group {group}"
             effects.append(Changed(what, "not carried", answer.error.name))
         self._arm(now, GATHER_MS if answer.error is KafkaError.NONE else self._period())
         if not self._committing:
@@ -187,7 +181,7 @@ class GroupSync:
         return effects
 
     def _period(self) -> int:
-        return self._owner.config.number("consumer.offset.sync.ms")
+        return self._link.config.number("consumer.offset.sync.ms")
 
     def _arm(self, now: Instant, pause_ms: int) -> None:
         if self._timer is None:

@@ -30,7 +30,8 @@ from brokers.metadata.commands.commands import (
     Submitted,
     TopicOutcome,
 )
-from linker.data import replicator
+from linker.control.link_settings import LinkSettings
+from linker.data.destination_stream import DestinationStream
 from linker.data.replicator import PartitionReplicator
 from linker.errors import MirrorError
 from linker.frames import TopicState
@@ -47,14 +48,15 @@ from linker.region_client import Effects, RegionClient
 RETRY_MS: Final = 1_000
 
 
-class MirrorTopicHost(replicator.ReplicatorHost, Protocol):
-    """What a mirror topic needs of its link."""
-
-    @property
-    def is_open(self) -> bool: ...
+class MirrorTopicHost(Protocol):
+    """What a mirror topic uses of the others of its link."""
 
     def follow_documents(self, now: Instant) -> Effects:
-        """Take over what the metadata log says of this link's mirrors."""
+        """Adopt what the metadata log says of this link's mirrors."""
+
+    def fail_mirror(
+        self, topic: str, error: MirrorError, because: str, now: Instant
+    ) -> Effects: ...
 
 
 Done = Callable[[Refusal | None, Instant], Effects]
@@ -95,7 +97,13 @@ class MirrorTopic:
     """`record` is what the metadata log says, as of document `version`."""
 
     def __init__(
-        self, region: RegionClient, owner: MirrorTopicHost, record: MirrorRecord, version: Offset
+        self,
+        region: RegionClient,
+        link: LinkSettings,
+        stream: DestinationStream,
+        host: MirrorTopicHost,
+        record: MirrorRecord,
+        version: Offset,
     ) -> None:
         self.record = record
         self.version = version
@@ -104,7 +112,9 @@ class MirrorTopic:
         self.config_trouble = ""
         self.halted = False  # a cut is being made
         self._region = region
-        self._owner = owner
+        self._link = link
+        self._stream = stream
+        self._host = host
         self._proposing = False  # a change of the local topic is under way
         self._proposed: object = None  # the last one
         self._retry: int | None = None
@@ -163,7 +173,7 @@ class MirrorTopic:
         return self._region.propose(PutDocuments((item,)), partial(self._on_changed, done))
 
     def _on_changed(self, done: Done, result: object, now: Instant) -> Effects:
-        effects = self._owner.follow_documents(now)
+        effects = self._host.follow_documents(now)
         return effects + done(result if isinstance(result, Refusal) else None, now)
 
     def fail(self, error: MirrorError, because: str, now: Instant) -> Effects:
@@ -185,7 +195,7 @@ class MirrorTopic:
 
     def refresh(self, now: Instant) -> Effects:
         """Feeds run exactly while the link is open and the topic streams."""
-        if not (self._owner.is_open and self.streams):
+        if not (self._stream.is_open and self.streams):
             return self.stop_feeds()
         effects: Effects = []
         for index in range(self.partition_count):
@@ -195,10 +205,12 @@ class MirrorTopic:
             if index not in self.feeds:
                 self.feeds[index] = PartitionReplicator(
                     self._region,
-                    self._owner,
+                    self._link,
+                    self._stream,
                     TopicPartition(self.record.source_topic, index),
                     TopicPartition(self.topic, index),
                     self.record.source_topic_id.bytes,
+                    self._host.fail_mirror,
                 )
             effects += self.feeds[index].start(now)
         return effects
@@ -249,13 +261,13 @@ class MirrorTopic:
         count = self.partition_count
         command: Submitted | None = None
         if count == 0:
-            command = creation(self.topic, self._owner, state, {})
+            command = creation(self.topic, self._link, state, {})
         elif count < state.partition_count:
             growth = Growth(name=self.topic, count=state.partition_count)
-            command = CreatePartitions((growth,), writer=self._owner.name)
+            command = CreatePartitions((growth,), writer=self._link.name)
         elif changes := self._config_changes(state):
             change = ConfigChange((ResourceType.TOPIC, self.topic), changes)
-            command = AlterConfigs((change,), writer=self._owner.name)
+            command = AlterConfigs((change,), writer=self._link.name)
         if command is not None:
             return [self._propose(command)]
         self.config_trouble, self._proposed = "", None
@@ -263,7 +275,7 @@ class MirrorTopic:
 
     def _config_changes(self, state: TopicState) -> dict[str, tuple[ConfigOperation, str | None]]:
         here = self._region.view.image.config((ResourceType.TOPIC, self.topic))
-        in_step = self._owner.config.value("topic.config.sync.include")
+        in_step = self._link.config.value("topic.config.sync.include")
         return config_changes(state.configs, here, in_step)
 
     def begin_making(self) -> None:
@@ -295,7 +307,7 @@ class MirrorTopic:
 
     def _retry_later(self, now: Instant) -> None:
         if self._retry is None:
-            pause = self._owner.config.number("topic.config.sync.ms")
+            pause = self._link.config.number("topic.config.sync.ms")
             self._retry = self._region.timers.set(now + pause, self._on_retry)
 
     def _on_retry(self, now: Instant) -> Effects:
@@ -304,14 +316,14 @@ class MirrorTopic:
 
 
 def creation(
-    topic: str, owner: MirrorTopicHost, state: TopicState, configs: Mapping[str, str]
+    topic: str, link: LinkSettings, state: TopicState, configs: Mapping[str, str]
 ) -> CreateMirrorTopic:
     """The local topic of a new mirror: the source's partitions, the settings kept in step, and `configs` of its own."""
-    in_step = owner.config.value("topic.config.sync.include")
+    in_step = link.config.value("topic.config.sync.include")
     return CreateMirrorTopic(
         name=topic,
         partition_count=state.partition_count,
-        writer=owner.name,
+        writer=link.name,
         configs={
             **configs,
             **{name: state.configs[name] for name in in_step if name in state.configs},

@@ -12,7 +12,7 @@ feed has come is the log's end and nothing else: after any interruption it asks 
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
@@ -20,7 +20,7 @@ from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.commands import RaiseLeaderEpochs
 from brokers.region import PartitionState, PlaceBatches, Placed, PlaceRefused, SkipTo, TrimMirror
 from linker.config import LinkConfig
-from linker.data.credit import CreditWindow, StreamSender
+from linker.data.destination_stream import DestinationStream
 from linker.data.lag import MirrorLag
 from linker.data.pending import PendingChunk, PendingHole, Queued, skip_before
 from linker.data.retry_backoff import RetryBackoff
@@ -36,26 +36,18 @@ _FATAL: Final = {
 }
 
 
-class ReplicatorHost(Protocol):
-    """What a feed needs of the link that it belongs to."""
+# Receives the mirror topic, the error, why, and when.
+FailMirror: TypeAlias = Callable[[str, MirrorError, str, Instant], Effects]
 
-    name: str
-    line: StreamSender
-    window: CreditWindow
-    config: LinkConfig
-    source_clock_before: Instant  # the newest moment of the source before the frame at hand
 
-    def subscribed(self, feed: "PartitionReplicator") -> int:
-        """A number for a new subscription; frames that bear it are this feed's."""
+class LinkOfReplicator(Protocol):
+    """What a replicator reads of its link."""
 
-    def unsubscribed(self, subscription: int) -> None:
-        """Frames that bear this number are nobody's any more."""
+    @property
+    def name(self) -> str: ...
 
-    def latest_start(self, partition: TopicPartition) -> Offset | None: ...
-
-    def fail_mirror(
-        self, topic: str, error: MirrorError, because: str, now: Instant
-    ) -> Effects: ...
+    @property
+    def config(self) -> LinkConfig: ...
 
 
 class PartitionReplicator:
@@ -64,17 +56,22 @@ class PartitionReplicator:
     def __init__(
         self,
         region: RegionClient,
-        owner: ReplicatorHost,
+        link: LinkOfReplicator,
+        stream: DestinationStream,
         source: TopicPartition,
         mirror: TopicPartition,
         topic_id: bytes,
+        fail_mirror: FailMirror,
     ) -> None:
+        """`fail_mirror` is called where the source cannot be followed."""
         self.partition = mirror
         self.lag = MirrorLag()
         self.trouble = ""  # why it does not stream, for the operator
         self.heard_at: Instant = -1
         self._region = region
-        self._owner = owner
+        self._link = link
+        self._stream = stream
+        self._fail_mirror = fail_mirror
         self._source_partition = source
         self._topic_id = topic_id
         self.running = False
@@ -132,8 +129,8 @@ class PartitionReplicator:
     def _reset(self) -> Effects:
         effects: Effects = []
         if self._subscription:
-            effects += self._owner.line.send(Unsubscribe(self._subscription))
-            self._owner.unsubscribed(self._subscription)
+            effects += self._stream.sender.send(Unsubscribe(self._subscription))
+            self._stream.unsubscribe(self._subscription)
         self._subscription, self._expected = 0, None
         queue, self._queue = self._queue, deque()
         for item in queue:
@@ -147,15 +144,15 @@ class PartitionReplicator:
         state = self._state()
         if state is None:
             return self._try_later(f"{self.partition} is not open on this node", now)
-        start = self._owner.latest_start(self.partition)
+        start = self._latest_start()
         if start is not None and start > state.log_end_offset:  # decided, then interrupted
             self._drained.append(self._subscribe)
             return [self._skip_to(start)]
-        self._subscription = self._owner.subscribed(self)
+        self._subscription = self._stream.subscribe(self)
         untouched = state.log_end_offset == 0 and not state.epochs
-        self._from_latest = untouched and start is None and self._owner.config.from_latest
+        self._from_latest = untouched and start is None and self._link.config.from_latest
         self._wanted_epoch = -1
-        return self._owner.line.send(
+        return self._stream.sender.send(
             Subscribe(
                 self._subscription,
                 self._source_partition,
@@ -185,11 +182,11 @@ class PartitionReplicator:
         self._wanted_epoch = max(self._wanted_epoch, frame.leader_epoch)
         if frame.start_offset >= frame.standing.high_watermark:
             self._recovered()
-        effects = self.on_standing(frame.standing, frame.clock, now)
+        effects = self.on_bounds(frame.standing, frame.clock, now)
         return effects + self._advance(now)
 
     def on_chunk(self, chunk: Chunk, now: Instant) -> Effects:
-        window = self._owner.window
+        window = self._stream.window
         if chunk.offset != self._expected or chunk.next_offset <= chunk.offset:
             because = f"expected offset {self._expected}, got [{chunk.offset}, {chunk.next_offset})"
             doubted = self._doubt(MirrorError.ILLEGAL_STATE, because, now)
@@ -198,11 +195,11 @@ class PartitionReplicator:
         self._wanted_epoch = max(self._wanted_epoch, chunk.leader_epoch)
         self._queue.append(PendingChunk(chunk, window))
         effects = self._advance(now)
-        return effects + self.on_standing(chunk.standing, chunk.clock, now)
+        return effects + self.on_bounds(chunk.standing, chunk.clock, now)
 
-    def on_standing(self, standing: OffsetBounds, clock: Instant, now: Instant) -> Effects:
+    def on_bounds(self, standing: OffsetBounds, clock: Instant, now: Instant) -> Effects:
         self.heard_at = now
-        self.lag.told(clock, standing.high_watermark, self._owner.source_clock_before)
+        self.lag.told(clock, standing.high_watermark, self._stream.clock_before)
         self._log_start = standing.log_start_offset
         state = self._state()
         if state is None:
@@ -216,7 +213,7 @@ class PartitionReplicator:
         effects = self.stop()
         self.trouble = frame.because
         topic = self.partition.topic
-        return effects + self._owner.fail_mirror(
+        return effects + self._fail_mirror(
             topic, frame.error, f"{self.partition}: {frame.because}", now
         )
 
@@ -244,7 +241,7 @@ class PartitionReplicator:
         self._placing += 1
         return self._region.ask(
             lambda ticket: PlaceBatches(
-                ticket, self._owner.name, self.partition, chunk.offset, chunk.data, chunk.roll
+                ticket, self._link.name, self.partition, chunk.offset, chunk.data, chunk.roll
             ),
             partial(self._on_placed, head),
         )
@@ -318,7 +315,7 @@ class PartitionReplicator:
     def _skip_to(self, offset: Offset) -> object:
         self._placing += 1
         return self._region.ask(
-            lambda ticket: SkipTo(ticket, self._owner.name, self.partition, offset),
+            lambda ticket: SkipTo(ticket, self._link.name, self.partition, offset),
             self._on_skipped,
         )
 
@@ -336,7 +333,7 @@ class PartitionReplicator:
         self._trimming = True
         return [
             self._region.ask(
-                lambda ticket: TrimMirror(ticket, self._owner.name, self.partition, wanted),
+                lambda ticket: TrimMirror(ticket, self._link.name, self.partition, wanted),
                 self._on_trimmed,
             )
         ]
@@ -362,13 +359,13 @@ class PartitionReplicator:
 
     def _doubt(self, error: MirrorError, because: str, now: Instant) -> Effects:
         """The source is at fault: it is asked again for as long as the link allows, and then not any more."""
-        limit = self._owner.config.number("cluster.link.retry.timeout.ms")
+        limit = self._link.config.number("cluster.link.retry.timeout.ms")
         if self._backoff.failed_for(now) < limit:
             return self._interrupt(because, now)
         effects = self.stop()
         self.trouble = because
         topic = self.partition.topic
-        return effects + self._owner.fail_mirror(topic, error, f"{self.partition}: {because}", now)
+        return effects + self._fail_mirror(topic, error, f"{self.partition}: {because}", now)
 
     def _interrupt(self, because: str, now: Instant) -> Effects:
         """Drop what is queued and ask again from where the log ends."""
@@ -380,7 +377,7 @@ class PartitionReplicator:
         if not self.running or self._retry is not None:
             return []
         self.trouble = because
-        pause = self._backoff.pause(self._owner.config.number("retry.backoff.ms"))
+        pause = self._backoff.pause(self._link.config.number("retry.backoff.ms"))
         self._retry = self._region.timers.set(now + pause, self._on_retry)
         return [Changed(f"mirror {self.partition}", "asks again", because)]
 
@@ -396,3 +393,8 @@ class PartitionReplicator:
     def _state(self) -> PartitionState | None:
         state = self._region.view.partition_state(self.partition)
         return state if state is not None and state.online else None
+
+    def _latest_start(self) -> Offset | None:
+        """Where a start at "latest" was decided earlier for this partition."""
+        holes = hole_ledger.holes_of(self._region.view.image, self.partition.topic)
+        return hole_ledger.latest_start(holes, self.partition)

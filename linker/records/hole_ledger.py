@@ -7,6 +7,7 @@ from typing import Final
 
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.image.image import Image
 from linker.records.documents import decode, encode
 
 HOLE_KIND: Final = "hole"
@@ -60,6 +61,13 @@ def decode_hole(body: bytes) -> Hole:
         cause=HoleCause(fields["cause"]),
         first_seen=int(fields["first_seen"]),
     )
+
+
+def holes_of(image: Image, topic: str) -> list[Hole]:
+    """Everything in the ledger for a topic of this region, starts at "latest" included."""
+    documents = image.documents.items()
+    ledger = (decode_hole(found.body) for (kind, _), found in documents if kind == HOLE_KIND)
+    return [hole for hole in ledger if hole.partition.topic == topic]
 
 
 def of_topic(holes: Iterable[Hole], topic: str) -> list[Hole]:

@@ -1,7 +1,7 @@
 """P8: whatever a mirror skips is in the hole ledger, with its cause, before the mirror goes on."""
 
 from brokers.ids import TopicPartition
-from linker.records.hole_ledger import Hole, HoleCause
+from linker.records.hole_ledger import Hole, HoleCause, holes_of
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 
@@ -113,8 +113,7 @@ def test_the_hole_is_in_the_ledger_even_if_the_node_dies_at_once() -> None:
     linked(world)
 
     def ledger() -> list[Hole]:
-        link = world.destination.linker.links["west-east"]
-        return link.holes("orders")
+        return holes_of(world.destination.broker.view.image, "orders")
 
     world.run_until(lambda: bool(ledger()))
     world.destination.stop()

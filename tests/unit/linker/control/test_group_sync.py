@@ -8,9 +8,10 @@ import pytest
 from brokers.errors import KafkaError
 from brokers.ids import Offset, OffsetAndMetadata, TopicPartition
 from brokers.region import CommitOffsets, OffsetsPlaced, PartitionState
-from linker.config import parse
 from linker.control.group_sync import GATHER_MS, RENEW_MS, GroupSync, clamp
+from linker.control.link_settings import LinkSettings
 from linker.frames import GroupOffsets
+from linker.records.link_state import LinkRecord
 from linker.region_client import RegionClient
 
 START = 1_700_000_000_000
@@ -36,12 +37,7 @@ class Region:
         return False
 
 
-class Link:
-    name = "west-east"
-    config = parse({"bootstrap.servers": "source:9092", "consumer.offset.sync.enable": "true"})
-
-    def mirror_of(self, source_topic: str) -> str | None:
-        return source_topic
+CONFIGS = {"bootstrap.servers": "source:9092", "consumer.offset.sync.enable": "true"}
 
 
 class Follower:
@@ -50,8 +46,8 @@ class Follower:
     def __init__(self) -> None:
         self.region = Region()
         self.client = RegionClient(self.region, random.Random(1))  # type: ignore[arg-type]
-        self.link = Link()
-        self.groups = GroupSync(self.client, self.link)
+        self.link = LinkSettings(LinkRecord("west-east", "id", "", CONFIGS, START), 1)
+        self.groups = GroupSync(self.client, self.link, lambda source_topic: source_topic)
         self.commits: list[Offset] = []
         self.now = START
 
@@ -121,7 +117,8 @@ def test_a_group_that_is_carried_no_more_is_left_where_an_operator_puts_it(
 ) -> None:
     follower = Follower()
     follower.hear(5)
-    follower.link.config = parse({"bootstrap.servers": "source:9092", **off})
+    configs = {"bootstrap.servers": "source:9092", **off}
+    follower.link.adopt(LinkRecord("west-east", "id", "", configs, START), 2)
     follower.groups.narrow()
     follower.region.offsets["billing"][ORDERS] = OffsetAndMetadata(3, committed_at=follower.now)
     follower.pass_time(2 * RENEW_MS)

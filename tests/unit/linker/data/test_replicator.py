@@ -6,6 +6,7 @@ from typing import Any
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.commands import PutDocuments, RaiseLeaderEpochs
+from brokers.metadata.image.image import Image
 from brokers.region import (
     PartitionState,
     PlaceBatches,
@@ -16,7 +17,8 @@ from brokers.region import (
     SkipTo,
 )
 from linker.config import parse
-from linker.data.credit import CreditWindow, StreamSender
+from linker.data.credit import CreditWindow
+from linker.data.destination_stream import DestinationStream
 from linker.data.replicator import PartitionReplicator
 from linker.errors import MirrorError
 from linker.events import Send
@@ -34,6 +36,7 @@ class Region:
         self.end = 0
         self.leader_epoch = 0
         self.online = True
+        self.image = Image("east")
 
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         return PartitionState(
@@ -52,25 +55,22 @@ class Link:
     """What a feed belongs to."""
 
     name = "west-east"
-    source_clock_before = -1
 
     def __init__(self, **configs: str) -> None:
-        self.line = StreamSender(7)
-        self.window = CreditWindow(self.line, WINDOW)
+        self.stream = DestinationStream(WINDOW)
+        self.stream.sender.stream = 7
+        self.stream.open()
         given = {"bootstrap.servers": "west:9092", "retry.backoff.ms": "100"}
         self.config = parse({**given, **configs})
         self.failures: list[tuple[MirrorError, str]] = []
-        self.subscriptions = 0
 
-    def subscribed(self, feed: PartitionReplicator) -> int:
-        self.subscriptions += 1
-        return self.subscriptions
+    @property
+    def subscriptions(self) -> int:
+        return self.stream._subscriptions
 
-    def unsubscribed(self, subscription: int) -> None:
-        pass
-
-    def latest_start(self, partition: TopicPartition) -> int | None:
-        return None
+    @property
+    def window(self) -> CreditWindow:
+        return self.stream.window
 
     def fail_mirror(self, topic: str, error: MirrorError, because: str, now: int) -> list[Any]:
         self.failures.append((error, because))
@@ -84,7 +84,15 @@ class Stage:
         self.region = Region()
         self.link = Link(**configs)
         self.client = RegionClient(self.region, random.Random(1))  # type: ignore[arg-type]
-        self.feed = PartitionReplicator(self.client, self.link, ORDERS, ORDERS, b"i" * 16)
+        self.feed = PartitionReplicator(
+            self.client,
+            self.link,
+            self.link.stream,
+            ORDERS,
+            ORDERS,
+            b"i" * 16,
+            self.link.fail_mirror,
+        )
         self.now = 1_000
         self.effects: list[Any] = []
 

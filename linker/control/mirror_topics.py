@@ -1,0 +1,164 @@
+"""The mirror topics of one link, as the metadata log has them, each with its failover."""
+
+from collections.abc import Iterable, Iterator
+
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from linker.control.failover import MirrorFailover
+from linker.control.group_sync import GroupSync
+from linker.control.link_settings import LinkSettings
+from linker.control.mirror_topic import MirrorTopic
+from linker.data.destination_stream import DestinationStream
+from linker.errors import MirrorError
+from linker.frames import TopicState
+from linker.records.hole_ledger import HOLE_KIND, holes_of
+from linker.records.mirror_state import (
+    LIVE,
+    MIRROR_KIND,
+    MirrorRecord,
+    MirrorState,
+    decode_mirror,
+)
+from linker.region_client import Effects, RegionClient
+
+
+class MirrorTopics:
+    """`by_name` and `failovers` have the same topics. Records of stopped mirrors stay for as long as their topics."""
+
+    def __init__(
+        self,
+        region: RegionClient,
+        settings: LinkSettings,
+        stream: DestinationStream,
+        groups: GroupSync,
+    ) -> None:
+        self.by_name: dict[str, MirrorTopic] = {}
+        self.failovers: dict[str, MirrorFailover] = {}
+        self._region = region
+        self._settings = settings
+        self._stream = stream
+        self._groups = groups
+
+    @property
+    def source_topics(self) -> Iterator[str]:
+        """Of the mirrors that are live."""
+        for mirror in self.by_name.values():
+            if mirror.record.state in LIVE:
+                yield mirror.record.source_topic
+
+    def mirror_of(self, source_topic: str) -> str | None:
+        """The topic here that is this link's to write, or None."""
+        for mirror in self.by_name.values():
+            record = mirror.record
+            if record.source_topic != source_topic or record.state not in LIVE:
+                continue
+            # A failed mirror holds other records than its source has now, whose offsets do not apply to it.
+            if record.cut is None and record.state is not MirrorState.FAILED:
+                return mirror.topic
+        return None
+
+    def fail_mirror(self, topic: str, error: MirrorError, because: str, now: Instant) -> Effects:
+        mirror = self.by_name.get(topic)
+        return mirror.fail(error, because, now) if mirror is not None else []
+
+    # --- the metadata log ---
+
+    def follow_documents(self, now: Instant) -> Effects:
+        """Adopt what the metadata log says of this link's mirrors."""
+        effects: Effects = []
+        found: dict[str, MirrorRecord] = {}
+        for (kind, name), document in list(self._region.view.image.documents.items()):
+            if kind != MIRROR_KIND:
+                continue
+            known = self.by_name.get(name)
+            if known is not None and known.version == document.version:
+                found[name] = known.record
+                continue
+            record = decode_mirror(name, document.body)
+            if record.link == self._settings.name:
+                found[name] = record
+                effects += self._adopt(record, document.version, now)
+        for topic in [topic for topic in self.by_name if topic not in found]:
+            gone = self.by_name.pop(topic)
+            effects += gone.stop_feeds()
+            self._groups.forget(gone.record.source_topic)
+            effects += self.failovers.pop(topic).abandon(now)
+        return effects
+
+    def _adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
+        mirror = self.by_name.get(record.topic)
+        effects: Effects = []
+        if mirror is None:
+            mirror = MirrorTopic(self._region, self._settings, self._stream, self, record, version)
+            self.by_name[record.topic] = mirror
+            self.failovers[record.topic] = MirrorFailover(
+                self._region, self._settings, self._stream, self._groups, mirror
+            )
+            effects += mirror.refresh(now)
+        else:
+            effects += mirror.adopt(record, version, now)
+        return effects + self.failovers[record.topic].resume(now)
+
+    # --- the region ---
+
+    def partition_advanced(self, partition: TopicPartition, now: Instant) -> Effects:
+        mirror = self.by_name.get(partition.topic)
+        if mirror is None or mirror.record.state not in LIVE:
+            return []
+        return mirror.advanced(partition.partition, now)
+
+    def topics_changed(
+        self, changed: Iterable[str], deleted: Iterable[str], now: Instant
+    ) -> Effects:
+        """Topics of this region changed: mirrors follow, and the record of one that was deleted is removed."""
+        effects: Effects = []
+        for topic in deleted:
+            mirror = self.by_name.get(topic)
+            if mirror is not None and not self._exists(topic):
+                effects += [*mirror.stop_feeds(), self._remove(mirror)]
+        for topic in changed:
+            mirror = self.by_name.get(topic)
+            if mirror is not None and self._exists(topic):
+                effects += mirror.refresh(now) + mirror.follow(now)
+        return effects
+
+    def _exists(self, topic: str) -> bool:
+        return topic in self._region.view.image.topics_by_name
+
+    def _remove(self, mirror: MirrorTopic) -> object:
+        """Without the topic its record and its holes mean nothing."""
+        items = [DocumentChange(kind=MIRROR_KIND, name=mirror.topic, body=None)]
+        for hole in holes_of(self._region.view.image, mirror.topic):
+            items.append(DocumentChange(kind=HOLE_KIND, name=hole.name, body=None))
+        return self._region.propose(
+            PutDocuments(tuple(items)), lambda _, now: self.follow_documents(now)
+        )
+
+    # --- the source ---
+
+    def follow_settings(self, now: Instant) -> Effects:
+        """The link's configuration changed."""
+        return [effect for mirror in self.by_name.values() for effect in mirror.follow(now)]
+
+    def opened(self, now: Instant) -> Effects:
+        """The stream to the source is open."""
+        effects: Effects = []
+        for topic, mirror in self.by_name.items():
+            effects += mirror.refresh(now) + self.failovers[topic].resume(now)
+        return effects
+
+    def closed(self) -> Effects:
+        """The stream to the source is gone."""
+        effects: Effects = []
+        for topic, mirror in self.by_name.items():
+            effects += mirror.stop_feeds()
+            self.failovers[topic].link_lost()
+        return effects
+
+    def on_source_state(self, state: TopicState, now: Instant) -> Effects:
+        """The source has sent a topic's state."""
+        effects: Effects = []
+        for mirror in self.by_name.values():
+            if mirror.record.source_topic == state.topic:
+                effects += mirror.on_source_state(state, now)
+        return effects

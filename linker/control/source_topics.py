@@ -1,0 +1,85 @@
+"""Which of the source's topics a link asks about: those of its mirrors, and those that an operator wants to mirror."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TypeAlias
+
+from brokers.ids import Instant
+from linker.control.link_settings import LinkSettings
+from linker.data.destination_stream import DestinationStream
+from linker.frames import TopicState, WatchTopics
+from linker.region_client import Effects
+
+# Receives the topic as the source has it; None where the source cannot be asked.
+Inquirer: TypeAlias = Callable[[TopicState | None, Instant], Effects]
+
+
+class SourceTopics:
+    """`watch` after the mirrors have changed; `mirrored` gives the source topics of those that are live."""
+
+    def __init__(
+        self,
+        settings: LinkSettings,
+        stream: DestinationStream,
+        mirrored: Callable[[], Iterable[str]],
+    ) -> None:
+        self._settings = settings
+        self._stream = stream
+        self._mirrored = mirrored
+        self._watched: tuple[str, ...] = ()
+        self._inquiries: dict[str, list[Inquirer]] = {}
+        self._untried: list[Callable[[Instant], Effects]] = []
+
+    def watch(self) -> Effects:
+        """Send the source the list of topics, when that changed."""
+        wanted = tuple(dict.fromkeys((*self._mirrored(), *self._inquiries)))
+        if wanted == self._watched or not self._stream.is_open:
+            return []
+        self._watched = wanted
+        return [*self._stream.sender.send(WatchTopics(wanted))]
+
+    def opened(self) -> Effects:
+        """A new stream: the source knows of nothing yet."""
+        self._watched = ()
+        return self.watch()
+
+    def closed(self, now: Instant) -> Effects:
+        """Nobody answers what was asked."""
+        inquiries, self._inquiries = self._inquiries, {}
+        effects: Effects = []
+        for inquirers in inquiries.values():
+            for inquirer in inquirers:
+                effects += inquirer(None, now)
+        return effects + self.tried(now)
+
+    def when_tried(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
+        """`then` runs once the link is open, or an attempt to open it has failed."""
+        if self._stream.is_open or self._settings.config.paused:
+            return then(now)
+        self._untried.append(then)
+        return []
+
+    def tried(self, now: Instant) -> Effects:
+        """The link is open, or an attempt to open it has failed."""
+        untried, self._untried = self._untried, []
+        return [effect for then in untried for effect in then(now)]
+
+    def inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
+        """`inquirer` receives the topic; None when the link does not open, or closes before the answer."""
+        return self.when_tried(partial(self._inquire, source_topic, inquirer), now)
+
+    def _inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
+        if not self._stream.is_open:
+            return inquirer(None, now)
+        self._inquiries.setdefault(source_topic, []).append(inquirer)
+        # Asked anew even where it is watched: the answer is as fresh as the question.
+        watched = tuple(topic for topic in self._watched if topic != source_topic)
+        self._watched = (*watched, source_topic)
+        return [*self._stream.sender.send(WatchTopics(watched), WatchTopics(self._watched))]
+
+    def answered(self, state: TopicState, now: Instant) -> Effects:
+        """The source has sent a topic's state."""
+        effects: Effects = []
+        for inquirer in self._inquiries.pop(state.topic, ()):
+            effects += inquirer(state, now)
+        return effects + self.watch()
