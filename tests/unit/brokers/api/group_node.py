@@ -14,7 +14,7 @@ from brokers.groups.effects import Answer, AppendRecords
 from brokers.ids import OFFSETS_TOPIC
 from brokers.metadata.commands.commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
-from brokers.wire.codec import decode_response, encode_response
+from tests.kernel.requests import as_read
 from tests.playbooks.groups.world import World
 
 PARTITION = PartitionImage(1, 0, 0, (1,), (1,))
@@ -94,10 +94,7 @@ class GroupNode:
     def read(self, api: Any, version: int, effects: list[Any]) -> Any:
         messages = [effect.message for effect in effects if isinstance(effect, Reply)]
         assert len(messages) <= 1
-        for message in messages:
-            body = b"".join(encode_response(api.KEY, version, message))
-            return decode_response(api.KEY, version, body, 0)
-        return None
+        return as_read(api.KEY, version, messages[0]) if messages else None
 
     def _run(self, effects: Any, now: int) -> list[Any]:
         out: list[Any] = []
