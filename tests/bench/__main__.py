@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.bench import region, report, work
+from tests.bench import memory, region, report, work
 from tests.bench.client import Figures
 from tests.bench.clusters import Cluster
 from tests.bench.ours import Ours
@@ -144,10 +144,11 @@ def _measure(
     repeat: int,
     failures: list[str],
 ) -> dict[str, list[Figures]]:
-    """Runs a measure on each system in turn, `repeat` times; who goes first alternates."""
+    """Runs a measure on each system in turn, `repeat` times, over touched memory; who goes first alternates."""
     figures: dict[str, list[Figures]] = {}
     for repetition in range(repeat):
         for system in systems if repetition % 2 == 0 else reversed(systems):
+            touched = memory.touch()
             began = time.monotonic()
             try:
                 one = measure.run(system, size)
@@ -157,18 +158,19 @@ def _measure(
                 continue
             figures.setdefault(system.name, []).append(one)
             shown = "  ".join(f"{figure} {value:.3g}" for figure, value in one.items())
-            progress.print(f"{name} {system.name} ({time.monotonic() - began:.0f} s): {shown}")
+            took = f"{time.monotonic() - began:.0f} s, {touched / 1e9:.1f} GB touched before"
+            progress.print(f"{name} {system.name} ({took}): {shown}")
     return figures
 
 
 def _about(options: argparse.Namespace) -> dict[str, Any]:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "repeat": options.repeat,
         "quick": options.quick,
         "cores": os.cpu_count(),
-        "memory_gb": round(memory / 1e9, 1),
+        "memory_gb": round(installed / 1e9, 1),
         "kernel": platform.release(),
         "python": platform.python_version(),
         "free_disk_gb": round(shutil.disk_usage(tempfile.gettempdir()).free / 1e9, 1),

@@ -8,8 +8,9 @@ still arrive.
 from collections.abc import Callable
 from random import Random
 
+from tests.kernel.timeline import Act
 from tests.sim.weather import Climate
-from tests.sim.world import Act, World
+from tests.sim.world import World
 
 KEEPALIVE_MS = 20_000  # how long a half-open connection goes unnoticed by whoever only listens
 BYTES_PER_MS = 20_000

@@ -4,17 +4,17 @@ Nothing here waits or draws from outside: a world is its seed, and two runs of a
 that does not end says what it is at.
 """
 
-import heapq
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from hashlib import blake2b
 from random import Random
 from typing import Any
 
+from tests.kernel.timeline import Act, Schedule
+
 START = 1_800_000_000_000  # the first instant, milliseconds since the Unix epoch
 DEEDS_MAX = 1_000_000  # of a whole run; one that ends has 30,000 or so
 DEEDS_AT_ONCE_MAX = 20_000  # of one instant; there are hundreds when much comes together
-Act = Callable[[], None]
 
 
 class Endless(Exception):
@@ -51,7 +51,7 @@ class Promise:
         return self.value
 
 
-class World:
+class World(Schedule):
     """The clock, the heap and the trace. Acts of one instant happen in the order they were asked for.
 
     Whatever is done, asked for or noted is a deed; `Endless` once there are too many of them.
@@ -64,11 +64,9 @@ class World:
         *,
         deeds_max: int = DEEDS_MAX,
     ) -> None:
+        super().__init__(START)
         self.seed = seed
-        self.now = START
         self.steps = 0
-        self._heap: list[tuple[int, int, Act]] = []
-        self._asked = 0
         self._deeds = 0
         self._deeds_max = deeds_max
         self._deeds_before = 0  # this instant
@@ -83,11 +81,7 @@ class World:
 
     def at(self, instant: int, act: Act) -> None:
         self._count()
-        self._asked += 1
-        heapq.heappush(self._heap, (max(instant, self.now), self._asked, act))
-
-    def after(self, milliseconds: int, act: Act) -> None:
-        self.at(self.now + milliseconds, act)
+        super().at(instant, act)
 
     def sleep(self, milliseconds: int) -> Promise:
         promise = Promise()
@@ -115,20 +109,19 @@ class World:
 
     def run(self, until: int, stop: Callable[[], bool] = lambda: False) -> bool:
         """Let time pass until an instant, or until `stop()`; whether it stopped."""
-        while self._heap and self._heap[0][0] <= until:
-            instant, _, self._last_act = heapq.heappop(self._heap)
-            self._reach(instant)
+        before = self.now
+        while (act := self.due(until)) is not None:
+            if self.now > before:
+                before, self._deeds_before = self.now, self._deeds
+            self._last_act = act
             self._count()
             self.steps += 1
-            self._last_act()
+            act()
             if stop():
                 return True
-        self._reach(until)
+        if until > self.now:
+            self.now, self._deeds_before = until, self._deeds
         return False
-
-    def _reach(self, instant: int) -> None:
-        if instant > self.now:
-            self.now, self._deeds_before = instant, self._deeds
 
     def note(self, who: str, what: str) -> None:
         """One line of the trace."""

@@ -113,7 +113,7 @@ def test_the_hole_is_in_the_ledger_even_if_the_node_dies_at_once() -> None:
     linked(world)
 
     def ledger() -> list[Hole]:
-        return holes_of(world.destination.broker.view.image, "orders")
+        return holes_of(world.destination.view.image, "orders")
 
     world.run_until(lambda: bool(ledger()))
     world.destination.stop()

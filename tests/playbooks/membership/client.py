@@ -5,7 +5,7 @@ from typing import Any
 from brokers.api import produce
 from brokers.effects import Ask
 from brokers.errors import KafkaError
-from brokers.events import Answered, Listener
+from brokers.events import Answered
 from brokers.ids import Peer
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages.produce import (
@@ -46,7 +46,7 @@ class Client:
         )
         peer = Peer(node_id, f"n{node_id}", DATA_PORT)
         ask = Ask(ticket, peer, "client", produce.KEY, version, message, 10_000)
-        self._region.nodes[node_id].request(self, ask, Listener.DATA)  # type: ignore[arg-type]
+        self._region.put(self, self._region.nodes[node_id], ask)
         return ticket
 
     def said(self, ticket: int) -> KafkaError:

@@ -4,14 +4,12 @@ What the simulator does with storms is done here step by step, where one wants t
 """
 
 import random
-from collections.abc import Callable
 from typing import Any, get_args
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.effects import Ask, Changed, End, Reply, Serve
 from brokers.events import (
-    Answered,
     AskFailure,
     Disconnected,
     EndAsked,
@@ -26,8 +24,9 @@ from brokers.node.broker import Broker
 from brokers.region import Ready, RegionEffect
 from brokers.storage.log_manager import LogManager
 from brokers.storage.storage import Storage
-from brokers.wire import codec
-from brokers.wire.message import Message
+from tests.kernel.exchange import Exchange, Flight
+from tests.kernel.process import Process
+from tests.kernel.timeline import Timeline
 from tests.sim.files import SimFiles
 
 CONTROLLER_PORT, DATA_PORT = 91, 92
@@ -53,6 +52,7 @@ class Node:
             directories=own,
             previous_broker_epoch=self.storage.previous_broker_epoch,
         )
+        self.process = Process(self.broker, self.storage, self._perform, lambda: region.now)
         self.alive = True
         self.stalled = False
         self._missed: list[Any] = []
@@ -60,7 +60,6 @@ class Node:
         self.is_ready = False
         self.end: End | None = None
         self.told: list[str] = []
-        self._requests: dict[int, tuple[Node, Ask]] = {}
         self.last_ticket = 0
 
     # --- in ---
@@ -71,7 +70,7 @@ class Node:
         if self.stalled:
             self._missed.append(event)
             return
-        self.take(self.broker.step(event, self.region.now))
+        self.process.feed(event)
 
     def stall(self) -> None:
         """SIGSTOP: what arrives waits, connections stay."""
@@ -84,37 +83,20 @@ class Node:
             self.feed(event)
 
     def take(self, effects: list[Any]) -> None:
-        """Perform what a step asked for, and all that this leads to."""
-        events: list[Any] = []
-        self._perform_all(effects, events)
-        while events:
-            self._perform_all(self.broker.step(events.pop(0), self.region.now), events)
+        self.process.take(effects)
 
-    def _perform_all(self, effects: list[Any], events: list[Any]) -> None:
-        for effect in effects:
-            self._perform(effect, events)
-        for partition in list(self.storage.unsynced):
-            events += self.storage.sync(partition)
-
-    def request(self, asker: "Node", ask: Ask, listener: Listener) -> None:
-        encoded = codec.encode_request(ask.api_key, ask.api_version, ask.message)  # type: ignore[arg-type]
-        body = bytearray(b"".join(encoded))
-        message = codec.decode_request(ask.api_key, ask.api_version, memoryview(body), 0)
-        self.last_ticket += 1
-        self._requests[self.last_ticket] = (asker, ask)
-        self.feed(
-            Request(self.last_ticket, ask.api_key, ask.api_version, None, "n", message, listener)
-        )
+    def request(self, request: Request) -> None:
+        self.last_ticket = request.ticket
+        self.feed(request)
 
     # --- out ---
 
-    def _perform(self, effect: Any, events: list[Any]) -> None:
+    def _perform(self, effect: Any) -> bool:
         match effect:
             case Ask():
                 self.region.carry(self, effect)
             case Reply(ticket, message):
-                asker, ask = self._requests.pop(ticket)
-                self.region.bring_back(asker, ask, message)
+                self.region.bring_back(ticket, message)
             case Serve():
                 self.serves = True
             case Ready():
@@ -124,25 +106,24 @@ class Node:
                 self._stop()
             case Changed(what, to):
                 self.told.append(f"{what}: {to}")
-            case _ if isinstance(effect, UPWARDS):
-                pass  # nobody watches
             case _:
-                events += self.storage.perform(effect, self.region.now)
+                return isinstance(effect, UPWARDS)  # nobody watches
+        return True
 
     def _stop(self) -> None:
         for effect in self.broker.stop():
-            self._perform(effect, [])
+            self.storage.perform(effect, self.region.now)
         self.storage.close()
         self.die()
 
     def die(self) -> None:
         """Its connections break: those it had made, and those on which it was to answer."""
         self.alive = False
-        for asker, ask in self._requests.values():
-            self.region.answer(asker, ask, None, AskFailure.CLOSED)
+        asked = [(each.target, t) for t, each in self.region.flights.items() if each.asker is self]
+        for ticket in self.region.exchange.gone(self):
+            self.region.bring_back(ticket, None, AskFailure.CLOSED)
         for node in self.region.nodes.values():
-            left = tuple(each for each, (asker, _) in node._requests.items() if asker is self)
-            if left:
+            if left := tuple(ticket for target, ticket in asked if target is node):
                 node.feed(Disconnected(left))
 
     @property
@@ -150,19 +131,17 @@ class Node:
         return self.broker.deadline if self.alive else None
 
 
-class Region:
-    """`run` lets time pass, event by event."""
+class Region(Timeline):
+    """Its nodes, their disks and connections."""
 
     def __init__(self) -> None:
-        self.now = 1_000_000
+        super().__init__(1_000_000)
+        self.exchange = Exchange(self, lambda asker, answered: asker.feed(answered))
         self.rng = random.Random(5)
         self.nodes: dict[int, Node] = {}
         self.files: dict[int, SimFiles] = {}
         # Nodes that have several directories, the metadata log's first; None is one that cannot be opened.
         self.directories: dict[int, dict[UUID, SimFiles | None]] = {}
-        self._pending: list[tuple[int, int, Callable[[], None]]] = []
-        self._count = 0
-        self._answered: dict[tuple[Node, int], None] = {}
 
     def start(self, *node_ids: int) -> list[Node]:
         started = []
@@ -195,55 +174,49 @@ class Region:
     def image(self) -> Image:
         return self.nodes[1].broker.view.image
 
-    def after(self, milliseconds: int, act: Callable[[], None]) -> None:
-        self._count += 1
-        self._pending.append((self.now + milliseconds, self._count, act))
+    @property
+    def flights(self) -> dict[int, Flight]:
+        return self.exchange.flights
 
-    def carry(self, asker: Node, ask: Ask) -> None:
-        def arrive() -> None:
-            node = self.nodes.get(ask.peer.node_id)
-            listener = Listener.CONTROLLER if ask.peer.port == CONTROLLER_PORT else Listener.DATA
-            listens = node is not None and node.alive
-            if node is None or not (listens and (listener is Listener.CONTROLLER or node.serves)):
-                self.answer(asker, ask, None, AskFailure.REFUSED)
-            else:
-                node.request(asker, ask, listener)
+    def carry(self, asker: Any, ask: Ask) -> None:
+        ticket = self.exchange.begin(asker, ask)
+        self.after(LATER_MS, lambda: self._arrive(ticket, ask))
 
-        self.after(LATER_MS, arrive)
-        self.after(ask.timeout_ms, lambda: self.answer(asker, ask, None, AskFailure.TIMEOUT))
+    def _arrive(self, ticket: int, ask: Ask) -> None:
+        node = self.nodes.get(ask.peer.node_id)
+        listener = Listener.CONTROLLER if ask.peer.port == CONTROLLER_PORT else Listener.DATA
+        listens = node is not None and node.alive
+        if node is None or not (listens and (listener is Listener.CONTROLLER or node.serves)):
+            self.bring_back(ticket, None, AskFailure.REFUSED)
+        elif ticket in self.flights:
+            node.request(self.exchange.arrive(ticket, node, listener))
 
-    def bring_back(self, asker: Node, ask: Ask, message: object) -> None:
-        assert isinstance(message, Message)
-        chunks = codec.encode_response(ask.api_key, ask.api_version, message)
-        body = b"".join(map(bytes, chunks))
-        read = codec.decode_response(ask.api_key, ask.api_version, body, 0)
-        self.answer(asker, ask, read, AskFailure.NONE)
+    def bring_back(
+        self, ticket: int, message: object, failure: AskFailure = AskFailure.NONE
+    ) -> None:
+        self.after(LATER_MS, lambda: self.exchange.end(ticket, message, failure))
 
-    def answer(self, asker: Node, ask: Ask, message: object | None, failure: AskFailure) -> None:
-        """Whatever comes first is the answer; the rest is for nobody."""
-
-        def arrive() -> None:
-            if (asker, ask.ticket) not in self._answered:
-                self._answered[asker, ask.ticket] = None
-                asker.feed(Answered(ask.ticket, message, failure))
-
-        self.after(LATER_MS, arrive)
+    def put(self, client: Any, node: Node, ask: Ask) -> None:
+        """What a client asks arrives at once."""
+        node.request(self.exchange.arrive(self.exchange.begin(client, ask), node, Listener.DATA))
 
     def run(self, milliseconds: int) -> None:
-        """Everything that happens in this time."""
+        """Deadlines are looked at once a millisecond, behind everything else that happens in it."""
         until = self.now + milliseconds
         while self.now < until:
-            self.now += 1
-            due = sorted(each[:2] for each in self._pending if each[0] <= self.now)
-            acts = {each[:2]: each[2] for each in self._pending}
-            self._pending = [each for each in self._pending if each[0] > self.now]
-            for each in due:
-                acts[each]()
-            for node in list(self.nodes.values()):
-                if node.stalled:
-                    continue
+            self.now = min(until, max(self.now + 1, self._next()))
+            while (act := self.due(self.now)) is not None:
+                act()
+            for node in self._ticking():
                 if node.deadline is not None and node.deadline <= self.now:
                     node.feed(TimeReached())
+
+    def _next(self) -> int:
+        deadlines = [each.deadline for each in self._ticking() if each.deadline is not None]
+        return min([*deadlines, *(each[0] for each in self._heap[:1])], default=1 << 62)
+
+    def _ticking(self) -> list[Node]:
+        return [node for node in self.nodes.values() if not node.stalled]
 
     def ask_to_end(self, node_id: int) -> None:
         self.nodes[node_id].feed(EndAsked())

@@ -11,7 +11,7 @@ import pytest
 from brokers.api import alter_replica_log_dirs
 from brokers.effects import Ask, ReadRange
 from brokers.errors import KafkaError
-from brokers.events import Listener, RangeRead
+from brokers.events import RangeRead
 from brokers.ids import Peer, TopicPartition
 from brokers.metadata.commands.commands import CreateTopics, NewTopic
 from brokers.metadata.image.image import PartitionImage
@@ -94,7 +94,7 @@ class Storm:
         ticket = 1_000_000 + self.numbers
         peer = Peer(node.id, f"n{node.id}", DATA_PORT)
         ask = Ask(ticket, peer, "client", alter_replica_log_dirs.KEY, 2, message, 10_000)
-        node.request(self.client, ask, Listener.DATA)  # type: ignore[arg-type]
+        self.region.put(self.client, node, ask)
 
     def fail(self) -> None:
         """For good, as far as this process is concerned."""

@@ -1,6 +1,5 @@
 """Several metadata planes, their disks and a network between them, under one clock: a seed decides what goes wrong."""
 
-import heapq
 import random
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,6 @@ from brokers.events import (
     Listener,
     LogFailed,
     LogOpened,
-    Request,
     Written,
 )
 from brokers.ids import METADATA_PARTITION
@@ -22,6 +20,8 @@ from brokers.metadata.controller.active_controller import Decided
 from brokers.metadata.log.outcomes import ImageChanged
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.records.batch import iter_headers
+from tests.kernel.exchange import Exchange
+from tests.kernel.timeline import Alarm, Timeline
 from tests.playbooks.metadata.host import NOW, STORAGE, Disk, contents
 
 VOTERS = "1@host-1:9093,2@host-2:9093,3@host-3:9093"
@@ -59,26 +59,26 @@ class Node:
         self.changes: list[Changed] = []
         self.topics: set[str] = set()  # as the deltas tell
         self.decided: dict[int, Any] = {}
-        self._timer: int | None = None
+        self._alarm = Alarm(region, self._on_time)
         self._disk_due = 0
         self.take(self.plane.on_started(region.now))
 
     def take(self, effects: list[Any]) -> None:
         for effect in effects:
             self._perform(effect)
-        self._arm()
+        self._alarm.set(self.plane.deadline)
 
     def later(self, delay: int, act: Callable[[], list[Any]]) -> None:
-        self.region.later(delay, lambda: None if self.is_over else self.take(act()))
+        self.region.after(delay, lambda: None if self.is_over else self.take(act()))
 
     def _perform(self, effect: Any) -> None:
         match effect:
             case Ask():
                 self.region.ask(self, effect)
             case Reply(ticket, message):
-                self.region.answer(self, ticket, Answered(0, message))
+                self.region.answer(self, ticket, message, AskFailure.NONE)
             case Hangup(ticket):
-                self.region.answer(self, ticket, Answered(0, None, AskFailure.CLOSED))
+                self.region.answer(self, ticket, None, AskFailure.CLOSED)
             case Decided():
                 assert effect.token not in self.decided, "answered twice"
                 self.decided[effect.token] = effect
@@ -100,15 +100,8 @@ class Node:
         event = self.disk.perform(effect)
         return [] if event is None else self.plane.on_event(event, now)
 
-    def _arm(self) -> None:
-        due = self.plane.deadline
-        if due is not None and due != self._timer:
-            self._timer = due
-            self.region.later(max(0, due - self.region.now), lambda: self._on_timer(due))
-
-    def _on_timer(self, due: int) -> None:
-        if not self.is_over and self._timer == due:
-            self._timer = None
+    def _on_time(self) -> None:
+        if not self.is_over:
             self.take(self.plane.on_time(self.region.now))
 
     def propose(self, command: Any, token: int) -> None:
@@ -134,16 +127,14 @@ def _header(batch: bytes) -> Any:
     return next(iter_headers(batch))[1]
 
 
-class Region:
-    """`run` lets time pass."""
+class Region(Timeline):
+    """Planes, disks, and a network in which directions are cut."""
 
     def __init__(self, seed: int, *, nodes: int = 3, **more: object) -> None:
+        super().__init__(NOW)
         self.rng = random.Random(seed)
-        self.now = NOW
+        self.exchange = Exchange(self, self._answered)
         self._more = more
-        self._heap: list[tuple[int, int, Callable[[], None]]] = []
-        self._count = 0
-        self._flights: dict[int, tuple[Node, int]] = {}
         self.cut: set[tuple[int, int]] = set()
         self.nodes: dict[int, Node] = {}
         self.disks = {node_id: CutDisk() for node_id in range(1, nodes + 1)}
@@ -161,64 +152,34 @@ class Region:
     def crash(self, node_id: int) -> None:
         node = self.nodes.pop(node_id)
         node.is_over = True
-        for ticket, (asker, own_ticket) in list(self._flights.items()):
-            if asker is node:
-                del self._flights[ticket]
-            else:
-                self.answer(node, ticket, Answered(own_ticket, None, AskFailure.CLOSED))
+        self.exchange.gone(node)
+        for ticket in list(self.exchange.flights):
+            self.answer(node, ticket, None, AskFailure.CLOSED)
 
-    # --- time and network ---
-
-    def later(self, delay: int, act: Callable[[], None]) -> None:
-        self._count += 1
-        heapq.heappush(self._heap, (self.now + delay, self._count, act))
-
-    def run(self, duration: int) -> "Region":
-        end = self.now + duration
-        while self._heap and self._heap[0][0] <= end:
-            self.now, _, act = heapq.heappop(self._heap)
-            act()
-        self.now = end
-        return self
-
-    def run_until(self, is_so: Callable[[], bool], bound: int = 20_000) -> int:
-        begun = self.now
-        while not is_so():
-            assert self.now - begun < bound, "it takes too long"
-            self.run(10)
-        return self.now - begun
+    # --- network ---
 
     def ask(self, asker: Node, ask: Ask) -> None:
-        self._count += 1
-        ticket = self._count
-        self._flights[ticket] = (asker, ask.ticket)
-        self.later(ask.timeout_ms, lambda: self._end(ticket, AskFailure.TIMEOUT, None))
+        ticket = self.exchange.begin(asker, ask)
         if (asker.id, ask.peer.node_id) not in self.cut:
-            self.later(self.rng.randint(0, 3), lambda: self._arrive(ticket, ask))
+            self.after(self.rng.randint(0, 3), lambda: self._arrive(ticket, ask))
 
     def _arrive(self, ticket: int, ask: Ask) -> None:
         target = self.nodes.get(ask.peer.node_id)
-        if ticket not in self._flights:
-            return
         if target is None:
-            self._end(ticket, AskFailure.REFUSED, None)
-            return
-        request = Request(
-            ticket, ask.api_key, ask.api_version, None, "h", ask.message, Listener.CONTROLLER
-        )
-        target.take(target.plane.on_request(request, self.now))
+            self.exchange.end(ticket, None, AskFailure.REFUSED)
+        elif ticket in self.exchange.flights:
+            request = self.exchange.arrive(ticket, target, Listener.CONTROLLER)
+            target.take(target.plane.on_request(request, self.now))
 
-    def answer(self, target: Node, ticket: int, answered: Answered) -> None:
-        flight = self._flights.get(ticket)
-        if flight is not None and (target.id, flight[0].id) not in self.cut:
+    def answer(self, target: Node, ticket: int, message: object, failure: AskFailure) -> None:
+        flight = self.exchange.flights.get(ticket)
+        if flight is not None and (target.id, flight.asker.id) not in self.cut:
             delay = self.rng.randint(0, 3)
-            self.later(delay, lambda: self._end(ticket, answered.failure, answered.message))
+            self.after(delay, lambda: self.exchange.end(ticket, message, failure))
 
-    def _end(self, ticket: int, failure: AskFailure, message: object) -> None:
-        flight = self._flights.pop(ticket, None)
-        if flight is not None and not flight[0].is_over:
-            asker, own = flight
-            asker.take(asker.plane.on_answer(Answered(own, message, failure), self.now))
+    def _answered(self, asker: Node, answered: Answered) -> None:
+        if not asker.is_over:
+            asker.take(asker.plane.on_answer(answered, self.now))
 
     # --- what there is ---
 

@@ -23,8 +23,8 @@ class Moving(Region):
     def _arrive(self, ticket: int, ask: Ask) -> None:
         if ask.peer.host == f"{self.site}-{ask.peer.node_id}":
             super()._arrive(ticket, ask)
-        elif ticket in self._flights:
-            self._end(ticket, AskFailure.REFUSED, None)
+        else:
+            self.exchange.end(ticket, None, AskFailure.REFUSED)
 
 
 def put(name: str) -> PutDocuments:

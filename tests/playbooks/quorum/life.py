@@ -29,10 +29,10 @@ from brokers.records.batch import HEADER_SIZE
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import ApiVersionsResponse
+from tests.kernel.timeline import Alarm
 from tests.playbooks.quorum.disk import Disk
 
 POINTER = "pointer"
-Later = Callable[[int, Callable[[], None]], None]
 
 
 class BrokerState:
@@ -49,7 +49,7 @@ class BrokerState:
         self._log_generation = 0
         self._syncing = False
         self._saves_until = 0
-        self._timer_due: int | None = None
+        self._alarm = Alarm(world, self._on_time)
         self._waiting: dict[int, tuple[int, bytes]] = {}  # client's writes by next offset
         self.history: list[
             tuple[int, bytes]
@@ -94,7 +94,7 @@ class BrokerState:
 
     def _later(self, delay: int, act: Callable[[], list[Any]]) -> None:
         """Unless this life has ended by then."""
-        self.world.later(delay, lambda: None if self.is_over else self.do(act()))
+        self.world.after(delay, lambda: None if self.is_over else self.do(act()))
 
     def take_request(self, request: Request) -> None:
         if not self.is_over:
@@ -166,9 +166,9 @@ class BrokerState:
 
     def _save(self, effect: SaveState) -> None:
         """States are saved one after another."""
-        due = max(self._saves_until, self.world.time + self.world.disk_delay())
+        due = max(self._saves_until, self.world.now + self.world.disk_delay())
         self._saves_until = due
-        self._later(due - self.world.time, lambda: self._saved(effect))
+        self._later(due - self.world.now, lambda: self._saved(effect))
 
     def _saved(self, effect: SaveState) -> list[Any]:
         assert effect.data is not None
@@ -176,20 +176,13 @@ class BrokerState:
         return self.raft.on_saved(self.now) if effect.name == STATE_NAME else []
 
     def _arm(self) -> None:
-        due = self.raft.deadline
-        if due is None or due == self._timer_due:
-            return
-        self._timer_due = due
-        self.world.later(max(0, self.world.until_clock(self.id, due)), lambda: self._on_timer(due))
+        if (due := self.raft.deadline) is not None:
+            self._alarm.set(due, self.world.until_clock(self.id, due))
 
-    def _on_timer(self, due: int) -> None:
-        if self.is_over or due != self._timer_due:
-            return
-        self._timer_due = None
-        if self.raft.deadline is not None and self.now >= self.raft.deadline:
-            self.do(self.raft.on_time(self.now))
-        else:
-            self._arm()
+    def _on_time(self) -> None:
+        if not self.is_over:
+            is_due = self.raft.deadline is not None and self.now >= self.raft.deadline
+            self.do(self.raft.on_time(self.now) if is_due else [])
 
     # --- the state machine, and who writes to it ---
 

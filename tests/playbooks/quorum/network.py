@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brokers.effects import Ask, Reply
-from brokers.events import Answered, AskFailure, Listener, Request
+from brokers.events import AskFailure, Listener, Request
+from tests.kernel.exchange import Exchange
+from tests.kernel.timeline import Timeline
 
 
 @dataclass(slots=True)
@@ -23,61 +25,43 @@ class Weather:
         self.cuts.clear()
 
 
-@dataclass(slots=True)
-class _Flight:
-    asker: Any
-    ask: Ask
-    target: Any = None
-
-
 class Network:
     """Asks become requests of the target's life, replies become answers of the asker's; a life that ended gets none."""
 
-    def __init__(
-        self, rng: random.Random, later: Callable[[int, Callable[[], None]], None]
-    ) -> None:
+    def __init__(self, rng: random.Random, timeline: Timeline) -> None:
         self._rng = rng
-        self._later = later
+        self._timeline = timeline
+        self._later = timeline.after
         self.weather = Weather()
         self.lives: dict[int, Any] = {}  # node id -> the life that listens there, if one does
-        self._flights: dict[int, _Flight] = {}
-        self._last_ticket = 0
+        self._exchange = Exchange(timeline, lambda life, answered: life.take_answer(answered))
         self.answers: dict[int, Any] = {}  # to who has no connection
         self._arrivals: dict[tuple[int, int, str], int] = {}  # per connection: order is kept
-        self.now: Callable[[], int] = lambda: 0
         self.heard: Callable[[Any, Ask], None] = lambda asker, ask: None
         self.told: Callable[[Any, Request, Any], None] = lambda target, request, message: None
 
     def ask(self, asker: Any, ask: Ask) -> None:
-        self._last_ticket += 1
-        ticket = self._last_ticket
-        self._flights[ticket] = _Flight(asker, ask)
-        self._later(ask.timeout_ms, lambda: self._end(ticket, None, AskFailure.TIMEOUT))
+        ticket = self._exchange.begin(asker, ask)
         way = (asker.id, ask.peer.node_id)
         if self._is_lost(way):
             if self._rng.random() < 0.5:
-                self._later(self._delay(), lambda: self._end(ticket, None, AskFailure.CLOSED))
+                self._close(ticket)
             return
         self._in_order((*way, ask.channel), lambda: self._arrive(ticket))
 
     def _arrive(self, ticket: int) -> None:
-        flight = self._flights.get(ticket)
+        flight = self._exchange.flights.get(ticket)
         if flight is None:
             return
-        ask = flight.ask
-        target = self.lives.get(ask.peer.node_id)
+        target = self.lives.get(flight.ask.peer.node_id)
         if target is None:
-            self._later(1, lambda: self._end(ticket, None, AskFailure.REFUSED))
+            self._later(1, lambda: self._exchange.end(ticket, None, AskFailure.REFUSED))
             return
-        flight.target = target
-        self.heard(flight.asker, ask)
-        request = Request(
-            ticket, ask.api_key, ask.api_version, None, "sim", ask.message, Listener.CONTROLLER
-        )
-        target.take_request(request)
+        self.heard(flight.asker, flight.ask)
+        target.take_request(self._exchange.arrive(ticket, target, Listener.CONTROLLER))
 
     def reply(self, target: Any, reply: Reply, request: Request) -> None:
-        flight = self._flights.get(reply.ticket)
+        flight = self._exchange.flights.get(reply.ticket)
         self.told(target, request, reply.message)
         if flight is None:
             self.answers[reply.ticket] = reply.message
@@ -85,24 +69,17 @@ class Network:
         way = (target.id, flight.asker.id)
         if self._is_lost(way):
             return
-        answer = lambda: self._end(reply.ticket, reply.message, AskFailure.NONE)  # noqa: E731
+        answer = lambda: self._exchange.end(reply.ticket, reply.message)  # noqa: E731
         self._in_order((*way, flight.ask.channel), answer)
 
     def gone(self, life: Any) -> None:
         """A life ended: who waits for it hears that the connection is lost, unless the machine went with it."""
-        for ticket, flight in list(self._flights.items()):
-            if flight.asker is life:
-                del self._flights[ticket]
-            elif flight.target is life and self._rng.random() < 0.8:
+        for ticket in self._exchange.gone(life):
+            if self._rng.random() < 0.8:
                 self._close(ticket)
 
     def _close(self, ticket: int) -> None:
-        self._later(self._delay(), lambda: self._end(ticket, None, AskFailure.CLOSED))
-
-    def _end(self, ticket: int, message: Any, failure: AskFailure) -> None:
-        flight = self._flights.pop(ticket, None)
-        if flight is not None:
-            flight.asker.take_answer(Answered(flight.ask.ticket, message, failure))
+        self._later(self._delay(), lambda: self._exchange.end(ticket, None, AskFailure.CLOSED))
 
     def _is_lost(self, way: tuple[int, int]) -> bool:
         return way in self.weather.cuts or self._rng.random() < self.weather.loss
@@ -113,7 +90,7 @@ class Network:
         return self._rng.randint(0, self.weather.delay_max)
 
     def _in_order(self, connection: tuple[int, int, str], act: Callable[[], None]) -> None:
-        now = self.now()
+        now = self._timeline.now
         due = max(now + self._delay(), self._arrivals.get(connection, 0))
         self._arrivals[connection] = due
         self._later(due - now, act)

@@ -92,8 +92,8 @@ class Storm:
     def blow(self, duration: int) -> None:
         acts = [act for _, act in self._acts]
         weights = [weight for weight, _ in self._acts]
-        end = self.world.time + duration
-        while self.world.time < end:
+        end = self.world.now + duration
+        while self.world.now < end:
             (act,) = self._rng.choices(acts, weights)
             act()
             self.world.run(self._rng.choice((0, 2, 10, 50, 200, 700)))
@@ -172,7 +172,7 @@ class Storm:
         ):
             world.wipe(node_id)
             world.start(node_id)
-            self._wiped_at = world.time
+            self._wiped_at = world.now
 
     def _change_voters(self) -> None:
         """Between three voters and five."""
@@ -183,7 +183,7 @@ class Storm:
         outside = [each for each, may in self.world.roles.items() if may and each not in voters.ids]
         if outside and (len(voters) < 4 or self._rng.random() < 0.5):
             self.operator.add(self._rng.choice(outside))
-        elif len(voters) > 3 and self.world.time - self._wiped_at > UNNOTICED_MS:
+        elif len(voters) > 3 and self.world.now - self._wiped_at > UNNOTICED_MS:
             voter = self._rng.choice(list(voters))
             self.operator.remove(voter.id, voter.directory)
 

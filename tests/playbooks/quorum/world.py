@@ -1,14 +1,13 @@
 """Voters and observers, their disks, clocks and network, and the weather that a seed makes for them."""
 
-import heapq
 import random
-from collections.abc import Callable
 from uuid import UUID
 
 from brokers.quorum.config import QuorumConfig
 from brokers.quorum.raft import RaftNode
 from brokers.quorum.voters import Endpoint, Voter, VoterSet
-from tests.playbooks.quorum.checks import Court, Violation
+from tests.kernel.timeline import Timeline
+from tests.playbooks.quorum.checks import Court
 from tests.playbooks.quorum.disk import Disk
 from tests.playbooks.quorum.life import BrokerState
 from tests.playbooks.quorum.network import Network
@@ -20,8 +19,10 @@ def endpoint(node_id: int) -> Endpoint:
     return Endpoint("CONTROLLER", f"host-{node_id}", 9093)
 
 
-class World:
-    """`run` lets time pass; `Violation` when somebody does what nobody may do."""
+class World(Timeline):
+    """`Violation` when somebody does what nobody may do."""
+
+    step_ms = 20
 
     def __init__(
         self,
@@ -32,15 +33,12 @@ class World:
         make: type[RaftNode] = RaftNode,
         settings: dict[str, int] | None = None,
     ) -> None:
+        super().__init__()
         self.rng = random.Random(seed)
         self.court = Court()
-        self.time = 0
-        self._heap: list[tuple[int, int, Callable[[], None]]] = []
-        self._events = 0
         self._make = make
         self._settings = settings or {}
-        self.network = Network(self.rng, self.later)
-        self.network.now = lambda: self.time
+        self.network = Network(self.rng, self)
         self.network.heard, self.network.told = self.court.heard, self.court.told
         self.slow_disk = 0.0
         self._skews: dict[int, tuple[int, float]] = {}
@@ -66,29 +64,9 @@ class World:
 
     # --- time ---
 
-    def later(self, delay: int, act: Callable[[], None]) -> None:
-        self._events += 1
-        heapq.heappush(self._heap, (self.time + delay, self._events, act))
-
-    def run(self, duration: int) -> None:
-        end = self.time + duration
-        while self._heap and self._heap[0][0] <= end:
-            self.time, _, act = heapq.heappop(self._heap)
-            act()
-        self.time = end
-
-    def run_until(self, is_so: Callable[[], bool], bound: int) -> int:
-        """How long it took; a `Violation` if longer than `bound`."""
-        begun = self.time
-        while not is_so():
-            if self.time - begun > bound:
-                raise Violation(f"not so after {bound} ms: {self.describe()}")
-            self.run(20)
-        return self.time - begun
-
     def clock_of(self, node_id: int) -> int:
         offset, rate = self._skews[node_id]
-        return EPOCH + offset + int(self.time * rate)
+        return EPOCH + offset + int(self.now * rate)
 
     def until_clock(self, node_id: int, due: int) -> int:
         _, rate = self._skews[node_id]

@@ -19,7 +19,8 @@ from brokers.replication.replication import Replication
 from brokers.replication.settings import ReplicationSettings
 from brokers.storage.storage import Storage
 from brokers.timers import Timers
-from brokers.wire import codec
+from tests.kernel.requests import as_read, as_received
+from tests.kernel.timeline import Alarm
 from tests.playbooks.replication.controller import Controller
 from tests.playbooks.replication.world import World
 from tests.sim.files import SimFiles
@@ -94,8 +95,7 @@ class Node:
         if self.world.is_lost(0, self.id):
             self.world.after(300, lambda: back(None))
         else:
-            body = b"".join(codec.encode_request(api_key, 3, message))
-            asked = codec.decode_request(api_key, 3, body, 0)
+            asked = as_received(api_key, 3, message)
             delay = self.world.rng.randrange(0, 1 + self.controller_ms)
             self.world.after(delay, lambda: back(self.controller.alter_partition(asked)))
         return []
@@ -117,7 +117,8 @@ class Node:
         self._version = 0
         self._storage = Storage(self.disk)
         self._syncing = False
-        self._armed: Instant | None = None
+        life = self.life
+        self._alarm = Alarm(self.world, lambda: self._on_time(life))
         kind = Replication if self.minds_epochs else Careless
         self.replication = kind(self, SETTINGS, lambda partition: [])
         self.replication.start(self.world.now)
@@ -145,7 +146,7 @@ class Node:
                 effects.extend(self._on_event(event, self.world.now))
                 effects.extend(self.replication.settle(self.world.now))
         self.on_progress(self)
-        self._arm()
+        self._alarm.set(self.timers.deadline)
 
     def _perform(self, effect: Any) -> list[Any]:
         match effect:
@@ -190,25 +191,14 @@ class Node:
             self.feed(life, lambda at, event=event: self._on_event(event, at))
         self._sync()
 
-    def _arm(self) -> None:
-        due = self.timers.deadline
-        if due is None or (self._armed is not None and self._armed <= due):
-            return
-        self._armed = due
-        life = self.life
-        self.world.after(max(0, due - self.world.now), lambda: self._on_timer(life))
-
-    def _on_timer(self, life: int) -> None:
-        if life != self.life:
-            return
-        self._armed = None
+    def _on_time(self, life: int) -> None:
         self.feed(life, lambda now: [e for act in self.timers.due(now) for e in act(now)])
 
     # --- messages, as bytes ---
 
     def _send(self, ask: Ask) -> None:
         peer, life = self.peers[ask.peer.node_id], self.life
-        body = b"".join(codec.encode_request(ask.api_key, ask.api_version, ask.message))
+        message = as_received(ask.api_key, ask.api_version, ask.message)
         world = self.world
 
         def failed(failure: AskFailure) -> None:
@@ -218,22 +208,18 @@ class Node:
             if not peer.alive:
                 world.after(world.latency(), lambda: failed(AskFailure.REFUSED))
                 return
-            peer.on_request(self, life, ask, body)
+            peer.on_request(self, life, ask, message)
 
         world.after(ask.timeout_ms, lambda: failed(AskFailure.TIMEOUT))
         if not world.is_lost(self.id, peer.id):
             world.after(world.latency(), arrive)
 
-    def on_request(self, sender: "Node", sender_life: int, ask: Ask, body: bytes) -> None:
-        message = codec.decode_request(ask.api_key, ask.api_version, body, 0)
+    def on_request(self, sender: "Node", sender_life: int, ask: Ask, message: Any) -> None:
         ticket = self._ticket = self._ticket - 1
         life = self.life
 
         def answer(response: Any) -> None:
-            data = b"".join(
-                map(bytes, codec.encode_response(ask.api_key, ask.api_version, response))
-            )
-            decoded = codec.decode_response(ask.api_key, ask.api_version, data, 0)
+            decoded = as_read(ask.api_key, ask.api_version, response)
             if not self.world.is_lost(self.id, sender.id):
                 self.world.after(
                     self.world.latency(),

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Changed, Effect, Reply
-from brokers.events import LogFailed, Request
+from brokers.events import LogFailed
 from brokers.ids import METADATA_PARTITION, Instant, TopicPartition
 from brokers.log.log import Log
 from brokers.log.segments import Segment
@@ -17,8 +17,8 @@ from brokers.metadata.controller.active_controller import Decided
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.outcomes import MetadataEffect
 from brokers.partition.replica import Replica
-from brokers.wire import codec
 from brokers.wire.message import Message
+from tests.kernel.requests import Requests
 from tests.playbooks.metadata.host import NOW, STORAGE, Host
 from tests.unit.brokers.wiring import Wiring
 
@@ -28,10 +28,9 @@ class Node:
 
     def __init__(self, config: BrokerConfig | None = None) -> None:
         self.host = Host(config=config).start()
-        self.replies: dict[int, Any] = {}
+        self._requests = Requests()
+        self.replies = self._requests.answers
         self.changes: list[Changed] = []
-        self._versions: dict[int, tuple[int, int]] = {}
-        self._tickets = 0
         self.wiring = Wiring(self.host.plane._config, self.host.plane, publish=self._run_plane)
 
     @property
@@ -46,13 +45,9 @@ class Node:
 
     def start_asking(self, module: ModuleType, version: int, message: Message) -> int:
         assert module.VERSIONS[0] <= version <= module.VERSIONS[1]
-        self._tickets += 1
-        body = b"".join(codec.encode_request(module.KEY, version, message))
-        decoded = codec.decode_request(module.KEY, version, body, 0)
-        self._versions[self._tickets] = (module.KEY, version)
-        request = Request(self._tickets, module.KEY, version, "client", "127.0.0.1", decoded)
+        request = self._requests.request(module.KEY, version, message)
         self._take(self.wiring.handle(request, NOW))
-        return self._tickets
+        return request.ticket
 
     def do(self, command: Command) -> Any:
         """The result of a command of the controller's."""
@@ -103,15 +98,8 @@ class Node:
     def _take(self, effects: list[Effect]) -> None:
         for effect in effects:
             if isinstance(effect, Reply):
-                assert effect.ticket not in self.replies, "answered twice"
-                self.replies[effect.ticket] = self._as_read(effect)
+                self._requests.answered(effect)
             elif isinstance(effect, Changed):
                 self.changes.append(effect)
             else:
                 self.host.todo.append(effect)
-
-    def _as_read(self, reply: Reply) -> Message:
-        key, version = self._versions[reply.ticket]
-        assert isinstance(reply.message, Message)
-        body = b"".join(map(bytes, codec.encode_response(key, version, reply.message)))
-        return codec.decode_response(key, version, body, 0)

@@ -16,7 +16,7 @@ from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.metadata.commands.commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
 from brokers.partition.waiting import Placed
-from brokers.wire.codec import decode_response, encode_response
+from tests.kernel.requests import as_read
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.wiring import Wiring
 
@@ -89,10 +89,7 @@ class GroupNode:
         self.changes += [effect for effect in effects if isinstance(effect, Changed)]
         messages = [effect.message for effect in effects if isinstance(effect, Reply)]
         assert len(messages) <= 1
-        for message in messages:
-            body = b"".join(encode_response(api.KEY, version, message))
-            return decode_response(api.KEY, version, body, 0)
-        return None
+        return as_read(api.KEY, version, messages[0]) if messages else None
 
 
 class HeldWriter:

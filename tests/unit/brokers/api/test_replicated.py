@@ -1,6 +1,5 @@
 """What clients are answered where a partition has other replicas: who leads, who is in sync, what is committed."""
 
-from collections import deque
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -75,18 +74,14 @@ class Region(Whole):
         )
         topic = replace(topic, partitions=(placed,))
         self.image.topics_by_name["t"] = self.image.topics_by_id[topic.id] = topic
-        effects = self.broker.parts.replication.placed(self.replica, placed, None, self.now)
-        events: deque[Any] = deque()
-        for effect in effects:
-            self._take(effect, events)
-        for event in events:
-            self.feed(event)
+        self.process.take(
+            self.broker.parts.replication.placed(self.replica, placed, None, self.now)
+        )
         return placed
 
-    def _take(self, effect: Any, events: deque[Any]) -> None:
+    def _take(self, effect: Any) -> bool:
         """Nobody answers what this node asks of others."""
-        if not isinstance(effect, Ask):
-            super()._take(effect, events)
+        return isinstance(effect, Ask) or super()._take(effect)
 
     def put(
         self, count: int = 1, *, acks: int = -1, timeout_ms: int = 5_000, version: int = 9

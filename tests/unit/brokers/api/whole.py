@@ -1,23 +1,23 @@
 """A whole broker over a disk in memory: requests go in as bytes, answers come out as a client reads them."""
 
 import random
-from collections import deque
 from types import ModuleType
 from typing import Any
 
 from brokers.api import create_topics
 from brokers.config.broker_config import from_settings
 from brokers.effects import Changed, Hangup, Reply
-from brokers.events import Request, Started, TimeReached
+from brokers.events import Started, TimeReached
 from brokers.ids import Instant
 from brokers.membership.log_dirs import OwnDirectories
 from brokers.node.broker import Broker
 from brokers.region import Ready
 from brokers.storage.log_manager import LogManager
 from brokers.storage.storage import Storage
-from brokers.wire import codec
 from brokers.wire.message import Message
 from brokers.wire.messages.topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from tests.kernel.process import Process
+from tests.kernel.requests import Requests
 from tests.sim.files import SimFiles
 
 NOW: Instant = 1_700_000_000_000
@@ -33,9 +33,10 @@ class Whole:
         self.storage, own = self.make_directories()
         self.broker = Broker(config, "A" * 22, random.Random(1), directories=own)
         self.now = NOW
-        self.answers: dict[int, Any] = {}
+        self._requests = Requests()
+        self.answers = self._requests.answers
         self.is_ready = False
-        self._versions: dict[int, tuple[int, int]] = {}
+        self.process = Process(self.broker, self.storage, self._take, lambda: self.now)
         self.feed(Started())
         assert self.is_ready
 
@@ -44,18 +45,12 @@ class Whole:
         return Storage(SimFiles()), None
 
     def feed(self, event: Any) -> None:
-        events: deque[Any] = deque([event])
-        while events:
-            for effect in self.broker.step(events.popleft(), self.now):
-                self._take(effect, events)
-            for partition in list(self.storage.unsynced):
-                events.extend(self.storage.sync(partition))
+        self.process.feed(event)
 
-    def _take(self, effect: Any, events: deque[Any]) -> None:
+    def _take(self, effect: Any) -> bool:
         match effect:
-            case Reply(ticket, message):
-                assert ticket not in self.answers, "answered twice"
-                self.answers[ticket] = None if message is None else self._as_read(ticket, message)
+            case Reply():
+                self._requests.answered(effect)
             case Hangup(ticket):
                 self.answers[ticket] = HUNG_UP
             case Ready():
@@ -63,22 +58,14 @@ class Whole:
             case Changed():
                 pass
             case _:
-                events.extend(self.storage.perform(effect, self.now))
-
-    def _as_read(self, ticket: int, message: object) -> Message:
-        key, version = self._versions[ticket]
-        assert isinstance(message, Message)
-        body = b"".join(map(bytes, codec.encode_response(key, version, message)))
-        return codec.decode_response(key, version, body, 0)
+                return False
+        return True
 
     def start(self, api: ModuleType, version: int, message: Message) -> int:
         """Ask; the ticket under which `answers` has the answer once there is one."""
-        ticket = len(self._versions) + 1
-        self._versions[ticket] = (api.KEY, version)
-        body = bytearray(b"".join(codec.encode_request(api.KEY, version, message)))
-        decoded = codec.decode_request(api.KEY, version, memoryview(body), 0)
-        self.feed(Request(ticket, api.KEY, version, "client", "127.0.0.1", decoded))
-        return ticket
+        request = self._requests.request(api.KEY, version, message)
+        self.feed(request)
+        return request.ticket
 
     def ask(self, api: ModuleType, version: int, message: Message) -> Any:
         return self.answers[self.start(api, version, message)]

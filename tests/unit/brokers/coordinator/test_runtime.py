@@ -1,6 +1,7 @@
 """The partitions of `__consumer_offsets` as they are read back after a restart, whatever anyone has written there."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from brokers.api import (
 )
 from brokers.effects import Changed, ReadRange
 from brokers.errors import KafkaError
-from brokers.events import RangeRead, Request, Started
+from brokers.events import RangeRead, Started
 from brokers.groups.placement import partition_for
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.node.broker import Broker
@@ -40,6 +41,7 @@ from brokers.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from tests.kernel.process import Process
 from tests.sim.files import SimFiles
 from tests.unit.brokers.api.whole import NOW, Whole
 
@@ -64,13 +66,14 @@ class Restarting(Whole):
         parts = self.broker.parts
         self.storage, self.is_ready = Storage(self.files), False
         self.broker = Broker(parts.config, parts.raft.image.cluster_id, random.Random(2))
+        self.process = Process(self.broker, self.storage, self._take, lambda: self.now)
         self.feed(Started())
         assert self.is_ready
 
-    def _take(self, effect: Any, events: Any) -> None:
+    def _take(self, effect: Any) -> bool:
         if isinstance(effect, Changed):
             self.changes.append(effect)
-        super()._take(effect, events)
+        return super()._take(effect)
 
     def write(self, batch: bytearray) -> None:
         """As Kafka's own tools may: a client of that name is let in."""
@@ -80,10 +83,9 @@ class Restarting(Whole):
             timeout_ms=1000,
             topic_data=[TopicProduceData(name=OFFSETS_TOPIC, partition_data=[data])],
         )
-        ticket = len(self._versions) + 1
-        self._versions[ticket] = (produce.KEY, 9)
-        self.feed(Request(ticket, produce.KEY, 9, produce.ADMIN_CLIENT, "127.0.0.1", message))
-        ((item,),) = [topic.partition_responses for topic in self.answers[ticket].responses]
+        request = self._requests.request(produce.KEY, 9, message)
+        self.feed(replace(request, client_id=produce.ADMIN_CLIENT))
+        ((item,),) = [topic.partition_responses for topic in self.answers[request.ticket].responses]
         assert item.error_code == KafkaError.NONE
 
     def commit(self, offset: int) -> None:

@@ -1,6 +1,5 @@
 """A whole broker whose answers are counted, as a node with a metrics listener counts them."""
 
-from collections import deque
 from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -30,13 +29,13 @@ class Counted(Whole):
             self._asked[event.ticket] = event
         super().feed(event)
 
-    def _take(self, effect: Any, events: deque[Any]) -> None:
+    def _take(self, effect: Any) -> bool:
         match effect:
             case Reply(ticket, message):
                 self.traffic.answered(self._asked.pop(ticket), message, TOOK, 1.0)
             case Hangup(ticket):
                 self.traffic.hung_up(self._asked.pop(ticket), TOOK, 1.0)
-        super()._take(effect, events)
+        return super()._take(effect)
 
     def page(self) -> str:
         parts = self.broker.parts
