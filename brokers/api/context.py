@@ -15,8 +15,8 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Ask, Effect, RemoveStrays, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, LogAnswer
-from brokers.groups.coordinator import Coordinator
-from brokers.groups.effects import Answer, GroupEffect
+from brokers.groups.effects import GroupEffect, GroupReply
+from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import (
     MIGRATING_DIRECTORY,
     BrokerId,
@@ -61,7 +61,7 @@ class Context:
     config: BrokerConfig
     cluster_id: str
     plane: RaftManager
-    groups: Coordinator
+    groups: GroupCoordinator
     run_groups: Callable[[list[GroupEffect], Instant], list[Effect]]
     run_plane: Callable[[list[MetadataEffect], Instant], list[Effect]]
     own_directories: InitVar[OwnDirectories | None] = None
@@ -167,14 +167,14 @@ class Context:
     # --- answers ---
 
     def answer(self, ticket: Ticket, to_message: Callable[[Any], object]) -> None:
-        """The coordinator's `Answer` to this ticket becomes the wire message that `to_message` makes of it."""
+        """The coordinator's `GroupReply` to this ticket becomes the wire message that `to_message` makes of it."""
         self.groups_waiting[ticket] = lambda response: Reply(ticket, to_message(response))
 
     def answer_upwards(self, ticket: Ticket, to_event: Callable[[Any], Any]) -> None:
         """The same for an upper layer's ticket: the answer becomes one of its events."""
         self.groups_waiting[ticket] = to_event
 
-    def replied(self, answer: Answer) -> list[Effect]:
+    def replied(self, answer: GroupReply) -> list[Effect]:
         """The coordinator has answered a ticket."""
         to_effect = self.groups_waiting.pop(answer.ticket, None)
         return [] if to_effect is None else [to_effect(answer.response)]

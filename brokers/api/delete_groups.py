@@ -3,7 +3,7 @@
 from brokers.api.context import Context
 from brokers.effects import Effect
 from brokers.events import Request
-from brokers.groups.requests import DeleteGroupsAnswer
+from brokers.groups.requests import DeleteGroupsResult
 from brokers.ids import Instant
 from brokers.wire.messages.group_admin import (
     DeletableGroupResult,
@@ -23,7 +23,7 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     return context.run_groups(deleting, now)
 
 
-def _response(answer: DeleteGroupsAnswer) -> DeleteGroupsResponse:
+def _response(answer: DeleteGroupsResult) -> DeleteGroupsResponse:
     return DeleteGroupsResponse(
         results=[
             DeletableGroupResult(group_id=group, error_code=error)

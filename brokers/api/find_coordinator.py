@@ -12,7 +12,7 @@ from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.groups.placement import partition_for
+from brokers.groups.offsets_partition import partition_for
 from brokers.ids import OFFSETS_TOPIC, Instant, TopicPartition
 from brokers.metadata.commands.commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage

@@ -3,7 +3,7 @@
 from brokers.api.context import Context
 from brokers.effects import Effect
 from brokers.events import Request
-from brokers.groups.requests import HeartbeatAnswer, HeartbeatRequest
+from brokers.groups.requests import HeartbeatRequest, HeartbeatResult
 from brokers.ids import Instant
 from brokers.wire.messages.groups import HeartbeatRequest as Message
 from brokers.wire.messages.groups import HeartbeatResponse
@@ -25,5 +25,5 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     return context.run_groups(context.groups.heartbeat(request.ticket, asked, now), now)
 
 
-def _response(answer: HeartbeatAnswer) -> HeartbeatResponse:
+def _response(answer: HeartbeatResult) -> HeartbeatResponse:
     return HeartbeatResponse(error_code=answer.error)

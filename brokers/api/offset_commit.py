@@ -8,7 +8,7 @@ from brokers.api.context import Context
 from brokers.effects import Effect
 from brokers.errors import KafkaError
 from brokers.events import Request
-from brokers.groups.requests import CommitAnswer, CommitRequest
+from brokers.groups.requests import CommitRequest, CommitResult
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 from brokers.wire.messages.group_offsets import (
     OffsetCommitRequest,
@@ -62,7 +62,7 @@ def _exists(context: Context, name: str, partition: int) -> bool:
 
 
 def _response(
-    answer: CommitAnswer, message: OffsetCommitRequest, names: list[str | None], version: int
+    answer: CommitResult, message: OffsetCommitRequest, names: list[str | None], version: int
 ) -> OffsetCommitResponse:
     def error(name: str | None, partition: int) -> KafkaError:
         if name is None:

@@ -4,7 +4,7 @@ from brokers.api.context import Context
 from brokers.effects import Effect
 from brokers.errors import KafkaError
 from brokers.events import Request
-from brokers.groups.requests import DeleteOffsetsAnswer
+from brokers.groups.requests import DeleteOffsetsResult
 from brokers.ids import Instant, TopicPartition
 from brokers.wire.messages.group_offsets import (
     OffsetDeleteRequest,
@@ -31,7 +31,7 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     return context.run_groups(deleting, now)
 
 
-def _response(answer: DeleteOffsetsAnswer, message: OffsetDeleteRequest) -> OffsetDeleteResponse:
+def _response(answer: DeleteOffsetsResult, message: OffsetDeleteRequest) -> OffsetDeleteResponse:
     if answer.error:
         return OffsetDeleteResponse(error_code=answer.error)
     return OffsetDeleteResponse(

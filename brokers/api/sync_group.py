@@ -7,7 +7,7 @@ from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Request
-from brokers.groups.requests import SyncAnswer, SyncRequest
+from brokers.groups.requests import SyncRequest, SyncResult
 from brokers.ids import Instant
 from brokers.wire.messages.groups import SyncGroupRequest, SyncGroupResponse
 
@@ -38,7 +38,7 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     return context.run_groups(context.groups.sync(request.ticket, asked, now), now)
 
 
-def _response(answer: SyncAnswer) -> SyncGroupResponse:
+def _response(answer: SyncResult) -> SyncGroupResponse:
     return SyncGroupResponse(
         error_code=answer.error,
         protocol_type=answer.protocol_type,

@@ -34,7 +34,7 @@ from brokers.events import (
     Written,
 )
 from brokers.groups.config import group_config
-from brokers.groups.coordinator import Coordinator
+from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import METADATA_PARTITION, OFFSETS_TOPIC, Instant
 from brokers.log.checkpoints import NO_BROKER_EPOCH
 from brokers.membership.log_dirs import OwnDirectories
@@ -52,11 +52,11 @@ from brokers.node.metadata_publisher import MetadataPublisher
 from brokers.node.region_port import RegionPort, View
 from brokers.node.replica_lifecycle import ReplicaLifecycle
 from brokers.ports import Rng
-from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced, Ready, RegionEvent
+from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced, Ready, RegionEvent
 from brokers.timers import earliest
 
 BrokerEvent: TypeAlias = Event | RegionEvent
-_FOR_WATCHERS = frozenset((ImageChanged, OffsetsCommitted))
+_FOR_WATCHERS = frozenset((ImageChanged, GroupOffsetsChanged))
 
 
 class Broker:
@@ -81,7 +81,7 @@ class Broker:
             config=config,
             cluster_id=cluster_id,
             plane=RaftManager(config, cluster_id, rng, directory=own.metadata, log_dirs=own.online),
-            groups=Coordinator(rng, group_config(config)),
+            groups=GroupCoordinator(rng, group_config(config)),
             run_groups=self._group_log.run,
             run_plane=self._decisions.run,
             own_directories=own,

@@ -6,7 +6,7 @@ from brokers.api.context import Context
 from brokers.effects import Changed, Effect, ReadRange
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, RangeRead
-from brokers.groups.effects import Answer, AppendRecords, GroupEffect, OffsetsCommitted
+from brokers.groups.effects import AppendRecords, GroupEffect, GroupReply, OffsetsCommitted
 from brokers.ids import OFFSETS_TOPIC, Buffer, Instant, Offset, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.partition import leader
@@ -14,7 +14,7 @@ from brokers.partition.replica import Replica
 from brokers.records.batch import BatchError, iter_headers
 from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch
-from brokers.region import OffsetsCommitted as RegionOffsetsCommitted
+from brokers.region import GroupOffsetsChanged
 
 READ_BYTES = 1 << 20
 
@@ -34,12 +34,12 @@ class GroupLog:
         out: list[Effect] = []
         for effect in effects:
             match effect:
-                case Answer():
+                case GroupReply():
                     out += self.context.replied(effect)
                 case AppendRecords():
                     out += self._append(effect, now)
                 case OffsetsCommitted(group, offsets):
-                    out.append(RegionOffsetsCommitted(group, offsets))
+                    out.append(GroupOffsetsChanged(group, offsets))
                 case Changed():
                     out.append(effect)
         return out

@@ -51,7 +51,7 @@ class MetadataPublisher:
         groups = self.context.groups
         offsets = self.context.image.topics_by_name.get(OFFSETS_TOPIC)
         if offsets is not None:
-            groups.spread_over(len(offsets.partitions))
+            groups.set_partition_count(len(offsets.partitions))
         for follow in self.context.followers:
             follow(self.context.image, delta)
         effects = self._lifecycle.follow(delta, now)

@@ -8,7 +8,7 @@ from brokers.api.context import Context
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Changed, Effect, Reply
 from brokers.events import LogFailed, Request
-from brokers.groups.coordinator import Coordinator
+from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import METADATA_PARTITION, Instant, TopicPartition
 from brokers.log.log import Log
 from brokers.log.segments import Segment
@@ -35,7 +35,7 @@ class Node:
             config=self.host.plane._config,
             cluster_id="region-one",
             plane=self.host.plane,
-            groups=cast(Coordinator, None),
+            groups=cast(GroupCoordinator, None),
             run_groups=lambda effects, now: [],
             run_plane=self._run_plane,
         )

@@ -10,7 +10,7 @@ from brokers.api.context import Context
 from brokers.config.broker_config import from_settings
 from brokers.effects import Changed, Reply
 from brokers.events import Request
-from brokers.groups.effects import Answer, AppendRecords
+from brokers.groups.effects import AppendRecords, GroupReply
 from brokers.ids import OFFSETS_TOPIC
 from brokers.metadata.commands.commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
@@ -103,7 +103,7 @@ class GroupNode:
         out: list[Any] = []
         for effect in effects:
             match effect:
-                case Answer():
+                case GroupReply():
                     out += self.context.replied(effect)
                 case AppendRecords():
                     self.world.in_flight.append(effect)

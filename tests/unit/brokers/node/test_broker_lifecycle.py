@@ -10,7 +10,7 @@ from brokers.config.broker_config import from_settings
 from brokers.effects import Ask, Changed, Effect, End, KeepBrokerEpoch, RemoveStrays, Serve
 from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure
-from brokers.groups.coordinator import Coordinator
+from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import Peer
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.commands.commands import NO_ID
@@ -68,7 +68,7 @@ class Node:
             config=from_settings(SETTINGS | named),
             cluster_id="region-one",
             plane=cast(RaftManager, self.plane),
-            groups=cast(Coordinator, None),
+            groups=cast(GroupCoordinator, None),
             run_groups=lambda effects, now: [],
             run_plane=lambda effects, now: [],
             own_directories=OwnDirectories((OwnDirectory("data", DIRECTORY),), DIRECTORY),

@@ -8,7 +8,7 @@ from brokers.api.context import Context
 from brokers.config.broker_config import from_settings
 from brokers.effects import Ask, Effect
 from brokers.events import Answered, AskFailure
-from brokers.groups.coordinator import Coordinator
+from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import Peer
 from brokers.membership.broker_liveness import LATE_MS, NEVER_HEARD_MS
 from brokers.metadata.commands.commands import FenceBroker
@@ -44,7 +44,7 @@ class Node:
             config=from_settings({"node.id": 1, "log.dirs": "data"}),
             cluster_id="region-one",
             plane=cast(RaftManager, self.plane),
-            groups=cast(Coordinator, None),
+            groups=cast(GroupCoordinator, None),
             run_groups=lambda effects, now: [],
             run_plane=lambda effects, now: [],
         )

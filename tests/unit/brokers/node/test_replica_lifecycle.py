@@ -5,7 +5,7 @@ from uuid import UUID
 
 from brokers.api.context import Context
 from brokers.config.broker_config import from_settings
-from brokers.groups.coordinator import Coordinator
+from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import TopicPartition
 from brokers.metadata.image.image import Image, ImageDelta, PartitionImage, TopicImage
 from brokers.metadata.log.raft_manager import RaftManager
@@ -36,7 +36,7 @@ class Node:
             config=from_settings({"node.id": 1, "log.dirs": "data"}),
             cluster_id="cluster",
             plane=cast(RaftManager, plane),
-            groups=cast(Coordinator, None),
+            groups=cast(GroupCoordinator, None),
             run_groups=lambda effects, now: [],
             run_plane=lambda effects, now: [],
         )

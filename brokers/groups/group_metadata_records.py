@@ -1,20 +1,22 @@
-"""A group as one record, and back."""
+"""Group metadata records: a group as one record, and back."""
 
 from collections.abc import Mapping
 
-from brokers.groups.membership import Group, Member
-from brokers.groups.records import GroupImage, GroupRecord, MemberImage
-from brokers.groups.states import State
+from brokers.groups.classic_group import ClassicGroup, GroupMember
+from brokers.groups.group_state import GroupState
+from brokers.groups.records import GroupImage, GroupMetadataRecord, MemberImage
 from brokers.ids import Instant
 
 
-def empty_record(group: Group) -> GroupRecord:
-    """The group without members; its generation lives on, so that the next one is higher."""
-    return _record(group, (), group.state_since or 0)
+def new_empty_group_metadata_record(group: ClassicGroup) -> GroupMetadataRecord:
+    """The group without members. The record keeps the generation, so that the next one is higher."""
+    return _record(group, (), group.state_timestamp or 0)
 
 
-def group_record(group: Group, assignments: Mapping[str, bytes], now: Instant) -> GroupRecord:
-    """The group as assigned; members without an entry get nothing."""
+def new_group_metadata_record(
+    group: ClassicGroup, assignments: Mapping[str, bytes], now: Instant
+) -> GroupMetadataRecord:
+    """The group with its assignments; a member without an entry has an empty assignment."""
     members = tuple(
         MemberImage(
             id=member.id,
@@ -31,41 +33,42 @@ def group_record(group: Group, assignments: Mapping[str, bytes], now: Instant) -
     return _record(group, members, now)
 
 
-def _record(group: Group, members: tuple[MemberImage, ...], now: Instant) -> GroupRecord:
+def _record(
+    group: ClassicGroup, members: tuple[MemberImage, ...], now: Instant
+) -> GroupMetadataRecord:
     image = GroupImage(
         protocol_type=group.protocol_type or "",
         generation=group.generation,
         protocol=group.protocol,
         leader=group.leader,
-        state_since=now,
+        state_timestamp=now,
         members=members,
     )
-    return GroupRecord(group.id, image)
+    return GroupMetadataRecord(group.id, image)
 
 
-def restore(group: Group, image: GroupImage) -> None:
-    """Make a group what its record says; its members' sessions begin anew.
+def restore(group: ClassicGroup, image: GroupImage) -> None:
+    """Sets a group to the state of its record.
 
-    A record that names a member or an instance twice, nobody as a member, or a stranger as leader, is no reason to
-    fail later.
+    Tolerates a record with a duplicate member or instance id, an empty member id, or a leader that is no member.
     """
     group.has_record = True
     group.protocol_type = image.protocol_type or None
     group.generation = image.generation
     group.protocol = image.protocol
-    group.state_since = image.state_since if image.state_since >= 0 else None
-    group.members, group.static_members, group.supporters, group.leader = {}, {}, {}, None
+    group.state_timestamp = image.state_timestamp if image.state_timestamp >= 0 else None
+    group.members, group.static_members, group.supported_protocols, group.leader = {}, {}, {}, None
     for member in image.members:
         is_new = member.id not in group.members and member.instance_id not in group.static_members
         if member.id and is_new:
             group.add(_member(member, image), image.protocol_type)
-    group.state = State.STABLE if group.members else State.EMPTY
+    group.state = GroupState.STABLE if group.members else GroupState.EMPTY
     if image.leader in group.members:
         group.leader = image.leader
 
 
-def _member(image: MemberImage, group: GroupImage) -> Member:
-    return Member(
+def _member(image: MemberImage, group: GroupImage) -> GroupMember:
+    return GroupMember(
         id=image.id,
         instance_id=image.instance_id,
         client_id=image.client_id,

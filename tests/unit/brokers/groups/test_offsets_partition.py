@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.groups.placement import java_hash, partition_for
+from brokers.groups.offsets_partition import java_hash, partition_for
 
 
 @pytest.mark.parametrize(

@@ -1,31 +1,31 @@
-"""Committed offsets: who may commit, what is written, and what changes when it has been."""
+"""Offset commits: validation, their records, and the replay of these. Kafka's OffsetMetadataManager has this part."""
 
 from collections.abc import Iterable, Mapping
 
 from brokers.errors import KafkaError
-from brokers.groups.config import GroupConfig
+from brokers.groups.classic_group import ClassicGroup
+from brokers.groups.config import GroupCoordinatorConfig
 from brokers.groups.effects import GroupEffect, OffsetsCommitted
-from brokers.groups.membership import Group
-from brokers.groups.records import STRING_BYTES_MAX, OffsetRecord
+from brokers.groups.group_state import MEMBER_API_ERRORS, GroupState, MemberApi
+from brokers.groups.records import STRING_BYTES_MAX, OffsetCommitRecord
 from brokers.groups.requests import NO_GENERATION, NO_MEMBER, CommitRequest
-from brokers.groups.states import ANSWERS, Question, State
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 
 INSTANT_MAX = 2**63 - 1
 
 
-def commit_error(group: Group, request: CommitRequest) -> KafkaError:
-    """Why this group takes no commit from this sender; NONE if it does."""
-    if request.generation < 0 and group.state is State.EMPTY:
+def validate_commit(group: ClassicGroup, request: CommitRequest) -> KafkaError:
+    """Kafka's validateOffsetCommit: the error for a commit of this member and generation, or NONE."""
+    if request.generation < 0 and group.state is GroupState.EMPTY:
         return KafkaError.NONE  # standalone consumers and administrators
     if not _names_a_member(request):
-        return KafkaError.UNKNOWN_MEMBER_ID  # they must not write over living members
-    error = member_error(group, request.member_id, request.instance_id)
+        return KafkaError.UNKNOWN_MEMBER_ID  # would overwrite the members' offsets
+    error = validate_member(group, request.member_id, request.instance_id)
     if error:
         return error
     if request.generation != group.generation:
         return KafkaError.ILLEGAL_GENERATION
-    return ANSWERS[Question.COMMIT][group.state]
+    return MEMBER_API_ERRORS[MemberApi.COMMIT][group.state]
 
 
 def _names_a_member(request: CommitRequest) -> bool:
@@ -36,8 +36,8 @@ def _names_a_member(request: CommitRequest) -> bool:
     )
 
 
-def member_error(group: Group, member_id: str, instance_id: str | None) -> KafkaError:
-    """Why these names are no member's: KIP-345 fences whoever held the instance id before."""
+def validate_member(group: ClassicGroup, member_id: str, instance_id: str | None) -> KafkaError:
+    """Kafka's validateMember: NONE for a member. KIP-345 fences the former member id of a static member."""
     if instance_id is not None:
         holder = group.static_members.get(instance_id)
         if holder is None:
@@ -47,21 +47,23 @@ def member_error(group: Group, member_id: str, instance_id: str | None) -> Kafka
     return KafkaError.NONE if member_id in group.members else KafkaError.UNKNOWN_MEMBER_ID
 
 
-def commit_errors(request: CommitRequest, config: GroupConfig) -> dict[TopicPartition, KafkaError]:
-    """One per partition of the request."""
+def commit_errors(
+    request: CommitRequest, config: GroupCoordinatorConfig
+) -> dict[TopicPartition, KafkaError]:
+    """One error per partition of the request."""
     return {
         partition: (
             KafkaError.OFFSET_METADATA_TOO_LARGE
             if utf16_length(committed.metadata) > config.metadata_length_max
-            or not has_room(committed)
+            or not fits_record(committed)
             else KafkaError.NONE
         )
         for partition, committed in request.offsets.items()
     }
 
 
-def has_room(committed: OffsetAndMetadata) -> bool:
-    """Whether a record can hold the metadata, whatever the node's setting allows."""
+def fits_record(committed: OffsetAndMetadata) -> bool:
+    """Whether a record can hold the metadata, whatever `offset.metadata.max.bytes` allows."""
     return len(committed.metadata.encode()) <= STRING_BYTES_MAX
 
 
@@ -75,11 +77,11 @@ def commit_records(
     offsets: Mapping[TopicPartition, OffsetAndMetadata],
     retention_ms: int | None,
     now: Instant,
-) -> list[OffsetRecord]:
-    """A commit without an instant of its own is made now."""
+) -> list[OffsetCommitRecord]:
+    """An offset without a commit time gets `now`."""
     expires_at = None if retention_ms is None else min(now + retention_ms, INSTANT_MAX)
     return [
-        OffsetRecord(
+        OffsetCommitRecord(
             group,
             partition,
             committed if committed.committed_at >= 0 else committed._replace(committed_at=now),
@@ -89,12 +91,12 @@ def commit_records(
     ]
 
 
-def tombstones(group: str, partitions: Iterable[TopicPartition]) -> list[OffsetRecord]:
-    return [OffsetRecord(group, partition, None) for partition in dict.fromkeys(partitions)]
+def tombstones(group: str, partitions: Iterable[TopicPartition]) -> list[OffsetCommitRecord]:
+    return [OffsetCommitRecord(group, partition, None) for partition in dict.fromkeys(partitions)]
 
 
-def replay(group: Group, record: OffsetRecord) -> None:
-    """The only thing that changes a group's offsets."""
+def replay(group: ClassicGroup, record: OffsetCommitRecord) -> None:
+    """The only function that changes a group's offsets."""
     group.expiries.pop(record.partition, None)
     if record.offset is None:
         group.offsets.pop(record.partition, None)
@@ -104,7 +106,7 @@ def replay(group: Group, record: OffsetRecord) -> None:
         group.expiries[record.partition] = record.expires_at
 
 
-def replay_all(group: Group, records: list[OffsetRecord]) -> list[GroupEffect]:
+def replay_all(group: ClassicGroup, records: list[OffsetCommitRecord]) -> list[GroupEffect]:
     for record in records:
         replay(group, record)
     if not records:

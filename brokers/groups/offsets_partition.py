@@ -1,4 +1,4 @@
-"""Which partition of `__consumer_offsets` holds a group: Java's String hash of its id, without the sign."""
+"""Which partition of `__consumer_offsets` holds a group: Java's String hash of the group id, without the sign bit."""
 
 
 def java_hash(text: str) -> int:
@@ -11,5 +11,5 @@ def java_hash(text: str) -> int:
 
 
 def partition_for(group: str, partitions: int) -> int:
-    """From 0 to below `partitions`."""
+    """Kafka's partitionFor: 0 <= partition < `partitions`."""
     return (java_hash(group) & 0x7FFF_FFFF) % partitions

@@ -8,22 +8,22 @@ import pytest
 from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.groups.effects import OffsetsCommitted
-from brokers.groups.records import GroupImage, GroupRecord, OffsetRecord, encode
+from brokers.groups.group_state import GroupState
+from brokers.groups.records import GroupImage, GroupMetadataRecord, OffsetCommitRecord, encode
 from brokers.groups.requests import (
-    CommitAnswer,
-    DeleteGroupsAnswer,
-    DeleteOffsetsAnswer,
-    HeartbeatAnswer,
+    CommitResult,
+    DeleteGroupsResult,
+    DeleteOffsetsResult,
     HeartbeatRequest,
-    JoinAnswer,
-    LeaveAnswer,
+    HeartbeatResult,
+    JoinResult,
     LeaveRequest,
-    LinkCommitAnswer,
+    LeaveResult,
+    LinkCommitResult,
     MemberName,
-    SyncAnswer,
     SyncRequest,
+    SyncResult,
 )
-from brokers.groups.states import State
 from brokers.ids import OffsetAndMetadata
 from tests.playbooks.groups.world import Stored, World
 from tests.unit.brokers.groups.requests import T0, T1, U0, commit, join
@@ -43,11 +43,11 @@ def answers_of(world: World) -> list[tuple[str, KafkaError]]:
     told = []
     for verb, request in asked:
         match world.answer(verb, request):
-            case JoinAnswer() | SyncAnswer() | HeartbeatAnswer() | LeaveAnswer() as answer:
+            case JoinResult() | SyncResult() | HeartbeatResult() | LeaveResult() as answer:
                 told.append((verb, answer.error))
-            case CommitAnswer(errors):
+            case CommitResult(errors):
                 told += [(verb, error) for error in errors.values()]
-            case DeleteGroupsAnswer(errors):
+            case DeleteGroupsResult(errors):
                 told += [(verb, error) for error in errors.values()]
     for verb, arguments in (
         ("delete_offsets", [T0]),
@@ -56,7 +56,7 @@ def answers_of(world: World) -> list[tuple[str, KafkaError]]:
         ticket = world.ticket(verb)
         world.perform(getattr(world.coordinator, verb)(ticket, "g", arguments, world.now))
         answer = world.answers[ticket]
-        assert isinstance(answer, DeleteOffsetsAnswer | LinkCommitAnswer)
+        assert isinstance(answer, DeleteOffsetsResult | LinkCommitResult)
         told.append((verb, answer.error))
     told.append(("fetch", world.coordinator.fetch_offsets("g", [T0]).error))
     told.append(("describe", world.coordinator.describe(["g"])[0].error))
@@ -87,7 +87,7 @@ def test_one_partition_serves_while_another_is_loaded() -> None:
     for partition in world.log:
         world.coordinator.start_loading(partition)
     world.perform(world.coordinator.finish_loading(home, world.now))
-    assert world.answer("commit", commit()) == CommitAnswer({T0: KafkaError.NONE})
+    assert world.answer("commit", commit()) == CommitResult({T0: KafkaError.NONE})
     listing = world.coordinator.list_groups()
     assert listing.error is KafkaError.COORDINATOR_LOAD_IN_PROGRESS
     assert [group.group for group in listing.groups] == ["g"]
@@ -125,8 +125,10 @@ def test_the_last_word_on_a_key_counts() -> None:
     world = World(loaded=False)
     home = world.coordinator.partition_for("g")
     offsets = [OffsetAndMetadata(1), None, OffsetAndMetadata(2), OffsetAndMetadata(3), None]
-    world.log[home] = [Stored(*encode(OffsetRecord("g", T0, offset))) for offset in offsets]
-    world.log[home] += [Stored(*encode(OffsetRecord("g", T1, offset))) for offset in offsets[:4]]
+    world.log[home] = [Stored(*encode(OffsetCommitRecord("g", T0, offset))) for offset in offsets]
+    world.log[home] += [
+        Stored(*encode(OffsetCommitRecord("g", T1, offset))) for offset in offsets[:4]
+    ]
     world.load()
     assert world.coordinator.all_offsets() == {"g": {T1: OffsetAndMetadata(3)}}
 
@@ -134,7 +136,7 @@ def test_the_last_word_on_a_key_counts() -> None:
 def test_groups_of_which_nothing_is_left_are_not_there() -> None:
     world = World(loaded=False)
     home = world.coordinator.partition_for("g")
-    world.log[home] = [Stored(*encode(OffsetRecord("g", T0, None)))]
+    world.log[home] = [Stored(*encode(OffsetCommitRecord("g", T0, None)))]
     world.load()
     assert world.coordinator.list_groups().groups == ()
 
@@ -175,9 +177,9 @@ def test_sessions_begin_anew_after_a_restart() -> None:
     world.wait(9_999)
     world.restart()
     world.wait(9_999)
-    assert world.coordinator.group_state("g") is State.STABLE
+    assert world.coordinator.group_state("g") is GroupState.STABLE
     world.wait(1)
-    assert world.coordinator.group_state("g") is State.EMPTY
+    assert world.coordinator.group_state("g") is GroupState.EMPTY
 
 
 def test_generations_go_on_after_a_restart() -> None:
@@ -189,7 +191,7 @@ def test_generations_go_on_after_a_restart() -> None:
     ticket = world.ask("join", join())
     world.settle()
     answer = world.answers[ticket]
-    assert isinstance(answer, JoinAnswer)
+    assert isinstance(answer, JoinResult)
     assert answer.generation == 3, "1 was stable, 2 was empty"
 
 
@@ -200,7 +202,7 @@ def test_a_group_that_came_with_another_partition_outlives_a_lost_commit_of_its_
     world.perform(world.coordinator.load(home, [], world.now))
     world.ask("commit", commit(T0))
     offset = OffsetAndMetadata(3)
-    records = [Stored(*encode(OffsetRecord("g", T1, offset)))]
+    records = [Stored(*encode(OffsetCommitRecord("g", T1, offset)))]
     world.perform(world.coordinator.load((home + 1) % 3, records, world.now))
     world.lose()
     assert world.coordinator.all_offsets() == {"g": {T1: offset}}
@@ -214,19 +216,19 @@ def test_after_the_last_generation_comes_the_first(generation: int) -> None:
         generation=generation,
         protocol=None,
         leader=None,
-        state_since=0,
+        state_timestamp=0,
         members=(),
     )
     home = world.coordinator.partition_for("g")
-    world.log[home] = [Stored(*encode(GroupRecord("g", image)))]
+    world.log[home] = [Stored(*encode(GroupMetadataRecord("g", image)))]
     world.load()
     ticket = world.ask("join", join())
     world.settle()
     answer = world.answers[ticket]
-    assert isinstance(answer, JoinAnswer)
+    assert isinstance(answer, JoinResult)
     assert answer.generation == 1
     asked = SyncRequest(group="g", generation=1, member_id=answer.member_id)
-    assert world.answer("sync", asked) == SyncAnswer(
+    assert world.answer("sync", asked) == SyncResult(
         protocol_type="consumer", protocol="range", assignment=b""
     )
 
@@ -241,9 +243,9 @@ def test_an_unloaded_partition_answers_whoever_waits_and_forgets_its_timers() ->
     for ticket in (joining, committing):
         assert ticket in world.answers
     answer = world.answers[joining]
-    assert isinstance(answer, JoinAnswer)
+    assert isinstance(answer, JoinResult)
     assert answer.error is KafkaError.NOT_COORDINATOR
-    assert world.answers[committing] == CommitAnswer({T0: KafkaError.NOT_COORDINATOR})
+    assert world.answers[committing] == CommitResult({T0: KafkaError.NOT_COORDINATOR})
     world.write_all()  # the log reports late: nobody is told twice
     seen = len(world.told)
     world.wait(3_600_000)
@@ -258,7 +260,7 @@ def test_a_group_stays_where_it_is_when_the_topic_grows() -> None:
     for partition in range(3, bigger):
         world.log[partition] = []
     world.restart()
-    world.coordinator.spread_over(bigger)
+    world.coordinator.set_partition_count(bigger)
     assert world.coordinator.partition_for("g") != home
     assert set(world.coordinator.fetch_offsets("g", None).offsets) == {T0}
     world.ask("commit", commit(T1))
@@ -266,7 +268,7 @@ def test_a_group_stays_where_it_is_when_the_topic_grows() -> None:
 
 
 def _home(world: World, partitions: int) -> int:
-    world.coordinator.spread_over(partitions)
+    world.coordinator.set_partition_count(partitions)
     return world.coordinator.partition_for("g")
 
 

@@ -1,7 +1,7 @@
 """What members subscribe to is read once for a whole request or look, however many offsets there are."""
 
-from brokers.groups.config import GroupConfig
-from brokers.groups.requests import CommitAnswer
+from brokers.groups.config import GroupCoordinatorConfig
+from brokers.groups.requests import CommitResult
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from tests.playbooks.groups.consumer import subscription
 from tests.playbooks.groups.world import World
@@ -23,12 +23,14 @@ class Metadata(bytes):
 
 
 def a_group_with_offsets_of_what_it_does_not_read() -> World:
-    world = World(GroupConfig(initial_rebalance_delay_ms=0, expiry_interval_ms=INTERVAL_MS))
+    world = World(
+        GroupCoordinatorConfig(initial_rebalance_delay_ms=0, expiry_interval_ms=INTERVAL_MS)
+    )
     protocols = (("range", Metadata(subscription(["t"]))),)
     leader, _ = stable(world, "a", "b", protocols=protocols)
     offsets = {partition: OffsetAndMetadata(1) for partition in PARTITIONS}
     answer = world.answer("commit", commit(offsets=offsets, generation=1, member_id=leader))
-    assert isinstance(answer, CommitAnswer) and not any(answer.errors.values())
+    assert isinstance(answer, CommitResult) and not any(answer.errors.values())
     Metadata.looks = 0
     return world
 

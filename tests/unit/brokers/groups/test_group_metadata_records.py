@@ -4,10 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from brokers.groups.membership import Group
+from brokers.groups.classic_group import ClassicGroup
+from brokers.groups.group_metadata_records import (
+    new_empty_group_metadata_record,
+    new_group_metadata_record,
+    restore,
+)
+from brokers.groups.group_state import GroupState
 from brokers.groups.records import GroupImage, MemberImage
-from brokers.groups.snapshots import empty_record, group_record, restore
-from brokers.groups.states import State
 
 
 def member(name: str, instance_id: str | None = None) -> MemberImage:
@@ -28,32 +32,32 @@ IMAGE = GroupImage(
     generation=4,
     protocol="range",
     leader="b",
-    state_since=5,
+    state_timestamp=5,
     members=(member("a", "i"), member("b")),
 )
 
 
-def restored(image: GroupImage) -> Group:
-    group = Group("g", 0)
+def restored(image: GroupImage) -> ClassicGroup:
+    group = ClassicGroup("g", 0)
     restore(group, image)
     return group
 
 
 def test_a_group_comes_back_as_it_was() -> None:
     group = restored(IMAGE)
-    assert group.state is State.STABLE
+    assert group.state is GroupState.STABLE
     assert group.leader == "b"
     assert group.static_members == {"i": "a"}
-    assert group.choose_protocol() == "range"
+    assert group.select_protocol() == "range"
     assignments = {each.id: each.assignment for each in group.members.values()}
-    assert group_record(group, assignments, 5).image == IMAGE
+    assert new_group_metadata_record(group, assignments, 5).image == IMAGE
 
 
 def test_a_group_without_members_is_empty() -> None:
     empty = replace(IMAGE, members=(), leader=None, protocol=None)
     group = restored(empty)
-    assert group.state is State.EMPTY
-    assert empty_record(group).image == empty
+    assert group.state is GroupState.EMPTY
+    assert new_empty_group_metadata_record(group).image == empty
 
 
 def test_a_later_record_leaves_nothing_of_an_earlier_one() -> None:
@@ -62,13 +66,13 @@ def test_a_later_record_leaves_nothing_of_an_earlier_one() -> None:
     restore(group, later)
     assert list(group.members) == ["c"]
     assert group.static_members == {"j": "c"}
-    assert group.supporters == {"sticky": 1}
+    assert group.supported_protocols == {"sticky": 1}
 
 
 def test_a_member_without_an_id_is_nobody() -> None:
     group = restored(replace(IMAGE, members=(member(""), member("b"))))
     assert list(group.members) == ["b"]
-    assert restored(replace(IMAGE, members=(member(""),))).state is State.EMPTY
+    assert restored(replace(IMAGE, members=(member(""),))).state is GroupState.EMPTY
 
 
 @pytest.mark.parametrize(
@@ -85,7 +89,7 @@ def test_names_that_come_twice_count_once(members: tuple[MemberImage, ...]) -> N
         group.remove(each)
     assert not group.members
     assert not group.static_members
-    assert not group.supporters
+    assert not group.supported_protocols
 
 
 def test_where_a_stranger_led_the_first_member_does() -> None:
@@ -94,4 +98,4 @@ def test_where_a_stranger_led_the_first_member_does() -> None:
 
 
 def test_a_time_that_was_not_recorded_is_none() -> None:
-    assert restored(replace(IMAGE, state_since=-1)).state_since is None
+    assert restored(replace(IMAGE, state_timestamp=-1)).state_timestamp is None

@@ -3,17 +3,17 @@
 import pytest
 
 from brokers.errors import KafkaError
+from brokers.groups.group_state import GroupState
 from brokers.groups.requests import (
-    HeartbeatAnswer,
     HeartbeatRequest,
-    JoinAnswer,
-    LeaveAnswer,
+    HeartbeatResult,
+    JoinResult,
     LeaveRequest,
+    LeaveResult,
     MemberName,
-    SyncAnswer,
     SyncRequest,
+    SyncResult,
 )
-from brokers.groups.states import State
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.groups.requests import join
 from tests.unit.brokers.groups.stable import stable
@@ -22,20 +22,20 @@ from tests.unit.brokers.groups.stable import stable
 def heartbeat(world: World, member: str, generation: int = 1, **more: str | None) -> KafkaError:
     request = HeartbeatRequest(group="g", generation=generation, member_id=member, **more)  # type: ignore[arg-type]
     answer = world.answer("heartbeat", request)
-    assert isinstance(answer, HeartbeatAnswer)
+    assert isinstance(answer, HeartbeatResult)
     return answer.error
 
 
-def sync(world: World, member: str, generation: int = 1, **more: str | None) -> SyncAnswer | None:
+def sync(world: World, member: str, generation: int = 1, **more: str | None) -> SyncResult | None:
     request = SyncRequest(group="g", generation=generation, member_id=member, **more)  # type: ignore[arg-type]
     answer = world.answer("sync", request)
-    assert answer is None or isinstance(answer, SyncAnswer)
+    assert answer is None or isinstance(answer, SyncResult)
     return answer
 
 
-def leave(world: World, *names: MemberName) -> LeaveAnswer:
+def leave(world: World, *names: MemberName) -> LeaveResult:
     answer = world.answer("leave", LeaveRequest("g", names))
-    assert isinstance(answer, LeaveAnswer)
+    assert isinstance(answer, LeaveResult)
     return answer
 
 
@@ -49,7 +49,7 @@ def test_a_group_needs_a_name_and_must_exist(verb: str) -> None:
             "leave": LeaveRequest(group, (MemberName("m"),)),
         }
         answer = world.answer(verb, requests[verb])
-        assert isinstance(answer, SyncAnswer | HeartbeatAnswer | LeaveAnswer)
+        assert isinstance(answer, SyncResult | HeartbeatResult | LeaveResult)
         assert answer.error is error
 
 
@@ -64,23 +64,23 @@ def test_names_and_generations_are_checked_before_anything_else() -> None:
     assert heartbeat(world, member, instance_id="i") is KafkaError.NONE
     assert heartbeat(world, member) is KafkaError.NONE
     refused = sync(world, "nobody", instance_id="i")
-    assert refused == SyncAnswer(error=KafkaError.FENCED_INSTANCE_ID)
-    assert sync(world, member, generation=9) == SyncAnswer(error=KafkaError.ILLEGAL_GENERATION)
+    assert refused == SyncResult(error=KafkaError.FENCED_INSTANCE_ID)
+    assert sync(world, member, generation=9) == SyncResult(error=KafkaError.ILLEGAL_GENERATION)
 
 
 def test_a_member_of_a_stable_group_may_ask_for_its_assignment_again() -> None:
     world = World()
     a, b = stable(world, "a", "b")
     told = sync(world, b, protocol_type="consumer", protocol="range")
-    assert told == SyncAnswer(protocol_type="consumer", protocol="range", assignment=b"b")
-    assert sync(world, a) == SyncAnswer(protocol_type="consumer", protocol="range", assignment=b"a")
+    assert told == SyncResult(protocol_type="consumer", protocol="range", assignment=b"b")
+    assert sync(world, a) == SyncResult(protocol_type="consumer", protocol="range", assignment=b"a")
 
 
 @pytest.mark.parametrize(("name", "value"), [("protocol_type", "connect"), ("protocol", "sticky")])
 def test_a_sync_for_another_protocol_is_refused(name: str, value: str) -> None:
     world = World()
     (a,) = stable(world, "a")
-    assert sync(world, a, **{name: value}) == SyncAnswer(
+    assert sync(world, a, **{name: value}) == SyncResult(
         error=KafkaError.INCONSISTENT_GROUP_PROTOCOL
     )
 
@@ -90,16 +90,16 @@ def test_a_group_that_prepares_sends_everybody_to_join() -> None:
     a, b = stable(world, "a", "b")
     world.ask("join", join(client_id="c"))
     assert heartbeat(world, a) is KafkaError.REBALANCE_IN_PROGRESS
-    assert sync(world, b) == SyncAnswer(error=KafkaError.REBALANCE_IN_PROGRESS)
+    assert sync(world, b) == SyncResult(error=KafkaError.REBALANCE_IN_PROGRESS)
 
 
 def test_members_may_beat_while_the_leader_decides() -> None:
     world = World()
     ticket = world.ask("join", join())
     world.settle()
-    joined = world.answers[ticket]
-    assert isinstance(joined, JoinAnswer)
-    assert heartbeat(world, joined.member_id) is KafkaError.NONE
+    join_result = world.answers[ticket]
+    assert isinstance(join_result, JoinResult)
+    assert heartbeat(world, join_result.member_id) is KafkaError.NONE
 
 
 def test_those_whom_the_leader_forgot_get_nothing() -> None:
@@ -107,8 +107,8 @@ def test_those_whom_the_leader_forgot_get_nothing() -> None:
     tickets = [world.ask("join", join(client_id=name)) for name in "ab"]
     world.settle()
     a, b = (world.answers[ticket] for ticket in tickets)
-    assert isinstance(a, JoinAnswer)
-    assert isinstance(b, JoinAnswer)
+    assert isinstance(a, JoinResult)
+    assert isinstance(b, JoinResult)
     decided = SyncRequest(
         group="g",
         generation=1,
@@ -125,23 +125,23 @@ def test_a_leader_that_repeats_itself_is_answered_once_and_its_first_decision_co
     world = World()
     ticket = world.ask("join", join())
     world.settle()
-    joined = world.answers[ticket]
-    assert isinstance(joined, JoinAnswer)
+    join_result = world.answers[ticket]
+    assert isinstance(join_result, JoinResult)
     decisions = [
         SyncRequest(
             group="g",
             generation=1,
-            member_id=joined.member_id,
-            assignments={joined.member_id: part},
+            member_id=join_result.member_id,
+            assignments={join_result.member_id: part},
         )
         for part in (b"one", b"two")
     ]
     first, second = (world.ask("sync", decision) for decision in decisions)
-    assert world.answers[first] == SyncAnswer(error=KafkaError.REBALANCE_IN_PROGRESS)
+    assert world.answers[first] == SyncResult(error=KafkaError.REBALANCE_IN_PROGRESS)
     assert len(world.in_flight) == 1
     world.write_all()
     told = world.answers[second]
-    assert isinstance(told, SyncAnswer)
+    assert isinstance(told, SyncResult)
     assert told.assignment == b"one"
 
 
@@ -156,9 +156,9 @@ def test_many_leave_at_the_price_of_one_rebalance() -> None:
         "UNKNOWN_MEMBER_ID",
     ]
     assert answer.error is KafkaError.NONE
-    joined = world.answer("join", join(member_id=c, client_id="c"))
-    assert isinstance(joined, JoinAnswer)
-    assert (joined.generation, joined.leader) == (2, c)
+    join_result = world.answer("join", join(member_id=c, client_id="c"))
+    assert isinstance(join_result, JoinResult)
+    assert (join_result.generation, join_result.leader) == (2, c)
 
 
 def test_a_static_member_leaves_by_its_instance_or_by_both_names() -> None:
@@ -172,15 +172,15 @@ def test_a_static_member_leaves_by_its_instance_or_by_both_names() -> None:
     by_instance = MemberName("", "s")
     assert leave(world, by_instance).members == ((by_instance, KafkaError.NONE),)
     told = world.answers[static]
-    assert isinstance(told, JoinAnswer)
+    assert isinstance(told, JoinResult)
     assert told.error is KafkaError.UNKNOWN_MEMBER_ID
 
 
 def test_an_id_that_was_handed_out_can_be_given_back() -> None:
     world = World()
     (a,) = stable(world, "a")
-    given = world.answer("join", join(client_id="b", knows_member_ids=True))
-    assert isinstance(given, JoinAnswer)
+    given = world.answer("join", join(client_id="b", requires_member_id=True))
+    assert isinstance(given, JoinResult)
     waiting = world.ask("join", join(member_id=a))
     wrong = MemberName(given.member_id, "instance")
     assert leave(world, wrong).members == ((wrong, KafkaError.UNKNOWN_MEMBER_ID),)
@@ -193,17 +193,17 @@ def test_an_id_that_was_handed_out_can_be_given_back() -> None:
 def test_giving_an_id_back_troubles_nobody() -> None:
     world = World()
     stable(world, "a")
-    given = world.answer("join", join(client_id="b", knows_member_ids=True))
-    assert isinstance(given, JoinAnswer)
+    given = world.answer("join", join(client_id="b", requires_member_id=True))
+    assert isinstance(given, JoinResult)
     leave(world, MemberName(given.member_id))
-    assert world.coordinator.group_state("g") is State.STABLE
+    assert world.coordinator.group_state("g") is GroupState.STABLE
 
 
 def test_leaving_nothing_changes_nothing() -> None:
     world = World()
     stable(world, "a")
-    assert leave(world) == LeaveAnswer(KafkaError.NONE, ())
-    assert world.coordinator.group_state("g") is State.STABLE
+    assert leave(world) == LeaveResult(KafkaError.NONE, ())
+    assert world.coordinator.group_state("g") is GroupState.STABLE
 
 
 def test_a_leaving_member_that_waits_for_its_assignment_is_answered() -> None:
@@ -211,7 +211,7 @@ def test_a_leaving_member_that_waits_for_its_assignment_is_answered() -> None:
     tickets = [world.ask("join", join(client_id=name)) for name in "ab"]
     world.settle()
     b = world.answers[tickets[1]]
-    assert isinstance(b, JoinAnswer)
+    assert isinstance(b, JoinResult)
     waiting = world.ask("sync", SyncRequest(group="g", generation=1, member_id=b.member_id))
     leave(world, MemberName(b.member_id))
-    assert world.answers[waiting] == SyncAnswer(error=KafkaError.UNKNOWN_MEMBER_ID)
+    assert world.answers[waiting] == SyncResult(error=KafkaError.UNKNOWN_MEMBER_ID)

@@ -1,19 +1,19 @@
-"""The one thing a broker must understand of a consumer's metadata: the topics it subscribes to.
+"""Kafka's ConsumerProtocol: the subscribed topics of a member's metadata, the only part that the broker decodes.
 
-Kafka's ConsumerProtocolSubscription, embedded in JoinGroup for protocol type `consumer`: version int16, then an int32
-count of int16-length strings; what follows (user data, owned partitions, rack) is the members' own business.
+The metadata is a ConsumerProtocolSubscription, embedded in JoinGroup for protocol type `consumer`: version int16, then
+an int32 count of int16-length strings. The rest (user data, owned partitions, rack) is for the members only.
 """
 
 from struct import Struct
 
-CONSUMER = "consumer"
+CONSUMER_PROTOCOL_TYPE = "consumer"
 
 _HEAD = Struct(">hi")  # version, number of topics
 _LENGTH = Struct(">h")
 
 
 def subscribed_topics(metadata: bytes) -> frozenset[str] | None:
-    """The topics, or None where the bytes are no subscription."""
+    """The topics, or None where the bytes are no valid subscription."""
     if len(metadata) < _HEAD.size:
         return None
     version, count = _HEAD.unpack_from(metadata)

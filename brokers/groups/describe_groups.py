@@ -1,15 +1,15 @@
-"""What administrators see of groups."""
+"""DescribeGroups and ListGroups."""
 
 from collections.abc import Iterable
 
-from brokers.groups.membership import Group, Member
+from brokers.groups.classic_group import ClassicGroup, GroupMember
+from brokers.groups.group_state import GroupState
 from brokers.groups.requests import CLASSIC, GroupDescription, GroupListing, MemberDescription
-from brokers.groups.states import State
 
 
-def describe(group: Group) -> GroupDescription:
-    """Protocol and assignments only where they are settled."""
-    is_stable = group.state is State.STABLE
+def describe_group(group: ClassicGroup) -> GroupDescription:
+    """Protocol and assignments only of a stable group."""
+    is_stable = group.state is GroupState.STABLE
     return GroupDescription(
         group=group.id,
         state=group.state,
@@ -19,7 +19,7 @@ def describe(group: Group) -> GroupDescription:
     )
 
 
-def _member(group: Group, member: Member, is_stable: bool) -> MemberDescription:
+def _member(group: ClassicGroup, member: GroupMember, is_stable: bool) -> MemberDescription:
     return MemberDescription(
         member_id=member.id,
         instance_id=member.instance_id,
@@ -30,10 +30,13 @@ def _member(group: Group, member: Member, is_stable: bool) -> MemberDescription:
     )
 
 
-def listing(
-    groups: Iterable[Group], states: Iterable[str], types: Iterable[str]
+def list_groups(
+    groups: Iterable[ClassicGroup], states: Iterable[str], types: Iterable[str]
 ) -> tuple[GroupListing, ...]:
-    """Filtered by names of states (KIP-518) and types (KIP-848) in any case; no filter lets all through."""
+    """Groups in one of these states (KIP-518) and of one of these types (KIP-848).
+
+    Names match in any case; an empty filter matches all.
+    """
     wanted = {state.lower() for state in states}
     kinds = {kind.lower() for kind in types}
     if kinds and CLASSIC.lower() not in kinds:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from brokers.errors import KafkaError
-from brokers.groups.config import GroupConfig
-from brokers.groups.requests import CommitAnswer, JoinAnswer
-from brokers.groups.states import State
+from brokers.groups.config import GroupCoordinatorConfig
+from brokers.groups.group_state import GroupState
+from brokers.groups.requests import CommitResult, JoinResult
 from brokers.ids import TopicPartition
 from tests.playbooks.groups.consumer import subscription
 from tests.playbooks.groups.world import World
@@ -13,7 +13,7 @@ from tests.unit.brokers.groups.requests import T0, T1, U0, commit, join
 from tests.unit.brokers.groups.stable import stable
 
 RETENTION_MS = 100_000
-EXPIRING = GroupConfig(
+EXPIRING = GroupCoordinatorConfig(
     offsets_partitions=3,
     initial_rebalance_delay_ms=0,
     offsets_retention_ms=RETENTION_MS,
@@ -22,7 +22,7 @@ EXPIRING = GroupConfig(
 
 
 def told(answer: object) -> KafkaError:
-    assert isinstance(answer, CommitAnswer)
+    assert isinstance(answer, CommitResult)
     (error,) = set(answer.errors.values())
     return error
 
@@ -39,7 +39,7 @@ def test_a_standalone_commit_lives_a_retention_from_the_commit() -> None:
     assert kept(world) == {T0}
     world.wait(1_000)
     assert kept(world) == set()
-    assert world.coordinator.group_state("g") is State.DEAD
+    assert world.coordinator.group_state("g") is GroupState.DEAD
     world.restart()
     assert world.coordinator.list_groups().groups == ()
 
@@ -97,7 +97,7 @@ def test_nothing_expires_while_a_group_rebalances() -> None:
     stable(world, "a", "b", **patient)
     world.ask("join", join(client_id="c", **patient))
     world.wait(RETENTION_MS + 1_000)
-    assert world.coordinator.group_state("g") is State.PREPARING_REBALANCE
+    assert world.coordinator.group_state("g") is GroupState.PREPARING_REBALANCE
     assert kept(world) == {U0}
 
 
@@ -107,13 +107,13 @@ def test_a_retention_begins_when_the_last_member_leaves() -> None:
     world.answer("commit", commit(generation=1, member_id=member))
     world.wait(60_000)
     assert kept(world) == {T0}
-    assert world.coordinator.group_state("g") is State.EMPTY
+    assert world.coordinator.group_state("g") is GroupState.EMPTY
     world.restart()
     world.wait(RETENTION_MS - 1_000)
     assert kept(world) == {T0}
     world.wait(2_000)
     assert kept(world) == set()
-    assert world.coordinator.group_state("g") is State.DEAD
+    assert world.coordinator.group_state("g") is GroupState.DEAD
 
 
 def test_what_an_administrator_commits_for_an_empty_group_lives_from_then() -> None:
@@ -142,19 +142,19 @@ def test_an_empty_group_without_offsets_ends_with_the_next_look() -> None:
     stable(world, "a")
     world.wait(10_000)
     world.write_all()
-    assert world.coordinator.group_state("g") is State.EMPTY
+    assert world.coordinator.group_state("g") is GroupState.EMPTY
     world.wait(1_000)
     world.write_all()
-    assert world.coordinator.group_state("g") is State.DEAD
+    assert world.coordinator.group_state("g") is GroupState.DEAD
     assert world.log[world.coordinator.partition_for("g")][-1].value is None
 
 
 def test_an_id_that_never_came_back_leaves_no_group() -> None:
     world = World(EXPIRING)
-    answer = world.answer("join", join(knows_member_ids=True))
-    assert isinstance(answer, JoinAnswer)
+    answer = world.answer("join", join(requires_member_id=True))
+    assert isinstance(answer, JoinResult)
     world.wait(20_000)
-    assert world.coordinator.group_state("g") is State.DEAD
+    assert world.coordinator.group_state("g") is GroupState.DEAD
     assert not any(world.log.values())
 
 

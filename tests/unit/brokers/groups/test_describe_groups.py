@@ -3,8 +3,8 @@
 import pytest
 
 from brokers.errors import KafkaError
+from brokers.groups.group_state import GroupState
 from brokers.groups.requests import GroupDescription
-from brokers.groups.states import State
 from tests.playbooks.groups.consumer import subscription
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.groups.requests import commit, join
@@ -15,7 +15,11 @@ def test_a_stable_group_shows_all_of_its_members() -> None:
     world = World()
     a, b = stable(world, "a", "b", client_host="/10.0.0.1")
     (found,) = world.coordinator.describe(["g"])
-    assert (found.state, found.protocol_type, found.protocol) == (State.STABLE, "consumer", "range")
+    assert (found.state, found.protocol_type, found.protocol) == (
+        GroupState.STABLE,
+        "consumer",
+        "range",
+    )
     assert [member.member_id for member in found.members] == [a, b]
     assert [member.assignment for member in found.members] == [b"a", b"b"]
     assert {member.metadata for member in found.members} == {subscription(["t"])}
@@ -27,7 +31,7 @@ def test_a_group_in_motion_shows_who_is_there_and_nothing_unsettled() -> None:
     stable(world, "a")
     world.ask("join", join(client_id="b", instance_id="i"))
     (found,) = world.coordinator.describe(["g"])
-    assert (found.state, found.protocol) == (State.PREPARING_REBALANCE, "")
+    assert (found.state, found.protocol) == (GroupState.PREPARING_REBALANCE, "")
     assert [member.instance_id for member in found.members] == [None, "i"]
     assert {member.metadata + member.assignment for member in found.members} == {b""}
 
@@ -66,5 +70,7 @@ def test_a_standalone_group_has_no_protocol_type() -> None:
     world = World()
     world.answer("commit", commit())
     (group,) = world.coordinator.list_groups().groups
-    assert (group.protocol_type, group.state) == ("", State.EMPTY)
-    assert world.coordinator.describe(["g"]) == [GroupDescription(group="g", state=State.EMPTY)]
+    assert (group.protocol_type, group.state) == ("", GroupState.EMPTY)
+    assert world.coordinator.describe(["g"]) == [
+        GroupDescription(group="g", state=GroupState.EMPTY)
+    ]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.groups.subscription import subscribed_topics
+from brokers.groups.consumer_protocol import subscribed_topics
 from tests.playbooks.groups.consumer import subscription
 
 TOPICS = st.lists(

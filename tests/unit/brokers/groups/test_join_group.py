@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from brokers.errors import KafkaError
-from brokers.groups.config import GroupConfig
-from brokers.groups.requests import HeartbeatRequest, JoinAnswer
-from brokers.groups.states import State
+from brokers.groups.config import GroupCoordinatorConfig
+from brokers.groups.group_state import GroupState
+from brokers.groups.requests import HeartbeatRequest, JoinResult
 from tests.playbooks.groups.consumer import subscription
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.groups.requests import join
@@ -15,7 +15,7 @@ from tests.unit.brokers.groups.stable import stable
 
 
 def error_of(answer: object) -> KafkaError:
-    assert isinstance(answer, JoinAnswer)
+    assert isinstance(answer, JoinResult)
     return answer.error
 
 
@@ -59,15 +59,15 @@ def test_a_stable_group_is_not_troubled_by_those_who_cannot_join(
     world = World()
     stable(world, "a")
     assert error_of(world.answer("join", join(**fields))) is error
-    assert world.coordinator.group_state("g") is State.STABLE
+    assert world.coordinator.group_state("g") is GroupState.STABLE
 
 
 def test_a_member_id_is_the_clients_name_and_something_unique() -> None:
     world = World()
-    first = world.answer("join", join(client_id="kafkacat", knows_member_ids=True))
-    second = world.answer("join", join(client_id="kafkacat", knows_member_ids=True))
-    assert isinstance(first, JoinAnswer)
-    assert isinstance(second, JoinAnswer)
+    first = world.answer("join", join(client_id="kafkacat", requires_member_id=True))
+    second = world.answer("join", join(client_id="kafkacat", requires_member_id=True))
+    assert isinstance(first, JoinResult)
+    assert isinstance(second, JoinResult)
     assert first.error is second.error is KafkaError.MEMBER_ID_REQUIRED
     assert first.member_id.startswith("kafkacat-")
     assert len(first.member_id) == len("kafkacat-") + 36
@@ -84,19 +84,19 @@ def test_the_longest_names_make_member_ids_that_the_log_can_hold() -> None:
 
 def test_an_id_that_was_handed_out_expires_with_the_session_timeout() -> None:
     world = World()
-    answer = world.answer("join", join(knows_member_ids=True))
-    assert isinstance(answer, JoinAnswer)
+    answer = world.answer("join", join(requires_member_id=True))
+    assert isinstance(answer, JoinResult)
     world.wait(9_999)
-    assert world.coordinator._residence.groups["g"].pending
+    assert world.coordinator._manager.groups["g"].pending_members
     world.wait(1)
-    late = world.answer("join", join(knows_member_ids=True, member_id=answer.member_id))
+    late = world.answer("join", join(requires_member_id=True, member_id=answer.member_id))
     assert error_of(late) is KafkaError.UNKNOWN_MEMBER_ID
 
 
 def test_an_id_given_to_a_dynamic_member_is_no_static_members() -> None:
     world = World()
-    answer = world.answer("join", join(knows_member_ids=True))
-    assert isinstance(answer, JoinAnswer)
+    answer = world.answer("join", join(requires_member_id=True))
+    assert isinstance(answer, JoinResult)
     late = world.answer("join", join(member_id=answer.member_id, instance_id="i"))
     assert error_of(late) is KafkaError.UNKNOWN_MEMBER_ID
 
@@ -104,24 +104,24 @@ def test_an_id_given_to_a_dynamic_member_is_no_static_members() -> None:
 def test_a_rebalance_waits_for_those_who_were_given_an_id() -> None:
     world = World()
     stable(world, "a")
-    given = world.answer("join", join(client_id="b", knows_member_ids=True))
-    assert isinstance(given, JoinAnswer)
+    given = world.answer("join", join(client_id="b", requires_member_id=True))
+    assert isinstance(given, JoinResult)
     a = world.coordinator.describe(["g"])[0].members[0].member_id
     waiting = world.ask("join", join(member_id=a))
     assert waiting not in world.answers
-    world.ask("join", join(client_id="b", member_id=given.member_id, knows_member_ids=True))
-    joined = world.answers[waiting]
-    assert isinstance(joined, JoinAnswer)
-    assert len(joined.members) == 2
+    world.ask("join", join(client_id="b", member_id=given.member_id, requires_member_id=True))
+    join_result = world.answers[waiting]
+    assert isinstance(join_result, JoinResult)
+    assert len(join_result.members) == 2
 
 
 def test_a_newcomer_without_a_shared_protocol_does_not_keep_the_others_waiting() -> None:
     world = World()
     (a,) = stable(world, "a")
-    given = world.answer("join", join(client_id="b", knows_member_ids=True))
-    assert isinstance(given, JoinAnswer)
+    given = world.answer("join", join(client_id="b", requires_member_id=True))
+    assert isinstance(given, JoinResult)
     waiting = world.ask("join", join(member_id=a))
-    refused = join(member_id=given.member_id, protocols=(("other", b""),), knows_member_ids=True)
+    refused = join(member_id=given.member_id, protocols=(("other", b""),), requires_member_id=True)
     assert error_of(world.answer("join", refused)) is KafkaError.INCONSISTENT_GROUP_PROTOCOL
     assert waiting in world.answers
 
@@ -130,7 +130,7 @@ def test_the_sole_member_may_change_all_its_protocols() -> None:
     world = World()
     (a,) = stable(world, "a")
     answer = world.answer("join", join(member_id=a, protocols=(("other", b"x"),)))
-    assert isinstance(answer, JoinAnswer)
+    assert isinstance(answer, JoinResult)
     assert (answer.error, answer.protocol) == (KafkaError.NONE, "other")
 
 
@@ -138,16 +138,16 @@ def test_a_follower_that_lost_its_answer_gets_it_again_without_a_rebalance() -> 
     world = World()
     a, b = stable(world, "a", "b")
     answer = world.answer("join", join(member_id=b, client_id="b"))
-    assert isinstance(answer, JoinAnswer)
+    assert isinstance(answer, JoinResult)
     assert (answer.generation, answer.leader, answer.members) == (1, a, ())
-    assert world.coordinator.group_state("g") is State.STABLE
+    assert world.coordinator.group_state("g") is GroupState.STABLE
 
 
 def test_a_leader_that_joins_again_calls_a_rebalance() -> None:
     world = World()
     a, _ = stable(world, "a", "b")
     assert world.answer("join", join(member_id=a)) is None
-    assert world.coordinator.group_state("g") is State.PREPARING_REBALANCE
+    assert world.coordinator.group_state("g") is GroupState.PREPARING_REBALANCE
 
 
 def test_a_member_that_lost_its_answer_while_the_leader_decides_gets_it_again() -> None:
@@ -155,17 +155,17 @@ def test_a_member_that_lost_its_answer_while_the_leader_decides_gets_it_again() 
     tickets = [world.ask("join", join(client_id=name)) for name in "ab"]
     world.settle()
     leader = world.answers[tickets[0]]
-    assert isinstance(leader, JoinAnswer)
+    assert isinstance(leader, JoinResult)
     again = world.answer("join", join(member_id=leader.member_id, client_id="a"))
     assert again == leader
-    assert world.coordinator.group_state("g") is State.COMPLETING_REBALANCE
+    assert world.coordinator.group_state("g") is GroupState.COMPLETING_REBALANCE
 
 
 def test_a_repeated_join_takes_the_place_of_the_first() -> None:
-    world = World(GroupConfig(offsets_partitions=3))
-    answer = world.answer("join", join(knows_member_ids=True))
-    assert isinstance(answer, JoinAnswer)
-    request = join(knows_member_ids=True, member_id=answer.member_id)
+    world = World(GroupCoordinatorConfig(offsets_partitions=3))
+    answer = world.answer("join", join(requires_member_id=True))
+    assert isinstance(answer, JoinResult)
+    request = join(requires_member_id=True, member_id=answer.member_id)
     first, second = world.ask("join", request), world.ask("join", request)
     assert error_of(world.answers[first]) is KafkaError.REBALANCE_IN_PROGRESS
     world.wait(3_000)
@@ -173,15 +173,15 @@ def test_a_repeated_join_takes_the_place_of_the_first() -> None:
 
 
 def test_a_static_member_that_restarts_while_it_waits_fences_its_former_self() -> None:
-    world = World(GroupConfig(offsets_partitions=3))
+    world = World(GroupCoordinatorConfig(offsets_partitions=3))
     first = world.ask("join", join(instance_id="i"))
     second = world.ask("join", join(instance_id="i"))
     assert error_of(world.answers[first]) is KafkaError.FENCED_INSTANCE_ID
     world.wait(3_000)
-    joined = world.answers[second]
-    assert isinstance(joined, JoinAnswer)
-    assert [member.instance_id for member in joined.members] == ["i"]
-    assert joined.leader == joined.member_id
+    join_result = world.answers[second]
+    assert isinstance(join_result, JoinResult)
+    assert [member.instance_id for member in join_result.members] == ["i"]
+    assert join_result.leader == join_result.member_id
 
 
 def test_a_static_member_that_restarts_before_the_assignment_calls_everybody_again() -> None:
@@ -189,10 +189,10 @@ def test_a_static_member_that_restarts_before_the_assignment_calls_everybody_aga
     tickets = [world.ask("join", join(client_id=name, instance_id=name)) for name in "ab"]
     world.settle()
     a, b = (world.answers[ticket] for ticket in tickets)
-    assert isinstance(a, JoinAnswer)
-    assert isinstance(b, JoinAnswer)
+    assert isinstance(a, JoinResult)
+    assert isinstance(b, JoinResult)
     assert world.answer("join", join(client_id="b", instance_id="b")) is None
-    assert world.coordinator.group_state("g") is State.PREPARING_REBALANCE
+    assert world.coordinator.group_state("g") is GroupState.PREPARING_REBALANCE
 
 
 def test_a_static_member_whose_record_is_lost_is_told_and_tries_again() -> None:
@@ -201,8 +201,8 @@ def test_a_static_member_whose_record_is_lost_is_told_and_tries_again() -> None:
     ticket = world.ask("join", join(instance_id="i"))
     world.lose(KafkaError.NOT_LEADER_OR_FOLLOWER)
     assert error_of(world.answers[ticket]) is KafkaError.NOT_COORDINATOR
-    answer = world.answer("join", join(instance_id="i", may_skip_assignment=True))
-    assert isinstance(answer, JoinAnswer)
+    answer = world.answer("join", join(instance_id="i", supports_skipping_assignment=True))
+    assert isinstance(answer, JoinResult)
     assert answer.skip_assignment
     assert answer.member_id not in ids
 
@@ -212,7 +212,7 @@ def test_an_older_static_leader_is_told_that_its_former_self_leads() -> None:
     world = World()
     (before,) = stable(world, "a", instance_id="i")
     answer = world.answer("join", join(instance_id="i"))
-    assert isinstance(answer, JoinAnswer)
+    assert isinstance(answer, JoinResult)
     assert (answer.leader, answer.members, answer.skip_assignment) == (before, (), False)
 
 
@@ -221,11 +221,11 @@ def test_only_the_topics_of_a_static_member_decide_whether_its_restart_is_news()
     world = World()
     stable(world, "a", instance_id="i")
     restarted = join(instance_id="i", protocols=(("range", subscription(["t"], b"owned")),))
-    assert isinstance(world.answer("join", restarted), JoinAnswer)
-    assert world.coordinator.group_state("g") is State.STABLE
+    assert isinstance(world.answer("join", restarted), JoinResult)
+    assert world.coordinator.group_state("g") is GroupState.STABLE
     changed = join(instance_id="i", protocols=(("range", subscription(["t", "u"])),))
     answer = world.answer("join", changed)
-    assert isinstance(answer, JoinAnswer)
+    assert isinstance(answer, JoinResult)
     assert answer.generation == 2
 
 
@@ -243,7 +243,7 @@ def test_metadata_of_connect_is_opaque() -> None:
 
 
 def test_the_wait_for_newcomers_ends_with_the_rebalance_timeout() -> None:
-    world = World(GroupConfig(initial_rebalance_delay_ms=3_000, offsets_partitions=3))
+    world = World(GroupCoordinatorConfig(initial_rebalance_delay_ms=3_000, offsets_partitions=3))
     first = world.ask("join", join(rebalance_timeout_ms=7_000))
     for _ in range(3):
         world.wait(2_000)
@@ -251,15 +251,15 @@ def test_the_wait_for_newcomers_ends_with_the_rebalance_timeout() -> None:
     world.wait(999)
     assert first not in world.answers
     world.wait(1)
-    joined = world.answers[first]
-    assert isinstance(joined, JoinAnswer)
-    assert len(joined.members) == 4
+    join_result = world.answers[first]
+    assert isinstance(join_result, JoinResult)
+    assert len(join_result.members) == 4
 
 
 def test_without_a_rebalance_timeout_the_session_timeout_does_for_both() -> None:
     world = World()
     stable(world, "a", rebalance_timeout_ms=-1)
-    (member,) = world.coordinator._residence.groups["g"].members.values()
+    (member,) = world.coordinator._manager.groups["g"].members.values()
     assert member.rebalance_timeout_ms == 10_000
 
 

@@ -1,7 +1,6 @@
-"""Records on their way into `__consumer_offsets`, and what waits for them.
+"""Appends to `__consumer_offsets` that are in flight, with the callback of each.
 
-The only place where committed offsets change while running: when the records that say so have been committed, in the
-order of the log.
+After loading, committed offsets change only here: when their records have been committed, in the order of the log.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,15 +9,15 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from brokers.errors import KafkaError
-from brokers.groups import offsets
+from brokers.groups.classic_group import ClassicGroup
 from brokers.groups.effects import AppendRecords, GroupEffect
-from brokers.groups.membership import Group
-from brokers.groups.records import OffsetRecord, StoredRecord, encode
-from brokers.groups.states import State
+from brokers.groups.group_state import GroupState
+from brokers.groups.offset_commits import replay_all
+from brokers.groups.records import CoordinatorRecord, OffsetCommitRecord, encode
 from brokers.ids import Instant, TopicPartition
 
-# What a member is told of a failed append, after Kafka: find the coordinator again, or give up.
-TOLD: Mapping[KafkaError, KafkaError] = MappingProxyType(
+# The error that a client gets for a failed append, as in Kafka: it looks up the coordinator again, or gives up.
+APPEND_ERRORS: Mapping[KafkaError, KafkaError] = MappingProxyType(
     {
         KafkaError.UNKNOWN_TOPIC_OR_PARTITION: KafkaError.COORDINATOR_NOT_AVAILABLE,
         KafkaError.NOT_ENOUGH_REPLICAS: KafkaError.COORDINATOR_NOT_AVAILABLE,
@@ -31,78 +30,81 @@ TOLD: Mapping[KafkaError, KafkaError] = MappingProxyType(
     }
 )
 
-# A group's own record is no commit.
-TOLD_OF_GROUP: Mapping[KafkaError, KafkaError] = MappingProxyType(
+# A group metadata record is no offset commit.
+GROUP_APPEND_ERRORS: Mapping[KafkaError, KafkaError] = MappingProxyType(
     {KafkaError.INVALID_COMMIT_OFFSET_SIZE: KafkaError.UNKNOWN_SERVER_ERROR}
 )
 
-Then: TypeAlias = Callable[[KafkaError, Instant], list[GroupEffect]]
+AppendCallback: TypeAlias = Callable[[KafkaError, Instant], list[GroupEffect]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
-    """One append in flight. `then` hears NONE, or why it failed."""
+class PendingAppend:
+    """One append in flight. `callback` is called with NONE or with the error of the append."""
 
-    group: Group
-    records: tuple[StoredRecord, ...]
-    then: Then
+    group: ClassicGroup
+    records: tuple[CoordinatorRecord, ...]
+    callback: AppendCallback
 
 
-def nothing(error: KafkaError, now: Instant) -> list[GroupEffect]:
-    """For records that nobody waits for."""
+def no_callback(error: KafkaError, now: Instant) -> list[GroupEffect]:
+    """For records that no request waits for."""
     return []
 
 
-class Journal:
-    """Every append of the coordinator, from the effect that asks for it to its end."""
+class PendingAppends:
+    """Every append of the coordinator, from its `AppendRecords` until it is committed or has failed."""
 
     def __init__(self) -> None:
         self._last_token = 0
-        self._pending: dict[int, Pending] = {}
+        self._pending: dict[int, PendingAppend] = {}
 
     def append(
-        self, group: Group, records: Sequence[StoredRecord], then: Then = nothing
+        self,
+        group: ClassicGroup,
+        records: Sequence[CoordinatorRecord],
+        callback: AppendCallback = no_callback,
     ) -> list[GroupEffect]:
         self._last_token += 1
-        self._pending[self._last_token] = Pending(group, tuple(records), then)
+        self._pending[self._last_token] = PendingAppend(group, tuple(records), callback)
         group.appends_in_flight += 1
         encoded = tuple(encode(record) for record in records)
         return [AppendRecords(self._last_token, group.partition, encoded)]
 
-    def committed(self, token: int, now: Instant) -> tuple[Group | None, list[GroupEffect]]:
-        """The group whose records these were, None where its partition has moved away since."""
+    def committed(self, token: int, now: Instant) -> tuple[ClassicGroup | None, list[GroupEffect]]:
+        """The group of these records; None where its partition has been unloaded since."""
         pending = self._take(token)
         if pending is None:
             return None, []
         changes = []
         for record in pending.records:
-            if isinstance(record, OffsetRecord):
+            if isinstance(record, OffsetCommitRecord):
                 changes.append(record)
             else:
                 pending.group.has_record = record.image is not None
-        effects = offsets.replay_all(pending.group, changes)
-        return pending.group, effects + pending.then(KafkaError.NONE, now)
+        effects = replay_all(pending.group, changes)
+        return pending.group, effects + pending.callback(KafkaError.NONE, now)
 
     def failed(
         self, token: int, error: KafkaError, now: Instant
-    ) -> tuple[Group | None, list[GroupEffect]]:
+    ) -> tuple[ClassicGroup | None, list[GroupEffect]]:
         pending = self._take(token)
         if pending is None:
             return None, []
-        return pending.group, pending.then(TOLD.get(error, error), now)
+        return pending.group, pending.callback(APPEND_ERRORS.get(error, error), now)
 
-    def offsets_in_flight(self, group: Group) -> list[TopicPartition]:
-        """Partitions for which a commit, or a deletion, is on its way."""
+    def offsets_in_flight(self, group: ClassicGroup) -> list[TopicPartition]:
+        """Partitions whose offset commit or tombstone is in flight."""
         return [
             record.partition
             for pending in self._pending.values()
             if pending.group is group
             for record in pending.records
-            if isinstance(record, OffsetRecord)
+            if isinstance(record, OffsetCommitRecord)
         ]
 
     def abandon(self, partition: int, now: Instant) -> list[GroupEffect]:
-        """The partition has moved away: whatever becomes of these records, they are told NOT_COORDINATOR."""
+        """The partition is unloaded: the callbacks of its appends get NOT_COORDINATOR, whether committed or not."""
         tokens = [
             token
             for token, pending in self._pending.items()
@@ -113,9 +115,9 @@ class Journal:
             effects += self.failed(token, KafkaError.NOT_COORDINATOR, now)[1]
         return effects
 
-    def _take(self, token: int) -> Pending | None:
+    def _take(self, token: int) -> PendingAppend | None:
         pending = self._pending.pop(token, None)
         if pending is not None:
             pending.group.appends_in_flight -= 1
-            assert pending.group.appends_in_flight >= 0 or pending.group.state is State.DEAD
+            assert pending.group.appends_in_flight >= 0 or pending.group.state is GroupState.DEAD
         return pending

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from brokers.errors import KafkaError
-from brokers.groups.config import GroupConfig
+from brokers.groups.config import GroupCoordinatorConfig
 from brokers.groups.effects import OffsetsCommitted
-from brokers.groups.offsets import utf16_length
-from brokers.groups.requests import CommitAnswer, LinkCommitAnswer
-from brokers.groups.states import State
+from brokers.groups.group_state import GroupState
+from brokers.groups.offset_commits import utf16_length
+from brokers.groups.requests import CommitResult, LinkCommitResult
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.groups.requests import T0, T1, U0, commit, join
@@ -17,23 +17,23 @@ from tests.unit.brokers.groups.stable import stable
 
 
 def told(answer: object) -> KafkaError:
-    assert isinstance(answer, CommitAnswer)
+    assert isinstance(answer, CommitResult)
     (error,) = set(answer.errors.values())
     return error
 
 
 def preparing(world: World, member: str) -> None:
     world.ask("join", join(client_id="newcomer"))
-    assert world.coordinator.group_state("g") is State.PREPARING_REBALANCE
+    assert world.coordinator.group_state("g") is GroupState.PREPARING_REBALANCE
 
 
 def completing(world: World, member: str) -> None:
     world.ask("join", join(client_id="a", member_id=member))
-    assert world.coordinator.group_state("g") is State.COMPLETING_REBALANCE
+    assert world.coordinator.group_state("g") is GroupState.COMPLETING_REBALANCE
 
 
 def nothing(world: World, member: str) -> None:
-    assert world.coordinator.group_state("g") is State.STABLE
+    assert world.coordinator.group_state("g") is GroupState.STABLE
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_an_empty_group_takes_commits_from_outside_and_none_from_former_members(
     (member,) = stable(world, "a")
     world.wait(60_000)
     world.write_all()
-    assert world.coordinator.group_state("g") is State.EMPTY
+    assert world.coordinator.group_state("g") is GroupState.EMPTY
     former = commit(generation=1, member_id=member)
     assert told(world.answer("commit", former)) is KafkaError.UNKNOWN_MEMBER_ID
     assert told(world.answer("commit", commit())) is KafkaError.NONE
@@ -112,7 +112,7 @@ def test_metadata_comes_back_exactly_or_is_refused(metadata: str, error: KafkaEr
     world = World()
     given = commit(offsets={T0: OffsetAndMetadata(1, 2, metadata), T1: OffsetAndMetadata(3)})
     answer = world.answer("commit", given)
-    assert isinstance(answer, CommitAnswer)
+    assert isinstance(answer, CommitResult)
     assert answer.errors == {T0: error, T1: KafkaError.NONE}
     world.restart()
     stored = world.coordinator.fetch_offsets("g", [T0, T1]).offsets
@@ -131,7 +131,7 @@ def test_metadata_comes_back_exactly_or_is_refused(metadata: str, error: KafkaEr
 def test_a_record_has_room_for_32767_bytes_of_metadata_whatever_the_node_allows(
     metadata: str, error: KafkaError
 ) -> None:
-    world = World(GroupConfig(metadata_length_max=2**31 - 1, offsets_partitions=3))
+    world = World(GroupCoordinatorConfig(metadata_length_max=2**31 - 1, offsets_partitions=3))
     offset = OffsetAndMetadata(1, 2, metadata)
     assert told(world.answer("commit", commit(offsets={T0: offset}))) is error
     assert link(world, {T1: offset}) is error
@@ -144,7 +144,7 @@ def test_lengths_are_javas() -> None:
 def test_a_commit_of_nothing_appends_nothing() -> None:
     world = World()
     answer = world.answer("commit", commit(offsets={}))
-    assert answer == CommitAnswer({})
+    assert answer == CommitResult({})
     assert world.coordinator.list_groups().groups == ()
     too_long = commit(offsets={T0: OffsetAndMetadata(1, metadata="x" * 5_000)})
     assert told(world.answer("commit", too_long)) is KafkaError.OFFSET_METADATA_TOO_LARGE
@@ -208,7 +208,7 @@ def link(
     world.perform(coordinator.commit_from_link(ticket, group, offsets, world.now))
     world.write_all()
     answer = world.answers[ticket]
-    assert isinstance(answer, LinkCommitAnswer)
+    assert isinstance(answer, LinkCommitResult)
     return answer.error
 
 
@@ -233,7 +233,7 @@ def test_a_link_never_commits_over_members() -> None:
 def test_a_link_that_commits_nothing_makes_no_group() -> None:
     world = World()
     assert link(world, {}) is KafkaError.NONE
-    assert world.coordinator.group_state("g") is State.DEAD
+    assert world.coordinator.group_state("g") is GroupState.DEAD
 
 
 def test_a_link_hears_of_a_lost_write_and_of_a_missing_coordinator() -> None:
@@ -242,6 +242,6 @@ def test_a_link_hears_of_a_lost_write_and_of_a_missing_coordinator() -> None:
     effects = world.coordinator.commit_from_link(ticket, "g", {T0: OffsetAndMetadata(5)}, world.now)
     world.perform(effects)
     world.lose(KafkaError.KAFKA_STORAGE_ERROR)
-    assert world.answers[ticket] == LinkCommitAnswer(KafkaError.NOT_COORDINATOR)
+    assert world.answers[ticket] == LinkCommitResult(KafkaError.NOT_COORDINATOR)
     elsewhere = World(loaded=False)
     assert link(elsewhere, {T0: OffsetAndMetadata(5)}) is KafkaError.NOT_COORDINATOR
