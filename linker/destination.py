@@ -7,7 +7,7 @@ from typing import Final
 from brokers.effects import Changed
 from brokers.errors import Refusal
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker import holes
 from linker.config import MIB, LinkConfig, parse
 from linker.desk import Desk, Effects

@@ -18,7 +18,7 @@ from typing import Final, Protocol, TypeAlias
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, TopicPartition
-from brokers.metadata.commands.commands import SetTopicWriter
+from brokers.metadata.commands.mirror_commands import SetTopicWriter
 from linker import topics
 from linker.desk import Desk, Effects
 from linker.errors import LinkRefusal, MirrorError

@@ -16,20 +16,17 @@ from uuid import UUID
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
-    Command,
     ConfigChange,
     ConfigOperation,
     ConfigOutcome,
-    CreateMirrorTopic,
-    CreatePartitions,
-    DocumentChange,
-    Growth,
-    PutDocuments,
     ResourceType,
-    TopicOutcome,
 )
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.topic_commands import CreatePartitions, Growth, TopicOutcome
 from linker import feed
 from linker.desk import Desk, Effects
 from linker.errors import MirrorError

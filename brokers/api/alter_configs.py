@@ -8,7 +8,7 @@ from brokers.api.context import Context
 from brokers.effects import Effect
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,

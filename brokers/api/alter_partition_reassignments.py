@@ -8,8 +8,11 @@ from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
-from brokers.metadata.commands.commands import AlterReassignments
-from brokers.metadata.commands.replica_commands import PartitionOutcome, Reassignment
+from brokers.metadata.commands.replica_commands import (
+    AlterReassignments,
+    PartitionOutcome,
+    Reassignment,
+)
 from brokers.wire.messages.replication import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,

@@ -11,8 +11,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import AssignReplicas
-from brokers.metadata.commands.replica_commands import AssignedReplica
+from brokers.metadata.commands.replica_commands import AssignedReplica, AssignReplicas
 from brokers.wire.messages.broker_lifecycle import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsResponse,

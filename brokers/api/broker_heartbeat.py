@@ -8,8 +8,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.broker_commands import HeartbeatOutcome
-from brokers.metadata.commands.commands import BrokerHeartbeat
+from brokers.metadata.commands.broker_commands import BrokerHeartbeat, HeartbeatOutcome
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,

@@ -6,7 +6,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import RegisterBroker
+from brokers.metadata.commands.broker_commands import RegisterBroker
 from brokers.wire.messages.broker_lifecycle import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,

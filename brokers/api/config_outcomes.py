@@ -7,7 +7,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import AlterConfigs, ConfigOutcome
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigOutcome
 
 
 def propose(

@@ -6,7 +6,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import CreatePartitions, Growth, TopicOutcome
+from brokers.metadata.commands.topic_commands import CreatePartitions, Growth, TopicOutcome
 from brokers.wire.messages.topics import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,

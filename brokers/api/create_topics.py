@@ -8,7 +8,7 @@ from brokers.effects import Changed, Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import CreateTopics, NewTopic, TopicOutcome
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.configs.configs import ConfigSource, topic_settings
 from brokers.wire.messages.topics import (

@@ -11,7 +11,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.configs.broker_configs import BrokerSetting, broker_settings, dynamic_defaults
 from brokers.metadata.configs.config_keys import TOPIC_KEYS, ConfigKey
 from brokers.metadata.configs.configs import ConfigSource, Setting, topic_settings

@@ -14,7 +14,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.groups.offsets_partition import partition_for
 from brokers.ids import OFFSETS_TOPIC, Instant, TopicPartition
-from brokers.metadata.commands.commands import CreateTopics
+from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage
 from brokers.metadata.topics.creation import internal_topic
 from brokers.wire.messages.groups import (

@@ -10,7 +10,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import NO_PRODUCER, Instant, ProducerId, Ticket
-from brokers.metadata.commands.commands import AllocateProducerIds, ProducerIdBlock
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
 from brokers.wire.messages.producers import InitProducerIdRequest, InitProducerIdResponse
 
 KEY = 22

@@ -10,8 +10,8 @@ from brokers.api.context import Context
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
-from brokers.metadata.commands.commands import NO_ID, CreateTopics, NewTopic, TopicOutcome
+from brokers.ids import INTERNAL_TOPICS, NO_ID, Instant, TopicPartition
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
 from brokers.metadata.image.image import NO_LEADER, PartitionImage, TopicImage
 from brokers.metadata.topics.creation import internal_topic
 from brokers.metadata.topics.names import check_name

@@ -5,7 +5,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import UnregisterBroker
+from brokers.metadata.commands.broker_commands import UnregisterBroker
 from brokers.wire.messages.broker_lifecycle import (
     UnregisterBrokerRequest,
     UnregisterBrokerResponse,

@@ -8,8 +8,7 @@ from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.cluster.features import KRAFT_VERSION, UpgradeType
-from brokers.metadata.commands.broker_commands import FeatureUpdate
-from brokers.metadata.commands.commands import UpdateFeatures
+from brokers.metadata.commands.broker_commands import FeatureUpdate, UpdateFeatures
 from brokers.wire.messages.features import (
     UpdatableFeatureResult,
     UpdateFeaturesRequest,

@@ -20,12 +20,10 @@ from brokers.membership.encoding import (
     decode_outcome,
     encode_command,
 )
-from brokers.metadata.commands.commands import (
-    AllocateProducerIds,
-    Command,
-    RaiseLeaderEpochs,
-    RegisterBroker,
-)
+from brokers.metadata.commands.broker_commands import RegisterBroker
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
 from brokers.timers import Timers
 from brokers.wire.messages.forwarding import EnvelopeRequest, EnvelopeResponse
 

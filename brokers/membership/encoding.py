@@ -18,13 +18,39 @@ from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import LeaderEpoch, Offset
-from brokers.metadata.commands import commands
-from brokers.metadata.commands.broker_commands import HeartbeatOutcome
+from brokers.metadata.commands.broker_commands import (
+    BrokerHeartbeat,
+    FenceBroker,
+    HeartbeatOutcome,
+    RegisterBroker,
+    RegisterController,
+    UnregisterBroker,
+    UpdateFeatures,
+)
 from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigOutcome
+from brokers.metadata.commands.document_commands import PutDocuments
+from brokers.metadata.commands.mirror_commands import (
+    CreateMirrorTopic,
+    RaiseLeaderEpochs,
+    SetTopicWriter,
+)
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
 from brokers.metadata.commands.replica_commands import (
+    AlterPartition,
+    AlterReassignments,
     AssignedReplica,
+    AssignReplicas,
+    BalanceLeaders,
+    ElectLeaders,
     InSyncOutcome,
     PartitionOutcome,
+)
+from brokers.metadata.commands.topic_commands import (
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    TopicOutcome,
 )
 
 VERSION = 1
@@ -32,26 +58,26 @@ INT64_MAX = 2**63 - 1
 
 # What each command is answered with, beside a `Refusal`.
 RESULTS: Mapping[type, Any] = {
-    commands.CreateTopics: tuple[commands.TopicOutcome, ...],
-    commands.DeleteTopics: tuple[commands.TopicOutcome, ...],
-    commands.CreatePartitions: tuple[commands.TopicOutcome, ...],
-    commands.CreateMirrorTopic: commands.TopicOutcome,
-    commands.SetTopicWriter: Mapping[int, LeaderEpoch],
-    commands.RaiseLeaderEpochs: Mapping[int, LeaderEpoch],
-    commands.AlterConfigs: tuple[commands.ConfigOutcome, ...],
-    commands.RegisterBroker: int,
-    commands.AllocateProducerIds: commands.ProducerIdBlock,
-    commands.PutDocuments: Mapping[tuple[str, str], Offset],
-    commands.BrokerHeartbeat: HeartbeatOutcome,
-    commands.FenceBroker: types.NoneType,
-    commands.UnregisterBroker: types.NoneType,
-    commands.RegisterController: types.NoneType,
-    commands.UpdateFeatures: types.NoneType,
-    commands.AlterPartition: tuple[InSyncOutcome, ...],
-    commands.ElectLeaders: tuple[PartitionOutcome, ...],
-    commands.BalanceLeaders: int,
-    commands.AlterReassignments: tuple[PartitionOutcome, ...],
-    commands.AssignReplicas: tuple[AssignedReplica, ...],
+    CreateTopics: tuple[TopicOutcome, ...],
+    DeleteTopics: tuple[TopicOutcome, ...],
+    CreatePartitions: tuple[TopicOutcome, ...],
+    CreateMirrorTopic: TopicOutcome,
+    SetTopicWriter: Mapping[int, LeaderEpoch],
+    RaiseLeaderEpochs: Mapping[int, LeaderEpoch],
+    AlterConfigs: tuple[ConfigOutcome, ...],
+    RegisterBroker: int,
+    AllocateProducerIds: ProducerIdBlock,
+    PutDocuments: Mapping[tuple[str, str], Offset],
+    BrokerHeartbeat: HeartbeatOutcome,
+    FenceBroker: types.NoneType,
+    UnregisterBroker: types.NoneType,
+    RegisterController: types.NoneType,
+    UpdateFeatures: types.NoneType,
+    AlterPartition: tuple[InSyncOutcome, ...],
+    ElectLeaders: tuple[PartitionOutcome, ...],
+    BalanceLeaders: int,
+    AlterReassignments: tuple[PartitionOutcome, ...],
+    AssignReplicas: tuple[AssignedReplica, ...],
 }
 _COMMANDS = {command.__name__: command for command in RESULTS}
 

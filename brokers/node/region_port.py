@@ -15,7 +15,7 @@ from brokers.ids import (
     Ticket,
     TopicPartition,
 )
-from brokers.metadata.commands.commands import CreateTopics
+from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.image.image import Image
 from brokers.metadata.topics.creation import internal_topic
 from brokers.partition import mirror

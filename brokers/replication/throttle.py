@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from brokers.ids import BrokerId, Instant, TopicPartition
 from brokers.log.config import INT64_MAX
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.configs.configs import dynamic_settings
 from brokers.metadata.image.image import Image
 

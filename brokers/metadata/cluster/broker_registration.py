@@ -7,10 +7,9 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig
 from brokers.config.endpoints import DATA_LISTENER
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import Offset
+from brokers.ids import NO_ID, Offset
 from brokers.metadata.cluster.departures import leave, resume
 from brokers.metadata.commands.broker_commands import RegisterBroker
-from brokers.metadata.commands.commands import NO_ID
 from brokers.metadata.commands.decision import Decision
 from brokers.metadata.image.broker_records import registration_record
 from brokers.metadata.image.image import BrokerImage, Endpoint, FeatureRange, Image

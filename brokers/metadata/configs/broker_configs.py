@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic_core import PydanticUndefined
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.configs.config_keys import DYNAMIC_BROKER_KEYS, TOPIC_KEYS, ConfigType
 from brokers.metadata.configs.configs import (
     ConfigSource,

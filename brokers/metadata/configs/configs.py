@@ -12,7 +12,7 @@ from functools import lru_cache
 from brokers.config.broker_config import BrokerConfig
 from brokers.ids import BrokerId
 from brokers.log.config import LogConfig
-from brokers.metadata.commands.commands import Resource, ResourceType
+from brokers.metadata.commands.config_commands import Resource, ResourceType
 from brokers.metadata.configs.config_keys import TOPIC_KEYS, ConfigKey, elements
 from brokers.metadata.image.image import Image
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,

@@ -22,19 +22,16 @@ from brokers.metadata.commands.broker_commands import (
     UnregisterBroker,
     UpdateFeatures,
 )
-from brokers.metadata.commands.commands import (
-    AllocateProducerIds,
-    AlterConfigs,
-    Command,
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.config_commands import AlterConfigs
+from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.document_commands import PutDocuments
+from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
-    CreatePartitions,
-    CreateTopics,
-    DeleteTopics,
-    PutDocuments,
     RaiseLeaderEpochs,
     SetTopicWriter,
 )
-from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
 from brokers.metadata.commands.replica_commands import (
     AlterPartition,
     AlterReassignments,
@@ -42,6 +39,7 @@ from brokers.metadata.commands.replica_commands import (
     BalanceLeaders,
     ElectLeaders,
 )
+from brokers.metadata.commands.topic_commands import CreatePartitions, CreateTopics, DeleteTopics
 from brokers.metadata.controller.broker_heartbeats import Heartbeats
 from brokers.metadata.controller.config_changes import alter_configs
 from brokers.metadata.controller.documents import put_documents

@@ -2,8 +2,8 @@
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Offset
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
 from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.image.image import Image
 from brokers.wire.messages.metadata_records import DocumentRecord
 

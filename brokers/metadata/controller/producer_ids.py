@@ -2,8 +2,8 @@
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import ProducerId, Ticket
-from brokers.metadata.commands.commands import AllocateProducerIds, ProducerIdBlock
 from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
 from brokers.metadata.image.image import Image, first_producer_id
 from brokers.wire.messages.metadata_records import ProducerIdsRecord
 

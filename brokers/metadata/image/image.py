@@ -22,7 +22,7 @@ from brokers.ids import (
     ProducerId,
     TopicPartition,
 )
-from brokers.metadata.commands.commands import Resource
+from brokers.metadata.commands.config_commands import Resource
 from brokers.metadata.commands.replica_commands import RECOVERED
 
 NO_LEADER: BrokerId = -1

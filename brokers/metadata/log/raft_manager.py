@@ -21,9 +21,9 @@ from brokers.events import (
     StateSaved,
     Written,
 )
-from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset, Peer, Ticket
+from brokers.ids import NO_ID, BrokerId, Instant, LeaderEpoch, Offset, Peer, Ticket
 from brokers.metadata.cluster.broker_registration import lone_registration
-from brokers.metadata.commands.commands import NO_ID, Command
+from brokers.metadata.commands.commands import Command
 from brokers.metadata.controller.active_controller import ActiveController, Decided
 from brokers.metadata.controller.controller import Controller
 from brokers.metadata.controller.producer_ids import ProducerIds

@@ -5,7 +5,7 @@ Without this a consumer that comes before the second broker would leave every gr
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.ids import INTERNAL_TOPICS
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.image.image import Image, PartitionImage, TopicImage
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 from brokers.metadata.partitions.replica_placer import Assignment, extended

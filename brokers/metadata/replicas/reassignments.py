@@ -9,7 +9,7 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId, TopicPartition
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.commands.decision import Decision, once
 from brokers.metadata.commands.replica_commands import (
     AlterReassignments,

@@ -7,16 +7,10 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig
 from brokers.config.replica_placement import ReplicaPlacement
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import INTERNAL_TOPICS, OFFSETS_TOPIC, LeaderEpoch
-from brokers.metadata.commands.commands import (
-    DEFAULT,
-    NO_ID,
-    CreateTopics,
-    NewTopic,
-    ResourceType,
-    TopicOutcome,
-)
+from brokers.ids import INTERNAL_TOPICS, NO_ID, OFFSETS_TOPIC, LeaderEpoch
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.commands.decision import Budget, Decision, once
+from brokers.metadata.commands.topic_commands import DEFAULT, CreateTopics, NewTopic, TopicOutcome
 from brokers.metadata.configs import config_keys
 from brokers.metadata.image.image import Image, metric_name
 from brokers.metadata.partitions.new_partitions import new_partitions

@@ -3,8 +3,9 @@
 from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands.commands import NO_ID, DeleteTopics, TopicOutcome
+from brokers.ids import NO_ID
 from brokers.metadata.commands.decision import Decision, once
+from brokers.metadata.commands.topic_commands import DeleteTopics, TopicOutcome
 from brokers.metadata.image.image import Image, TopicImage
 from brokers.metadata.topics.mirrors import check_writer
 from brokers.wire.message import Message

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import INTERNAL_TOPICS, LeaderEpoch
-from brokers.metadata.commands.commands import (
-    DEFAULT,
+from brokers.metadata.commands.decision import Budget, Decision
+from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
 )
-from brokers.metadata.commands.decision import Budget, Decision
+from brokers.metadata.commands.topic_commands import DEFAULT
 from brokers.metadata.image.image import Image, TopicImage
 from brokers.metadata.image.partition_records import partition_record
 from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY

@@ -4,14 +4,9 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.config.replica_placement import ReplicaPlacement
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId
-from brokers.metadata.commands.commands import (
-    DEFAULT,
-    CreatePartitions,
-    Growth,
-    ResourceType,
-    TopicOutcome,
-)
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.commands.decision import Budget, Decision, once
+from brokers.metadata.commands.topic_commands import DEFAULT, CreatePartitions, Growth, TopicOutcome
 from brokers.metadata.image.image import Image, TopicImage
 from brokers.metadata.partitions.new_partitions import new_partitions
 from brokers.metadata.partitions.replica_placer import Assignment, crowding

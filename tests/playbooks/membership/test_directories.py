@@ -8,7 +8,7 @@ from brokers.api import assign_replicas_to_dirs, versions
 from brokers.errors import KafkaError
 from brokers.events import Listener
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.image.image import PartitionImage
 from tests.playbooks.membership.client import Client
 from tests.playbooks.membership.region import Node, Region

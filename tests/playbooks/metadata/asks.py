@@ -2,22 +2,25 @@
 
 from hypothesis import strategies as st
 
-from brokers.metadata.commands.commands import (
-    AllocateProducerIds,
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
+    ResourceType,
+)
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
+    RaiseLeaderEpochs,
+    SetTopicWriter,
+)
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
+from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
-    DocumentChange,
     Growth,
     NewTopic,
-    PutDocuments,
-    RaiseLeaderEpochs,
-    ResourceType,
-    SetTopicWriter,
 )
 
 names = st.sampled_from(["a", "b", "a.b", "a_b", "flights", "bad name", "__consumer_offsets"])

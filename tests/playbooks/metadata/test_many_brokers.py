@@ -13,25 +13,20 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from brokers.config.broker_config import from_settings
 from brokers.config.replica_placement import PromotionPolicy
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import (
-    AlterConfigs,
+from brokers.metadata.commands.broker_commands import UnregisterBroker
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
+from brokers.metadata.commands.replica_commands import (
     AlterPartition,
     AlterReassignments,
     BalanceLeaders,
-    Command,
-    ConfigChange,
-    ConfigOperation,
-    CreateTopics,
-    ElectLeaders,
-    NewTopic,
-    UnregisterBroker,
-)
-from brokers.metadata.commands.replica_commands import (
     ElectionType,
+    ElectLeaders,
     InSyncChange,
     InSyncMember,
     Reassignment,
 )
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.image import snapshot
 from brokers.metadata.image.image import NO_LEADER, Image, PartitionImage
 from brokers.metadata.image.replay import replay

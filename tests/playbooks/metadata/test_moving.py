@@ -3,7 +3,7 @@
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Ask
 from brokers.events import AskFailure
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from tests.playbooks.metadata.region import Node, Region, settings
 
 

@@ -15,7 +15,7 @@ from brokers.effects import (
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
 from brokers.ids import METADATA_PARTITION
-from brokers.metadata.commands.commands import CreateTopics, DeleteTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, DeleteTopics, NewTopic
 from brokers.metadata.controller.active_controller import Decided
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.metadata.log.outcomes import ImageChanged, MetadataReady

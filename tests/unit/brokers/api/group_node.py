@@ -12,7 +12,7 @@ from brokers.effects import Changed, Reply
 from brokers.events import Request
 from brokers.groups.effects import AppendRecords, GroupReply
 from brokers.ids import OFFSETS_TOPIC
-from brokers.metadata.commands.commands import CreateTopics
+from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
 from brokers.wire.codec import decode_response, encode_response
 from tests.playbooks.groups.world import World

@@ -7,13 +7,9 @@ from brokers.api import envelope
 from brokers.errors import KafkaError, Refusal
 from brokers.membership.encoding import decode_outcome, encode_command
 from brokers.metadata.commands.broker_commands import RegisterController
-from brokers.metadata.commands.commands import (
-    AllocateProducerIds,
-    CreateTopics,
-    NewTopic,
-    ProducerIdBlock,
-    RaiseLeaderEpochs,
-)
+from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.wire.messages.forwarding import EnvelopeRequest
 from tests.unit.brokers.api.asking import Node
 

@@ -18,12 +18,9 @@ from brokers.membership.controller_channel import (
     ControllerChannel,
 )
 from brokers.membership.encoding import Outcome, decode_command, encode_outcome
-from brokers.metadata.commands.commands import (
-    AllocateProducerIds,
-    Command,
-    DeleteTopics,
-    ProducerIdBlock,
-)
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
+from brokers.metadata.commands.topic_commands import DeleteTopics
 from brokers.timers import Timers
 from brokers.wire.messages.broker_lifecycle import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from brokers.wire.messages.forwarding import EnvelopeRequest, EnvelopeResponse

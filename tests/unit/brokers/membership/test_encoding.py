@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brokers.errors import KafkaError, Refusal
+from brokers.ids import NO_ID
 from brokers.membership.encoding import (
     INT64_MAX,
     RESULTS,
@@ -19,18 +20,11 @@ from brokers.membership.encoding import (
     encode_command,
     encode_outcome,
 )
-from brokers.metadata.commands.commands import (
-    NO_ID,
-    AllocateProducerIds,
-    Command,
-    CreateTopics,
-    DeleteTopics,
-    DocumentChange,
-    NewTopic,
-    ProducerIdBlock,
-    PutDocuments,
-    RaiseLeaderEpochs,
-)
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
+from brokers.metadata.commands.topic_commands import CreateTopics, DeleteTopics, NewTopic
 
 st.register_type_strategy(int, st.integers(-INT64_MAX - 1, INT64_MAX))
 COMMANDS = get_args(Command)

@@ -7,8 +7,9 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.broker_commands import BrokerHeartbeat, FenceBroker, RegisterBroker
-from brokers.metadata.commands.commands import Command, CreateTopics, NewTopic
+from brokers.metadata.commands.commands import Command
 from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.controller.controller import Controller
 from brokers.metadata.image.image import Image, ImageDelta, PartitionImage
 from brokers.metadata.image.replay import replay

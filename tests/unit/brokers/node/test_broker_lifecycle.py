@@ -11,9 +11,8 @@ from brokers.effects import Ask, Changed, Effect, End, KeepBrokerEpoch, RemoveSt
 from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure
 from brokers.groups.group_coordinator import GroupCoordinator
-from brokers.ids import Peer
+from brokers.ids import NO_ID, Peer
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
-from brokers.metadata.commands.commands import NO_ID
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
 from brokers.metadata.log.outcomes import MetadataEffect
 from brokers.metadata.log.raft_manager import RaftManager

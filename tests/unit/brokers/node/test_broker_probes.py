@@ -11,7 +11,7 @@ from brokers.events import Answered, AskFailure
 from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import Peer
 from brokers.membership.broker_liveness import LATE_MS, NEVER_HEARD_MS
-from brokers.metadata.commands.commands import FenceBroker
+from brokers.metadata.commands.broker_commands import FenceBroker
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.broker_probes import BrokerProbes

@@ -9,7 +9,7 @@ from brokers.metadata.commands.broker_commands import (
     HeartbeatOutcome,
     UnregisterBroker,
 )
-from brokers.metadata.commands.commands import AlterConfigs, ConfigChange, ConfigOperation
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
 from brokers.metadata.image.image import NO_LEADER
 from tests.unit.brokers.metadata.images import Region
 

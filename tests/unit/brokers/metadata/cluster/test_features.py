@@ -6,8 +6,11 @@ from uuid import UUID
 import pytest
 
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands.broker_commands import FeatureUpdate
-from brokers.metadata.commands.commands import RegisterController, UpdateFeatures
+from brokers.metadata.commands.broker_commands import (
+    FeatureUpdate,
+    RegisterController,
+    UpdateFeatures,
+)
 from tests.unit.brokers.metadata.images import Region
 
 UP, DOWN, UNSAFE = 1, 2, 3

@@ -1,7 +1,7 @@
 """What DescribeConfigs says of a broker."""
 
 from brokers.config.broker_config import from_settings
-from brokers.metadata.commands.commands import AlterConfigs, ConfigChange, ConfigOperation
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
 from brokers.metadata.configs.broker_configs import broker_settings, dynamic_defaults
 from brokers.metadata.configs.configs import ConfigSource, Setting
 from brokers.metadata.image.image import Image

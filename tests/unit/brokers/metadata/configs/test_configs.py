@@ -4,13 +4,8 @@ import pytest
 
 from brokers.config.broker_config import from_settings
 from brokers.log.config import LogConfig
-from brokers.metadata.commands.commands import (
-    AlterConfigs,
-    ConfigChange,
-    ConfigOperation,
-    CreateTopics,
-    NewTopic,
-)
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.configs.configs import (
     ConfigSource,

@@ -3,15 +3,14 @@
 import pytest
 
 from brokers.errors import KafkaError
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
     ConfigOutcome,
-    CreateMirrorTopic,
-    CreateTopics,
-    NewTopic,
 )
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from tests.unit.brokers.metadata.images import Region
 
 SET, DELETE = ConfigOperation.SET, ConfigOperation.DELETE

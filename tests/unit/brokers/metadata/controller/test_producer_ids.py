@@ -3,7 +3,7 @@
 import pytest
 
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands.commands import AllocateProducerIds, ProducerIdBlock
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
 from brokers.metadata.controller.producer_ids import BLOCK_SIZE, REGION_IDS, ProducerIds
 from brokers.metadata.image.image import first_producer_id
 from tests.unit.brokers.metadata.images import Region

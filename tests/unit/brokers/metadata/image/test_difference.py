@@ -5,16 +5,18 @@ from hypothesis import strategies as st
 
 from brokers.errors import Refusal
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
+    ResourceType,
+)
+from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
     Growth,
     NewTopic,
-    ResourceType,
 )
 from brokers.metadata.image.difference import difference
 from brokers.metadata.image.image import Image, ImageDelta

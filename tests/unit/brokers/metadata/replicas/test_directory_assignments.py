@@ -6,8 +6,12 @@ import pytest
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
-from brokers.metadata.commands.commands import AlterPartition, AssignReplicas
-from brokers.metadata.commands.replica_commands import InSyncChange, InSyncMember
+from brokers.metadata.commands.replica_commands import (
+    AlterPartition,
+    AssignReplicas,
+    InSyncChange,
+    InSyncMember,
+)
 from brokers.metadata.image.image import NO_LEADER
 from tests.unit.brokers.metadata.images import Region
 

@@ -7,8 +7,9 @@ import pytest
 
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import AlterPartition, AlterReassignments
 from brokers.metadata.commands.replica_commands import (
+    AlterPartition,
+    AlterReassignments,
     InSyncChange,
     InSyncMember,
     InSyncOutcome,

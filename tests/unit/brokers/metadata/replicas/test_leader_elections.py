@@ -7,8 +7,12 @@ import pytest
 from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import BalanceLeaders, ElectLeaders
-from brokers.metadata.commands.replica_commands import ElectionType, PartitionOutcome
+from brokers.metadata.commands.replica_commands import (
+    BalanceLeaders,
+    ElectionType,
+    ElectLeaders,
+    PartitionOutcome,
+)
 from brokers.metadata.controller.controller import Controller
 from brokers.metadata.replicas.leader_elections import BALANCED_MAX
 from tests.unit.brokers.metadata.images import Region

@@ -6,8 +6,11 @@ import pytest
 
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import AlterReassignments
-from brokers.metadata.commands.replica_commands import PartitionOutcome, Reassignment
+from brokers.metadata.commands.replica_commands import (
+    AlterReassignments,
+    PartitionOutcome,
+    Reassignment,
+)
 from brokers.metadata.image.image import PartitionImage
 from tests.unit.brokers.metadata.images import Region
 from tests.unit.brokers.metadata.replicas.test_in_sync import propose

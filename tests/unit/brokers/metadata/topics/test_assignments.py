@@ -10,8 +10,8 @@ import pytest
 from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.errors import KafkaError
 from brokers.metadata.commands.broker_commands import UnregisterBroker
-from brokers.metadata.commands.commands import (
-    CreateMirrorTopic,
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
     Growth,

@@ -3,9 +3,9 @@
 from uuid import UUID
 
 from brokers.errors import KafkaError
-from brokers.metadata.commands.commands import (
-    NO_ID,
-    CreateMirrorTopic,
+from brokers.ids import NO_ID
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.topic_commands import (
     CreateTopics,
     DeleteTopics,
     NewTopic,

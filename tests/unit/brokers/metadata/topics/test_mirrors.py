@@ -5,13 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
-    CreateTopics,
-    NewTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
 )
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from tests.unit.brokers.metadata.images import Region
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from brokers.errors import KafkaError
-from brokers.metadata.commands.commands import (
-    CreateMirrorTopic,
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
     Growth,
