@@ -26,7 +26,7 @@ from brokers.metadata.commands.config_commands import (
 )
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
-from brokers.metadata.commands.topic_commands import CreatePartitions, Growth, TopicOutcome
+from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
 from linker import feed
 from linker.desk import Desk, Effects
 from linker.errors import MirrorError
@@ -246,7 +246,7 @@ class MirrorTopic:
         if count == 0:
             command = creation(self.topic, self._owner, state, {})
         elif count < state.partition_count:
-            growth = Growth(name=self.topic, count=state.partition_count)
+            growth = NewPartitions(name=self.topic, count=state.partition_count)
             command = CreatePartitions((growth,), writer=self._owner.name)
         elif changes := self._config_changes(state):
             change = ConfigChange((ResourceType.TOPIC, self.topic), changes)

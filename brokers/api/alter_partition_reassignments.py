@@ -9,7 +9,7 @@ from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
 from brokers.metadata.commands.replica_commands import (
-    AlterReassignments,
+    AlterPartitionReassignments,
     PartitionOutcome,
     Reassignment,
 )
@@ -27,7 +27,7 @@ VERSIONS = (0, 1)
 def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     message = request.message
     assert isinstance(message, AlterPartitionReassignmentsRequest)
-    command = AlterReassignments(
+    command = AlterPartitionReassignments(
         tuple(
             Reassignment(
                 TopicPartition(topic.name, asked.partition_index),

@@ -11,7 +11,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.replica_commands import AssignedReplica, AssignReplicas
+from brokers.metadata.commands.replica_commands import AssignedReplica, AssignReplicasToDirs
 from brokers.wire.messages.broker_lifecycle import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsResponse,
@@ -38,7 +38,9 @@ def serve(context: Context, message: object, then: Then, now: Instant) -> list[E
             return then(AssignReplicasToDirsResponse(error_code=result.error), now)
         return then(_response(result), now)
 
-    command = AssignReplicas(message.broker_id, message.broker_epoch, tuple(_replicas(message)))
+    command = AssignReplicasToDirs(
+        message.broker_id, message.broker_epoch, tuple(_replicas(message))
+    )
     return context.decide(command, decided, now)
 
 

@@ -8,7 +8,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.broker_commands import BrokerHeartbeat, HeartbeatOutcome
+from brokers.metadata.commands.broker_commands import BrokerHeartbeat, BrokerHeartbeatReply
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
@@ -30,7 +30,7 @@ def serve(context: Context, message: object, then: Then, now: Instant) -> list[E
     if not context.plane.is_active:
         return then(BrokerHeartbeatResponse(error_code=KafkaError.NOT_CONTROLLER), now)
 
-    def decided(result: HeartbeatOutcome | Refusal, now: Instant) -> list[Effect]:
+    def decided(result: BrokerHeartbeatReply | Refusal, now: Instant) -> list[Effect]:
         if isinstance(result, Refusal):
             return then(BrokerHeartbeatResponse(error_code=result.error), now)
         response = BrokerHeartbeatResponse(

@@ -31,7 +31,7 @@ from brokers.membership.controller_channel import PATIENCE_MS, ControllerChannel
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.commands.commands import Command
 from brokers.metadata.image.image import Image, ImageDelta
-from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.log.effects import MetadataEffect
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.partition.replica import Replica
 from brokers.purgatory import Purgatory

@@ -6,7 +6,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.topic_commands import CreatePartitions, Growth, TopicOutcome
+from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
 from brokers.wire.messages.topics import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -40,8 +40,8 @@ def handle(context: Context, request: Request, now: Instant) -> list[Effect]:
     return context.propose(command, then, now)
 
 
-def _growth(asked: CreatePartitionsTopic) -> Growth:
+def _growth(asked: CreatePartitionsTopic) -> NewPartitions:
     assignments = None
     if asked.assignments is not None:
         assignments = tuple(tuple(item.broker_ids) for item in asked.assignments)
-    return Growth(name=asked.name, count=asked.count, assignments=assignments)
+    return NewPartitions(name=asked.name, count=asked.count, assignments=assignments)

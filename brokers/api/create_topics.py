@@ -10,7 +10,7 @@ from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
-from brokers.metadata.configs.configs import ConfigSource, topic_settings
+from brokers.metadata.configs.effective_configs import ConfigSource, topic_config_synonyms
 from brokers.wire.messages.topics import (
     CreatableTopic,
     CreatableTopicConfigs,
@@ -92,6 +92,6 @@ def _config(context: Context, topic: str, key: str, given: str | None) -> Creata
     """A setting of the new topic: as given (a validated topic is not in the image), or inherited."""
     if given is not None:
         return CreatableTopicConfigs(name=key, value=given, config_source=ConfigSource.TOPIC)
-    settings = topic_settings(context.image, context.config, topic, TOPIC_KEYS[key])
+    settings = topic_config_synonyms(context.image, context.config, topic, TOPIC_KEYS[key])
     inherited = next(item for item in settings if item.source is not ConfigSource.TOPIC)
     return CreatableTopicConfigs(name=key, value=inherited.value, config_source=inherited.source)

@@ -12,10 +12,18 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.commands.config_commands import ResourceType
-from brokers.metadata.configs.broker_configs import BrokerSetting, broker_settings, dynamic_defaults
+from brokers.metadata.configs.broker_configs import (
+    BrokerConfigEntry,
+    broker_config_entries,
+    dynamic_defaults,
+)
 from brokers.metadata.configs.config_keys import TOPIC_KEYS, ConfigKey
-from brokers.metadata.configs.configs import ConfigSource, Setting, topic_settings
-from brokers.metadata.topics.names import check_name
+from brokers.metadata.configs.effective_configs import (
+    ConfigEntry,
+    ConfigSource,
+    topic_config_synonyms,
+)
+from brokers.metadata.topics.topic_names import check_name
 from brokers.wire.messages.configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -79,13 +87,13 @@ def _of_topic(context: Context, topic: str) -> list[DescribeConfigsResourceResul
         raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {topic}")
     described = []
     for key in TOPIC_KEYS.values():
-        settings = tuple(topic_settings(context.image, context.config, topic, key))
+        settings = tuple(topic_config_synonyms(context.image, context.config, topic, key))
         if key.is_listed or settings[0].source is ConfigSource.TOPIC:
             described.append(_of_key(key, settings))
     return described
 
 
-def _of_key(key: ConfigKey, settings: Sequence[Setting]) -> DescribeConfigsResourceResult:
+def _of_key(key: ConfigKey, settings: Sequence[ConfigEntry]) -> DescribeConfigsResourceResult:
     return DescribeConfigsResourceResult(
         name=key.name,
         value=settings[0].value,
@@ -96,7 +104,7 @@ def _of_key(key: ConfigKey, settings: Sequence[Setting]) -> DescribeConfigsResou
     )
 
 
-def _synonym(setting: Setting) -> DescribeConfigsSynonym:
+def _synonym(setting: ConfigEntry) -> DescribeConfigsSynonym:
     return DescribeConfigsSynonym(name=setting.name, value=setting.value, source=setting.source)
 
 
@@ -107,11 +115,11 @@ def _of_broker(context: Context, name: str) -> list[DescribeConfigsResourceResul
     if name != str(context.config.node_id):
         because = f"broker {name} is not this one ({context.config.node_id}): ask it"
         raise Refusal(KafkaError.INVALID_REQUEST, because)
-    settings = broker_settings(context.image, context.config)
+    settings = broker_config_entries(context.image, context.config)
     return [_of_setting(setting) for setting in settings]
 
 
-def _of_setting(setting: BrokerSetting) -> DescribeConfigsResourceResult:
+def _of_setting(setting: BrokerConfigEntry) -> DescribeConfigsResourceResult:
     return DescribeConfigsResourceResult(
         name=setting.name,
         value=setting.values[0].value,

@@ -16,7 +16,7 @@ from brokers.groups.offsets_partition import partition_for
 from brokers.ids import OFFSETS_TOPIC, Instant, TopicPartition
 from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage
-from brokers.metadata.topics.creation import internal_topic
+from brokers.metadata.topics.topic_creation import internal_topic
 from brokers.wire.messages.groups import (
     Coordinator,
     FindCoordinatorRequest,

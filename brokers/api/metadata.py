@@ -13,8 +13,8 @@ from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, NO_ID, Instant, TopicPartition
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
 from brokers.metadata.image.image import NO_LEADER, PartitionImage, TopicImage
-from brokers.metadata.topics.creation import internal_topic
-from brokers.metadata.topics.names import check_name
+from brokers.metadata.topics.topic_creation import internal_topic
+from brokers.metadata.topics.topic_names import check_name
 from brokers.partition.replica import PASSING
 from brokers.security.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from brokers.wire.messages.metadata import (
@@ -195,7 +195,7 @@ def offline_replicas(context: Context, partition: TopicPartition) -> list[int]:
         if (
             broker is None
             or broker.fenced
-            or not broker.has(placed.home(broker_id))
+            or not broker.has_online_dir(placed.directory(broker_id))
             or (is_own and is_offline)
         ):
             offline.append(broker_id)

@@ -7,7 +7,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.cluster.features import KRAFT_VERSION, UpgradeType
+from brokers.metadata.cluster.feature_control import KRAFT_VERSION, UpgradeType
 from brokers.metadata.commands.broker_commands import FeatureUpdate, UpdateFeatures
 from brokers.wire.messages.features import (
     UpdatableFeatureResult,

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 from brokers.effects import Effect
-from brokers.errors import KafkaError, Refusal, told_error
+from brokers.errors import KafkaError, Refusal, error_from_code
 from brokers.events import Answered, AskFailure
 from brokers.ids import Instant, Offset, Peer
 from brokers.membership.encoding import (
@@ -225,7 +225,7 @@ class ControllerChannel:
             return self._again(errand, now)  # it was not taken
         if response.error_code:
             because = "the controller does not understand this command; upgrade all nodes"
-            return self._end(errand, Refusal(told_error(response.error_code), because), now)
+            return self._end(errand, Refusal(error_from_code(response.error_code), because), now)
         try:
             outcome = decode_outcome(type(errand.command), response.response_data or b"")
         except EncodingError as error:

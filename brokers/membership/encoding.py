@@ -20,8 +20,8 @@ from brokers.errors import KafkaError, Refusal
 from brokers.ids import LeaderEpoch, Offset
 from brokers.metadata.commands.broker_commands import (
     BrokerHeartbeat,
+    BrokerHeartbeatReply,
     FenceBroker,
-    HeartbeatOutcome,
     RegisterBroker,
     RegisterController,
     UnregisterBroker,
@@ -38,9 +38,9 @@ from brokers.metadata.commands.mirror_commands import (
 from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
 from brokers.metadata.commands.replica_commands import (
     AlterPartition,
-    AlterReassignments,
+    AlterPartitionReassignments,
     AssignedReplica,
-    AssignReplicas,
+    AssignReplicasToDirs,
     BalanceLeaders,
     ElectLeaders,
     InSyncOutcome,
@@ -68,7 +68,7 @@ RESULTS: Mapping[type, Any] = {
     RegisterBroker: int,
     AllocateProducerIds: ProducerIdBlock,
     PutDocuments: Mapping[tuple[str, str], Offset],
-    BrokerHeartbeat: HeartbeatOutcome,
+    BrokerHeartbeat: BrokerHeartbeatReply,
     FenceBroker: types.NoneType,
     UnregisterBroker: types.NoneType,
     RegisterController: types.NoneType,
@@ -76,8 +76,8 @@ RESULTS: Mapping[type, Any] = {
     AlterPartition: tuple[InSyncOutcome, ...],
     ElectLeaders: tuple[PartitionOutcome, ...],
     BalanceLeaders: int,
-    AlterReassignments: tuple[PartitionOutcome, ...],
-    AssignReplicas: tuple[AssignedReplica, ...],
+    AlterPartitionReassignments: tuple[PartitionOutcome, ...],
+    AssignReplicasToDirs: tuple[AssignedReplica, ...],
 }
 _COMMANDS = {command.__name__: command for command in RESULTS}
 

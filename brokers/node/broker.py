@@ -38,7 +38,7 @@ from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import METADATA_PARTITION, NO_ID, OFFSETS_TOPIC, Instant
 from brokers.log.checkpoints import NO_BROKER_EPOCH
 from brokers.membership.log_dirs import OwnDirectories
-from brokers.metadata.log.outcomes import MetadataEvent
+from brokers.metadata.log.effects import MetadataEvent
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.broker_lifecycle import BrokerLifecycle
 from brokers.node.broker_probes import BrokerProbes

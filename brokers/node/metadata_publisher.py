@@ -7,10 +7,9 @@ from brokers.api.context import Context
 from brokers.effects import Ask, Effect
 from brokers.events import Answered
 from brokers.ids import OFFSETS_TOPIC, Instant
-from brokers.metadata.controller.active_controller import Decided
+from brokers.metadata.controller.active_controller import CommandCompleted
 from brokers.metadata.image.image import ImageDelta
-from brokers.metadata.log.outcomes import ImageChanged as PlaneImageChanged
-from brokers.metadata.log.outcomes import MetadataEffect, MetadataReady
+from brokers.metadata.log.effects import MetadataEffect, MetadataReady, MetadataUpdated
 from brokers.node.group_log import GroupLog
 from brokers.node.replica_lifecycle import ReplicaLifecycle
 from brokers.region import ImageChanged
@@ -30,10 +29,10 @@ class MetadataPublisher:
         effects: list[Effect] = []
         for effect in planned:
             match effect:
-                case Decided(token, result):
+                case CommandCompleted(token, result):
                     then = self.context.decided.pop(token)
                     effects += self._lifecycle.when_settled(partial(then, result), now)
-                case PlaneImageChanged(delta):
+                case MetadataUpdated(delta):
                     effects += self._follow(delta, now)
                 case MetadataReady():
                     self.plane_ready = True

@@ -17,7 +17,7 @@ from brokers.ids import (
 )
 from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.image.image import Image
-from brokers.metadata.topics.creation import internal_topic
+from brokers.metadata.topics.topic_creation import internal_topic
 from brokers.partition import mirror
 from brokers.partition.replica import Replica
 from brokers.partition.standing import Standing, standings

@@ -13,7 +13,7 @@ from brokers.effects import Changed, CloseLog, Effect, OpenLog
 from brokers.ids import OFFSETS_TOPIC, Instant, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
-from brokers.metadata.configs.configs import log_config
+from brokers.metadata.configs.effective_configs import log_config
 from brokers.metadata.image.image import NO_LEADER, ImageDelta, PartitionImage, TopicImage
 from brokers.node.log_dir_assignments import LogDirAssignments
 from brokers.partition.replica import CUTTING, OPENING, Replica
@@ -130,7 +130,7 @@ class ReplicaLifecycle:
 
     def _open(self, replica: Replica, placed: PartitionImage) -> Effect:
         self._opening[replica.partition] = None
-        home = placed.home(self.context.config.node_id)
+        home = placed.directory(self.context.config.node_id)
         home = self.context.directories.preferred.get(replica.partition, home)
         return OpenLog(replica.partition, replica.topic_id, replica.config.sync, home)
 

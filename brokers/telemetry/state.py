@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from brokers.api.context import Context
 from brokers.ids import Instant, TopicPartition
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
-from brokers.metadata.configs.configs import topic_settings
+from brokers.metadata.configs.effective_configs import topic_config_synonyms
 from brokers.metadata.image.image import PartitionImage
 from brokers.partition.replica import Replica
 from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS, Changes, Counter
@@ -84,7 +84,7 @@ def _held(context: Context, replicas: list[tuple[TopicPartition, Replica]]) -> I
 
 
 def _min_isr(context: Context, topic: str) -> int:
-    in_force = next(topic_settings(context.image, context.config, topic, _MIN_ISR)).value
+    in_force = next(topic_config_synonyms(context.image, context.config, topic, _MIN_ISR)).value
     assert in_force is not None
     return int(in_force)
 

@@ -24,8 +24,8 @@ from brokers.metadata.commands.mirror_commands import (
 from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
 from brokers.metadata.commands.replica_commands import (
     AlterPartition,
-    AlterReassignments,
-    AssignReplicas,
+    AlterPartitionReassignments,
+    AssignReplicasToDirs,
     BalanceLeaders,
     ElectLeaders,
 )
@@ -35,5 +35,5 @@ Command: TypeAlias = (
     CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter
     | RaiseLeaderEpochs | AlterConfigs | AllocateProducerIds | PutDocuments
     | RegisterBroker | BrokerHeartbeat | FenceBroker | UnregisterBroker | RegisterController | UpdateFeatures
-    | AlterPartition | ElectLeaders | BalanceLeaders | AlterReassignments | AssignReplicas
+    | AlterPartition | ElectLeaders | BalanceLeaders | AlterPartitionReassignments | AssignReplicasToDirs
 )  # fmt: skip

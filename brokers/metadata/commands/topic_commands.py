@@ -55,7 +55,7 @@ class DeleteTopics:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
+class NewPartitions:
     """`count` is the new total; `assignments`, if any, the replicas of each partition added."""
 
     name: str
@@ -70,6 +70,6 @@ class CreatePartitions:
     `writer` is the link that asks: a mirror's own link may grow it, nobody else.
     """
 
-    items: tuple[Growth, ...]
+    items: tuple[NewPartitions, ...]
     validate_only: bool = False
     writer: str | None = None

@@ -19,7 +19,7 @@ from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
-    Growth,
+    NewPartitions,
     NewTopic,
 )
 
@@ -57,7 +57,9 @@ commands = st.one_of(
     st.builds(DeleteTopics, st.lists(names, max_size=2).map(tuple), st.none() | links),
     st.builds(
         CreatePartitions,
-        st.lists(st.builds(Growth, name=names, count=st.integers(0, 5)), max_size=2).map(tuple),
+        st.lists(st.builds(NewPartitions, name=names, count=st.integers(0, 5)), max_size=2).map(
+            tuple
+        ),
         writer=st.none() | links,
     ),
     st.builds(

@@ -18,8 +18,8 @@ from brokers.events import (
     Written,
 )
 from brokers.ids import METADATA_PARTITION
-from brokers.metadata.controller.active_controller import Decided
-from brokers.metadata.log.outcomes import ImageChanged
+from brokers.metadata.controller.active_controller import CommandCompleted
+from brokers.metadata.log.effects import MetadataUpdated
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.records.batch import iter_headers
 from tests.playbooks.metadata.host import NOW, STORAGE, Disk, contents
@@ -79,10 +79,10 @@ class Node:
                 self.region.answer(self, ticket, Answered(0, message))
             case Hangup(ticket):
                 self.region.answer(self, ticket, Answered(0, None, AskFailure.CLOSED))
-            case Decided():
+            case CommandCompleted():
                 assert effect.token not in self.decided, "answered twice"
                 self.decided[effect.token] = effect
-            case ImageChanged(delta):
+            case MetadataUpdated(delta):
                 self.topics -= set(delta.topics_deleted)
                 self.topics |= set(delta.topics_created)
             case Changed():

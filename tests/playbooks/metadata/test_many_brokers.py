@@ -18,7 +18,7 @@ from brokers.metadata.commands.commands import Command
 from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
 from brokers.metadata.commands.replica_commands import (
     AlterPartition,
-    AlterReassignments,
+    AlterPartitionReassignments,
     BalanceLeaders,
     ElectionType,
     ElectLeaders,
@@ -104,7 +104,7 @@ class ManyBrokers(RuleBasedStateMachine):
                 if len(self.replicas(name)) > 1:
                     self.held[name][broker_id] = 0
         self.running.add(broker_id)
-        self.region.controller.heartbeats.forget(broker_id)
+        self.region.controller.heartbeats.remove(broker_id)
         self.do_register(broker_id, -1 if previous is None else previous)
 
     def do_register(self, broker_id: int, previous_broker_epoch: int) -> None:
@@ -186,7 +186,7 @@ class ManyBrokers(RuleBasedStateMachine):
             if member in self.running:
                 self.held[name][member] = end
         min_isr = replica_rules(self.image, CONFIG, name.topic).min_isr
-        if len(was.isr) >= was.enough(min_isr) and self.running.issuperset(was.isr):
+        if len(was.isr) >= was.effective_min_isr(min_isr) and self.running.issuperset(was.isr):
             self.committed[name] = end
 
     @rule(name=names, election=st.sampled_from(ElectionType))
@@ -202,11 +202,11 @@ class ManyBrokers(RuleBasedStateMachine):
         some = st.lists(brokers, min_size=1, max_size=4, unique=True).map(tuple)
         fitting = st.sampled_from([(1, 2, 5, 6), (2, 1, 6, 5)])
         replicas = data.draw(fitting if name.topic == "watched" else some)
-        self.do(AlterReassignments((Reassignment(name, replicas),)))
+        self.do(AlterPartitionReassignments((Reassignment(name, replicas),)))
 
     @rule(name=names)
     def cancel(self, name: TopicPartition) -> None:
-        self.do(AlterReassignments((Reassignment(name, None),)))
+        self.do(AlterPartitionReassignments((Reassignment(name, None),)))
 
     @rule(topic=st.sampled_from(sorted(TOPICS)), data=st.data())
     def configure(self, topic: str, data: st.DataObject) -> None:
@@ -261,7 +261,7 @@ class ManyBrokers(RuleBasedStateMachine):
         assert to.leader_epoch - was.leader_epoch in (0, 1)
         if to.leader_epoch == was.leader_epoch:
             assert to.leader == was.leader, "one leader per leader epoch"
-        is_over = was.is_reassigned and not to.is_reassigned
+        is_over = was.is_reassigning and not to.is_reassigning
         if is_over and set(was.adding) <= set(to.replicas):
             observers = {*to.observers, *to.promoted}
             assert set(was.adding) - observers <= set(to.isr), "moved before it was copied"

@@ -13,9 +13,9 @@ from brokers.ids import METADATA_PARTITION, Instant, TopicPartition
 from brokers.log.log import Log
 from brokers.log.segments import Segment
 from brokers.metadata.commands.commands import Command
-from brokers.metadata.configs.configs import log_config
-from brokers.metadata.controller.active_controller import Decided
-from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.configs.effective_configs import log_config
+from brokers.metadata.controller.active_controller import CommandCompleted
+from brokers.metadata.log.effects import MetadataEffect
 from brokers.partition.replica import Replica
 from brokers.wire import codec
 from brokers.wire.message import Message
@@ -96,7 +96,7 @@ class Node:
         queue: deque[Any] = deque(planned)
         while queue:
             effect = queue.popleft()
-            if isinstance(effect, Decided):
+            if isinstance(effect, CommandCompleted):
                 effects += self.context.decided.pop(effect.token)(effect.result, now)
             elif isinstance(effect, STORAGE):
                 effects.append(cast(Effect, effect))

@@ -14,7 +14,7 @@ from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import NO_ID, Peer
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
-from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.log.effects import MetadataEffect
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.broker_lifecycle import QUORUM_PATIENCE_MS, BrokerLifecycle
 from brokers.region import Ready

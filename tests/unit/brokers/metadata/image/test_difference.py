@@ -15,7 +15,7 @@ from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
-    Growth,
+    NewPartitions,
     NewTopic,
 )
 from brokers.metadata.image.difference import difference
@@ -40,7 +40,7 @@ def test_a_topic_that_was_made_anew_has_gone_and_come() -> None:
     before = region.image.copy()
     region.do(DeleteTopics(("a",)))
     region.do(CreateTopics((NewTopic(name="a"),)))
-    region.do(CreatePartitions((Growth(name="b", count=3),)))
+    region.do(CreatePartitions((NewPartitions(name="b", count=3),)))
     delta = difference(before, region.image)
     assert delta.topics_deleted == delta.topics_created == ("a",)
     assert delta.topics_changed == ("b",)

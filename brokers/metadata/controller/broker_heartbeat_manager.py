@@ -11,11 +11,11 @@ from brokers.ids import BrokerId, Instant
 from brokers.metadata.commands.broker_commands import FenceBroker
 from brokers.metadata.image.image import Image
 
-LOOKS = 9  # in one session: looking often tells this node's own absence from theirs
-OVERSLEPT_MS = 250  # a look that is later than this was not just late
+CHECKS_PER_SESSION = 9  # in one session: looking often tells this node's own absence from theirs
+LATE_MS = 250  # a look that is later than this was not just late
 
 
-class Heartbeats:
+class BrokerHeartbeatManager:
     """Sessions of brokers; `watch` when this node becomes the active controller, `rest` when it no longer is."""
 
     def __init__(self, node_id: BrokerId, session_ms: int) -> None:
@@ -23,61 +23,61 @@ class Heartbeats:
         self.timed_out = 0  # sessions that silence ended, since this process began
         self._node_id = node_id
         self._session_ms = session_ms
-        self._heard: dict[BrokerId, Instant] = {}
+        self._last_contact: dict[BrokerId, Instant] = {}
 
-    def watch(self, image: Image, now: Instant) -> None:
+    def start(self, image: Image, now: Instant) -> None:
         """Everyone the region counts on has a session from now on: nobody knows when he was heard last.
 
         This node's broker has none until it registers: what the image has of it is of an earlier life.
         """
-        self._heard = {
+        self._last_contact = {
             broker.id: now
             for broker in image.brokers.values()
             if not broker.fenced and broker.id != self._node_id
         }
-        self._arm(now)
+        self._set_deadline(now)
 
-    def rest(self) -> None:
-        self._heard.clear()
+    def stop(self) -> None:
+        self._last_contact.clear()
         self.deadline = None
 
-    def heard(self, broker_id: BrokerId, now: Instant) -> None:
+    def touch(self, broker_id: BrokerId, now: Instant) -> None:
         """The broker registered, or sent a heartbeat in its present life."""
-        self._heard[broker_id] = now
+        self._last_contact[broker_id] = now
         if self.deadline is None:
-            self._arm(now)
+            self._set_deadline(now)
 
-    def forget(self, broker_id: BrokerId) -> None:
+    def remove(self, broker_id: BrokerId) -> None:
         """It was fenced or unregistered: its id may be taken at once."""
-        self._heard.pop(broker_id, None)
+        self._last_contact.pop(broker_id, None)
 
     def has_session(self, broker_id: BrokerId, now: Instant) -> bool:
-        heard_at = self._heard.get(broker_id)
-        if heard_at is None or broker_id == self._node_id:
-            return heard_at is not None
-        return now - heard_at <= self._session_ms
+        contact_at = self._last_contact.get(broker_id)
+        if contact_at is None or broker_id == self._node_id:
+            return contact_at is not None
+        return now - contact_at <= self._session_ms
 
     def on_time(self, image: Image, now: Instant) -> Sequence[FenceBroker]:
         """What to propose about brokers whose session has ended."""
         if self.deadline is None or now < self.deadline:
             return ()
-        self._forgive(now - self.deadline)
-        silent = [each for each in self._heard if not self.has_session(each, now)]
-        self.timed_out += len(silent)
-        for broker_id in silent:
-            self.forget(broker_id)
-        self._arm(now)
-        brokers = (image.brokers.get(each) for each in silent)
+        self._extend_sessions(now - self.deadline)
+        expired = [each for each in self._last_contact if not self.has_session(each, now)]
+        self.timed_out += len(expired)
+        for broker_id in expired:
+            self.remove(broker_id)
+        self._set_deadline(now)
+        brokers = (image.brokers.get(each) for each in expired)
         return [
             FenceBroker(broker.id, broker.broker_epoch)
             for broker in brokers
             if broker is not None and not broker.fenced
         ]
 
-    def _forgive(self, overslept: int) -> None:
-        if overslept > OVERSLEPT_MS:
-            self._heard = {each: at + overslept for each, at in self._heard.items()}
+    def _extend_sessions(self, late_ms: int) -> None:
+        if late_ms > LATE_MS:
+            self._last_contact = {each: at + late_ms for each, at in self._last_contact.items()}
 
-    def _arm(self, now: Instant) -> None:
-        has_others = any(broker_id != self._node_id for broker_id in self._heard)
-        self.deadline = now + max(1, self._session_ms // LOOKS) if has_others else None
+    def _set_deadline(self, now: Instant) -> None:
+        has_others = any(broker_id != self._node_id for broker_id in self._last_contact)
+        self.deadline = now + max(1, self._session_ms // CHECKS_PER_SESSION) if has_others else None

@@ -34,7 +34,7 @@ class ConfigSource(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ConfigEntry:
     """A value, the key it was set under, and who set it."""
 
     name: str
@@ -42,22 +42,22 @@ class Setting:
     source: ConfigSource
 
 
-def topic_settings(
+def topic_config_synonyms(
     image: Image, config: BrokerConfig, topic: str, key: ConfigKey
-) -> Iterator[Setting]:
+) -> Iterator[ConfigEntry]:
     """Every value that a topic's key has, strongest first: the first is the one in force."""
     own = image.config((ResourceType.TOPIC, topic)).get(key.name)
     if own is not None:
-        yield Setting(key.name, own, ConfigSource.TOPIC)
+        yield ConfigEntry(key.name, own, ConfigSource.TOPIC)
     if key.broker_key is not None:
-        yield from dynamic_settings(image, config.node_id, key.broker_key)
+        yield from dynamic_config_synonyms(image, config.node_id, key.broker_key)
         static = static_values(config).get(key.broker_key)
         if static is not None:
-            yield Setting(key.broker_key, static, ConfigSource.STATIC_BROKER)
-    yield Setting(key.broker_key or key.name, key.default, ConfigSource.DEFAULT)
+            yield ConfigEntry(key.broker_key, static, ConfigSource.STATIC_BROKER)
+    yield ConfigEntry(key.broker_key or key.name, key.default, ConfigSource.DEFAULT)
 
 
-def dynamic_settings(image: Image, node_id: BrokerId, name: str) -> Iterator[Setting]:
+def dynamic_config_synonyms(image: Image, node_id: BrokerId, name: str) -> Iterator[ConfigEntry]:
     """What was set for one broker, then for all, while they ran."""
     resources: tuple[tuple[Resource, ConfigSource], ...] = (
         ((ResourceType.BROKER, str(node_id)), ConfigSource.DYNAMIC_BROKER),
@@ -66,7 +66,7 @@ def dynamic_settings(image: Image, node_id: BrokerId, name: str) -> Iterator[Set
     for resource, source in resources:
         value = image.config(resource).get(name)
         if value is not None:
-            yield Setting(name, value, source)
+            yield ConfigEntry(name, value, source)
 
 
 @lru_cache(maxsize=64)  # one per node of a process; a simulator has many
@@ -94,7 +94,7 @@ def topic_values(image: Image, config: BrokerConfig, topic: str) -> dict[str, st
 
 def topic_value(image: Image, config: BrokerConfig, topic: str, key: ConfigKey) -> str:
     """The value in force of one key of a topic; the topic need not exist."""
-    value = next(topic_settings(image, config, topic, key)).value
+    value = next(topic_config_synonyms(image, config, topic, key)).value
     assert value is not None, key.name
     return value
 

@@ -4,13 +4,13 @@ from typing import TypeAlias
 
 from brokers.effects import Effect
 from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
-from brokers.metadata.controller.active_controller import Decided
+from brokers.metadata.controller.active_controller import CommandCompleted
 from brokers.metadata.image.image import ImageDelta
 from brokers.values import value
 
 
 @value
-class ImageChanged:
+class MetadataUpdated:
     """`plane.image` has become another. The first one lists everything there is."""
 
     delta: ImageDelta
@@ -21,5 +21,5 @@ class MetadataReady:
     """The image has all that is committed, as far as anyone has told: from now on it is worth going by."""
 
 
-MetadataEffect: TypeAlias = "Effect | Decided | ImageChanged | MetadataReady"
+MetadataEffect: TypeAlias = "Effect | CommandCompleted | MetadataUpdated | MetadataReady"
 MetadataEvent: TypeAlias = LogOpened | LogFailed | Written | RangeRead | StateSaved | StateLoaded

@@ -14,14 +14,14 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ControllerResult:
     """`records` go into one batch, so they take effect together or not at all."""
 
     records: tuple[Message, ...] = field(repr=False)
     result: object
 
 
-class Budget:
+class RecordBudget:
     """How many records one command may still produce."""
 
     def __init__(self) -> None:

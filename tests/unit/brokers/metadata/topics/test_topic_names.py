@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.image.image import Image
-from brokers.metadata.topics.names import check_name, check_name_is_free
+from brokers.metadata.topics.topic_names import check_name, check_name_is_free
 
 LEGAL = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 

@@ -9,7 +9,7 @@ from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.replica_commands import (
     AlterPartition,
-    AlterReassignments,
+    AlterPartitionReassignments,
     InSyncChange,
     InSyncMember,
     InSyncOutcome,
@@ -130,7 +130,7 @@ def test_a_leader_that_recovers_says_so_and_is_alone_until_then() -> None:
 
 def test_a_proposal_that_completes_a_move_may_cost_the_leadership() -> None:
     region = region_of_four()
-    region.do(AlterReassignments((Reassignment(TopicPartition("t", 0), (4, 3, 2)),)))
+    region.do(AlterPartitionReassignments((Reassignment(TopicPartition("t", 0), (4, 3, 2)),)))
     outcome = propose(region, 1, 2, 3, 4)
     assert outcome.error is KafkaError.NEW_LEADER_ELECTED
     now = region.partition("t")

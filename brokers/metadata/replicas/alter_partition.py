@@ -5,7 +5,7 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId
-from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.controller_result import ControllerResult
 from brokers.metadata.commands.replica_commands import (
     RECOVERED,
     RECOVERING,
@@ -19,7 +19,9 @@ from brokers.metadata.image.image import Image, PartitionImage
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 
 
-def alter_partition(config: BrokerConfig, image: Image, command: AlterPartition) -> Decision:
+def alter_partition(
+    config: BrokerConfig, image: Image, command: AlterPartition
+) -> ControllerResult:
     check_broker_epoch(image, command.broker_id, command.broker_epoch)
     changes = PartitionChanges(image, config)
     outcomes = [
@@ -27,7 +29,7 @@ def alter_partition(config: BrokerConfig, image: Image, command: AlterPartition)
         for topic_id, proposals in command.topics
         for proposal in proposals
     ]
-    return Decision(tuple(changes.records), tuple(outcomes))
+    return ControllerResult(tuple(changes.records), tuple(outcomes))
 
 
 def _decide(
@@ -75,7 +77,7 @@ def _changed(
         isr=tuple(member.broker_id for member in proposal.isr),
         recovery_state=proposal.recovery_state,
     )
-    return changes.settle(topic, proposal.partition, wanted)
+    return changes.update(topic, proposal.partition, wanted)
 
 
 def _check_epochs(was: PartitionImage, broker_id: BrokerId, proposal: InSyncChange) -> None:
@@ -112,6 +114,6 @@ def _is_ineligible(image: Image, was: PartitionImage, member: InSyncMember) -> b
     broker = image.brokers.get(member.broker_id)
     if broker is None or not broker.is_active or member.broker_id in was.observers:
         return True
-    if not broker.has(was.home(member.broker_id)):
+    if not broker.has_online_dir(was.directory(member.broker_id)):
         return True
     return member.broker_epoch not in (-1, broker.broker_epoch)

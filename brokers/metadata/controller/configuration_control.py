@@ -1,4 +1,4 @@
-"""Rules for changing configurations: of topics, and of brokers while they run."""
+"""TopicCreationContext for changing configurations: of topics, and of brokers while they run."""
 
 from collections.abc import Sequence
 
@@ -12,23 +12,23 @@ from brokers.metadata.commands.config_commands import (
     Resource,
     ResourceType,
 )
-from brokers.metadata.commands.decision import Budget, Decision, once
+from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget, once
 from brokers.metadata.configs.config_keys import (
     DYNAMIC_BROKER_KEYS,
     TOPIC_KEYS,
     ConfigKey,
     ConfigType,
+    config_error,
     elements,
-    key_problem,
     problem,
 )
-from brokers.metadata.configs.configs import topic_values
+from brokers.metadata.configs.effective_configs import topic_values
 from brokers.metadata.image.image import NO_LEADER, Image
 from brokers.metadata.image.replay import replay
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 from brokers.metadata.partitions.replica_rules import RULE_KEYS
-from brokers.metadata.topics.mirrors import check_writer, find_topic
-from brokers.metadata.topics.names import check_name
+from brokers.metadata.topics.mirror_topics import check_writer, find_topic
+from brokers.metadata.topics.topic_names import check_name
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import ConfigRecord
 
@@ -38,11 +38,11 @@ INDEPENDENT_OF_SOURCE = ("flush.messages", "index.interval.bytes", "min.insync.r
 _TOPIC = ResourceType.TOPIC
 
 
-def alter_configs(config: BrokerConfig, image: Image, command: AlterConfigs) -> Decision:
+def alter_configs(config: BrokerConfig, image: Image, command: AlterConfigs) -> ControllerResult:
     items = {item.resource: item for item in command.items}
     records: list[ConfigRecord] = []
     outcomes: list[ConfigOutcome] = []
-    budget = Budget()
+    budget = RecordBudget()
     for resource, is_repeated in once(item.resource for item in command.items):
         try:
             if is_repeated:
@@ -57,8 +57,8 @@ def alter_configs(config: BrokerConfig, image: Image, command: AlterConfigs) -> 
         records += changed
         outcomes.append(ConfigOutcome(resource=resource))
     if command.validate_only:
-        return Decision((), tuple(outcomes))
-    return Decision((*records, *_consequences(config, image, records)), tuple(outcomes))
+        return ControllerResult((), tuple(outcomes))
+    return ControllerResult((*records, *_consequences(config, image, records)), tuple(outcomes))
 
 
 def _consequences(
@@ -78,7 +78,7 @@ def _consequences(
             partition.elr or partition.observers or partition.promoted
         )
         if (concerns_all or topic.name in names) and not is_settled:
-            changes.settle(topic, index, partition)
+            changes.update(topic, index, partition)
     return changes.records
 
 
@@ -190,6 +190,6 @@ def _check_value(kind: int, owner: str, name: str, value: str) -> None:
     if kind == ResourceType.TOPIC:
         because = problem(owner, name, value)
     else:
-        because = key_problem(DYNAMIC_BROKER_KEYS[name], "", value)
+        because = config_error(DYNAMIC_BROKER_KEYS[name], "", value)
     if because:
         raise Refusal(KafkaError.INVALID_CONFIG, because)

@@ -4,7 +4,11 @@ import pytest
 
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
-from brokers.metadata.controller.producer_ids import BLOCK_SIZE, REGION_IDS, ProducerIds
+from brokers.metadata.controller.producer_id_control import (
+    BLOCK_SIZE,
+    REGION_IDS,
+    ProducerIdManager,
+)
 from brokers.metadata.image.image import first_producer_id
 from tests.unit.brokers.metadata.images import Region
 
@@ -39,7 +43,7 @@ def test_a_region_never_runs_into_the_next_ones_range() -> None:
 
 
 def test_a_block_is_used_up_in_order_and_then_needs_another() -> None:
-    ids = ProducerIds()
+    ids = ProducerIdManager()
     assert ids.take() is None
     ids.refill(ProducerIdBlock(10, 13))
     assert [ids.take() for _ in range(4)] == [10, 11, 12, None]

@@ -2,7 +2,7 @@
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import ProducerId, Ticket
-from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.controller_result import ControllerResult
 from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
 from brokers.metadata.image.image import Image, first_producer_id
 from brokers.wire.messages.metadata_records import ProducerIdsRecord
@@ -11,7 +11,7 @@ BLOCK_SIZE = 1000  # Kafka's
 REGION_IDS = 1 << 32  # a region's range; the next one belongs to another region
 
 
-def allocate_producer_ids(image: Image, command: AllocateProducerIds) -> Decision:
+def allocate_producer_ids(image: Image, command: AllocateProducerIds) -> ControllerResult:
     broker = image.brokers.get(command.broker_id)
     if broker is None:
         because = f"broker {command.broker_id} is not registered"
@@ -22,10 +22,10 @@ def allocate_producer_ids(image: Image, command: AllocateProducerIds) -> Decisio
     record = ProducerIdsRecord(
         broker_id=broker.id, broker_epoch=broker.broker_epoch, next_producer_id=block.bound
     )
-    return Decision((record,), block)
+    return ControllerResult((record,), block)
 
 
-class ProducerIds:
+class ProducerIdManager:
     """The rest of the block that this broker was given, and who waits for the next one."""
 
     def __init__(self) -> None:

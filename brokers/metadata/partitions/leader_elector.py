@@ -20,14 +20,14 @@ class Election(Enum):
     UNCLEAN = "unclean"  # rather one that may miss records than none
 
 
-class Elected(NamedTuple):
+class ElectionResult(NamedTuple):
     """`is_unclean`: it may miss records that were acknowledged."""
 
     leader: BrokerId
     is_unclean: bool = False
 
 
-class Electorate:
+class LeaderElector:
     """The brokers of a region as one decision sees them, and in which racks leaders should be."""
 
     def __init__(
@@ -68,37 +68,39 @@ class Electorate:
     def may_lead(self, partition: PartitionImage, replica: BrokerId) -> bool:
         """Whether a replica leads without a loss."""
         members = partition.isr or partition.elr
-        return replica in members and self.is_there(partition, replica)
+        return replica in members and self.is_available(partition, replica)
 
-    def is_there(self, partition: PartitionImage, replica: BrokerId) -> bool:
+    def is_available(self, partition: PartitionImage, replica: BrokerId) -> bool:
         """Whether its broker is counted on, and the directory in which it lies is not offline."""
         if replica not in self.active:
             return False
         broker = self._brokers.get(replica)
-        return broker is None or broker.has(partition.home(replica))
+        return broker is None or broker.has_online_dir(partition.directory(replica))
 
-    def elect(self, partition: PartitionImage, election: Election) -> Elected:
+    def elect(self, partition: PartitionImage, election: Election) -> ElectionResult:
         """Who leads next; `NO_LEADER` where nobody can."""
         if election is not Election.PREFERRED and self.may_lead(partition, partition.leader):
-            return Elected(partition.leader)
+            return ElectionResult(partition.leader)
         order = self.order(partition)
         best = next((each for each in order if self.may_lead(partition, each)), None)
         if best is not None:
             stays = self.may_lead(partition, partition.leader)
             if stays and not self.is_better(partition, best):
-                return Elected(partition.leader)
-            return Elected(best)
+                return ElectionResult(partition.leader)
+            return ElectionResult(best)
         return self._elect_uncleanly(partition, order, election)
 
     def _elect_uncleanly(
         self, partition: PartitionImage, order: Sequence[BrokerId], election: Election
-    ) -> Elected:
+    ) -> ElectionResult:
         is_deserted = not partition.isr and not partition.elr
         candidates: Sequence[BrokerId] = partition.last_known_elr if is_deserted else ()
         if election is Election.UNCLEAN:
             candidates = (*candidates, *order)
-        leader = next((each for each in candidates if self.is_there(partition, each)), None)
-        return Elected(NO_LEADER) if leader is None else Elected(leader, is_unclean=True)
+        leader = next((each for each in candidates if self.is_available(partition, each)), None)
+        return (
+            ElectionResult(NO_LEADER) if leader is None else ElectionResult(leader, is_unclean=True)
+        )
 
     def _rank(self, partition: PartitionImage, replica: BrokerId) -> tuple[bool, int]:
         is_observer = replica in partition.observers or replica in partition.promoted

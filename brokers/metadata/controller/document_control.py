@@ -1,8 +1,8 @@
-"""Rules for the documents that upper layers keep here: opaque, versioned, compared and set."""
+"""TopicCreationContext for the documents that upper layers keep here: opaque, versioned, compared and set."""
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Offset
-from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.controller_result import ControllerResult
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.image.image import Image
 from brokers.wire.messages.metadata_records import DocumentRecord
@@ -10,7 +10,7 @@ from brokers.wire.messages.metadata_records import DocumentRecord
 DOCUMENT_BYTES_MAX = 1 << 20  # the metadata log is in every node's memory
 
 
-def put_documents(image: Image, command: PutDocuments, next_offset: Offset) -> Decision:
+def put_documents(image: Image, command: PutDocuments, next_offset: Offset) -> ControllerResult:
     """Versions are offsets of the log, so a document that was deleted and made anew never has an old one."""
     if len({(item.kind, item.name) for item in command.items}) < len(command.items):
         raise Refusal(KafkaError.INVALID_REQUEST, "a document appears twice in one request")
@@ -23,7 +23,7 @@ def put_documents(image: Image, command: PutDocuments, next_offset: Offset) -> D
         records.append(
             DocumentRecord(kind=item.kind, name=item.name, version=version, body=item.body)
         )
-    return Decision(tuple(records), versions)
+    return ControllerResult(tuple(records), versions)
 
 
 def _check(image: Image, item: DocumentChange) -> None:

@@ -8,7 +8,9 @@ from brokers.metadata.image.image import NO_LEADER, PartitionImage
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 
 
-def leave(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool = False) -> None:
+def remove_from_isrs(
+    changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool = False
+) -> None:
     """Take a broker out of every in-sync set; others lead what it led, as far as they may.
 
     Where `is_lost` its disk may miss what it had acknowledged, so it is not eligible either (KIP-966). A partition
@@ -17,19 +19,22 @@ def leave(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool = Fal
     for topic, index, partition in changes.partitions():
         has_lost = is_lost and len(partition.replicas) > 1
         if broker_id in partition.isr or (has_lost and broker_id in partition.elr):
-            changes.settle(
-                topic, index, without(partition, broker_id), lost=(broker_id,) if has_lost else ()
+            changes.update(
+                topic,
+                index,
+                remove_from_isr(partition, broker_id),
+                lost=(broker_id,) if has_lost else (),
             )
 
 
-def hand_over(changes: PartitionChanges, broker_id: BrokerId) -> None:
+def move_leaderships(changes: PartitionChanges, broker_id: BrokerId) -> None:
     """Others lead what a broker led, as far as they may; what it follows it goes on following."""
     for topic, index, partition in changes.partitions():
         if partition.leader == broker_id:
-            changes.settle(topic, index, without(partition, broker_id))
+            changes.update(topic, index, remove_from_isr(partition, broker_id))
 
 
-def lose_directories(
+def handle_directory_failures(
     changes: PartitionChanges, broker_id: BrokerId, directories: Collection[UUID]
 ) -> None:
     """Take a broker out of the in-sync sets of what lies in these of its directories; others lead it where they may.
@@ -37,18 +42,18 @@ def lose_directories(
     What is in them may be whole: whoever was in sync stays eligible, and may lead when the directory is back.
     """
     for topic, index, partition in changes.partitions():
-        if broker_id in partition.isr and partition.home(broker_id) in directories:
-            changes.settle(topic, index, without(partition, broker_id))
+        if broker_id in partition.isr and partition.directory(broker_id) in directories:
+            changes.update(topic, index, remove_from_isr(partition, broker_id))
 
 
-def arrive(changes: PartitionChanges, broker_id: BrokerId) -> None:
+def elect_offline_partitions(changes: PartitionChanges, broker_id: BrokerId) -> None:
     """A broker is counted on again: what nobody leads may find a leader."""
     for topic, index, partition in changes.partitions():
         if partition.leader == NO_LEADER and broker_id in partition.replicas:
-            changes.settle(topic, index, partition)
+            changes.update(topic, index, partition)
 
 
-def resume(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool) -> None:
+def resume_replicas(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool) -> None:
     """A broker comes back before anybody missed it, and goes on with what nobody else could have gone on with.
 
     Each under a new leader epoch: what a crash may have torn off was of the old one, and others can tell.
@@ -58,15 +63,15 @@ def resume(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool) -> 
             continue
         if any(member != broker_id for member in (*partition.isr, *partition.elr)):
             lost = (broker_id,) if is_lost else ()
-            changes.settle(topic, index, without(partition, broker_id), lost=lost)
-        elif not changes.electorate.is_there(partition, broker_id):
-            changes.settle(topic, index, without(partition, broker_id))
+            changes.update(topic, index, remove_from_isr(partition, broker_id), lost=lost)
+        elif not changes.elector.is_available(partition, broker_id):
+            changes.update(topic, index, remove_from_isr(partition, broker_id))
         elif partition.leader == broker_id:
-            changes.lead_anew(topic, index)
+            changes.bump_leader_epoch(topic, index)
         else:
-            changes.settle(topic, index, partition)
+            changes.update(topic, index, partition)
 
 
-def without(partition: PartitionImage, broker_id: BrokerId) -> PartitionImage:
+def remove_from_isr(partition: PartitionImage, broker_id: BrokerId) -> PartitionImage:
     """The partition with the broker out of its in-sync set."""
     return partition._replace(isr=tuple(each for each in partition.isr if each != broker_id))

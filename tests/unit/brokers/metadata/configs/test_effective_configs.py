@@ -7,13 +7,13 @@ from brokers.log.config import LogConfig
 from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
-from brokers.metadata.configs.configs import (
+from brokers.metadata.configs.effective_configs import (
+    ConfigEntry,
     ConfigSource,
-    Setting,
     log_config,
     static_values,
     text,
-    topic_settings,
+    topic_config_synonyms,
     topic_values,
 )
 from brokers.metadata.image.image import Image
@@ -35,18 +35,18 @@ def test_the_chain_of_values_strongest_first() -> None:
     region.do(CreateTopics((NewTopic(name="t", configs={"retention.ms": "1"}),)))
     put(region, 4, "1", log_retention_ms="2")
     put(region, 4, "", log_retention_ms="3")
-    assert list(topic_settings(region.image, config, "t", KEY)) == [
-        Setting("retention.ms", "1", ConfigSource.TOPIC),
-        Setting("log.retention.ms", "2", ConfigSource.DYNAMIC_BROKER),
-        Setting("log.retention.ms", "3", ConfigSource.DYNAMIC_DEFAULT_BROKER),
-        Setting("log.retention.ms", "4", ConfigSource.STATIC_BROKER),
-        Setting("log.retention.ms", "604800000", ConfigSource.DEFAULT),
+    assert list(topic_config_synonyms(region.image, config, "t", KEY)) == [
+        ConfigEntry("retention.ms", "1", ConfigSource.TOPIC),
+        ConfigEntry("log.retention.ms", "2", ConfigSource.DYNAMIC_BROKER),
+        ConfigEntry("log.retention.ms", "3", ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        ConfigEntry("log.retention.ms", "4", ConfigSource.STATIC_BROKER),
+        ConfigEntry("log.retention.ms", "604800000", ConfigSource.DEFAULT),
     ]
 
 
 def test_without_any_setting_there_is_the_default_alone() -> None:
-    settings = list(topic_settings(Image("r"), NODE, "t", KEY))
-    assert settings == [Setting("log.retention.ms", "604800000", ConfigSource.DEFAULT)]
+    settings = list(topic_config_synonyms(Image("r"), NODE, "t", KEY))
+    assert settings == [ConfigEntry("log.retention.ms", "604800000", ConfigSource.DEFAULT)]
     values = topic_values(Image("r"), NODE, "t")
     assert values == {name: key.default for name, key in TOPIC_KEYS.items()}
 

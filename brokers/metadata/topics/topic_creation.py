@@ -1,4 +1,4 @@
-"""Rules for creating topics."""
+"""TopicCreationContext for creating topics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from brokers.config.replica_placement import ReplicaPlacement
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import INTERNAL_TOPICS, NO_ID, OFFSETS_TOPIC, LeaderEpoch
 from brokers.metadata.commands.config_commands import ResourceType
-from brokers.metadata.commands.decision import Budget, Decision, once
+from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget, once
 from brokers.metadata.commands.topic_commands import DEFAULT, CreateTopics, NewTopic, TopicOutcome
 from brokers.metadata.configs import config_keys
 from brokers.metadata.image.image import Image, metric_name
@@ -23,7 +23,7 @@ from brokers.metadata.topics.assignments import (
     placement_of,
     with_roles,
 )
-from brokers.metadata.topics.names import check_name_is_free
+from brokers.metadata.topics.topic_names import check_name_is_free
 from brokers.ports import Rng
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import (
@@ -35,7 +35,7 @@ _RESERVED_IDS = (NO_ID, UUID(int=1))  # "no id", and that of the metadata log
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class TopicCreationContext:
     """What creation needs besides the image."""
 
     config: BrokerConfig
@@ -50,11 +50,13 @@ def internal_topic(name: str, config: BrokerConfig) -> NewTopic:
     return NewTopic(name=name, partition_count=count, configs=configs)
 
 
-def create_topics(rules: Rules, image: Image, command: CreateTopics) -> Decision:
+def create_topics(
+    rules: TopicCreationContext, image: Image, command: CreateTopics
+) -> ControllerResult:
     items = {item.name: item for item in command.items}
     records: list[Message] = []
     outcomes: list[TopicOutcome] = []
-    budget, taken = Budget(), dict(image.topic_names_by_metric)
+    budget, taken = RecordBudget(), dict(image.topic_names_by_metric)
     for name, is_repeated in once(item.name for item in command.items):
         try:
             if is_repeated:
@@ -69,7 +71,7 @@ def create_topics(rules: Rules, image: Image, command: CreateTopics) -> Decision
         taken[metric_name(name)] = name
         records += made
         outcomes.append(outcome)
-    return Decision(() if command.validate_only else tuple(records), tuple(outcomes))
+    return ControllerResult(() if command.validate_only else tuple(records), tuple(outcomes))
 
 
 def check_configs(topic: str, configs: Mapping[str, str | None]) -> dict[str, str]:
@@ -89,7 +91,7 @@ def new_topic_id(rng: Rng) -> UUID:
 
 
 def _create(
-    rules: Rules, image: Image, item: NewTopic, budget: Budget
+    rules: TopicCreationContext, image: Image, item: NewTopic, budget: RecordBudget
 ) -> tuple[list[Message], TopicOutcome]:
     configs = _configs(rules.config, item)
     placement = placement_of(configs)
@@ -112,7 +114,7 @@ def _create(
 
 
 def made(
-    rules: Rules,
+    rules: TopicCreationContext,
     image: Image,
     name: str,
     assignments: list[Assignment],
@@ -157,7 +159,7 @@ def _partition_count(config: BrokerConfig, item: NewTopic) -> int:
 
 
 def _manual_assignments(
-    image: Image, item: NewTopic, placement: ReplicaPlacement | None, budget: Budget
+    image: Image, item: NewTopic, placement: ReplicaPlacement | None, budget: RecordBudget
 ) -> list[Assignment]:
     if item.partition_count != DEFAULT or item.replication_factor != DEFAULT:
         because = "with an assignment, the partition count and the replication factor must be -1"

@@ -8,7 +8,7 @@ from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
 from brokers.ids import NO_ID
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
-from brokers.metadata.topics.creation import internal_topic, new_topic_id
+from brokers.metadata.topics.topic_creation import internal_topic, new_topic_id
 from tests.unit.brokers.metadata.images import NODE, Region
 
 

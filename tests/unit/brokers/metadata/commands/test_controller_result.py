@@ -3,11 +3,11 @@
 import pytest
 
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands.decision import RECORDS_MAX, Budget, once
+from brokers.metadata.commands.controller_result import RECORDS_MAX, RecordBudget, once
 
 
 def test_a_budget_is_shared_and_a_refused_part_takes_nothing() -> None:
-    budget = Budget()
+    budget = RecordBudget()
     budget.take(RECORDS_MAX - 1)
     with pytest.raises(Refusal) as refused:
         budget.take(2)

@@ -1,25 +1,32 @@
-"""Rules for adding partitions to a topic."""
+"""TopicCreationContext for adding partitions to a topic."""
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.config.replica_placement import ReplicaPlacement
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId
 from brokers.metadata.commands.config_commands import ResourceType
-from brokers.metadata.commands.decision import Budget, Decision, once
-from brokers.metadata.commands.topic_commands import DEFAULT, CreatePartitions, Growth, TopicOutcome
+from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget, once
+from brokers.metadata.commands.topic_commands import (
+    DEFAULT,
+    CreatePartitions,
+    NewPartitions,
+    TopicOutcome,
+)
 from brokers.metadata.image.image import Image, TopicImage
 from brokers.metadata.partitions.new_partitions import new_partitions
 from brokers.metadata.partitions.replica_placer import Assignment, crowding
 from brokers.metadata.topics.assignments import assign, check_assignment, placement_of, with_roles
-from brokers.metadata.topics.mirrors import check_writer, find_topic
+from brokers.metadata.topics.mirror_topics import check_writer, find_topic
 from brokers.wire.message import Message
 
 
-def create_partitions(config: BrokerConfig, image: Image, command: CreatePartitions) -> Decision:
+def create_partitions(
+    config: BrokerConfig, image: Image, command: CreatePartitions
+) -> ControllerResult:
     items = {item.name: item for item in command.items}
     records: list[Message] = []
     outcomes: list[TopicOutcome] = []
-    budget = Budget()
+    budget = RecordBudget()
     for name, is_repeated in once(item.name for item in command.items):
         try:
             if is_repeated:
@@ -43,11 +50,15 @@ def create_partitions(config: BrokerConfig, image: Image, command: CreatePartiti
                     warning=crowding(image, added),
                 )
             )
-    return Decision(() if command.validate_only else tuple(records), tuple(outcomes))
+    return ControllerResult(() if command.validate_only else tuple(records), tuple(outcomes))
 
 
 def _added(
-    config: BrokerConfig, image: Image, topic: TopicImage, growth: Growth, budget: Budget
+    config: BrokerConfig,
+    image: Image,
+    topic: TopicImage,
+    growth: NewPartitions,
+    budget: RecordBudget,
 ) -> list[Assignment]:
     have = len(topic.partitions)
     if growth.count <= have:

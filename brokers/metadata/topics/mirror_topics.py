@@ -1,10 +1,10 @@
-"""Rules for topics that a link writes, and for handing the pen over (promise P4)."""
+"""TopicCreationContext for topics that a link writes, and for handing the pen over (promise P4)."""
 
 from collections.abc import Mapping
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import INTERNAL_TOPICS, LeaderEpoch
-from brokers.metadata.commands.decision import Budget, Decision
+from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget
 from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
@@ -15,8 +15,8 @@ from brokers.metadata.image.image import Image, TopicImage
 from brokers.metadata.image.partition_records import partition_record
 from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY
 from brokers.metadata.topics.assignments import assign, default_placement, placement_of
-from brokers.metadata.topics.creation import Rules, check_configs, made
-from brokers.metadata.topics.names import check_name_is_free
+from brokers.metadata.topics.topic_creation import TopicCreationContext, check_configs, made
+from brokers.metadata.topics.topic_names import check_name_is_free
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import TopicWriterRecord
 
@@ -35,14 +35,16 @@ def check_writer(topic: TopicImage, writer: str | None) -> None:
     raise Refusal(KafkaError.POLICY_VIOLATION, because)
 
 
-def create_mirror_topic(rules: Rules, image: Image, command: CreateMirrorTopic) -> Decision:
+def create_mirror_topic(
+    rules: TopicCreationContext, image: Image, command: CreateMirrorTopic
+) -> ControllerResult:
     name, count = command.name, command.partition_count
     check_name_is_free(image, image.topic_names_by_metric, name)
     _check_not_internal(name)
     if count < 1:
         raise Refusal(KafkaError.INVALID_PARTITIONS, f"{count} partitions; a topic has at least 1")
     configs = check_configs(name, dict(command.configs))
-    Budget().take(2 + len(configs) + count)
+    RecordBudget().take(2 + len(configs) + count)
     placement = default_placement(rules.config, name)
     if placement and PLACEMENT_KEY not in configs:
         configs[PLACEMENT_KEY] = placement
@@ -56,7 +58,7 @@ def create_mirror_topic(rules: Rules, image: Image, command: CreateMirrorTopic) 
     )
     records, outcome = made(rules, image, name, assignments, configs, command.leader_epochs)
     writer = TopicWriterRecord(topic_id=outcome.topic_id, writer=command.writer)
-    return Decision((*records, writer), outcome)
+    return ControllerResult((*records, writer), outcome)
 
 
 def _check_not_internal(name: str) -> None:
@@ -66,7 +68,7 @@ def _check_not_internal(name: str) -> None:
         )
 
 
-def set_topic_writer(image: Image, command: SetTopicWriter) -> Decision:
+def set_topic_writer(image: Image, command: SetTopicWriter) -> ControllerResult:
     topic = find_topic(image, command.topic)
     check_writer(topic, command.expected_writer)
     _check_not_internal(topic.name)
@@ -77,17 +79,17 @@ def set_topic_writer(image: Image, command: SetTopicWriter) -> Decision:
     }
     records, epochs = _raise(topic, wanted)
     pen = TopicWriterRecord(topic_id=topic.id, writer=command.writer)
-    return Decision((pen, *records), epochs)
+    return ControllerResult((pen, *records), epochs)
 
 
-def raise_leader_epochs(image: Image, command: RaiseLeaderEpochs) -> Decision:
+def raise_leader_epochs(image: Image, command: RaiseLeaderEpochs) -> ControllerResult:
     topic = find_topic(image, command.topic)
     unknown = [index for index in command.leader_epochs if not 0 <= index < len(topic.partitions)]
     if unknown:
         because = f"{topic.name} has no partition {unknown[0]}"
         raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, because)
     records, epochs = _raise(topic, command.leader_epochs)
-    return Decision(tuple(records), epochs)
+    return ControllerResult(tuple(records), epochs)
 
 
 def find_topic(image: Image, name: str) -> TopicImage:

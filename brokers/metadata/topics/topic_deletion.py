@@ -1,18 +1,18 @@
-"""Rules for deleting topics."""
+"""TopicCreationContext for deleting topics."""
 
 from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import NO_ID
-from brokers.metadata.commands.decision import Decision, once
+from brokers.metadata.commands.controller_result import ControllerResult, once
 from brokers.metadata.commands.topic_commands import DeleteTopics, TopicOutcome
 from brokers.metadata.image.image import Image, TopicImage
-from brokers.metadata.topics.mirrors import check_writer
+from brokers.metadata.topics.mirror_topics import check_writer
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import RemoveTopicRecord
 
 
-def delete_topics(image: Image, command: DeleteTopics) -> Decision:
+def delete_topics(image: Image, command: DeleteTopics) -> ControllerResult:
     records: list[Message] = []
     outcomes: list[TopicOutcome] = []
     gone: set[UUID] = set()
@@ -35,7 +35,7 @@ def delete_topics(image: Image, command: DeleteTopics) -> Decision:
         gone.add(topic.id)
         records.append(RemoveTopicRecord(topic_id=topic.id))
         outcomes.append(TopicOutcome(name=name, topic_id=topic_id))
-    return Decision(tuple(records), tuple(outcomes))
+    return ControllerResult(tuple(records), tuple(outcomes))
 
 
 def _find(image: Image, named: str | UUID) -> TopicImage:

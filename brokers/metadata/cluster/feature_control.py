@@ -6,7 +6,7 @@ from enum import IntEnum
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.cluster.broker_registration import FEATURES
 from brokers.metadata.commands.broker_commands import FeatureUpdate, UpdateFeatures
-from brokers.metadata.commands.decision import Decision, once
+from brokers.metadata.commands.controller_result import ControllerResult, once
 from brokers.metadata.image.image import BrokerImage, ControllerImage, Image
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import FeatureLevelRecord
@@ -22,7 +22,7 @@ class UpgradeType(IntEnum):
     UNSAFE_DOWNGRADE = 3
 
 
-def update_features(image: Image, command: UpdateFeatures) -> Decision:
+def update_features(image: Image, command: UpdateFeatures) -> ControllerResult:
     items = {item.name: item for item in command.items}
     records: list[Message] = []
     for name, is_repeated in once(item.name for item in command.items):
@@ -32,7 +32,7 @@ def update_features(image: Image, command: UpdateFeatures) -> Decision:
         _check(image, item)
         if item.level != image.features.get(name, 0):
             records.append(FeatureLevelRecord(name=name, feature_level=item.level))
-    return Decision(() if command.validate_only else tuple(records), None)
+    return ControllerResult(() if command.validate_only else tuple(records), None)
 
 
 def _check(image: Image, item: FeatureUpdate) -> None:

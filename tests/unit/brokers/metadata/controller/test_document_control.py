@@ -4,7 +4,7 @@ import pytest
 
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
-from brokers.metadata.controller.documents import DOCUMENT_BYTES_MAX
+from brokers.metadata.controller.document_control import DOCUMENT_BYTES_MAX
 from tests.unit.brokers.metadata.images import Region
 
 
