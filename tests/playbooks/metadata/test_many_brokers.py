@@ -6,12 +6,14 @@ Beside the image a ghost of the logs is kept: how much each replica holds, and h
 import json
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from brokers.config.broker_config import from_settings
 from brokers.config.replica_placement import PromotionPolicy
+from brokers.errors import Refusal
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.broker_commands import UnregisterBroker
 from brokers.metadata.commands.commands import Command
@@ -233,9 +235,16 @@ class ManyBrokers(RuleBasedStateMachine):
     @rule(broker_id=brokers)
     @precondition(lambda self: len(self.running) > 3)
     def unregister(self, broker_id: int) -> None:
-        if broker_id in self.image.brokers:
-            self.running.discard(broker_id)
-            self.do(UnregisterBroker(broker_id))
+        """CONFIG is that of a lone node: while no other broker is active its own cannot be unregistered."""
+        if broker_id not in self.image.brokers:
+            return
+        others = (each for each in self.image.brokers.values() if each.id != broker_id)
+        if broker_id == CONFIG.node_id and not any(each.is_active for each in others):
+            with pytest.raises(Refusal, match="is the whole region"):
+                self.do(UnregisterBroker(broker_id))
+            return
+        self.running.discard(broker_id)
+        self.do(UnregisterBroker(broker_id))
 
     # --- what must hold ---
 
