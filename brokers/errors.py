@@ -141,7 +141,7 @@ class KafkaError(IntEnum):
     GROUP_DELETION_FAILED = 134
 
 
-def told_error(code: int) -> KafkaError:
+def error_from_code(code: int) -> KafkaError:
     """What another node answered with; UNKNOWN_SERVER_ERROR, as in Kafka, where only a newer release knows the code."""
     return KafkaError(code) if code in _CODES else KafkaError.UNKNOWN_SERVER_ERROR
 

@@ -16,6 +16,7 @@ Buffers: TypeAlias = Sequence[Buffer]
 NO_PARTITION_LEADER_EPOCH: LeaderEpoch = -1
 NO_PRODUCER: ProducerId = -1
 NO_BROKER_EPOCH = -1  # of a broker that was never registered
+NO_ID = UUID(int=0)  # Kafka's Uuid.ZERO_UUID
 # Log directories that name no disk (KIP-858): the broker knows which it is; none was chosen yet; it is offline.
 MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = UUID(int=0), UUID(int=1), UUID(int=2)
 UNNAMED_DIRECTORIES = frozenset((MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY))

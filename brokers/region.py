@@ -158,7 +158,7 @@ class ImageChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetsCommitted:
+class GroupOffsetsChanged:
     """A group's committed offsets changed; an offset of None is a deleted one (after `Watch`)."""
 
     group: str
@@ -172,7 +172,7 @@ class Ready:
 
 RegionEffect: TypeAlias = (
     Placed | PlaceRefused | HighWatermarkRead | Proposed | OffsetsPlaced | PartitionAdvanced
-    | ImageChanged | OffsetsCommitted | Ready
+    | ImageChanged | GroupOffsetsChanged | Ready
 )  # fmt: skip
 
 # --- queries ---

@@ -10,9 +10,9 @@ from brokers.events import TimeReached
 from brokers.ids import Instant
 from brokers.ports import Rng
 from brokers.region import (
+    GroupOffsetsChanged,
     HighWatermarkRead,
     ImageChanged,
-    OffsetsCommitted,
     OffsetsPlaced,
     PartitionAdvanced,
     Placed,
@@ -68,7 +68,7 @@ class Linker:
         """Same events at the same instants give the same effects."""
         match event:
             case (
-                PartitionAdvanced() | ImageChanged() | OffsetsCommitted()
+                PartitionAdvanced() | ImageChanged() | GroupOffsetsChanged()
             ):  # the most frequent first
                 return self._on_region(event, now)
             case Placed() | PlaceRefused() | HighWatermarkRead() | Proposed() | OffsetsPlaced():
@@ -202,7 +202,7 @@ class Linker:
         return []
 
     def _on_region(
-        self, event: PartitionAdvanced | ImageChanged | OffsetsCommitted, now: Instant
+        self, event: PartitionAdvanced | ImageChanged | GroupOffsetsChanged, now: Instant
     ) -> Effects:
         effects: Effects = []
         if not self._ready:

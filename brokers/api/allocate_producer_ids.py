@@ -6,7 +6,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import AllocateProducerIds, ProducerIdBlock
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds, ProducerIdBlock
 from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (

@@ -12,8 +12,12 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import AlterPartition
-from brokers.metadata.commands.replica_commands import InSyncChange, InSyncMember, InSyncOutcome
+from brokers.metadata.commands.replica_commands import (
+    AlterPartition,
+    InSyncChange,
+    InSyncMember,
+    InSyncOutcome,
+)
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.replication import (
     AlterPartitionRequest,

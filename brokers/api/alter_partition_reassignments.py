@@ -9,8 +9,11 @@ from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
-from brokers.metadata.commands.commands import AlterReassignments
-from brokers.metadata.commands.replica_commands import PartitionOutcome, Reassignment
+from brokers.metadata.commands.replica_commands import (
+    AlterPartitionReassignments,
+    PartitionOutcome,
+    Reassignment,
+)
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.replication import (
     AlterPartitionReassignmentsRequest,
@@ -32,7 +35,7 @@ class AlterPartitionReassignmentsHandler:
     def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
         message = request.message
         assert isinstance(message, AlterPartitionReassignmentsRequest)
-        command = AlterReassignments(
+        command = AlterPartitionReassignments(
             tuple(
                 Reassignment(
                     TopicPartition(topic.name, asked.partition_index),

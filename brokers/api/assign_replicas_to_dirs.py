@@ -12,8 +12,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import AssignReplicas
-from brokers.metadata.commands.replica_commands import AssignedReplica
+from brokers.metadata.commands.replica_commands import AssignedReplica, AssignReplicasToDirs
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     AssignReplicasToDirsRequest,
@@ -46,7 +45,9 @@ class AssignReplicasToDirsHandler:
                 return then(AssignReplicasToDirsResponse(error_code=result.error), now)
             return then(_response(result), now)
 
-        command = AssignReplicas(message.broker_id, message.broker_epoch, tuple(_replicas(message)))
+        command = AssignReplicasToDirs(
+            message.broker_id, message.broker_epoch, tuple(_replicas(message))
+        )
         return self._controller.decide(command, decided, now)
 
 

@@ -9,8 +9,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.broker_commands import HeartbeatOutcome
-from brokers.metadata.commands.commands import BrokerHeartbeat
+from brokers.metadata.commands.broker_commands import BrokerHeartbeat, BrokerHeartbeatReply
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
@@ -39,7 +38,7 @@ class BrokerHeartbeatHandler:
         if not self._controller.is_active:
             return then(BrokerHeartbeatResponse(error_code=KafkaError.NOT_CONTROLLER), now)
 
-        def decided(result: HeartbeatOutcome | Refusal, now: Instant) -> list[Effect]:
+        def decided(result: BrokerHeartbeatReply | Refusal, now: Instant) -> list[Effect]:
             if isinstance(result, Refusal):
                 return then(BrokerHeartbeatResponse(error_code=result.error), now)
             response = BrokerHeartbeatResponse(

@@ -7,7 +7,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import RegisterBroker
+from brokers.metadata.commands.broker_commands import RegisterBroker
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     BrokerRegistrationRequest,

@@ -7,7 +7,7 @@ from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import AlterConfigs, ConfigOutcome, Resource
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigOutcome, Resource
 from brokers.wire.message import Message
 
 

@@ -9,7 +9,7 @@ from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import CreatePartitions, Growth, TopicOutcome
+from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.topics import (
     CreatePartitionsRequest,
@@ -59,8 +59,8 @@ def _response(outcomes: Iterable[TopicOutcome]) -> CreatePartitionsResponse:
     )
 
 
-def _growth(asked: CreatePartitionsTopic) -> Growth:
+def _growth(asked: CreatePartitionsTopic) -> NewPartitions:
     assignments = None
     if asked.assignments is not None:
         assignments = tuple(tuple(item.broker_ids) for item in asked.assignments)
-    return Growth(name=asked.name, count=asked.count, assignments=assignments)
+    return NewPartitions(name=asked.name, count=asked.count, assignments=assignments)

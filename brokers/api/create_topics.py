@@ -10,9 +10,9 @@ from brokers.effects import Changed, Effect
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import CreateTopics, TopicOutcome
+from brokers.metadata.commands.topic_commands import CreateTopics, TopicOutcome
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
-from brokers.metadata.configs.configs import ConfigSource, topic_settings
+from brokers.metadata.configs.effective_configs import ConfigSource, topic_config_synonyms
 from brokers.metadata.requests.topics import CREATE_TOPICS
 from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.api_keys import ApiKey
@@ -67,7 +67,7 @@ class CreateTopicsHandler:
         """A setting of the new topic: as given (a validated topic is not in the image), or inherited."""
         if given is not None:
             return CreatableTopicConfigs(name=key, value=given, config_source=ConfigSource.TOPIC)
-        settings = topic_settings(self._metadata.image, self._config, topic, TOPIC_KEYS[key])
+        settings = topic_config_synonyms(self._metadata.image, self._config, topic, TOPIC_KEYS[key])
         inherited = next(item for item in settings if item.source is not ConfigSource.TOPIC)
         return CreatableTopicConfigs(
             name=key, value=inherited.value, config_source=inherited.source

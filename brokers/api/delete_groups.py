@@ -3,7 +3,7 @@
 from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.events import Request
-from brokers.groups.requests import DeleteGroupsAnswer
+from brokers.groups.requests import DeleteGroupsResult
 from brokers.ids import Instant
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_admin import (
@@ -30,7 +30,7 @@ class DeleteGroupsHandler:
         return self._groups.run(deleting, now)
 
 
-def _response(answer: DeleteGroupsAnswer) -> DeleteGroupsResponse:
+def _response(answer: DeleteGroupsResult) -> DeleteGroupsResponse:
     return DeleteGroupsResponse(
         results=[
             DeletableGroupResult(group_id=group, error_code=error)

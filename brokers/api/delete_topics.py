@@ -7,8 +7,8 @@ from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.ids import Instant
-from brokers.metadata.commands.commands import NO_ID, DeleteTopics, TopicOutcome
+from brokers.ids import NO_ID, Instant
+from brokers.metadata.commands.topic_commands import DeleteTopics, TopicOutcome
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.topics import (
     DeletableTopicResult,

@@ -11,11 +11,19 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import ResourceType
-from brokers.metadata.configs.broker_configs import BrokerSetting, broker_settings, dynamic_defaults
+from brokers.metadata.commands.config_commands import ResourceType
+from brokers.metadata.configs.broker_configs import (
+    BrokerConfigEntry,
+    broker_config_entries,
+    dynamic_defaults,
+)
 from brokers.metadata.configs.config_keys import TOPIC_KEYS, ConfigKey
-from brokers.metadata.configs.configs import ConfigSource, Setting, topic_settings
-from brokers.metadata.topics.names import check_name
+from brokers.metadata.configs.effective_configs import (
+    ConfigEntry,
+    ConfigSource,
+    topic_config_synonyms,
+)
+from brokers.metadata.topics.topic_names import check_name
 from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.configs import (
@@ -78,7 +86,7 @@ class DescribeConfigsHandler:
             raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {topic}")
         described = []
         for key in TOPIC_KEYS.values():
-            settings = tuple(topic_settings(self._metadata.image, self._config, topic, key))
+            settings = tuple(topic_config_synonyms(self._metadata.image, self._config, topic, key))
             if key.is_listed or settings[0].source is ConfigSource.TOPIC:
                 described.append(_of_key(key, settings))
         return described
@@ -90,7 +98,7 @@ class DescribeConfigsHandler:
         if name != str(self._config.node_id):
             because = f"broker {name} is not this one ({self._config.node_id}): ask it"
             raise Refusal(KafkaError.INVALID_REQUEST, because)
-        settings = broker_settings(self._metadata.image, self._config)
+        settings = broker_config_entries(self._metadata.image, self._config)
         return [_of_setting(setting) for setting in settings]
 
 
@@ -104,7 +112,7 @@ def _trimmed(
     return config
 
 
-def _of_key(key: ConfigKey, settings: Sequence[Setting]) -> DescribeConfigsResourceResult:
+def _of_key(key: ConfigKey, settings: Sequence[ConfigEntry]) -> DescribeConfigsResourceResult:
     return DescribeConfigsResourceResult(
         name=key.name,
         value=settings[0].value,
@@ -115,11 +123,11 @@ def _of_key(key: ConfigKey, settings: Sequence[Setting]) -> DescribeConfigsResou
     )
 
 
-def _synonym(setting: Setting) -> DescribeConfigsSynonym:
+def _synonym(setting: ConfigEntry) -> DescribeConfigsSynonym:
     return DescribeConfigsSynonym(name=setting.name, value=setting.value, source=setting.source)
 
 
-def _of_setting(setting: BrokerSetting) -> DescribeConfigsResourceResult:
+def _of_setting(setting: BrokerConfigEntry) -> DescribeConfigsResourceResult:
     return DescribeConfigsResourceResult(
         name=setting.name,
         value=setting.values[0].value,

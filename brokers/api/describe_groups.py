@@ -7,8 +7,8 @@ from brokers.api.ports import Groups
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Request
+from brokers.groups.group_state import GroupState
 from brokers.groups.requests import GroupDescription, MemberDescription
-from brokers.groups.states import State
 from brokers.ids import Instant
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_admin import (
@@ -53,7 +53,9 @@ def _group(description: GroupDescription, operations: int, version: int) -> Desc
         error_code=error,
         error_message=f"Group {description.group} not found." if error and is_unknown else None,
         group_id=description.group,
-        group_state=(State.DEAD if is_unknown else description.state).value if has_state else "",
+        group_state=(GroupState.DEAD if is_unknown else description.state).value
+        if has_state
+        else "",
         protocol_type=description.protocol_type,
         protocol_data=description.protocol,
         members=[_member(member) for member in description.members],

@@ -8,7 +8,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
 from brokers.metadata.image.image import NO_LEADER, PartitionImage, TopicImage
-from brokers.metadata.topics.names import check_name
+from brokers.metadata.topics.topic_names import check_name
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.replication.offline_replicas import offline_replicas
 from brokers.security.authorized_operations import TOPIC_OPERATIONS

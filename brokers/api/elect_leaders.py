@@ -12,8 +12,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant, TopicPartition
-from brokers.metadata.commands.commands import ElectLeaders
-from brokers.metadata.commands.replica_commands import ElectionType, PartitionOutcome
+from brokers.metadata.commands.replica_commands import ElectionType, ElectLeaders, PartitionOutcome
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.replication import (
     ElectLeadersRequest,

@@ -12,12 +12,12 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.groups.placement import partition_for
+from brokers.groups.offsets_partition import partition_for
 from brokers.ids import OFFSETS_TOPIC, Instant, TopicPartition
 from brokers.membership.forwarding import ForwardingManager
-from brokers.metadata.commands.commands import CreateTopics
+from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage
-from brokers.metadata.topics.creation import internal_topic
+from brokers.metadata.topics.topic_creation import internal_topic
 from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.groups import (

@@ -3,7 +3,7 @@
 from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.events import Request
-from brokers.groups.requests import HeartbeatAnswer, HeartbeatRequest
+from brokers.groups.requests import HeartbeatRequest, HeartbeatResult
 from brokers.ids import Instant
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.groups import HeartbeatRequest as Message
@@ -32,5 +32,5 @@ class HeartbeatHandler:
         return self._groups.run(self._groups.coordinator.heartbeat(request.ticket, asked, now), now)
 
 
-def _response(answer: HeartbeatAnswer) -> HeartbeatResponse:
+def _response(answer: HeartbeatResult) -> HeartbeatResponse:
     return HeartbeatResponse(error_code=answer.error)

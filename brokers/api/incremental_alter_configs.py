@@ -9,7 +9,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,

@@ -12,7 +12,7 @@ from brokers.events import Request
 from brokers.ids import NO_PRODUCER, Instant, ProducerId, Ticket
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.commands.broker_commands import NO_BROKER_EPOCH
-from brokers.metadata.commands.commands import ProducerIdBlock
+from brokers.metadata.commands.producer_id_commands import ProducerIdBlock
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (

@@ -7,7 +7,7 @@ leader skip the assignment (KIP-814). Answered when the group's new generation b
 from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.events import Request
-from brokers.groups.requests import JoinAnswer, JoinRequest
+from brokers.groups.requests import JoinRequest, JoinResult
 from brokers.ids import Instant
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.groups import (
@@ -48,13 +48,13 @@ def _asked(request: Request, message: JoinGroupRequest) -> JoinRequest:
         protocols=tuple((each.name, bytes(each.metadata)) for each in message.protocols),
         session_timeout_ms=message.session_timeout_ms,
         rebalance_timeout_ms=message.rebalance_timeout_ms,
-        knows_member_ids=request.api_version >= MEMBER_IDS_FROM,
-        may_skip_assignment=request.api_version >= SKIP_ASSIGNMENT_FROM,
+        requires_member_id=request.api_version >= MEMBER_IDS_FROM,
+        supports_skipping_assignment=request.api_version >= SKIP_ASSIGNMENT_FROM,
         reason=message.reason or "",
     )
 
 
-def _response(answer: JoinAnswer, version: int) -> JoinGroupResponse:
+def _response(answer: JoinResult, version: int) -> JoinGroupResponse:
     no_protocol = None if version >= NULL_PROTOCOL_FROM else ""
     return JoinGroupResponse(
         error_code=answer.error,

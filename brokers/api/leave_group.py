@@ -7,7 +7,7 @@ from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.errors import KafkaError
 from brokers.events import Request
-from brokers.groups.requests import LeaveAnswer, LeaveRequest, MemberName
+from brokers.groups.requests import LeaveRequest, LeaveResult, MemberName
 from brokers.ids import Instant
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.groups import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
@@ -38,13 +38,13 @@ class LeaveGroupHandler:
         return self._groups.run(self._groups.coordinator.leave(request.ticket, asked, now), now)
 
 
-def _one(answer: LeaveAnswer) -> LeaveGroupResponse:
+def _one(answer: LeaveResult) -> LeaveGroupResponse:
     """Its own error is the answer's."""
     errors = [answer.error, *(error for _, error in answer.members)]
     return LeaveGroupResponse(error_code=next(filter(None, errors), KafkaError.NONE))
 
 
-def _many(answer: LeaveAnswer) -> LeaveGroupResponse:
+def _many(answer: LeaveResult) -> LeaveGroupResponse:
     return LeaveGroupResponse(
         error_code=answer.error,
         members=[

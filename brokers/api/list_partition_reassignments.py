@@ -57,7 +57,7 @@ def _asked(
 def _ongoing(topic: TopicImage, indexes: Iterable[int]) -> Iterator[OngoingPartitionReassignment]:
     for index in indexes:
         partition = topic.partitions[index]
-        if partition.is_reassigned:
+        if partition.is_reassigning:
             yield OngoingPartitionReassignment(
                 partition_index=index,
                 replicas=list(partition.replicas),

@@ -10,12 +10,12 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
+from brokers.ids import INTERNAL_TOPICS, NO_ID, Instant, TopicPartition
 from brokers.membership.forwarding import ForwardingManager
-from brokers.metadata.commands.commands import NO_ID, CreateTopics, NewTopic, TopicOutcome
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
 from brokers.metadata.image.image import NO_LEADER, PartitionImage, TopicImage
-from brokers.metadata.topics.creation import internal_topic
-from brokers.metadata.topics.names import check_name
+from brokers.metadata.topics.topic_creation import internal_topic
+from brokers.metadata.topics.topic_names import check_name
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.replication.offline_replicas import offline_replicas
 from brokers.security.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS

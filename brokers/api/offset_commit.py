@@ -8,7 +8,7 @@ from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.errors import KafkaError
 from brokers.events import Request
-from brokers.groups.requests import CommitAnswer, CommitRequest
+from brokers.groups.requests import CommitRequest, CommitResult
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.api_keys import ApiKey
@@ -69,7 +69,7 @@ class OffsetCommitHandler:
 
 
 def _response(
-    answer: CommitAnswer, message: OffsetCommitRequest, names: list[str | None], version: int
+    answer: CommitResult, message: OffsetCommitRequest, names: list[str | None], version: int
 ) -> OffsetCommitResponse:
     def error(name: str | None, partition: int) -> KafkaError:
         if name is None:

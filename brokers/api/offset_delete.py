@@ -4,7 +4,7 @@ from brokers.api.ports import Groups
 from brokers.effects import Effect
 from brokers.errors import KafkaError
 from brokers.events import Request
-from brokers.groups.requests import DeleteOffsetsAnswer
+from brokers.groups.requests import DeleteOffsetsResult
 from brokers.ids import Instant, TopicPartition
 from brokers.partition.hosted_partitions import MetadataCache
 from brokers.wire.messages.api_keys import ApiKey
@@ -42,7 +42,7 @@ class OffsetDeleteHandler:
         return self._groups.run(deleting, now)
 
 
-def _response(answer: DeleteOffsetsAnswer, message: OffsetDeleteRequest) -> OffsetDeleteResponse:
+def _response(answer: DeleteOffsetsResult, message: OffsetDeleteRequest) -> OffsetDeleteResponse:
     if answer.error:
         return OffsetDeleteResponse(error_code=answer.error)
     return OffsetDeleteResponse(

@@ -8,12 +8,12 @@ from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request
-from brokers.groups.coordinator import Coordinator
+from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import BrokerId, Instant, Peer, Ticket
 from brokers.metadata.commands.commands import Command
 from brokers.wire.message import Message
 
-Groups: TypeAlias = CoordinatorRuntime[Coordinator]
+Groups: TypeAlias = CoordinatorRuntime[GroupCoordinator]
 Handle: TypeAlias = Callable[[Request, Instant], list[Effect]]
 # Receives the id of a broker that sent a request to this node as a controller, and the request's ticket.
 Heard: TypeAlias = Callable[[BrokerId, Ticket, Instant], None]

@@ -7,7 +7,7 @@ from brokers.api.ports import Groups
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Request
-from brokers.groups.requests import SyncAnswer, SyncRequest
+from brokers.groups.requests import SyncRequest, SyncResult
 from brokers.ids import Instant
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.groups import SyncGroupRequest, SyncGroupResponse
@@ -45,7 +45,7 @@ class SyncGroupHandler:
         return self._groups.run(self._groups.coordinator.sync(request.ticket, asked, now), now)
 
 
-def _response(answer: SyncAnswer) -> SyncGroupResponse:
+def _response(answer: SyncResult) -> SyncGroupResponse:
     return SyncGroupResponse(
         error_code=answer.error,
         protocol_type=answer.protocol_type,

@@ -6,7 +6,7 @@ from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import UnregisterBroker
+from brokers.metadata.commands.broker_commands import UnregisterBroker
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     UnregisterBrokerRequest,

@@ -8,9 +8,8 @@ from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.metadata.cluster.features import KRAFT_VERSION, UpgradeType
-from brokers.metadata.commands.broker_commands import FeatureUpdate
-from brokers.metadata.commands.commands import UpdateFeatures
+from brokers.metadata.cluster.feature_control import KRAFT_VERSION, UpgradeType
+from brokers.metadata.commands.broker_commands import FeatureUpdate, UpdateFeatures
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.features import (

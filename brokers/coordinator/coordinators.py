@@ -47,7 +47,7 @@ class Coordinators:
         for name, each in self._by_topic.items():
             topic = image.topics_by_name.get(name)
             if topic is not None:
-                each.coordinator.spread_over(len(topic.partitions))
+                each.coordinator.set_partition_count(len(topic.partitions))
 
     def follow(self, image: Image, delta: ImageDelta, now: Instant) -> list[Effect]:
         """Leaders of coordinators' topics, or this broker's registration, may have changed; topics may be gone."""

@@ -13,13 +13,12 @@ from brokers.coordinator.loader import CoordinatorLoader, Replayed
 from brokers.coordinator.partition_writer import PartitionWriter
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
-from brokers.groups.effects import Answer, AppendRecords, GroupEffect
-from brokers.groups.effects import OffsetsCommitted as GroupOffsetsCommitted
+from brokers.groups.effects import AppendRecords, GroupEffect, GroupReply, OffsetsCommitted
 from brokers.ids import Instant, Ticket, TopicPartition
 from brokers.metadata.image.image import TopicImage
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
-from brokers.region import OffsetsCommitted
+from brokers.region import GroupOffsetsChanged
 
 _TOO_LARGE = (KafkaError.MESSAGE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE)
 
@@ -49,7 +48,7 @@ class CoordinatorShard(Replayed, Protocol):
 
     def disconnected(self, tickets: Iterable[Ticket], now: Instant) -> Sequence[GroupEffect]: ...
 
-    def spread_over(self, partitions: int) -> None:
+    def set_partition_count(self, partitions: int) -> None:
         """How many partitions the coordinator's topic has."""
 
     def on_topics_deleted(self, topics: Iterable[str], now: Instant) -> Sequence[GroupEffect]: ...
@@ -80,11 +79,11 @@ class CoordinatorRuntime(Generic[Shard]):
     # --- answers ---
 
     def answer(self, ticket: Ticket, to_message: Callable[[Any], object]) -> None:
-        """The coordinator's `Answer` to this ticket becomes the wire message that `to_message` makes of it."""
+        """The coordinator's `GroupReply` to this ticket becomes the wire message that `to_message` makes of it."""
         self._answers[ticket] = lambda response: Reply(ticket, to_message(response))
 
     def on_answer(self, ticket: Ticket, to_effect: Callable[[Any], Any]) -> None:
-        """The coordinator's `Answer` to this ticket becomes the effect that `to_effect` makes of it."""
+        """The coordinator's `GroupReply` to this ticket becomes the effect that `to_effect` makes of it."""
         self._answers[ticket] = to_effect
 
     def disconnected(self, tickets: Sequence[Ticket], now: Instant) -> list[Effect]:
@@ -99,13 +98,13 @@ class CoordinatorRuntime(Generic[Shard]):
         out: list[Effect] = []
         for effect in effects:
             match effect:
-                case Answer(ticket, response):
+                case GroupReply(ticket, response):
                     to_effect = self._answers.pop(ticket, None)
                     out += [] if to_effect is None else [to_effect(response)]
                 case AppendRecords():
                     out += self._append(effect, now)
-                case GroupOffsetsCommitted(group, offsets):
-                    out.append(OffsetsCommitted(group, offsets))
+                case OffsetsCommitted(group, offsets):
+                    out.append(GroupOffsetsChanged(group, offsets))
                 case _:
                     out.append(effect)
         return out

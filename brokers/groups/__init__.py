@@ -1,11 +1,13 @@
-"""Consumer groups, Kafka's classic protocol: who is a member, who leads, and how far a group has read.
+"""The group coordinator, for groups of Kafka's classic protocol: members, the leader, committed offsets.
 
-Read in this order: `states` (the state machine as tables), `requests` (what is asked and answered), `effects` (what
-leaves), `membership` (a group and its members), `records` and `snapshots` (what survives, in Kafka's format), `journal`
-(appends in flight), `parking` (requests that wait), `sessions` (who is alive), `rebalance` (calling members together),
-`joining` and `following` (requests of members), `offsets` (committed ones), `expiry`, `deletion`, `looking` (describe
-and list), `placement`, `loading` and `residence` (which groups are here), `coordinator` (routes).
+Read in this order: `group_state` (the state machine as tables), `config`, `requests` (requests and results), `effects`,
+`consumer_protocol` (subscribed topics), `classic_group` (a group and its members), `records` (the format of
+`__consumer_offsets`), `group_metadata_records` (a group as one record), `offset_commits`, `pending_appends` (appends in
+flight), `awaiting_members` (waiting JoinGroup and SyncGroup), `session_timeouts`, `rebalance`, `join_group`,
+`member_requests` (SyncGroup, Heartbeat, LeaveGroup), `deletion`, `describe_groups`, `offsets_partition` (a group's
+partition), `coordinator_loader`, `group_metadata_manager` (the groups that this node coordinates), `offset_expiration`,
+`group_coordinator` (passes each request on).
 
-Offsets change only by replaying records that have been committed; membership lives in memory and survives as of the
+Offsets change only by replaying committed records. Membership is kept in memory; after a restart a group is as of the
 last generation that was assigned, as in Kafka.
 """

@@ -1,4 +1,4 @@
-"""What the group coordinator may be told."""
+"""The group coordinator's configuration."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ MINUTE_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupConfig:
-    """Kafka's `group.*` and `offsets.*` settings; the defaults are Kafka's."""
+class GroupCoordinatorConfig:
+    """Kafka's GroupCoordinatorConfig: `group.*` and `offsets.*`, with Kafka's defaults."""
 
     offsets_partitions: int = 50
     initial_rebalance_delay_ms: int = 3_000
@@ -21,9 +21,9 @@ class GroupConfig:
     expiry_interval_ms: int = 10 * MINUTE_MS
 
 
-def group_config(config: BrokerConfig) -> GroupConfig:
-    """The coordinator's share of a node's settings."""
-    return GroupConfig(
+def group_config(config: BrokerConfig) -> GroupCoordinatorConfig:
+    """The coordinator's part of a broker's configuration."""
+    return GroupCoordinatorConfig(
         offsets_partitions=config.offsets_topic_num_partitions,
         initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
         session_timeout_ms_min=config.group_min_session_timeout_ms,

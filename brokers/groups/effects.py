@@ -1,4 +1,4 @@
-"""What the coordinator asks of the broker around it."""
+"""What the group coordinator asks of the broker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,26 +6,26 @@ from typing import TypeAlias
 
 from brokers.effects import Changed
 from brokers.groups.requests import (
-    CommitAnswer,
-    DeleteGroupsAnswer,
-    DeleteOffsetsAnswer,
-    HeartbeatAnswer,
-    JoinAnswer,
-    LeaveAnswer,
-    LinkCommitAnswer,
-    SyncAnswer,
+    CommitResult,
+    DeleteGroupsResult,
+    DeleteOffsetsResult,
+    HeartbeatResult,
+    JoinResult,
+    LeaveResult,
+    LinkCommitResult,
+    SyncResult,
 )
 from brokers.ids import OffsetAndMetadata, Ticket, TopicPartition
 
 Response: TypeAlias = (
-    JoinAnswer | SyncAnswer | HeartbeatAnswer | LeaveAnswer | CommitAnswer | LinkCommitAnswer
-    | DeleteGroupsAnswer | DeleteOffsetsAnswer
+    JoinResult | SyncResult | HeartbeatResult | LeaveResult | CommitResult | LinkCommitResult
+    | DeleteGroupsResult | DeleteOffsetsResult
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to a ticket; each ticket gets one, unless its client has gone."""
+class GroupReply:
+    """The reply to a request. Each ticket gets one, unless its client has disconnected."""
 
     ticket: Ticket
     response: Response
@@ -35,8 +35,8 @@ class Answer:
 class AppendRecords:
     """Append (key, value or None) to one partition of `__consumer_offsets`, as one batch.
 
-    -> `Coordinator.committed(token)` once the batch is below the high watermark, in the order of the appends to that
-    partition, or `Coordinator.append_failed(token)`.
+    -> `GroupCoordinator.committed(token)` once the batch is below the high watermark, in the order of the appends to
+    that partition, or `GroupCoordinator.append_failed(token)`.
     """
 
     token: int
@@ -46,10 +46,10 @@ class AppendRecords:
 
 @dataclass(frozen=True, slots=True)
 class OffsetsCommitted:
-    """A group's committed offsets have changed; None is a deleted one."""
+    """A group's committed offsets have changed; an offset of None has been deleted."""
 
     group: str
     offsets: Mapping[TopicPartition, OffsetAndMetadata | None]
 
 
-GroupEffect: TypeAlias = Answer | AppendRecords | OffsetsCommitted | Changed
+GroupEffect: TypeAlias = GroupReply | AppendRecords | OffsetsCommitted | Changed

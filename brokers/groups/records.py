@@ -1,8 +1,8 @@
-"""What survives of a group, as records of `__consumer_offsets` in Kafka's format.
+"""The records of `__consumer_offsets`, in Kafka's format.
 
-Offsets are written as value version 3 and groups as version 3, the newest that every tool that reads this topic
-understands; an offset with an expiry of its own needs version 1, the only one with the field, and loses its leader
-epoch, as in Kafka. Any version is read. A value of None is a tombstone.
+Offset commits and groups are written as value version 3, the newest that every tool that reads this topic understands.
+An offset with an expiry of its own needs version 1, the only version with the field, and loses its leader epoch, as in
+Kafka. Any version is read. A value of None is a tombstone.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ GROUP_KEY = 2
 OFFSET_VALUE = 3
 OFFSET_VALUE_WITH_EXPIRY = 1
 GROUP_VALUE = 3
-STRING_BYTES_MAX = 32_767  # in these versions
+STRING_BYTES_MAX = 32_767  # of a string in these versions
 
 _VERSION = Struct(">h")
 
@@ -34,12 +34,12 @@ Stored = TypeVar("Stored", bound=Message)
 
 
 class RecordError(ValueError):
-    """A record of a type that we know holds what we cannot read."""
+    """A record of a known type cannot be decoded."""
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetRecord:
-    """One committed offset, or its deletion. `expires_at` only where its commit asked for a retention of its own."""
+class OffsetCommitRecord:
+    """One committed offset; None is a tombstone. `expires_at` is set only where the commit had its own retention."""
 
     group: str
     partition: TopicPartition
@@ -69,24 +69,24 @@ class GroupImage:
     generation: int
     protocol: str | None
     leader: str | None
-    state_since: Instant
+    state_timestamp: Instant
     members: tuple[MemberImage, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class GroupRecord:
-    """A group, or its deletion."""
+class GroupMetadataRecord:
+    """A group as of one generation; None is a tombstone."""
 
     group: str
     image: GroupImage | None
 
 
-StoredRecord: TypeAlias = OffsetRecord | GroupRecord
+CoordinatorRecord: TypeAlias = OffsetCommitRecord | GroupMetadataRecord
 
 
-def encode(record: StoredRecord) -> tuple[bytes, bytes | None]:
+def encode(record: CoordinatorRecord) -> tuple[bytes, bytes | None]:
     """Key and value."""
-    if isinstance(record, OffsetRecord):
+    if isinstance(record, OffsetCommitRecord):
         topic, partition = record.partition
         key = OffsetCommitKey(group=record.group, topic=topic, partition=partition)
         return _versioned(OFFSET_KEY, key), _offset_value(record)
@@ -94,10 +94,10 @@ def encode(record: StoredRecord) -> tuple[bytes, bytes | None]:
     return group_key, _group_value(record.image)
 
 
-def decode(key: Buffer | None, value: Buffer | None) -> StoredRecord | None:
-    """The record; None for types that others write here (KIP-848, share and streams groups).
+def decode(key: Buffer | None, value: Buffer | None) -> CoordinatorRecord | None:
+    """The record; None for other types of records in this topic (KIP-848, share and streams groups).
 
-    Raises RecordError.
+    Raises RecordError for a record that cannot be decoded.
     """
     try:
         kind = _version(key)
@@ -118,7 +118,7 @@ def _version(data: Buffer | None) -> int:
     return int(_VERSION.unpack_from(data)[0])
 
 
-def _offset_value(record: OffsetRecord) -> bytes | None:
+def _offset_value(record: OffsetCommitRecord) -> bytes | None:
     if record.offset is None:
         return None
     offset, leader_epoch, metadata, committed_at = record.offset
@@ -141,7 +141,7 @@ def _group_value(image: GroupImage | None) -> bytes | None:
         generation=image.generation,
         protocol=image.protocol,
         leader=image.leader,
-        current_state_timestamp=image.state_since,
+        current_state_timestamp=image.state_timestamp,
         members=[
             MemberMetadata(
                 member_id=member.id,
@@ -159,36 +159,34 @@ def _group_value(image: GroupImage | None) -> bytes | None:
     return _VERSION.pack(GROUP_VALUE) + encode_record(value, GROUP_VALUE)
 
 
-def _decode_offset(kind: int, key: Buffer | None, value: Buffer | None) -> OffsetRecord:
+def _decode_offset(kind: int, key: Buffer | None, value: Buffer | None) -> OffsetCommitRecord:
     name = _message(OffsetCommitKey, key, kind)
     partition = TopicPartition(name.topic, name.partition)
     if value is None:
-        return OffsetRecord(name.group, partition, None)
+        return OffsetCommitRecord(name.group, partition, None)
     stored = _message(OffsetCommitValue, value)
     offset = OffsetAndMetadata(
         stored.offset, stored.leader_epoch, stored.metadata, stored.commit_timestamp
     )
     expires_at = stored.expire_timestamp if stored.expire_timestamp >= 0 else None
-    return OffsetRecord(name.group, partition, offset, expires_at)
+    return OffsetCommitRecord(name.group, partition, offset, expires_at)
 
 
-def _decode_group(key: Buffer | None, value: Buffer | None) -> GroupRecord:
+def _decode_group(key: Buffer | None, value: Buffer | None) -> GroupMetadataRecord:
     name = _message(GroupMetadataKey, key, GROUP_KEY)
     if value is None:
-        return GroupRecord(name.group, None)
+        return GroupMetadataRecord(name.group, None)
     stored = _message(GroupMetadataValue, value)
     image = GroupImage(
         protocol_type=stored.protocol_type,
         generation=stored.generation,
         protocol=stored.protocol,
         leader=stored.leader,
-        state_since=stored.current_state_timestamp,
+        state_timestamp=stored.current_state_timestamp,
         members=tuple(_decode_member(member) for member in stored.members),
     )
-    _group_value(
-        image
-    )  # what could not be written again would fail with the group's next generation
-    return GroupRecord(name.group, image)
+    _group_value(image)  # fails here, not with the next generation, if it cannot be written
+    return GroupMetadataRecord(name.group, image)
 
 
 def _decode_member(stored: MemberMetadata) -> MemberImage:
@@ -206,7 +204,10 @@ def _decode_member(stored: MemberMetadata) -> MemberImage:
 
 
 def _message(kind: type[Stored], data: Buffer | None, version: int | None = None) -> Stored:
-    """What follows the version; a value's version is its own, a key's has been read as its type."""
+    """Decodes the message after the version. A value starts with its version; a key's version is its record type.
+
+    Raises RecordError for an unknown version.
+    """
     version = _version(data) if version is None else version
     first, last = record_versions(kind.__name__)
     if data is None or not first <= version <= last:

@@ -1,16 +1,16 @@
-"""What is asked of the coordinator and what it answers, in its own words; `brokers.api` knows the wire's."""
+"""The coordinator's requests and results, independent of Kafka's wire versions; `brokers.api` translates both ways."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from brokers.errors import KafkaError
-from brokers.groups.states import State
+from brokers.groups.group_state import GroupState
 from brokers.ids import OffsetAndMetadata, TopicPartition
 
 NO_GENERATION = -1
 NO_MEMBER = ""
-REASON_CHARACTERS_MAX = 255  # KIP-800: what a client says for the operator's eyes, of any length
-CLASSIC = "Classic"  # the group type that KIP-848 gave to this protocol
+REASON_CHARACTERS_MAX = 255  # KIP-800: a client's reason may have any length
+CLASSIC = "Classic"  # the name of this group type since KIP-848
 
 
 # --- membership ---
@@ -18,11 +18,11 @@ CLASSIC = "Classic"  # the group type that KIP-848 gave to this protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinRequest:
-    """`protocols` in the member's order of preference: (name, metadata that only members understand).
+    """`protocols` in the member's order of preference: (name, metadata that only members decode).
 
-    `knows_member_ids`: the client understands MEMBER_ID_REQUIRED (v4, KIP-394). `may_skip_assignment`: it
-    understands SkipAssignment (v9, KIP-814). A negative rebalance timeout is the session timeout (v0). `reason` is for
-    the operator (KIP-800).
+    `requires_member_id`: the client understands MEMBER_ID_REQUIRED (v4, KIP-394). `supports_skipping_assignment`: the
+    client understands SkipAssignment (v9, KIP-814). A negative rebalance timeout means the session timeout (v0).
+    `reason` is for the operator (KIP-800).
     """
 
     group: str
@@ -34,14 +34,14 @@ class JoinRequest:
     protocols: tuple[tuple[str, bytes], ...]
     session_timeout_ms: int
     rebalance_timeout_ms: int
-    knows_member_ids: bool
-    may_skip_assignment: bool = False
+    requires_member_id: bool
+    supports_skipping_assignment: bool = False
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedMember:
-    """What the leader learns of a member: its metadata for the chosen protocol."""
+    """A member as the leader gets it: its metadata for the chosen protocol."""
 
     member_id: str
     instance_id: str | None
@@ -49,8 +49,8 @@ class JoinedMember:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JoinAnswer:
-    """Only the leader's answer has `members`."""
+class JoinResult:
+    """Only the leader's result has `members`."""
 
     error: KafkaError = KafkaError.NONE
     member_id: str = NO_MEMBER
@@ -64,7 +64,7 @@ class JoinAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncRequest:
-    """`assignments` is the leader's decision by member id, empty from others. Types are checked where given (v5)."""
+    """`assignments` by member id, empty except from the leader. The protocol type and name are checked if set (v5)."""
 
     group: str
     generation: int
@@ -76,7 +76,7 @@ class SyncRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SyncAnswer:
+class SyncResult:
     error: KafkaError = KafkaError.NONE
     protocol_type: str | None = None
     protocol: str | None = None
@@ -92,13 +92,13 @@ class HeartbeatRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class HeartbeatAnswer:
+class HeartbeatResult:
     error: KafkaError
 
 
 @dataclass(frozen=True, slots=True)
 class MemberName:
-    """Names one member; an empty member id with an instance id is how an administrator does it (KIP-345)."""
+    """Names one member; an administrator sends an empty member id with an instance id (KIP-345)."""
 
     member_id: str
     instance_id: str | None = None
@@ -114,8 +114,8 @@ class LeaveRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class LeaveAnswer:
-    """One error per member asked for, in order; or `error` for the whole request."""
+class LeaveResult:
+    """One error per member of the request, in order; or `error` for the whole request."""
 
     error: KafkaError
     members: tuple[tuple[MemberName, KafkaError], ...] = ()
@@ -128,7 +128,7 @@ class LeaveAnswer:
 class CommitRequest:
     """Without generation, member and instance it comes from a standalone consumer or an administrator.
 
-    `retention_ms` (v2-4) is how long these offsets live from now on; None leaves it to the node's setting.
+    `retention_ms` (v2-4): after how many milliseconds from now these offsets expire; None: as the broker is configured.
     """
 
     group: str
@@ -140,20 +140,20 @@ class CommitRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CommitAnswer:
+class CommitResult:
     errors: Mapping[TopicPartition, KafkaError]
 
 
 @dataclass(frozen=True, slots=True)
-class LinkCommitAnswer:
-    """A link's commit is all or nothing."""
+class LinkCommitResult:
+    """The result of a link's commit: one error for all its offsets."""
 
     error: KafkaError
 
 
 @dataclass(frozen=True, slots=True)
-class FetchedOffsets:
-    """None where the group has committed nothing."""
+class OffsetFetchResult:
+    """An offset of None: the group has committed no offset for the partition."""
 
     error: KafkaError
     offsets: Mapping[TopicPartition, OffsetAndMetadata | None] = field(default_factory=dict)
@@ -163,13 +163,13 @@ class FetchedOffsets:
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteGroupsAnswer:
+class DeleteGroupsResult:
     errors: Mapping[str, KafkaError]
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteOffsetsAnswer:
-    """`error` for the whole request; otherwise one per partition asked for."""
+class DeleteOffsetsResult:
+    """`error` for the whole request; otherwise one error per partition of the request."""
 
     error: KafkaError
     errors: Mapping[TopicPartition, KafkaError] = field(default_factory=dict)
@@ -187,11 +187,11 @@ class MemberDescription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDescription:
-    """An unknown group is Dead with GROUP_ID_NOT_FOUND; older versions of the wire say Dead without error."""
+    """An unknown group is DEAD with GROUP_ID_NOT_FOUND; older versions of DescribeGroups return Dead without error."""
 
     group: str
     error: KafkaError = KafkaError.NONE
-    state: State = State.DEAD
+    state: GroupState = GroupState.DEAD
     protocol_type: str = ""
     protocol: str = ""
     members: tuple[MemberDescription, ...] = ()
@@ -201,12 +201,12 @@ class GroupDescription:
 class GroupListing:
     group: str
     protocol_type: str
-    state: State
+    state: GroupState
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """`error` COORDINATOR_LOAD_IN_PROGRESS where some groups are still being read."""
+class ListGroupsResult:
+    """`error` is COORDINATOR_LOAD_IN_PROGRESS while some partition is being loaded."""
 
     error: KafkaError
     groups: tuple[GroupListing, ...]

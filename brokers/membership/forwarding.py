@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from brokers.effects import Effect
-from brokers.errors import KafkaError, Refusal, told_error
+from brokers.errors import KafkaError, Refusal, error_from_code
 from brokers.events import Request
 from brokers.ids import Instant, Offset
 from brokers.membership.controller_channel import (
@@ -23,7 +23,8 @@ from brokers.membership.controller_channel import (
     Then,
 )
 from brokers.membership.envelopes import disclose_response, enclose
-from brokers.metadata.commands.commands import RaiseLeaderEpochs, Submitted
+from brokers.metadata.commands.commands import Submitted
+from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
 from brokers.metadata.requests.conversions import conversion_of
 from brokers.timers import Timers
 from brokers.wire.codec import VERSIONS
@@ -184,7 +185,7 @@ class ForwardingManager:
         if 0 <= highest < forwarded.request.api_version:
             forwarded.request = replace(forwarded.request, api_version=highest)
             return self._begin(forwarded, now)
-        error = told_error(response.error_code)
+        error = error_from_code(response.error_code)
         because = f"the active controller does not accept this request: {error.name}"
         if error is KafkaError.UNSUPPORTED_VERSION:
             because = "the active controller does not know this request: upgrade all nodes"

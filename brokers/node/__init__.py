@@ -22,7 +22,7 @@ How a CreateTopics request reaches its decision, in six steps:
 4. `brokers.api.create_topics` makes a command of it.
 5. `local_controller` keeps who waits for the result.
 6. `brokers.metadata.log.raft_manager` has `brokers.metadata.controller` decide, which applies the rule
-   (`brokers.metadata.topics.creation`), and appends the records to the metadata log.
+   (`brokers.metadata.topics.topic_creation`), and appends the records to the metadata log.
 
 And back: once they are committed and this node's logs are open `metadata_publisher` reports the result to
 `local_controller`, the handler makes the response, and the connection, or the Envelope, carries it. The node that

@@ -30,18 +30,17 @@ from brokers.events import (
     TimestampFound,
     Written,
 )
-from brokers.ids import METADATA_PARTITION, NO_BROKER_EPOCH, Instant
+from brokers.ids import METADATA_PARTITION, NO_BROKER_EPOCH, NO_ID, Instant
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
-from brokers.metadata.commands.commands import NO_ID
-from brokers.metadata.log.outcomes import MetadataEvent
+from brokers.metadata.log.effects import MetadataEvent
 from brokers.node.parts import Parts
 from brokers.node.request_handlers import RequestHandlers
 from brokers.ports import Rng
-from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced, RegionEvent
+from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced, RegionEvent
 from brokers.timers import earliest
 
 BrokerEvent: TypeAlias = Event | RegionEvent
-_FOR_WATCHERS = frozenset((ImageChanged, OffsetsCommitted))
+_FOR_WATCHERS = frozenset((ImageChanged, GroupOffsetsChanged))
 
 
 class Broker:

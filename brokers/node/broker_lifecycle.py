@@ -12,7 +12,7 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig
 from brokers.config.endpoints import DATA_LISTENER
 from brokers.effects import Effect, End, KeepBrokerEpoch, Serve
-from brokers.errors import KafkaError, Refusal, told_error
+from brokers.errors import KafkaError, Refusal, error_from_code
 from brokers.ids import Instant
 from brokers.membership.broker_state import Beat, BrokerState, LifeEffect, Register, Unfenced
 from brokers.membership.controlled_shutdown import ControlledShutdown
@@ -272,7 +272,7 @@ def _error(response: Any) -> tuple[KafkaError, str]:
     """Of Kafka's response, or of having got none."""
     if isinstance(response, Refusal):
         return response.error, response.because
-    error = told_error(response.error_code)
+    error = error_from_code(response.error_code)
     return error, _SAID.get(error, error.name)
 
 

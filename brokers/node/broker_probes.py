@@ -7,7 +7,7 @@ from brokers.effects import Changed, Effect
 from brokers.events import Answered
 from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket
 from brokers.membership.broker_liveness import TIMEOUT_MS, BrokerLiveness, Fence, Probe, ProbeEffect
-from brokers.metadata.commands.commands import FenceBroker
+from brokers.metadata.commands.broker_commands import FenceBroker
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.local_controller import LocalController
 from brokers.timers import Timers

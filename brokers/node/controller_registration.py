@@ -5,11 +5,11 @@ from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect
-from brokers.errors import Refusal, told_error
+from brokers.errors import Refusal, error_from_code
 from brokers.ids import Instant
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.metadata.cluster.broker_registration import supported_features
-from brokers.metadata.log.quorum_settings import own_endpoints
+from brokers.metadata.log.quorum_config import own_endpoints
 from brokers.node.local_controller import LocalController
 from brokers.timers import Timers
 from brokers.wire.messages.api_keys import ApiKey
@@ -75,7 +75,7 @@ class ControllerRegistration:
     def _on_answer(
         self, answer: ControllerRegistrationResponse | Refusal, now: Instant
     ) -> list[Effect]:
-        error = answer.error if isinstance(answer, Refusal) else told_error(answer.error_code)
+        error = answer.error if isinstance(answer, Refusal) else error_from_code(answer.error_code)
         if error:
             self._timers.set(now + AGAIN_MS, self._again)
         return []

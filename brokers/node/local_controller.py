@@ -12,7 +12,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket
 from brokers.metadata.commands.commands import Command
-from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.log.effects import MetadataEffect
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.timers import Act
 

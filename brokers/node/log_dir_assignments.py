@@ -72,7 +72,7 @@ class LogDirAssignments:
         self._own.homes[partition] = directory
         self._own.preferred.pop(partition, None)
         placed = self._registration.image.partition(partition)
-        if placed is None or placed.home(self._config.node_id) != directory:
+        if placed is None or placed.directory(self._config.node_id) != directory:
             self._untold[partition] = None
             self._set_timer(now + LINGER_MS)
 
@@ -122,7 +122,7 @@ class LogDirAssignments:
         for partition in list(self._untold):
             placed, home = image.partition(partition), self._own.homes.get(partition)
             is_held = placed is not None and home is not None and node_id in placed.replicas
-            if placed is None or home is None or not is_held or placed.home(node_id) == home:
+            if placed is None or home is None or not is_held or placed.directory(node_id) == home:
                 del self._untold[partition]
             else:
                 topic = image.topics_by_name[partition.topic]

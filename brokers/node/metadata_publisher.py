@@ -8,10 +8,9 @@ from brokers.coordinator.coordinators import Coordinators
 from brokers.effects import Ask, Effect
 from brokers.events import Answered
 from brokers.ids import Instant, Ticket
-from brokers.metadata.controller.active_controller import Decided
+from brokers.metadata.controller.active_controller import CommandCompleted
 from brokers.metadata.image.image import Image, ImageDelta
-from brokers.metadata.log.outcomes import ImageChanged as RaftImageChanged
-from brokers.metadata.log.outcomes import MetadataEffect, MetadataReady
+from brokers.metadata.log.effects import MetadataEffect, MetadataReady, MetadataUpdated
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.replica_lifecycle import ReplicaLifecycle
 from brokers.region import ImageChanged
@@ -59,9 +58,9 @@ class MetadataPublisher:
         effects: list[Effect] = []
         for effect in published:
             match effect:
-                case Decided(ticket, result):
+                case CommandCompleted(ticket, result):
                     effects += self._host.decided(ticket, result, now)
-                case RaftImageChanged(delta):
+                case MetadataUpdated(delta):
                     effects += self._follow(delta, now)
                 case MetadataReady():
                     self.is_ready = True

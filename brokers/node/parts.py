@@ -14,13 +14,13 @@ from brokers.coordinator.partition_writer import LeaderWriter
 from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.effects import Effect, RemoveStrays
 from brokers.groups.config import group_config
-from brokers.groups.coordinator import Coordinator
+from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import OFFSETS_TOPIC, BrokerId, Instant, Ticket
 from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.membership.forwarding import ForwardingManager
 from brokers.membership.log_dirs import OwnDirectories
-from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.log.effects import MetadataEffect
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.broker_lifecycle import BrokerLifecycle
 from brokers.node.broker_probes import BrokerProbes
@@ -89,7 +89,7 @@ class Parts:
     def _make_coordinators(self, rng: Rng) -> None:
         self.groups = CoordinatorRuntime(
             OFFSETS_TOPIC,
-            Coordinator(rng, group_config(self.config)),
+            GroupCoordinator(rng, group_config(self.config)),
             self.partitions,
             self.continuations,
             LeaderWriter(self.partitions),

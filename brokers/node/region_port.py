@@ -9,7 +9,7 @@ from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.effects import Effect, ReadRange
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, RangeRead
-from brokers.groups.coordinator import Coordinator
+from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import (
     OFFSETS_TOPIC,
     BrokerId,
@@ -19,10 +19,10 @@ from brokers.ids import (
     TopicPartition,
 )
 from brokers.membership.forwarding import ForwardingManager
-from brokers.metadata.commands.commands import CreateTopics
+from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
-from brokers.metadata.topics.creation import internal_topic
+from brokers.metadata.topics.topic_creation import internal_topic
 from brokers.partition import mirror
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
@@ -56,7 +56,7 @@ class RegionPort:
         partitions: HostedPartitions,
         forwarding: ForwardingManager,
         continuations: Continuations,
-        groups: CoordinatorRuntime[Coordinator],
+        groups: CoordinatorRuntime[GroupCoordinator],
     ) -> None:
         self._config = config
         self._raft = raft
@@ -181,7 +181,7 @@ class LocalRegionView:
         config: BrokerConfig,
         raft: RaftManager,
         partitions: HostedPartitions,
-        groups: Coordinator,
+        groups: GroupCoordinator,
     ) -> None:
         self._config = config
         self._raft = raft

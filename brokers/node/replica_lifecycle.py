@@ -14,7 +14,7 @@ from brokers.ids import Instant, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.membership.log_dirs import OwnDirectories
-from brokers.metadata.configs.configs import log_config
+from brokers.metadata.configs.effective_configs import log_config
 from brokers.metadata.image.image import NO_LEADER, ImageDelta, PartitionImage, TopicImage
 from brokers.node.log_dir_assignments import LogDirAssignments
 from brokers.node.own_registration import OwnRegistration
@@ -149,7 +149,7 @@ class ReplicaLifecycle:
 
     def _open(self, replica: Replica, placed: PartitionImage) -> Effect:
         self._opening[replica.partition] = None
-        home = placed.home(self._config.node_id)
+        home = placed.directory(self._config.node_id)
         home = self._log_dirs.preferred.get(replica.partition, home)
         return OpenLog(replica.partition, replica.topic_id, replica.config.sync, home)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brokers.effects import Changed, Effect, End
-from brokers.errors import KafkaError, told_error
+from brokers.errors import KafkaError, error_from_code
 from brokers.events import Answered, AskFailure
 from brokers.ids import Instant, LeaderEpoch, Offset, Peer, Ticket
 from brokers.log.log import Log
@@ -212,7 +212,7 @@ class Following:
 
     def _refused(self, asked: _Asked, answer: PartitionData, now: Instant) -> list[Effect]:
         member, told = self._member, answer.current_leader
-        error = told_error(answer.error_code)
+        error = error_from_code(answer.error_code)
         self._next_at = now + member.config.retry_backoff_ms
         if told is not None:
             effects = member.hear_of(told.leader_epoch, told.leader_id, now)

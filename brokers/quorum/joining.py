@@ -7,7 +7,7 @@ never was one, has itself added; a disk that was, and is no more, was removed on
 """
 
 from brokers.effects import Changed, Effect, SaveState
-from brokers.errors import KafkaError, told_error
+from brokers.errors import KafkaError, error_from_code
 from brokers.events import Answered
 from brokers.ids import Instant, LeaderEpoch, Ticket
 from brokers.quorum.member import Member
@@ -186,7 +186,7 @@ class Joining:
         if message.error_code == KafkaError.NONE:
             self._next_at = now  # there is more to ask, or nothing
             return []
-        why = message.error_message or told_error(message.error_code).name
+        why = message.error_message or error_from_code(message.error_code).name
         return [Changed("quorum member", "not a voter yet", why)]
 
 

@@ -6,7 +6,7 @@ A vote is answered once it is durable: what a member sends after a change of its
 from collections.abc import Callable
 
 from brokers.effects import Effect, Reply
-from brokers.errors import KafkaError, told_error
+from brokers.errors import KafkaError, error_from_code
 from brokers.events import Answered, Request
 from brokers.ids import BrokerId, Instant, Ticket
 from brokers.quorum.ballot import Ballot
@@ -168,7 +168,7 @@ class Voting:
         self, ballot: Ballot, voter_id: BrokerId, answer: VoteResponsePartition, now: Instant
     ) -> list[Effect]:
         member = self._member
-        granted = answer.vote_granted and told_error(answer.error_code) is KafkaError.NONE
+        granted = answer.vote_granted and error_from_code(answer.error_code) is KafkaError.NONE
         if answer.leader_epoch > member.leader_epoch or not granted:
             # One that would vote, and has not heard yet that its leader is gone, tells nothing about who leads.
             effects = member.hear_of(answer.leader_epoch, answer.leader_id, now)

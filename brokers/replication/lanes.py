@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Protocol
 
 from brokers.effects import Changed, Effect
-from brokers.errors import KafkaError, told_error
+from brokers.errors import KafkaError, error_from_code
 from brokers.events import Answered, AskFailure
 from brokers.ids import BrokerId, Instant
 from brokers.replication.asking import Asking
@@ -150,7 +150,7 @@ class Lane:
         if self._failures:
             self._note_gone(False)
         if response.error_code:
-            return self._refused(told_error(response.error_code), now)
+            return self._refused(error_from_code(response.error_code), now)
         self._failures = 0
         self._state = _State.STORING
         self.asking.opened(response.session_id)

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.ids import BrokerId, TopicPartition
-from brokers.metadata.cluster.departures import without
+from brokers.metadata.cluster.leader_and_isr_updates import remove_from_isr
 from brokers.metadata.image.image import NO_LEADER, Image
-from brokers.metadata.partitions.elections import Election, Electorate
+from brokers.metadata.partitions.leader_elector import Election, LeaderElector
 from brokers.replication.current_leader import CurrentLeader
 
 
@@ -28,8 +28,8 @@ class NextLeaders:
         placed = self._image.partition(partition)
         if placed is None or placed.leader not in self._leaving:
             return None
-        electorate = Electorate(self._image, self._config.preferred_racks, out=(placed.leader,))
-        leader, is_unclean = electorate.elect(without(placed, placed.leader), Election.ANY)
+        elector = LeaderElector(self._image, self._config.preferred_racks, out=(placed.leader,))
+        leader, is_unclean = elector.elect(remove_from_isr(placed, placed.leader), Election.ANY)
         if leader == NO_LEADER or is_unclean:
             return None
         return CurrentLeader(leader, placed.leader_epoch + 1, self._image.brokers[leader])

@@ -18,7 +18,11 @@ def offline_replicas(
     offline = []
     for broker_id in placed.replicas:
         broker = image.brokers.get(broker_id)
-        is_well = broker is not None and not broker.fenced and broker.has(placed.home(broker_id))
+        is_well = (
+            broker is not None
+            and not broker.fenced
+            and broker.has_online_dir(placed.directory(broker_id))
+        )
         if not is_well or (broker_id == node_id and is_offline_here):
             offline.append(broker_id)
     return offline

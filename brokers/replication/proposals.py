@@ -4,7 +4,7 @@ from functools import partial
 from uuid import UUID
 
 from brokers.effects import Changed, Effect
-from brokers.errors import KafkaError, told_error
+from brokers.errors import KafkaError, error_from_code
 from brokers.ids import Instant
 from brokers.partition.progress import JOIN_AGAIN_MS, REVERT, Proposal
 from brokers.partition.replica import Replica
@@ -103,7 +103,7 @@ class Proposals:
         before = leadership.progress.isr
         if item is None:
             item = AlterPartitionResponsePartition(error_code=KafkaError.OPERATION_NOT_ATTEMPTED)
-        error, isr = told_error(item.error_code), tuple(item.isr)
+        error, isr = error_from_code(item.error_code), tuple(item.isr)
         self.failed += error is not KafkaError.NONE
         if error in REVERT:
             self._host.timers.set(now + JOIN_AGAIN_MS, partial(_expand, replica))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from brokers.ids import BrokerId, Instant, TopicPartition
 from brokers.log.config import INT64_MAX
-from brokers.metadata.commands.commands import ResourceType
-from brokers.metadata.configs.configs import dynamic_settings
+from brokers.metadata.commands.config_commands import ResourceType
+from brokers.metadata.configs.effective_configs import dynamic_config_synonyms
 from brokers.metadata.image.image import Image
 
 LEADER, FOLLOWER = "leader", "follower"
@@ -48,7 +48,7 @@ class Bucket:
 
 def rate_of(image: Image, node_id: BrokerId, name: str) -> int:
     """Bytes a second that this broker's setting allows, or that of all brokers."""
-    setting = next(dynamic_settings(image, node_id, name), None)
+    setting = next(dynamic_config_synonyms(image, node_id, name), None)
     return INT64_MAX if setting is None or setting.value is None else int(setting.value)
 
 

@@ -52,7 +52,7 @@ from brokers.ports import DiskError
 from brokers.storage.directories.folders import clear_folder, folder_name, owner_of
 from brokers.storage.directories.state_files import measured
 from brokers.storage.directories.strays import partitions_in
-from brokers.storage.logs.syncing import SyncResult, SyncTarget
+from brokers.storage.logs.syncing import FlushResult, SyncTarget
 from brokers.storage.logs.writing import Write
 from brokers.storage.moving import Copy, SourceError, interrupted, mark_in
 from brokers.storage.segments.ranges import share
@@ -135,12 +135,12 @@ class LogManager:
         """What came of it, unless that was told before."""
         return self._writing.pop(partition).end_write(partition, write)
 
-    def begin_sync(self, partition: TopicPartition) -> Callable[[], SyncResult]:
+    def begin_sync(self, partition: TopicPartition) -> Callable[[], FlushResult]:
         """Take a partition from `unsynced` -> the syncing, which may run in another thread while appends go on."""
         storage = self._syncing[partition] = self._homes[partition]
         return storage.begin_sync(partition)
 
-    def end_sync(self, partition: TopicPartition, result: SyncResult) -> list[Event]:
+    def end_sync(self, partition: TopicPartition, result: FlushResult) -> list[Event]:
         """What came of it."""
         return self._syncing.pop(partition).end_sync(partition, result)
 

@@ -50,7 +50,7 @@ from brokers.storage.directories.strays import remove_folder, remove_strays
 from brokers.storage.logs.failed_syncs import FailedSyncs
 from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.logs.reads import Reads
-from brokers.storage.logs.syncing import SyncResult, Syncs, SyncTarget
+from brokers.storage.logs.syncing import FlushResult, Syncs, SyncTarget
 from brokers.storage.logs.truncation import cut_log
 from brokers.storage.logs.writing import WORTH_A_THREAD_BYTES, Write, Writes
 from brokers.storage.recovery.opening import open_log
@@ -151,11 +151,11 @@ class Storage:
 
         return after_writes
 
-    def begin_sync(self, partition: TopicPartition) -> Callable[[], SyncResult]:
+    def begin_sync(self, partition: TopicPartition) -> Callable[[], FlushResult]:
         """Take a partition from `unsynced` -> the syncing, in whatever thread, while appends go on."""
         return self._syncs.begin(partition, self._logs[partition])
 
-    def end_sync(self, partition: TopicPartition, result: SyncResult) -> list[Event]:
+    def end_sync(self, partition: TopicPartition, result: FlushResult) -> list[Event]:
         """What came of it: `Written` for appends that waited, or `LogFailed`."""
         log = result.log
         is_open = self._logs.get(partition) is log

@@ -180,7 +180,7 @@ HELD: Final = (
     HeldGauge(
         "kafka_server_replicamanager_reassigningpartitions",
         "Partitions led here whose replicas are on the move",
-        lambda held: held.is_led and held.image.is_reassigned,
+        lambda held: held.is_led and held.image.is_reassigning,
     ),
     HeldGauge(
         "kafka_server_replicamanager_produceridcount",

@@ -4,18 +4,20 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from brokers.groups.coordinator import Coordinator
-from brokers.groups.states import State
+from brokers.groups.group_coordinator import GroupCoordinator
+from brokers.groups.group_state import GroupState
 from brokers.telemetry.exposition import head, sample
 
 _PREFIX: Final = "kafka_coordinator_group_groupmetadatamanager_num"
 
 
-def groups_text(coordinator: Coordinator) -> Iterator[str]:
+def groups_text(coordinator: GroupCoordinator) -> Iterator[str]:
     """Of the groups coordinated here."""
     counts = Counter(group.state for group in coordinator.list_groups().groups)
     yield _gauge("groups", "Groups coordinated here", counts.total())
-    for state in (each for each in State if each is not State.DEAD):  # the dead are not kept
+    for state in (
+        each for each in GroupState if each is not GroupState.DEAD
+    ):  # the dead are not kept
         about = f"Groups coordinated here in state {state.value}"
         yield _gauge(f"groups{state.value.lower()}", about, counts[state])
 

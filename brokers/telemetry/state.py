@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from brokers.ids import Instant, TopicPartition
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
-from brokers.metadata.configs.configs import topic_settings
+from brokers.metadata.configs.effective_configs import topic_config_synonyms
 from brokers.metadata.image.image import PartitionImage
 from brokers.node.parts import Parts
 from brokers.partition.replica import Replica
@@ -84,7 +84,7 @@ def _held(parts: Parts, replicas: list[tuple[TopicPartition, Replica]]) -> Itera
 
 
 def _min_isr(parts: Parts, topic: str) -> int:
-    in_force = next(topic_settings(parts.raft.image, parts.config, topic, _MIN_ISR)).value
+    in_force = next(topic_config_synonyms(parts.raft.image, parts.config, topic, _MIN_ISR)).value
     assert in_force is not None
     return int(in_force)
 

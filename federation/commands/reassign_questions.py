@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from brokers.config.replica_placement import PlacementError, parse
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import BrokerId, TopicPartition
-from brokers.metadata.commands.commands import NO_ID, ConfigOperation
+from brokers.ids import NO_ID, BrokerId, TopicPartition
+from brokers.metadata.commands.config_commands import ConfigOperation
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
 from brokers.metadata.partitions.replica_placer import place
 from brokers.wire.messages.api_keys import ApiKey

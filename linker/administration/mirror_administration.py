@@ -10,7 +10,7 @@ from uuid import UUID
 
 from brokers.errors import Refusal
 from brokers.ids import Instant
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.administration import status
 from linker.administration.registry import (
     Change,

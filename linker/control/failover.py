@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, TopicPartition
-from brokers.metadata.commands.commands import SetTopicWriter
+from brokers.metadata.commands.mirror_commands import SetTopicWriter
 from linker.control.group_clamp import GroupClamp
 from linker.control.group_sync import GroupSync
 from linker.control.link_settings import LinkSettings

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from brokers.effects import Changed
 from brokers.errors import Refusal
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.control.connection import Phase, SourceConnection
 from linker.control.failover import MirrorFailover
 from linker.control.group_sync import GroupSync

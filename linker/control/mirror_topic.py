@@ -16,20 +16,17 @@ from uuid import UUID
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.commands import Submitted
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
     ConfigOutcome,
-    CreateMirrorTopic,
-    CreatePartitions,
-    DocumentChange,
-    Growth,
-    PutDocuments,
     ResourceType,
-    Submitted,
-    TopicOutcome,
 )
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
 from linker.control.link_settings import LinkSettings
 from linker.data.destination_stream import DestinationStream
 from linker.data.replicator import PartitionReplicator
@@ -263,7 +260,7 @@ class MirrorTopic:
         if count == 0:
             command = creation(self.topic, self._link, state, {})
         elif count < state.partition_count:
-            growth = Growth(name=self.topic, count=state.partition_count)
+            growth = NewPartitions(name=self.topic, count=state.partition_count)
             command = CreatePartitions((growth,), writer=self._link.name)
         elif changes := self._config_changes(state):
             change = ConfigChange((ResourceType.TOPIC, self.topic), changes)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.control.failover import MirrorFailover
 from linker.control.group_sync import GroupSync
 from linker.control.link_settings import LinkSettings

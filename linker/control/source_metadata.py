@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.region import RegionView
 from linker.data.credit import StreamSender
 from linker.filters import Filter, admits

@@ -6,7 +6,7 @@ GREETING --Hello--> OPEN        or Refused and closed, where the other end is no
 from typing import Final
 
 from brokers.ids import Instant
-from brokers.region import ImageChanged, OffsetsCommitted, PartitionAdvanced
+from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced
 from linker.config import KIB, MIB
 from linker.control.source_metadata import GroupPublisher, TopicPublisher
 from linker.data import handshake
@@ -97,7 +97,7 @@ class SourceStream:
         return self._source.chunk_sent(now) if self._source is not None else []
 
     def on_region(
-        self, effect: PartitionAdvanced | ImageChanged | OffsetsCommitted, now: Instant
+        self, effect: PartitionAdvanced | ImageChanged | GroupOffsetsChanged, now: Instant
     ) -> Effects:
         """Our region moved on."""
         if self._source is None:
@@ -105,7 +105,7 @@ class SourceStream:
         match effect:
             case PartitionAdvanced(partition):
                 return self._source.advanced(partition, now)
-            case OffsetsCommitted(group, offsets):
+            case GroupOffsetsChanged(group, offsets):
                 return self._groups.committed(group, offsets, now)
             case ImageChanged(delta):
                 return self._topics.changed(

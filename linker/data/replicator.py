@@ -17,7 +17,7 @@ from typing import Final, Protocol, TypeAlias
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
-from brokers.metadata.commands.commands import RaiseLeaderEpochs
+from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
 from brokers.region import PartitionState, PlaceBatches, Placed, PlaceRefused, SkipTo, TrimMirror
 from linker.config import LinkConfig
 from linker.data.destination_stream import DestinationStream

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Final
 
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.image.image import Image
 from linker.records.documents import decode, encode
 

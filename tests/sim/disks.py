@@ -6,8 +6,7 @@ The witness sees every byte that reaches a log, however short it stays: a checke
 from collections.abc import Callable, Iterator
 from uuid import UUID
 
-from brokers.ids import Buffers
-from brokers.metadata.commands.commands import NO_ID
+from brokers.ids import NO_ID, Buffers
 from tests.sim.fused import Fused
 
 Witness = Callable[[str, bytes], None]  # path, bytes appended

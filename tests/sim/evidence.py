@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from brokers.groups.records import OffsetRecord, decode
+from brokers.groups.records import OffsetCommitRecord, decode
 from brokers.ids import OFFSETS_TOPIC, Offset, TopicPartition
 from brokers.records.record import open_batch
 from tests.sim.disks import Disk
@@ -146,7 +146,7 @@ def commits(batch: Batch) -> Iterator[tuple[str, TopicPartition, Offset]]:
     """(group, partition, offset) of a batch of `__consumer_offsets`."""
     for record in open_batch(batch.data):
         stored = decode(record.key, record.value)
-        if isinstance(stored, OffsetRecord) and stored.offset is not None:
+        if isinstance(stored, OffsetCommitRecord) and stored.offset is not None:
             yield stored.group, stored.partition, stored.offset.offset
 
 

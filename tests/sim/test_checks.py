@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from brokers.groups.records import OffsetRecord, encode
+from brokers.groups.records import OffsetCommitRecord, encode
 from brokers.ids import OFFSETS_TOPIC, OffsetAndMetadata, TopicPartition
 from brokers.records.builder import NewRecord, build_batch
 from linker.commands import MirrorDescription
@@ -77,7 +77,7 @@ class Scene:
 
     def commit(self, offset: int) -> None:
         """A link carries an offset to east."""
-        key, value = encode(OffsetRecord("readers", PARTITION, OffsetAndMetadata(offset)))
+        key, value = encode(OffsetCommitRecord("readers", PARTITION, OffsetAndMetadata(offset)))
         batch = build_batch([NewRecord(key=key, value=value)], timestamp=START)
         self.disk("east").append(f"{OFFSETS}/{0:020}.log", [batch])
 

@@ -20,7 +20,6 @@ MAPS_YET = frozenset(
     {
         "brokers",
         "brokers.api",
-        "brokers.groups",
         "brokers.log",
         "brokers.partition",
         "brokers.quorum",

@@ -5,14 +5,19 @@ from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.cluster.departures import arrive, hand_over, leave, lose_directories
+from brokers.metadata.cluster.leader_and_isr_updates import (
+    elect_offline_partitions,
+    handle_directory_failures,
+    move_leaderships,
+    remove_from_isrs,
+)
 from brokers.metadata.commands.broker_commands import (
     BrokerHeartbeat,
+    BrokerHeartbeatReply,
     FenceBroker,
-    HeartbeatOutcome,
     UnregisterBroker,
 )
-from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.controller_result import ControllerResult
 from brokers.metadata.image.broker_epochs import check_broker_epoch
 from brokers.metadata.image.image import BrokerImage, Image
 from brokers.metadata.partitions.partition_changes import PartitionChanges
@@ -26,7 +31,9 @@ from brokers.wire.messages.metadata_records import (
 )
 
 
-def broker_heartbeat(config: BrokerConfig, image: Image, command: BrokerHeartbeat) -> Decision:
+def broker_heartbeat(
+    config: BrokerConfig, image: Image, command: BrokerHeartbeat
+) -> ControllerResult:
     """A broker that asks to leave and leads anything is marked, so that everyone knows. It goes on leading until it
     wants to be fenced as well: it appends no more by then, and a heartbeat that is sent twice gives nothing away too
     soon. It may go with the heartbeat after that, or at once if it leads nothing. Kafka waits for the others to report
@@ -37,23 +44,25 @@ def broker_heartbeat(config: BrokerConfig, image: Image, command: BrokerHeartbea
     if failed:  # one thing at a time: what else it wants it will ask for again
         records = _without_directories(config, image, broker, failed)
         is_fenced = broker.fenced or len(failed) == len(broker.log_dirs)
-        return Decision(records, HeartbeatOutcome(is_caught_up, is_fenced, False))
+        return ControllerResult(records, BrokerHeartbeatReply(is_caught_up, is_fenced, False))
     if command.want_shut_down:
         return _shut_down(config, image, broker, command, is_caught_up=is_caught_up)
     if broker.fenced and is_caught_up and not command.want_fence:
         return _let_in(config, image, broker)
     if not broker.fenced and command.want_fence:
         fenced = _taken_out(config, image, broker)
-        return Decision(fenced.records, HeartbeatOutcome(is_caught_up, True, False))
-    return Decision((), HeartbeatOutcome(is_caught_up, broker.fenced, False))
+        return ControllerResult(fenced.records, BrokerHeartbeatReply(is_caught_up, True, False))
+    return ControllerResult((), BrokerHeartbeatReply(is_caught_up, broker.fenced, False))
 
 
-def fence_broker(config: BrokerConfig, image: Image, command: FenceBroker) -> Decision:
+def fence_broker(config: BrokerConfig, image: Image, command: FenceBroker) -> ControllerResult:
     broker = check_broker_epoch(image, command.broker_id, command.broker_epoch)
-    return Decision((), None) if broker.fenced else _taken_out(config, image, broker)
+    return ControllerResult((), None) if broker.fenced else _taken_out(config, image, broker)
 
 
-def unregister_broker(config: BrokerConfig, image: Image, command: UnregisterBroker) -> Decision:
+def unregister_broker(
+    config: BrokerConfig, image: Image, command: UnregisterBroker
+) -> ControllerResult:
     """Its replicas stay assigned to it: a reassignment moves them."""
     broker = image.brokers.get(command.broker_id)
     if broker is None:
@@ -64,24 +73,24 @@ def unregister_broker(config: BrokerConfig, image: Image, command: UnregisterBro
         because = f"broker {broker.id} is the whole region, and registers only when it starts"
         raise Refusal(KafkaError.INVALID_REQUEST, because)
     changes = PartitionChanges(image, config, out=(broker.id,))
-    leave(changes, broker.id)
+    remove_from_isrs(changes, broker.id)
     gone = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.broker_epoch)
-    return Decision((*changes.records, gone), None)
+    return ControllerResult((*changes.records, gone), None)
 
 
-def _let_in(config: BrokerConfig, image: Image, broker: BrokerImage) -> Decision:
+def _let_in(config: BrokerConfig, image: Image, broker: BrokerImage) -> ControllerResult:
     changes = PartitionChanges(image, config, back=(broker.id,))
-    arrive(changes, broker.id)
+    elect_offline_partitions(changes, broker.id)
     grow_internal_topics(config, image, changes)
     unfenced = UnfenceBrokerRecord(id=broker.id, epoch=broker.broker_epoch)
-    return Decision((unfenced, *changes.records), HeartbeatOutcome(True, False, False))
+    return ControllerResult((unfenced, *changes.records), BrokerHeartbeatReply(True, False, False))
 
 
-def _taken_out(config: BrokerConfig, image: Image, broker: BrokerImage) -> Decision:
+def _taken_out(config: BrokerConfig, image: Image, broker: BrokerImage) -> ControllerResult:
     changes = PartitionChanges(image, config, out=(broker.id,))
-    leave(changes, broker.id)
+    remove_from_isrs(changes, broker.id)
     fenced = FenceBrokerRecord(id=broker.id, epoch=broker.broker_epoch)
-    return Decision((fenced, *changes.records), None)
+    return ControllerResult((fenced, *changes.records), None)
 
 
 def _without_directories(
@@ -92,7 +101,7 @@ def _without_directories(
     if not left:
         return () if broker.fenced else _taken_out(config, image, broker).records
     changes = PartitionChanges(image, config, changed=replace(broker, log_dirs=left))
-    lose_directories(changes, broker.id, failed)
+    handle_directory_failures(changes, broker.id, failed)
     change = BrokerRegistrationChangeRecord(
         broker_id=broker.id, broker_epoch=broker.broker_epoch, log_dirs=list(left)
     )
@@ -106,19 +115,19 @@ def _shut_down(
     command: BrokerHeartbeat,
     *,
     is_caught_up: bool,
-) -> Decision:
+) -> ControllerResult:
     """Clients wait for the leaderships, so those go alone; it leaves the in-sync sets when it is let go."""
     if broker.fenced:
-        return Decision((), HeartbeatOutcome(is_caught_up, True, True))
+        return ControllerResult((), BrokerHeartbeatReply(is_caught_up, True, True))
     changes = PartitionChanges(image, config, out=(broker.id,))
-    hand_over(changes, broker.id)
+    move_leaderships(changes, broker.id)
     if not changes.records:
         fenced = _taken_out(config, image, broker)
-        return Decision(fenced.records, HeartbeatOutcome(is_caught_up, True, True))
+        return ControllerResult(fenced.records, BrokerHeartbeatReply(is_caught_up, True, True))
     records = tuple(changes.records) if command.want_fence else ()
     if not broker.in_controlled_shutdown:
         leaving = BrokerRegistrationChangeRecord(
             broker_id=broker.id, broker_epoch=broker.broker_epoch, in_controlled_shutdown=1
         )
         records = (leaving, *records)
-    return Decision(records, HeartbeatOutcome(is_caught_up, False, False))
+    return ControllerResult(records, BrokerHeartbeatReply(is_caught_up, False, False))

@@ -7,11 +7,10 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig
 from brokers.config.endpoints import DATA_LISTENER
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import Offset
-from brokers.metadata.cluster.departures import leave, resume
+from brokers.ids import NO_ID, Offset
+from brokers.metadata.cluster.leader_and_isr_updates import remove_from_isrs, resume_replicas
 from brokers.metadata.commands.broker_commands import RegisterBroker
-from brokers.metadata.commands.commands import NO_ID
-from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.controller_result import ControllerResult
 from brokers.metadata.image.broker_records import registration_record
 from brokers.metadata.image.image import BrokerImage, Endpoint, FeatureRange, Image
 from brokers.metadata.partitions.partition_changes import PartitionChanges
@@ -60,7 +59,7 @@ def register_broker(
     next_offset: Offset,
     *,
     has_session: bool,
-) -> Decision:
+) -> ControllerResult:
     """`has_session`: the registration that there is has been heard of lately."""
     was = image.brokers.get(command.broker_id)
     _check(image, command)
@@ -79,12 +78,12 @@ def register_broker(
     ended_in_order = was is not None and was.broker_epoch == command.previous_broker_epoch
     if command.starts_fenced:
         changes = PartitionChanges(image, config, out=(command.broker_id,))
-        leave(changes, command.broker_id, is_lost=not ended_in_order)
+        remove_from_isrs(changes, command.broker_id, is_lost=not ended_in_order)
     else:
         registered.append(UnfenceBrokerRecord(id=command.broker_id, epoch=broker_epoch))
         changes = PartitionChanges(image, config, back=(broker.id,), changed=broker)
-        resume(changes, command.broker_id, is_lost=not ended_in_order)
-    return Decision((*registered, *changes.records), broker_epoch)
+        resume_replicas(changes, command.broker_id, is_lost=not ended_in_order)
+    return ControllerResult((*registered, *changes.records), broker_epoch)
 
 
 def supported_features() -> list[FeatureRange]:
@@ -138,14 +137,14 @@ def _is_next_life(was: BrokerImage, command: RegisterBroker) -> bool:
     return is_there and not set(was.log_dirs).isdisjoint({*_log_dirs(command)} - {NO_ID})
 
 
-def _repeated(was: BrokerImage, command: RegisterBroker) -> Decision:
+def _repeated(was: BrokerImage, command: RegisterBroker) -> ControllerResult:
     """The answer to the first try was lost: the life and its epoch are the same."""
     now = replace(
         _broker(command, was.broker_epoch),
         fenced=was.fenced,
         in_controlled_shutdown=was.in_controlled_shutdown,
     )
-    return Decision(() if now == was else (registration_record(now),), was.broker_epoch)
+    return ControllerResult(() if now == was else (registration_record(now),), was.broker_epoch)
 
 
 def _broker(command: RegisterBroker, broker_epoch: int) -> BrokerImage:

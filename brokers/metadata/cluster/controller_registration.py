@@ -1,12 +1,12 @@
 """Controllers that say where they are reached and which features they support, in the metadata log (KIP-919)."""
 
 from brokers.metadata.commands.broker_commands import RegisterController
-from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.controller_result import ControllerResult
 from brokers.metadata.image.controller_records import controller_record
 from brokers.metadata.image.image import ControllerImage, Endpoint, FeatureRange, Image
 
 
-def register_controller(image: Image, command: RegisterController) -> Decision:
+def register_controller(image: Image, command: RegisterController) -> ControllerResult:
     """The newest word of a controller counts; one that says the same again is in the log already."""
     controller = ControllerImage(
         id=command.controller_id,
@@ -15,5 +15,5 @@ def register_controller(image: Image, command: RegisterController) -> Decision:
         features=tuple(FeatureRange(*each) for each in command.features),
     )
     if image.controllers.get(controller.id) == controller:
-        return Decision((), None)
-    return Decision((controller_record(controller),), None)
+        return ControllerResult((), None)
+    return ControllerResult((controller_record(controller),), None)

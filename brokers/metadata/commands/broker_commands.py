@@ -34,7 +34,7 @@ class RegisterBroker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerHeartbeat:
-    """A broker is there, and has the metadata log up to `metadata_offset` -> `HeartbeatOutcome`, or `Refusal`.
+    """A broker is there, and has the metadata log up to `metadata_offset` -> `BrokerHeartbeatReply`, or `Refusal`.
 
     `offline_dirs` are all of its log directories that failed in this life.
     """
@@ -48,7 +48,7 @@ class BrokerHeartbeat:
 
 
 @dataclass(frozen=True, slots=True)
-class HeartbeatOutcome:
+class BrokerHeartbeatReply:
     """`is_caught_up`: it knows of its own registration. With `should_shut_down` nothing depends on it any more."""
 
     is_caught_up: bool

@@ -56,7 +56,7 @@ class InSyncOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class AssignReplicas:
+class AssignReplicasToDirs:
     """In which of its directories a broker keeps replicas -> `AssignedReplica` for each, in order, or `Refusal`.
 
     `replicas` are (directory, topic id, partition).
@@ -106,7 +106,7 @@ class Reassignment:
 
 
 @dataclass(frozen=True, slots=True)
-class AlterReassignments:
+class AlterPartitionReassignments:
     """-> `PartitionOutcome` per item, in order; a partition given twice has one, which refuses it."""
 
     items: tuple[Reassignment, ...]

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pydantic_core import PydanticUndefined
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.configs.config_keys import DYNAMIC_BROKER_KEYS, TOPIC_KEYS, ConfigType
-from brokers.metadata.configs.configs import (
+from brokers.metadata.configs.effective_configs import (
+    ConfigEntry,
     ConfigSource,
-    Setting,
-    dynamic_settings,
+    dynamic_config_synonyms,
     static_values,
     text,
 )
@@ -27,17 +27,17 @@ _TYPES = {bool: ConfigType.BOOLEAN, int: ConfigType.LONG}
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerSetting:
+class BrokerConfigEntry:
     """One setting; `values` begin with the one in force."""
 
     name: str
     type: ConfigType
-    values: tuple[Setting, ...]
+    values: tuple[ConfigEntry, ...]
     documentation: str | None
     is_dynamic: bool
 
 
-def broker_settings(image: Image, config: BrokerConfig) -> list[BrokerSetting]:
+def broker_config_entries(image: Image, config: BrokerConfig) -> list[BrokerConfigEntry]:
     """Every setting of this node, by name."""
     settings = {
         name: _own(image, config, name, value, default)
@@ -50,29 +50,29 @@ def broker_settings(image: Image, config: BrokerConfig) -> list[BrokerSetting]:
         if name not in settings:
             settings[name] = _own(image, config, name, key.default, key.default)
     for name, value in _FIXED.items():
-        fixed = (Setting(name, value, ConfigSource.DEFAULT),)
-        settings[name] = BrokerSetting(name, ConfigType.STRING, fixed, None, is_dynamic=False)
+        fixed = (ConfigEntry(name, value, ConfigSource.DEFAULT),)
+        settings[name] = BrokerConfigEntry(name, ConfigType.STRING, fixed, None, is_dynamic=False)
     return [settings[name] for name in sorted(settings)]
 
 
-def dynamic_defaults(image: Image) -> Iterator[BrokerSetting]:
+def dynamic_defaults(image: Image) -> Iterator[BrokerConfigEntry]:
     """What was set for all brokers while they ran."""
     for name, value in sorted(image.config((ResourceType.BROKER, "")).items()):
         key = DYNAMIC_BROKER_KEYS[name]
-        values = (Setting(name, value, ConfigSource.DYNAMIC_DEFAULT_BROKER),)
-        yield BrokerSetting(name, key.type, values, key.documentation, is_dynamic=True)
+        values = (ConfigEntry(name, value, ConfigSource.DYNAMIC_DEFAULT_BROKER),)
+        yield BrokerConfigEntry(name, key.type, values, key.documentation, is_dynamic=True)
 
 
 def _own(
     image: Image, config: BrokerConfig, name: str, value: object, default: object
-) -> BrokerSetting:
-    values = list(dynamic_settings(image, config.node_id, name))
+) -> BrokerConfigEntry:
+    values = list(dynamic_config_synonyms(image, config.node_id, name))
     if name in static_values(config):
-        values.append(Setting(name, static_values(config)[name], ConfigSource.STATIC_BROKER))
+        values.append(ConfigEntry(name, static_values(config)[name], ConfigSource.STATIC_BROKER))
     key = DYNAMIC_BROKER_KEYS.get(name)
     if default is not PydanticUndefined:
         known = key.default if key is not None else text(default)
-        values.append(Setting(name, known, ConfigSource.DEFAULT))
+        values.append(ConfigEntry(name, known, ConfigSource.DEFAULT))
     kind = key.type if key is not None else _TYPES.get(type(value), ConfigType.STRING)
     documentation = key.documentation if key is not None else None
-    return BrokerSetting(name, kind, tuple(values), documentation, is_dynamic=key is not None)
+    return BrokerConfigEntry(name, kind, tuple(values), documentation, is_dynamic=key is not None)

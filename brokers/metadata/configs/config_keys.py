@@ -56,10 +56,10 @@ def problem(topic: str, name: str, value: str) -> str | None:
     key = TOPIC_KEYS.get(name)
     if key is None:
         return f"Unknown topic config name: {_shown(name)}"
-    return key_problem(key, topic, value)
+    return config_error(key, topic, value)
 
 
-def key_problem(key: ConfigKey, topic: str, value: str) -> str | None:
+def config_error(key: ConfigKey, topic: str, value: str) -> str | None:
     """The same for a key that is known; a broker's setting has the topic ""."""
     name = key.name
     if len(value.encode()) > VALUE_BYTES_MAX:

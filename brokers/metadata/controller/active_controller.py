@@ -22,7 +22,7 @@ from brokers.wire.primitives import WireError
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class CommandCompleted:
     """The command with this token is committed, or refused. `next_offset` is where an image has it."""
 
     token: Ticket
@@ -89,14 +89,14 @@ class ActiveController:
         self._idle_ms, self._wrote_at = idle_ms, now
         self._is_watching = has_company
         if has_company:
-            self._controller.began(self._ahead, now)
+            self._controller.activate(self._ahead, now)
 
-    def end(self, refusal: Refusal) -> list[Decided]:
+    def end(self, refusal: Refusal) -> list[CommandCompleted]:
         """Who waits hears that the outcome is unknown."""
         waiting, self._entries = self._entries, deque()
         self._ahead = None
-        self._controller.ended()
-        return [Decided(each.token, refusal) for each in waiting if each.token is not None]
+        self._controller.deactivate()
+        return [CommandCompleted(each.token, refusal) for each in waiting if each.token is not None]
 
     def own_commands(self, now: Instant) -> Sequence[Command]:
         """What the controller asks of itself."""
@@ -136,9 +136,11 @@ class ActiveController:
         self._entries.append(_Entry(log_end_offset + 1, records, None, None))
         return tuple(map(encode, records))
 
-    def committed(self, image: Image, high_watermark: Offset) -> list[Decided | ImageDelta]:
+    def committed(
+        self, image: Image, high_watermark: Offset
+    ) -> list[CommandCompleted | ImageDelta]:
         """Apply what is committed now to `image`, and tell it, in order."""
-        told: list[Decided | ImageDelta] = []
+        told: list[CommandCompleted | ImageDelta] = []
         while self._entries and self._entries[0].next_offset <= high_watermark:
             entry = self._entries.popleft()
             if entry.records:
@@ -146,5 +148,5 @@ class ActiveController:
                 if delta != ImageDelta():
                     told.append(delta)
             if entry.token is not None:
-                told.append(Decided(entry.token, entry.result, entry.next_offset))
+                told.append(CommandCompleted(entry.token, entry.result, entry.next_offset))
         return told

@@ -12,53 +12,51 @@ from brokers.metadata.cluster.broker_fencing import (
 )
 from brokers.metadata.cluster.broker_registration import register_broker
 from brokers.metadata.cluster.controller_registration import register_controller
-from brokers.metadata.cluster.features import update_features
+from brokers.metadata.cluster.feature_control import update_features
 from brokers.metadata.commands.broker_commands import (
     BrokerHeartbeat,
+    BrokerHeartbeatReply,
     FenceBroker,
-    HeartbeatOutcome,
     RegisterBroker,
     RegisterController,
     UnregisterBroker,
     UpdateFeatures,
 )
-from brokers.metadata.commands.commands import (
-    AllocateProducerIds,
-    AlterConfigs,
-    Command,
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.config_commands import AlterConfigs
+from brokers.metadata.commands.controller_result import ControllerResult
+from brokers.metadata.commands.document_commands import PutDocuments
+from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
-    CreatePartitions,
-    CreateTopics,
-    DeleteTopics,
-    PutDocuments,
     RaiseLeaderEpochs,
     SetTopicWriter,
 )
-from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
 from brokers.metadata.commands.replica_commands import (
     AlterPartition,
-    AlterReassignments,
-    AssignReplicas,
+    AlterPartitionReassignments,
+    AssignReplicasToDirs,
     BalanceLeaders,
     ElectLeaders,
 )
-from brokers.metadata.controller.broker_heartbeats import Heartbeats
-from brokers.metadata.controller.config_changes import alter_configs
-from brokers.metadata.controller.documents import put_documents
-from brokers.metadata.controller.producer_ids import allocate_producer_ids
+from brokers.metadata.commands.topic_commands import CreatePartitions, CreateTopics, DeleteTopics
+from brokers.metadata.controller.broker_heartbeat_manager import BrokerHeartbeatManager
+from brokers.metadata.controller.configuration_control import alter_configs
+from brokers.metadata.controller.document_control import put_documents
+from brokers.metadata.controller.producer_id_control import allocate_producer_ids
 from brokers.metadata.image.image import Image
+from brokers.metadata.replicas.alter_partition import alter_partition
 from brokers.metadata.replicas.directory_assignments import assign_replicas
-from brokers.metadata.replicas.in_sync import alter_partition
 from brokers.metadata.replicas.leader_elections import balance_leaders, elect_leaders
 from brokers.metadata.replicas.reassignments import alter_reassignments
-from brokers.metadata.topics.creation import Rules, create_topics
-from brokers.metadata.topics.deletion import delete_topics
-from brokers.metadata.topics.mirrors import (
+from brokers.metadata.topics.mirror_topics import (
     create_mirror_topic,
     raise_leader_epochs,
     set_topic_writer,
 )
-from brokers.metadata.topics.partition_growth import create_partitions
+from brokers.metadata.topics.partition_creation import create_partitions
+from brokers.metadata.topics.topic_creation import TopicCreationContext, create_topics
+from brokers.metadata.topics.topic_deletion import delete_topics
 from brokers.ports import Rng
 from brokers.timers import earliest
 
@@ -68,14 +66,14 @@ class Controller:
     from `began` to `ended`."""
 
     def __init__(self, config: BrokerConfig, rng: Rng) -> None:
-        self.heartbeats = Heartbeats(config.node_id, config.broker_session_timeout_ms)
+        self.heartbeats = BrokerHeartbeatManager(config.node_id, config.broker_session_timeout_ms)
         self._config = config
-        self._rules = Rules(config, rng)
+        self._rules = TopicCreationContext(config, rng)
         self._balance_at: Instant | None = None
 
     @property
     def timed_out_heartbeats(self) -> int:
-        """How often a broker was silent for so long that it was given up, since this process began."""
+        """How often a broker was expired for so long that it was given up, since this process began."""
         return self.heartbeats.timed_out
 
     @property
@@ -83,14 +81,14 @@ class Controller:
         """When it wants `on_time`."""
         return earliest(self.heartbeats.deadline, self._balance_at)
 
-    def began(self, image: Image, now: Instant) -> None:
+    def activate(self, image: Image, now: Instant) -> None:
         """This node is the active controller from now on."""
-        self.heartbeats.watch(image, now)
+        self.heartbeats.start(image, now)
         self._balance_at = self._next_balance(now)
 
-    def ended(self) -> None:
+    def deactivate(self) -> None:
         """It is so no longer."""
-        self.heartbeats.rest()
+        self.heartbeats.stop()
         self._balance_at = None
 
     def on_time(self, image: Image, now: Instant) -> Sequence[Command]:
@@ -101,14 +99,18 @@ class Controller:
             commands.append(BalanceLeaders())
         return commands
 
-    def decide(self, image: Image, command: Command, next_offset: Offset, now: Instant) -> Decision:
+    def decide(
+        self, image: Image, command: Command, next_offset: Offset, now: Instant
+    ) -> ControllerResult:
         """What `command` does to `image` if its records go to `next_offset`; raises `Refusal`."""
         match command:
             case RegisterBroker() | BrokerHeartbeat() | FenceBroker() | UnregisterBroker():
                 return self._decide_on_broker(image, command, next_offset, now)
-            case AlterPartition() | ElectLeaders() | BalanceLeaders() | AlterReassignments():
+            case (
+                AlterPartition() | ElectLeaders() | BalanceLeaders() | AlterPartitionReassignments()
+            ):
                 return self._decide_on_replicas(image, command, now)
-            case AssignReplicas():
+            case AssignReplicasToDirs():
                 return assign_replicas(self._config, image, command)
             case CreateTopics():
                 return create_topics(self._rules, image, command)
@@ -141,7 +143,7 @@ class Controller:
         command: RegisterBroker | BrokerHeartbeat | FenceBroker | UnregisterBroker,
         next_offset: Offset,
         now: Instant,
-    ) -> Decision:
+    ) -> ControllerResult:
         heartbeats, broker_id = self.heartbeats, command.broker_id
         match command:
             case RegisterBroker():
@@ -156,25 +158,25 @@ class Controller:
             case UnregisterBroker():
                 decision = unregister_broker(self._config, image, command)
         outcome = decision.result
-        is_leaving = isinstance(outcome, HeartbeatOutcome) and outcome.should_shut_down
+        is_leaving = isinstance(outcome, BrokerHeartbeatReply) and outcome.should_shut_down
         if is_leaving or isinstance(command, FenceBroker | UnregisterBroker):
-            heartbeats.forget(broker_id)
+            heartbeats.remove(broker_id)
         else:
-            heartbeats.heard(broker_id, now)
+            heartbeats.touch(broker_id, now)
         return decision
 
     def _decide_on_replicas(
         self,
         image: Image,
-        command: AlterPartition | ElectLeaders | BalanceLeaders | AlterReassignments,
+        command: AlterPartition | ElectLeaders | BalanceLeaders | AlterPartitionReassignments,
         now: Instant,
-    ) -> Decision:
+    ) -> ControllerResult:
         match command:
             case AlterPartition():
                 return alter_partition(self._config, image, command)
             case ElectLeaders():
                 return elect_leaders(self._config, image, command)
-            case AlterReassignments():
+            case AlterPartitionReassignments():
                 return alter_reassignments(self._config, image, command)
             case BalanceLeaders():
                 decision = balance_leaders(self._config, image)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.image.image import Image, ImageDelta, TopicImage
 
 Key = TypeVar("Key")

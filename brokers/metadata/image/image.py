@@ -22,7 +22,7 @@ from brokers.ids import (
     ProducerId,
     TopicPartition,
 )
-from brokers.metadata.commands.commands import Resource
+from brokers.metadata.commands.config_commands import Resource
 from brokers.metadata.commands.replica_commands import RECOVERED
 
 NO_LEADER: BrokerId = -1
@@ -52,24 +52,24 @@ class PartitionImage(NamedTuple):
     directories: tuple[UUID, ...] = ()
 
     @property
-    def is_reassigned(self) -> bool:
+    def is_reassigning(self) -> bool:
         """Whether its replicas are on the move."""
         return bool(self.adding or self.removing)
 
-    def enough(self, min_isr: int) -> int:
+    def effective_min_isr(self, min_isr: int) -> int:
         """How many must be in sync before a batch is committed: the topic's minimum, or as many as there can be."""
         followers = len(self.replicas) - len(self.observers) - len(self.promoted)
         return max(1, min(min_isr, followers))
 
-    def home(self, replica: BrokerId) -> UUID:
+    def directory(self, replica: BrokerId) -> UUID:
         """In which of its broker's directories a replica lies, as far as it is known."""
         if replica in self.replicas and len(self.directories) == len(self.replicas):
             return self.directories[self.replicas.index(replica)]
         return MIGRATING_DIRECTORY
 
-    def moved(self, replica: BrokerId, directory: UUID) -> "PartitionImage":
+    def with_directory(self, replica: BrokerId, directory: UUID) -> "PartitionImage":
         """With the replica in that directory."""
-        homes = (directory if each == replica else self.home(each) for each in self.replicas)
+        homes = (directory if each == replica else self.directory(each) for each in self.replicas)
         return self._replace(directories=tuple(homes))
 
     @property
@@ -153,7 +153,7 @@ class BrokerImage:
         """Whether it may lead and be in sync."""
         return not (self.fenced or self.in_controlled_shutdown)
 
-    def has(self, directory: UUID) -> bool:
+    def has_online_dir(self, directory: UUID) -> bool:
         """Whether a replica that lies there can be served; `log_dirs` are those that are not offline (KIP-858)."""
         if directory in self.log_dirs or not self.log_dirs:
             return directory != LOST_DIRECTORY

@@ -8,7 +8,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from brokers.ids import Offset, TopicPartition
-from brokers.metadata.commands.commands import Resource, ResourceType
+from brokers.metadata.commands.config_commands import Resource, ResourceType
 from brokers.metadata.image.broker_records import broker_changed_by, broker_of
 from brokers.metadata.image.controller_records import controller_of
 from brokers.metadata.image.image import (

@@ -41,7 +41,7 @@ class MetadataLoader:
             )
         ]
 
-    def take(self, read: RangeRead) -> list[ImageDelta]:
+    def on_read(self, read: RangeRead) -> list[ImageDelta]:
         """What a read changed. Raises `MetadataLogError` where there is nothing to read, or damage."""
         bound, self._bound = self._bound, None
         position = self.image.next_offset
@@ -61,7 +61,7 @@ class MetadataLoader:
         """Whether this is the read under way."""
         return self._bound is not None and read.ticket == self._ticket
 
-    def give_up(self) -> None:
+    def cancel_read(self) -> None:
         """The read under way is of no use any more."""
         self._bound = None
 

@@ -4,7 +4,7 @@ from brokers.effects import Ask, Changed, Effect, Hangup, Reply, StorageEffect
 from brokers.events import LogOpened, RangeRead, StateLoaded
 from brokers.ids import BrokerId, Instant, Ticket
 from brokers.metadata.image.image import Image
-from brokers.metadata.log.recovery import LOOK_TICKET, MetadataRecovery
+from brokers.metadata.log.recovery import SCAN_TICKET, MetadataRecovery
 from brokers.ports import Rng
 from brokers.quorum.config import QuorumConfig
 from brokers.quorum.raft import RaftNode
@@ -18,7 +18,7 @@ class RaftLifecycle:
     def __init__(self, config: QuorumConfig, rng: Rng) -> None:
         self.raft: RaftNode | None = None
         self.opening: MetadataRecovery | None = None
-        self.why_empty = "the node is starting"
+        self.offline_reason = "the node is starting"
         self.retry_at: Instant | None = None
         self._config = config
         self._rng = rng
@@ -36,16 +36,16 @@ class RaftLifecycle:
         self.opening = MetadataRecovery(image, self._config.voters, wants_image=wants_image)
         return self.opening.begin()
 
-    def take(self, event: LogOpened | StateLoaded | RangeRead) -> list[Effect]:
+    def on_event(self, event: LogOpened | StateLoaded | RangeRead) -> list[Effect]:
         """Something of what was asked for. Raises as `MetadataRecovery`."""
-        if self.opening is None or (isinstance(event, RangeRead) and event.ticket != LOOK_TICKET):
+        if self.opening is None or (isinstance(event, RangeRead) and event.ticket != SCAN_TICKET):
             return []
-        effects: list[Effect] = [*self.opening.take(event)]
+        effects: list[Effect] = [*self.opening.on_event(event)]
         if isinstance(event, LogOpened):
             effects += [Changed("metadata log", "repaired", line) for line in event.repairs]
         return effects
 
-    def sit(self, opening: MetadataRecovery) -> RaftNode:
+    def start(self, opening: MetadataRecovery) -> RaftNode:
         """All that the disk holds is known: be a member of the quorum."""
         self.opening = None
         self.raft = RaftNode(
@@ -60,7 +60,7 @@ class RaftLifecycle:
         )
         return self.raft
 
-    def lose(self, reason: str, now: Instant) -> list[Effect]:
+    def on_failed(self, reason: str, now: Instant) -> list[Effect]:
         """Others take over what this node led, and hear of it."""
         effects: list[Effect] = [Changed("metadata log", "offline", reason)]
         if self.raft is not None:
@@ -68,5 +68,5 @@ class RaftLifecycle:
             effects += [each for each in parting if isinstance(each, Ask | Reply | Hangup)]
             self._last_ticket = self.raft.last_ticket
         self.raft = self.opening = None
-        self.why_empty, self.retry_at = reason, now + RETRY_MS
+        self.offline_reason, self.retry_at = reason, now + RETRY_MS
         return effects

@@ -21,18 +21,23 @@ from brokers.events import (
     StateSaved,
     Written,
 )
-from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset, Peer, Ticket
+from brokers.ids import NO_ID, BrokerId, Instant, LeaderEpoch, Offset, Peer, Ticket
 from brokers.metadata.cluster.broker_registration import lone_registration
-from brokers.metadata.commands.commands import NO_ID, Command
-from brokers.metadata.controller.active_controller import ActiveController, Decided
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.controller.active_controller import ActiveController, CommandCompleted
 from brokers.metadata.controller.controller import Controller
-from brokers.metadata.controller.producer_ids import ProducerIds
+from brokers.metadata.controller.producer_id_control import ProducerIdManager
 from brokers.metadata.image.difference import difference
 from brokers.metadata.image.image import Image, ImageDelta
 from brokers.metadata.image.record_batches import value_batch
+from brokers.metadata.log.effects import (
+    MetadataEffect,
+    MetadataEvent,
+    MetadataReady,
+    MetadataUpdated,
+)
 from brokers.metadata.log.metadata_loader import MetadataLoader, unreadable
-from brokers.metadata.log.outcomes import ImageChanged, MetadataEffect, MetadataEvent, MetadataReady
-from brokers.metadata.log.quorum_settings import quorum_config
+from brokers.metadata.log.quorum_config import quorum_config
 from brokers.metadata.log.raft_lifecycle import RaftLifecycle
 from brokers.metadata.log.recovery import MetadataRecovery
 from brokers.metadata.log.snapshot_generator import SnapshotGenerator
@@ -56,30 +61,32 @@ class RaftManager:
         log_dirs: tuple[UUID, ...] | None = None,
     ) -> None:
         """`directory` is that of the metadata log; `log_dirs` a lone node registers with, that one if not given."""
-        self.producer_ids = ProducerIds()
+        self.producer_ids = ProducerIdManager()
         self._config = config
         self._log_dirs = (directory,) if log_dirs is None else log_dirs
         self._incarnation = UUID(bytes=rng.randbytes(16), version=4)
-        self._seat = RaftLifecycle(quorum_config(config, cluster_id, directory), rng)
-        self._checkpoints = SnapshotPointer(config.metadata_log_max_record_bytes_between_snapshots)
-        self._snapshotting = SnapshotGenerator(self._checkpoints)
-        self._applying = MetadataLoader(Image(cluster_id), self._checkpoints.appended)
+        self._raft_lifecycle = RaftLifecycle(quorum_config(config, cluster_id, directory), rng)
+        self._snapshot_pointer = SnapshotPointer(
+            config.metadata_log_max_record_bytes_between_snapshots
+        )
+        self._snapshot_generator = SnapshotGenerator(self._snapshot_pointer)
+        self._loader = MetadataLoader(Image(cluster_id), self._snapshot_pointer.appended)
         self._controller = Controller(config, rng)
-        self.deciding = ActiveController(self._controller)
+        self.active_controller = ActiveController(self._controller)
         self._is_registering = False
-        self._has_served = False
+        self._is_published = False
         self._was_offline = False
 
     # --- what there is ---
 
     @property
     def image(self) -> Image:
-        return self._applying.image
+        return self._loader.image
 
     @property
     def is_active(self) -> bool:
         """Whether this node is the active controller. A lone one always is, though its disk may refuse to decide."""
-        return self._is_alone or self.deciding.is_active
+        return self._is_alone or self.active_controller.is_active
 
     @property
     def controller(self) -> Peer | None:
@@ -108,7 +115,7 @@ class RaftManager:
         """How long ago the last record in `image` was written; 0 where this node decides what is. None: not known."""
         if self.is_active:
             return 0
-        written_at = self._applying.written_at
+        written_at = self._loader.written_at
         return None if written_at is None else max(0, now - written_at)
 
     @property
@@ -124,7 +131,7 @@ class RaftManager:
     @property
     def voters(self) -> Sequence[BrokerId]:
         """Nodes whose disks decide what is committed."""
-        return self._seat.voters
+        return self._raft_lifecycle.voters
 
     @property
     def finalized_features(self) -> Mapping[str, int]:
@@ -135,7 +142,7 @@ class RaftManager:
     @property
     def deadline(self) -> Instant | None:
         raft_due = None if self._raft is None else self._raft.deadline
-        return earliest(self._seat.retry_at, raft_due, self.deciding.deadline)
+        return earliest(self._raft_lifecycle.retry_at, raft_due, self.active_controller.deadline)
 
     @property
     def has_left(self) -> bool:
@@ -145,7 +152,7 @@ class RaftManager:
     @property
     def _raft(self) -> RaftNode | None:
         """None while the log is not open."""
-        return self._seat.raft
+        return self._raft_lifecycle.raft
 
     @property
     def _is_alone(self) -> bool:
@@ -158,17 +165,22 @@ class RaftManager:
         return self._load()
 
     def on_time(self, now: Instant) -> list[MetadataEffect]:
-        if self._seat.retry_at is not None and self._seat.retry_at <= now:
+        if self._raft_lifecycle.retry_at is not None and self._raft_lifecycle.retry_at <= now:
             return self._load()
         if self._raft is None:
             return []
         effects = self._after(self._raft.on_time(now), now)
-        return effects + self._own_decisions(now)
+        return effects + self._own_commands(now)
 
     def on_request(self, request: Request, now: Instant) -> list[MetadataEffect]:
         """One of the quorum's own requests; answered when its time has come."""
         if self._raft is None:
-            return [Hangup(request.ticket, f"the metadata log is offline: {self._seat.why_empty}")]
+            return [
+                Hangup(
+                    request.ticket,
+                    f"the metadata log is offline: {self._raft_lifecycle.offline_reason}",
+                )
+            ]
         return self._after(self._raft.on_request(request, now), now)
 
     def on_answer(self, answered: Answered, now: Instant) -> list[MetadataEffect]:
@@ -179,24 +191,24 @@ class RaftManager:
         """Raises `MetadataLogError` where the disk holds what cannot be read: the node must not go on."""
         if isinstance(event, LogFailed):
             return self._on_failed(event.reason, now)
-        if self._seat.opening is not None:
-            return self._on_loaded(self._seat.opening, event, now)
+        if self._raft_lifecycle.opening is not None:
+            return self._on_loaded(self._raft_lifecycle.opening, event, now)
         return [] if self._raft is None else self._on_disk(self._raft, event, now)
 
     def propose(self, command: Command, token: Ticket, now: Instant) -> list[MetadataEffect]:
-        """Decide `command`; `Decided` with this token comes once the decision is committed."""
-        if self.deciding.is_active and not self._is_registering:
+        """Decide `command`; `CommandCompleted` with this token comes once the decision is committed."""
+        if self.active_controller.is_active and not self._is_registering:
             return self._decide(command, token, now)
         if self._is_alone:
-            refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, self._seat.why_empty)
+            refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, self._raft_lifecycle.offline_reason)
         else:
             refusal = Refusal(KafkaError.NOT_CONTROLLER, "this node is not the active controller")
-        return [Decided(token, refusal)]
+        return [CommandCompleted(token, refusal)]
 
     def checkpoint(self, now: Instant) -> list[MetadataEffect]:
         """Write a snapshot now; the log is trimmed when it is durable."""
         raft = self._raft
-        return [] if raft is None else [*self._snapshotting.write(raft, self.image, now)]
+        return [] if raft is None else [*self._snapshot_generator.write(raft, self.image, now)]
 
     def leave(self, now: Instant) -> list[MetadataEffect]:
         """An orderly stop: another takes the lead, if there is one. Goes on until `has_left`."""
@@ -205,7 +217,7 @@ class RaftManager:
     # --- start ---
 
     def _load(self) -> list[MetadataEffect]:
-        return [*self._seat.open(self.image, wants_image=not self._has_served)]
+        return [*self._raft_lifecycle.open(self.image, wants_image=not self._is_published)]
 
     def _on_loaded(
         self, opening: MetadataRecovery, event: MetadataEvent, now: Instant
@@ -214,18 +226,18 @@ class RaftManager:
             return self._on_failed(unreadable(event), now)
         if not isinstance(event, LogOpened | StateLoaded | RangeRead):
             return []
-        effects: list[MetadataEffect] = [*self._seat.take(event)]
+        effects: list[MetadataEffect] = [*self._raft_lifecycle.on_event(event)]
         return effects + self._join(opening, now) if opening.is_complete else effects
 
     def _join(self, opening: MetadataRecovery, now: Instant) -> list[MetadataEffect]:
         """Become a member of the quorum, with the image that the disk holds where there is none that is newer."""
-        self._checkpoints.found(opening.snapshot)
+        self._snapshot_pointer.found(opening.snapshot)
         effects = self._replace_image(opening.image)
-        return effects + self._after(self._seat.sit(opening).start(now), now)
+        return effects + self._after(self._raft_lifecycle.start(opening).start(now), now)
 
     def _replace_image(self, image: Image) -> list[MetadataEffect]:
-        before, self._applying.image = self.image, image
-        return self._told(difference(before, image)) if self._has_served else []
+        before, self._loader.image = self.image, image
+        return self._updated(difference(before, image)) if self._is_published else []
 
     # --- the disk ---
 
@@ -233,7 +245,7 @@ class RaftManager:
         match event:
             case Written(_, next_offset):
                 return self._after(raft.on_written(next_offset, now), now)
-            case RangeRead() if self._applying.is_read(event):
+            case RangeRead() if self._loader.is_read(event):
                 return self._on_read(event, now)
             case RangeRead():
                 return self._after(raft.on_read(event, now), now)
@@ -250,14 +262,16 @@ class RaftManager:
     def _on_read(self, read: RangeRead, now: Instant) -> list[MetadataEffect]:
         if read.error:
             return self._on_failed(unreadable(read), now)
-        effects = [effect for delta in self._applying.take(read) for effect in self._told(delta)]
+        effects = [
+            effect for delta in self._loader.on_read(read) for effect in self._updated(delta)
+        ]
         return self._after(effects, now)
 
     def _on_saved(self, raft: RaftNode, name: str, now: Instant) -> list[MetadataEffect]:
-        effects, arrived = self._snapshotting.saved(raft, name, is_alone=self._is_alone)
+        effects, arrived = self._snapshot_generator.saved(raft, name, is_alone=self._is_alone)
         if arrived is None:
             return self._after(effects, now)
-        self._applying.give_up()
+        self._loader.cancel_read()
         replaced = self._replace_image(arrived.image)
         installed = raft.install(arrived.id, arrived.voters, now)
         return [*replaced, *self._after(installed, now), *effects]
@@ -269,11 +283,14 @@ class RaftManager:
         raft, told = self._raft, [*effects]
         if raft is None:
             return told
-        if self.deciding.is_active and raft.leading_epoch != self.deciding.leader_epoch:
+        if (
+            self.active_controller.is_active
+            and raft.leading_epoch != self.active_controller.leader_epoch
+        ):
             because = "another node may have become the active controller: the outcome is unknown"
-            told += self._end_deciding(Refusal(KafkaError.NOT_CONTROLLER, because))
+            told += self._resign(Refusal(KafkaError.NOT_CONTROLLER, because))
         told += self._apply(raft, now)
-        return [*told, *self._snapshotting.go_on(raft, self.image, now)]
+        return [*told, *self._snapshot_generator.go_on(raft, self.image, now)]
 
     def _apply(self, raft: RaftNode, now: Instant) -> list[MetadataEffect]:
         """What is committed goes onto the image: read from the log, but for what was appended in this epoch here."""
@@ -282,44 +299,44 @@ class RaftManager:
             return []
         leads = raft.is_settled
         effects: list[MetadataEffect] = [
-            *self._applying.read_to(raft.epoch_start if leads else reached)
+            *self._loader.read_to(raft.epoch_start if leads else reached)
         ]
         if leads and image.next_offset >= raft.epoch_start:
-            for told in self.deciding.committed(image, reached):
-                effects += [told] if isinstance(told, Decided) else self._told(told)
+            for told in self.active_controller.committed(image, reached):
+                effects += [told] if isinstance(told, CommandCompleted) else self._updated(told)
             image.next_offset = max(image.next_offset, reached)  # past control records
-            effects += self._begin_deciding(raft, now)
+            effects += self._activate(raft, now)
         if raft.has_heard and image.next_offset >= reached:
             effects += self._serve()
         return effects
 
-    def _begin_deciding(self, raft: RaftNode, now: Instant) -> list[MetadataEffect]:
-        if self.deciding.is_active:
+    def _activate(self, raft: RaftNode, now: Instant) -> list[MetadataEffect]:
+        if self.active_controller.is_active:
             return []
         leader_epoch, is_alone = raft.leading_epoch, self._is_alone
         assert leader_epoch is not None
         idle_ms = self._config.metadata_max_idle_interval_ms if len(self.voters) > 1 else 0
-        self.deciding.begin(
+        self.active_controller.begin(
             self.image, leader_epoch, now, idle_ms=idle_ms or None, has_company=not is_alone
         )
         if not is_alone:
             return [Changed("controller", "active", f"in epoch {leader_epoch}")]
-        return [] if self._has_served else self._register(now)
+        return [] if self._is_published else self._register(now)
 
     def _serve(self) -> list[MetadataEffect]:
         """The first time that the image is whole. Where there are no others, this node's broker is in it by then."""
-        if self._has_served:
+        if self._is_published:
             was_offline, self._was_offline = self._was_offline, False
             why = "the disk takes writes again"
             return [Changed("metadata log", "online", why)] if was_offline else []
-        if self._is_alone and not (self._is_registering and self.deciding.is_settled):
+        if self._is_alone and not (self._is_registering and self.active_controller.is_settled):
             return []
-        self._has_served, self._is_registering = True, False
-        return [ImageChanged(self.image.everything()), MetadataReady()]
+        self._is_published, self._is_registering = True, False
+        return [MetadataUpdated(self.image.everything()), MetadataReady()]
 
-    def _told(self, delta: ImageDelta) -> list[MetadataEffect]:
+    def _updated(self, delta: ImageDelta) -> list[MetadataEffect]:
         """Changes are told from the first whole image on."""
-        return [ImageChanged(delta)] if self._has_served and delta != ImageDelta() else []
+        return [MetadataUpdated(delta)] if self._is_published and delta != ImageDelta() else []
 
     # --- decisions ---
 
@@ -331,7 +348,7 @@ class RaftManager:
 
     def _decide(self, command: Command, token: Ticket | None, now: Instant) -> list[MetadataEffect]:
         end = self.log_end_offset
-        return self._append(self.deciding.decide(command, token, end, now), end, now)
+        return self._append(self.active_controller.decide(command, token, end, now), end, now)
 
     def _append(
         self, values: tuple[bytes, ...], base_offset: Offset, now: Instant
@@ -341,36 +358,39 @@ class RaftManager:
         if not values:
             return self._after([], now)
         batch = value_batch(
-            values, base_offset=base_offset, leader_epoch=self.deciding.leader_epoch, now=now
+            values,
+            base_offset=base_offset,
+            leader_epoch=self.active_controller.leader_epoch,
+            now=now,
         )
-        self._checkpoints.appended(len(batch))
+        self._snapshot_pointer.appended(len(batch))
         return self._after(raft.append(batch, now), now)
 
-    def _own_decisions(self, now: Instant) -> list[MetadataEffect]:
+    def _own_commands(self, now: Instant) -> list[MetadataEffect]:
         """What the controller asks of itself, and a record now and then where nobody asks."""
         effects: list[MetadataEffect] = []
-        if not self.deciding.is_active:
+        if not self.active_controller.is_active:
             return effects
-        for command in self.deciding.own_commands(now):
+        for command in self.active_controller.own_commands(now):
             effects += self._decide(command, None, now)
-        if self.deciding.is_idle(now):
+        if self.active_controller.is_idle(now):
             end = self.log_end_offset
-            effects += self._append(self.deciding.pass_time(end, now), end, now)
+            effects += self._append(self.active_controller.pass_time(end, now), end, now)
         return effects
 
-    def _end_deciding(self, refusal: Refusal) -> list[MetadataEffect]:
-        was_active = self.deciding.is_active and not self._is_alone
-        told = self.deciding.end(refusal)
+    def _resign(self, refusal: Refusal) -> list[MetadataEffect]:
+        was_active = self.active_controller.is_active and not self._is_alone
+        told = self.active_controller.end(refusal)
         return [*([Changed("controller", "resting", refusal.because)] if was_active else []), *told]
 
     # --- failure ---
 
     def _on_failed(self, reason: str, now: Instant) -> list[MetadataEffect]:
         """Others take over what this node led; the image stays readable. The disk is tried again."""
-        if self._raft is None and self._seat.opening is None:
+        if self._raft is None and self._raft_lifecycle.opening is None:
             return []
-        effects: list[MetadataEffect] = [*self._seat.lose(reason, now)]
+        effects: list[MetadataEffect] = [*self._raft_lifecycle.on_failed(reason, now)]
         self._is_registering, self._was_offline = False, True
-        self._applying.give_up()
-        self._checkpoints.given_up()
-        return effects + self._end_deciding(Refusal(KafkaError.KAFKA_STORAGE_ERROR, reason))
+        self._loader.cancel_read()
+        self._snapshot_pointer.on_disk_failed()
+        return effects + self._resign(Refusal(KafkaError.KAFKA_STORAGE_ERROR, reason))

@@ -19,7 +19,7 @@ from brokers.quorum.voters import VoterHistory, VoterSet
 from brokers.records.batch import BatchError, iter_headers
 
 READ_BYTES = 4 << 20
-LOOK_TICKET: Ticket = -1  # there is at most one such read, and nobody else reads this log meanwhile
+SCAN_TICKET: Ticket = -1  # there is at most one such read, and nobody else reads this log meanwhile
 
 
 class MetadataRecovery:
@@ -43,7 +43,7 @@ class MetadataRecovery:
             OpenLog(METADATA_PARTITION, METADATA_TOPIC_ID.bytes, sync=True),
         ]
 
-    def take(self, event: LogOpened | StateLoaded | RangeRead) -> list[StorageEffect]:
+    def on_event(self, event: LogOpened | StateLoaded | RangeRead) -> list[StorageEffect]:
         """One answer -> what else is needed. Raises `MetadataLogError` for what cannot be read."""
         match event:
             case LogOpened():
@@ -51,12 +51,12 @@ class MetadataRecovery:
             case StateLoaded(name, data):
                 self._loaded[name] = data
                 if name == POINTER_NAME and data is not None:
-                    return self._ask_for_snapshot(bytes(data).decode(errors="replace"))
+                    return self._load_snapshot(bytes(data).decode(errors="replace"))
                 if name == self.snapshot.file_name and self.snapshot != NOTHING:
                     self._restore(name, data)
             case RangeRead():
-                self._look_through(event.data)
-        return self._look_on() if self._is_loaded else []
+                self._scan(event.data)
+        return self._read_on() if self._is_loaded else []
 
     @property
     def is_complete(self) -> bool:
@@ -88,7 +88,7 @@ class MetadataRecovery:
 
     # --- the snapshot ---
 
-    def _ask_for_snapshot(self, name: str) -> list[StorageEffect]:
+    def _load_snapshot(self, name: str) -> list[StorageEffect]:
         found = snapshot_id(name)
         if found is None:
             raise MetadataLogError(f"{name!r} is not the name of a snapshot")
@@ -104,7 +104,7 @@ class MetadataRecovery:
 
     # --- the log ---
 
-    def _look_on(self) -> list[StorageEffect]:
+    def _read_on(self) -> list[StorageEffect]:
         log = self.log
         if self._position is None:
             self._position = min(self._start(log, self.snapshot), log.log_end_offset)
@@ -112,7 +112,7 @@ class MetadataRecovery:
             return []
         return [
             ReadRange(
-                LOOK_TICKET,
+                SCAN_TICKET,
                 METADATA_PARTITION,
                 self._position,
                 log.log_end_offset,
@@ -131,7 +131,7 @@ class MetadataRecovery:
             )
         return found.end_offset
 
-    def _look_through(self, data: Buffer) -> None:
+    def _scan(self, data: Buffer) -> None:
         assert self._position is not None
         view, at = memoryview(data), self._position
         try:

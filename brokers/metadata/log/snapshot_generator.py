@@ -14,7 +14,7 @@ from brokers.quorum.voters import VoterSet
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class ReceivedSnapshot:
     """What a snapshot that came from the leader says."""
 
     id: SnapshotId
@@ -24,8 +24,8 @@ class Arrived:
 
 class SnapshotGenerator:
     def __init__(self, checkpoints: SnapshotPointer) -> None:
-        self._checkpoints = checkpoints
-        self._arrived: Arrived | None = None  # and is being made durable
+        self._snapshot_pointer = checkpoints
+        self._arrived: ReceivedSnapshot | None = None  # and is being made durable
 
     def write(self, raft: RaftNode, image: Image, now: Instant) -> list[StorageEffect]:
         """Write `image`, if it has anything that the log does without."""
@@ -36,13 +36,13 @@ class SnapshotGenerator:
             return []
         taken = SnapshotId(image.next_offset, log.epochs.epoch_at(image.next_offset - 1))
         voters = raft.voters.as_of(image.next_offset)
-        return self._checkpoints.begin(image, taken, voters, now)
+        return self._snapshot_pointer.begin(image, taken, voters, now)
 
     def go_on(self, raft: RaftNode, image: Image, now: Instant) -> list[Effect]:
         """What has arrived is kept; what is due is written."""
-        if raft.arrived is not None and not self._checkpoints.is_saving:
+        if raft.arrived is not None and not self._snapshot_pointer.is_saving:
             return self._keep(raft, *raft.arrived, image.cluster_id, now)
-        return [*self.write(raft, image, now)] if self._checkpoints.is_due else []
+        return [*self.write(raft, image, now)] if self._snapshot_pointer.is_due else []
 
     def _keep(
         self, raft: RaftNode, arrived: SnapshotId, data: bytes, cluster_id: str, now: Instant
@@ -50,17 +50,17 @@ class SnapshotGenerator:
         """Read first: a damaged one that the disk names would keep every later life of this node from beginning."""
         try:
             image = snapshot.decode(data, cluster_id, arrived.end_offset)
-            self._arrived = Arrived(arrived, image, snapshot.voters_in(data))
+            self._arrived = ReceivedSnapshot(arrived, image, snapshot.voters_in(data))
         except MetadataLogError as error:
             because = f"what the leader sends as {arrived.file_name} cannot be read ({error}): asking again"
             return [Changed("metadata log", "snapshot refused", because), *raft.refuse(now)]
-        return [*self._checkpoints.keep(arrived, data)]
+        return [*self._snapshot_pointer.keep(arrived, data)]
 
     def saved(
         self, raft: RaftNode, name: str, *, is_alone: bool
-    ) -> tuple[list[Effect], Arrived | None]:
+    ) -> tuple[list[Effect], ReceivedSnapshot | None]:
         """A file is durable -> what comes next, and what came from the leader and is to take the place of the image."""
-        effects, kept = self._checkpoints.saved(name)
+        effects, kept = self._snapshot_pointer.saved(name)
         if kept is None:
             return [*effects], None
         if kept.data is not None:

@@ -18,7 +18,7 @@ NOTHING = SnapshotId(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SavedSnapshot:
     """A snapshot is durable and named. `before` is the one it replaces; `data` is to be installed, if it came."""
 
     id: SnapshotId
@@ -75,20 +75,20 @@ class SnapshotPointer:
         self._saving, self._bytes_since = taken, 0
         return [SaveState(taken.file_name, data)]
 
-    def saved(self, name: str) -> tuple[list[StorageEffect], Kept | None]:
+    def saved(self, name: str) -> tuple[list[StorageEffect], SavedSnapshot | None]:
         """A file is durable -> what comes next, and the snapshot that counts from now on."""
         if self._saving is None or name not in (self._saving.file_name, POINTER_NAME):
             return [], None
         if name == self._saving.file_name:
             return [SaveState(POINTER_NAME, name.encode())], None
-        kept = Kept(self._saving, self._current, self._arrived)
+        kept = SavedSnapshot(self._saving, self._current, self._arrived)
         self._current, self._saving, self._arrived = self._saving, None, None
         effects: list[StorageEffect] = []
         if kept.before != NOTHING:
             effects.append(SaveState(kept.before.file_name, None))
         return effects, kept
 
-    def given_up(self) -> None:
+    def on_disk_failed(self) -> None:
         """The disk refused; what was under way is forgotten and due again."""
         if self.is_saving:
             self._saving, self._arrived, self._bytes_since = None, None, self._bytes_between

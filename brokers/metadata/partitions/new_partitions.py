@@ -8,7 +8,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.ids import UNASSIGNED_DIRECTORY, BrokerId, LeaderEpoch
 from brokers.metadata.image.image import NO_LEADER, Image, PartitionImage
 from brokers.metadata.image.partition_records import partition_record
-from brokers.metadata.partitions.elections import Electorate
+from brokers.metadata.partitions.leader_elector import LeaderElector
 from brokers.metadata.partitions.replica_placer import Assignment
 from brokers.wire.messages.metadata_records import PartitionRecord
 
@@ -23,7 +23,7 @@ def new_partitions(
     leader_epochs: Mapping[int, LeaderEpoch] | None = None,
 ) -> Iterator[PartitionRecord]:
     """One record each; they begin at the given leader epochs, or 0. Some replica of each must be in service."""
-    electorate = Electorate(image, config.preferred_racks)
+    elector = LeaderElector(image, config.preferred_racks)
     homes = {broker_id: directory(image, broker_id) for broker_id in image.brokers}
     epochs = leader_epochs or {}
     for index, (replicas, observers) in enumerate(assignments, first):
@@ -33,11 +33,11 @@ def new_partitions(
             leader_epoch=epochs.get(index, 0),
             partition_epoch=0,
             replicas=replicas,
-            isr=tuple(replica for replica in followers if replica in electorate.active),
+            isr=tuple(replica for replica in followers if replica in elector.active),
             observers=observers,
             directories=tuple(homes[replica] for replica in replicas),
         )
-        leader = next((each for each in electorate.order(made) if each in made.isr), None)
+        leader = next((each for each in elector.order(made) if each in made.isr), None)
         if leader is None:
             because = f"brokers {followers} of partition {index} are all fenced or shut down"
             raise Refusal(KafkaError.INVALID_REPLICA_ASSIGNMENT, because)

@@ -3,12 +3,12 @@
 from brokers.config.replica_placement import PromotionPolicy
 from brokers.ids import BrokerId
 from brokers.metadata.image.image import PartitionImage
-from brokers.metadata.partitions.elections import Electorate
+from brokers.metadata.partitions.leader_elector import LeaderElector
 from brokers.metadata.partitions.replica_rules import ReplicaRules
 
 
 def promoted(
-    partition: PartitionImage, rules: ReplicaRules, electorate: Electorate
+    partition: PartitionImage, rules: ReplicaRules, elector: LeaderElector
 ) -> PartitionImage:
     """The partition with just the observers promoted that its policy asks for.
 
@@ -22,7 +22,7 @@ def promoted(
     missing = _missing(partition, observers, len(joined), rules)
     if missing > len(joined):
         return _with(partition, observers, observers)
-    if missing > 0 or not _can_do_without(partition, joined, rules, electorate):
+    if missing > 0 or not _can_do_without(partition, joined, rules, elector):
         return _with(partition, observers, joined)
     followers = tuple(member for member in partition.isr if member not in observers)
     return _with(partition, observers, ())._replace(isr=followers)
@@ -46,12 +46,12 @@ def _can_do_without(
     partition: PartitionImage,
     joined: tuple[BrokerId, ...],
     rules: ReplicaRules,
-    electorate: Electorate,
+    elector: LeaderElector,
 ) -> bool:
     followers = [member for member in partition.isr if member not in joined]
     return not joined or (
-        len(followers) >= partition.enough(rules.min_isr)
-        and any(electorate.is_there(partition, each) for each in followers)
+        len(followers) >= partition.effective_min_isr(rules.min_isr)
+        and any(elector.is_available(partition, each) for each in followers)
     )
 
 

@@ -12,7 +12,7 @@ from brokers.ids import BrokerId
 from brokers.metadata.commands.replica_commands import RECOVERING
 from brokers.metadata.image.image import NO_LEADER, BrokerImage, Image, PartitionImage, TopicImage
 from brokers.metadata.image.partition_records import change_record
-from brokers.metadata.partitions.elections import Election, Electorate
+from brokers.metadata.partitions.leader_elector import Election, LeaderElector
 from brokers.metadata.partitions.observer_promotion import promoted
 from brokers.metadata.partitions.replica_rules import ReplicaRules, has_own_rules, replica_rules
 from brokers.wire.message import Message
@@ -32,7 +32,7 @@ class PartitionChanges:
     ) -> None:
         """`out` and `back` are brokers that this decision takes out, or lets in; `changed` is one as it becomes."""
         self.records: list[Message] = []
-        self.electorate = Electorate(
+        self.elector = LeaderElector(
             image, config.preferred_racks, out=out, back=back, changed=changed
         )
         self._image = image
@@ -59,7 +59,7 @@ class PartitionChanges:
             return None
         return self._changed.get((topic.id, index), topic.partitions[index])
 
-    def settle(
+    def update(
         self,
         topic: TopicImage,
         index: int,
@@ -74,55 +74,57 @@ class PartitionChanges:
         rules = self.rules(topic.name)
         if election is Election.ANY and rules.is_unclean_allowed:
             election = Election.UNCLEAN
-        to = settled(was, wanted, rules, self.electorate, election, lost=lost)
-        self._put(topic, index, was, to)
+        to = updated_partition(was, wanted, rules, self.elector, election, lost=lost)
+        self._record(topic, index, was, to)
         return to
 
-    def lead_anew(self, topic: TopicImage, index: int) -> None:
+    def bump_leader_epoch(self, topic: TopicImage, index: int) -> None:
         """The leader stays, under a new leader epoch."""
         was = self.partition(topic, index)
         assert was is not None, (topic.name, index)
         leader_epoch, partition_epoch = was.leader_epoch + 1, was.partition_epoch + 1
         to = was._replace(leader_epoch=leader_epoch, partition_epoch=partition_epoch)
-        self._put(topic, index, was, to)
+        self._record(topic, index, was, to)
 
-    def _put(self, topic: TopicImage, index: int, was: PartitionImage, to: PartitionImage) -> None:
+    def _record(
+        self, topic: TopicImage, index: int, was: PartitionImage, to: PartitionImage
+    ) -> None:
         record = change_record(topic.id, index, was, to)
         if record is not None:
             self.records.append(record)
             self._changed[topic.id, index] = to
 
 
-def settled(
+def updated_partition(
     was: PartitionImage,
     wanted: PartitionImage,
     rules: ReplicaRules,
-    electorate: Electorate,
+    elector: LeaderElector,
     election: Election,
     *,
     lost: Collection[BrokerId] = (),
 ) -> PartitionImage:
     """`was` itself where nothing changes. `wanted` has the epochs of `was`."""
-    to = promoted(_completed(wanted, rules), rules, electorate)
-    to = _led(was, _with_eligible(was, to, rules, lost), electorate, election)
+    to = promoted(_complete_reassignment(wanted, rules), rules, elector)
+    to = _elect_leader(was, _update_elr(was, to, rules, lost), elector, election)
     if to.observers or to.promoted:  # the policies go by the leader, too
-        to = promoted(to, rules, electorate)
+        to = promoted(to, rules, elector)
     if to.isr:
         # Whoever was elected may be enough: then it commits what the others who were eligible miss.
-        to = _with_eligible(to, to, rules, lost)
-    to = _with_last_leader(was, to)
+        to = _update_elr(to, to, rules, lost)
+    to = _update_last_known_elr(was, to)
     if to == was:
         return was
-    has_dropped = any(replica not in to.replicas for replica in was.replicas)
+    has_removed = any(replica not in to.replicas for replica in was.replicas)
     return to._replace(
-        leader_epoch=was.leader_epoch + (has_dropped or to.leader != was.leader),
+        leader_epoch=was.leader_epoch + (has_removed or to.leader != was.leader),
         partition_epoch=was.partition_epoch + 1,
     )
 
 
-def _completed(partition: PartitionImage, rules: ReplicaRules) -> PartitionImage:
+def _complete_reassignment(partition: PartitionImage, rules: ReplicaRules) -> PartitionImage:
     """Without the replicas that were to go, once those to come are in sync and enough others are."""
-    if not partition.is_reassigned:
+    if not partition.is_reassigning:
         return partition
     observers = partition.all_observers
     isr = _without(partition.isr, partition.removing)
@@ -144,11 +146,11 @@ def _completed(partition: PartitionImage, rules: ReplicaRules) -> PartitionImage
     )
 
 
-def _with_eligible(
+def _update_elr(
     was: PartitionImage, to: PartitionImage, rules: ReplicaRules, lost: Collection[BrokerId]
 ) -> PartitionImage:
     """While too few are in sync the high watermark stands still, so whoever leaves misses nothing."""
-    if len(to.isr) >= to.enough(rules.min_isr):
+    if len(to.isr) >= to.effective_min_isr(rules.min_isr):
         return to._replace(elr=()) if to.elr else to
     left = (*was.isr, *was.elr)
     return to._replace(
@@ -160,10 +162,10 @@ def _with_eligible(
     )
 
 
-def _led(
-    was: PartitionImage, to: PartitionImage, electorate: Electorate, election: Election
+def _elect_leader(
+    was: PartitionImage, to: PartitionImage, elector: LeaderElector, election: Election
 ) -> PartitionImage:
-    elected = electorate.elect(to, election)
+    elected = elector.elect(to, election)
     leader = elected.leader
     if elected.is_unclean:
         return to._replace(leader=leader, isr=(leader,), elr=(), recovery_state=RECOVERING)
@@ -172,7 +174,7 @@ def _led(
     return to._replace(leader=leader, isr=(leader,), elr=_without(to.elr, (leader,)))
 
 
-def _with_last_leader(was: PartitionImage, to: PartitionImage) -> PartitionImage:
+def _update_last_known_elr(was: PartitionImage, to: PartitionImage) -> PartitionImage:
     if to.leader != NO_LEADER:
         return to._replace(last_known_elr=()) if to.last_known_elr else to
     if was.leader == NO_LEADER or was.leader not in to.replicas:

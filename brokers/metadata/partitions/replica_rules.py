@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.config.replica_placement import ReplicaPlacement, parse
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
-from brokers.metadata.configs.configs import topic_value
+from brokers.metadata.configs.effective_configs import topic_value
 from brokers.metadata.image.image import Image
 
 PLACEMENT_KEY = "confluent.placement.constraints"

@@ -4,14 +4,16 @@ from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands.decision import Decision
-from brokers.metadata.commands.replica_commands import AssignedReplica, AssignReplicas
+from brokers.metadata.commands.controller_result import ControllerResult
+from brokers.metadata.commands.replica_commands import AssignedReplica, AssignReplicasToDirs
 from brokers.metadata.image.broker_epochs import check_broker_epoch
 from brokers.metadata.image.image import BrokerImage, Image
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 
 
-def assign_replicas(config: BrokerConfig, image: Image, command: AssignReplicas) -> Decision:
+def assign_replicas(
+    config: BrokerConfig, image: Image, command: AssignReplicasToDirs
+) -> ControllerResult:
     broker = check_broker_epoch(image, command.broker_id, command.broker_epoch)
     changes = PartitionChanges(image, config)
     outcomes: list[AssignedReplica] = []
@@ -22,7 +24,7 @@ def assign_replicas(config: BrokerConfig, image: Image, command: AssignReplicas)
         except Refusal as refusal:
             error = refusal.error
         outcomes.append(AssignedReplica(directory, topic_id, index, error))
-    return Decision(tuple(changes.records), tuple(outcomes))
+    return ControllerResult(tuple(changes.records), tuple(outcomes))
 
 
 def _assign(
@@ -41,15 +43,15 @@ def _assign(
         raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION)
     if broker.id not in was.replicas:
         raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER)
-    wanted = was.moved(broker.id, directory)
+    wanted = was.with_directory(broker.id, directory)
     # From a directory that is offline nothing can have been moved: what lies elsewhere was begun anew, and is empty. A
     # partition without another replica has nothing better.
-    is_anew = not broker.has(was.home(broker.id)) and len(was.replicas) > 1
-    if is_anew or not broker.has(directory):
+    is_anew = not broker.has_online_dir(was.directory(broker.id)) and len(was.replicas) > 1
+    if is_anew or not broker.has_online_dir(directory):
         wanted = wanted._replace(isr=tuple(each for each in was.isr if each != broker.id))
     if is_anew:
         wanted = wanted._replace(
             elr=tuple(each for each in was.elr if each != broker.id),
             last_known_elr=tuple(each for each in was.last_known_elr if each != broker.id),
         )
-    changes.settle(topic, index, wanted, lost=(broker.id,) if is_anew else ())
+    changes.update(topic, index, wanted, lost=(broker.id,) if is_anew else ())

@@ -5,30 +5,30 @@ from collections.abc import Iterator
 from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.controller_result import ControllerResult
 from brokers.metadata.commands.replica_commands import (
     ElectionType,
     ElectLeaders,
     PartitionOutcome,
 )
 from brokers.metadata.image.image import NO_LEADER, Image, PartitionImage, TopicImage
-from brokers.metadata.partitions.elections import Election
+from brokers.metadata.partitions.leader_elector import Election
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 
 BALANCED_MAX = 1_000  # leaders moved by one decision; Kafka's
 
 
-def elect_leaders(config: BrokerConfig, image: Image, command: ElectLeaders) -> Decision:
+def elect_leaders(config: BrokerConfig, image: Image, command: ElectLeaders) -> ControllerResult:
     changes = PartitionChanges(image, config)
     names = command.partitions
     asked = _everything(image) if names is None else dict.fromkeys(names)
     outcomes = [_elect(image, changes, command.election, name) for name in asked]
     if names is None:
         outcomes = [each for each in outcomes if each.error is not KafkaError.ELECTION_NOT_NEEDED]
-    return Decision(tuple(changes.records), tuple(outcomes))
+    return ControllerResult(tuple(changes.records), tuple(outcomes))
 
 
-def balance_leaders(config: BrokerConfig, image: Image) -> Decision:
+def balance_leaders(config: BrokerConfig, image: Image) -> ControllerResult:
     changes = PartitionChanges(image, config)
     left = 0
     for topic, index, partition in changes.partitions():
@@ -37,8 +37,8 @@ def balance_leaders(config: BrokerConfig, image: Image) -> Decision:
         if len(changes.records) >= BALANCED_MAX:
             left += 1
         else:
-            changes.settle(topic, index, partition, Election.PREFERRED)
-    return Decision(tuple(changes.records), left)
+            changes.update(topic, index, partition, Election.PREFERRED)
+    return ControllerResult(tuple(changes.records), left)
 
 
 def _everything(image: Image) -> Iterator[TopicPartition]:
@@ -58,7 +58,7 @@ def _elect(
         return _elect_preferred(changes, topic, name, partition)
     if partition.leader != NO_LEADER:
         return PartitionOutcome(name, KafkaError.ELECTION_NOT_NEEDED, f"{name} has a leader")
-    if changes.settle(topic, name.partition, partition, Election.UNCLEAN).leader == NO_LEADER:
+    if changes.update(topic, name.partition, partition, Election.UNCLEAN).leader == NO_LEADER:
         because = f"none of the replicas {list(partition.replicas)} is in service"
         return PartitionOutcome(name, KafkaError.ELIGIBLE_LEADERS_NOT_AVAILABLE, because)
     return PartitionOutcome(name)
@@ -67,11 +67,11 @@ def _elect(
 def _elect_preferred(
     changes: PartitionChanges, topic: TopicImage, name: TopicPartition, partition: PartitionImage
 ) -> PartitionOutcome:
-    preferred = changes.electorate.order(partition)[0]
+    preferred = changes.elector.order(partition)[0]
     if partition.leader == preferred:
         because = f"the preferred replica {preferred} leads"
         return PartitionOutcome(name, KafkaError.ELECTION_NOT_NEEDED, because)
-    settled = changes.settle(topic, name.partition, partition, Election.PREFERRED)
+    settled = changes.update(topic, name.partition, partition, Election.PREFERRED)
     if settled.leader == partition.leader:
         because = f"the preferred replica {preferred} is not in sync or not in service"
         return PartitionOutcome(name, KafkaError.PREFERRED_LEADER_NOT_AVAILABLE, because)
@@ -79,6 +79,6 @@ def _elect_preferred(
 
 
 def _could_be_better(changes: PartitionChanges, partition: PartitionImage) -> bool:
-    if partition.leader == partition.replicas[0] and not changes.electorate.has_preferences:
+    if partition.leader == partition.replicas[0] and not changes.elector.has_preferences:
         return False
-    return changes.electorate.elect(partition, Election.PREFERRED).leader != partition.leader
+    return changes.elector.elect(partition, Election.PREFERRED).leader != partition.leader

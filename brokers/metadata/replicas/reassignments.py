@@ -9,25 +9,25 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId, TopicPartition
-from brokers.metadata.commands.commands import ResourceType
-from brokers.metadata.commands.decision import Decision, once
+from brokers.metadata.commands.config_commands import ResourceType
+from brokers.metadata.commands.controller_result import ControllerResult, once
 from brokers.metadata.commands.replica_commands import (
-    AlterReassignments,
+    AlterPartitionReassignments,
     PartitionOutcome,
     Reassignment,
 )
 from brokers.metadata.image.image import Image, PartitionImage, TopicImage
-from brokers.metadata.partitions.elections import Election
+from brokers.metadata.partitions.leader_elector import Election
 from brokers.metadata.partitions.new_partitions import directory
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 from brokers.metadata.partitions.replica_placer import Assignment
 from brokers.metadata.topics.assignments import check_replicas, placement_of, with_roles
-from brokers.metadata.topics.mirrors import find_topic
+from brokers.metadata.topics.mirror_topics import find_topic
 
 
 def alter_reassignments(
-    config: BrokerConfig, image: Image, command: AlterReassignments
-) -> Decision:
+    config: BrokerConfig, image: Image, command: AlterPartitionReassignments
+) -> ControllerResult:
     changes = PartitionChanges(image, config)
     items = {item.partition: item for item in command.items}
     outcomes: list[PartitionOutcome] = []
@@ -41,7 +41,7 @@ def alter_reassignments(
             outcomes.append(PartitionOutcome(name, refusal.error, refusal.because))
         else:
             outcomes.append(PartitionOutcome(name))
-    return Decision(tuple(changes.records), tuple(outcomes))
+    return ControllerResult(tuple(changes.records), tuple(outcomes))
 
 
 def _alter(
@@ -68,7 +68,7 @@ def _alter(
     assignment = with_roles(image, item.replicas, placement)
     wanted = moving(image, was, assignment)
     _check_roles(changes, topic, item.partition, was, wanted)
-    changes.settle(topic, item.partition.partition, wanted)
+    changes.update(topic, item.partition.partition, wanted)
 
 
 def _check_in_service(image: Image, was: PartitionImage, replicas: tuple[BrokerId, ...]) -> None:
@@ -120,7 +120,7 @@ def _check_roles(
     """Whoever becomes an observer leaves the in-sync set at once, which must be able to do without."""
     demoted = [each for each in was.isr if each in wanted.observers]
     enough = min(changes.rules(topic.name).min_isr, len(was.isr))
-    can_lead = any(changes.electorate.is_there(wanted, each) for each in wanted.isr)
+    can_lead = any(changes.elector.is_available(wanted, each) for each in wanted.isr)
     if demoted and (len(wanted.isr) < enough or not can_lead):
         because = (
             f"replicas {demoted} of {name} would become observers, and too few others are in sync:"
@@ -132,7 +132,7 @@ def _check_roles(
 def _cancel(
     changes: PartitionChanges, topic: TopicImage, name: TopicPartition, was: PartitionImage
 ) -> None:
-    if not was.is_reassigned:
+    if not was.is_reassigning:
         because = f"{name} is not being reassigned"
         raise Refusal(KafkaError.NO_REASSIGNMENT_IN_PROGRESS, because)
     replicas = tuple(each for each in was.replicas if each not in was.adding)
@@ -140,7 +140,7 @@ def _cancel(
     elr = tuple(each for each in was.elr if each in replicas)
     last_known = tuple(each for each in was.last_known_elr if each in replicas)
     is_unclean = not (isr or elr or last_known)
-    can_lead = any(changes.electorate.is_there(was, each) for each in replicas)
+    can_lead = any(changes.elector.is_available(was, each) for each in replicas)
     if is_unclean and not (changes.rules(topic.name).is_unclean_allowed and can_lead):
         because = (
             f"all that is in sync of {name} are replicas that were added: going back would lose records."
@@ -160,4 +160,4 @@ def _cancel(
         directories=tuple(homes[each] for each in replicas if each in homes),
     )
     election = Election.UNCLEAN if is_unclean else Election.ANY
-    changes.settle(topic, name.partition, wanted, election)
+    changes.update(topic, name.partition, wanted, election)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from brokers.errors import KafkaError, Refusal, told_error
-from brokers.metadata.commands.commands import (
+from brokers.errors import KafkaError, Refusal, error_from_code
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
@@ -80,7 +80,7 @@ def _result(response: AlterMirrorConfigsResponse) -> tuple[ConfigOutcome, ...]:
     return tuple(
         ConfigOutcome(
             resource=(each.resource_type, each.resource_name),
-            error=told_error(each.error_code),
+            error=error_from_code(each.error_code),
             because=each.error_message,
         )
         for each in response.resources

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from brokers.errors import KafkaError, Refusal, told_error
+from brokers.errors import KafkaError, Refusal, error_from_code
 from brokers.ids import LeaderEpoch
 from brokers.wire.message import Message
 from brokers.wire.messages.links import PartitionLeaderEpoch
@@ -64,7 +64,7 @@ def unless_error(
 
     def convert(response: OwnResponseT) -> ResultT | Refusal:
         if response.error_code:
-            return Refusal(told_error(response.error_code), response.error_message or "")
+            return Refusal(error_from_code(response.error_code), response.error_message or "")
         return to_result(response)
 
     return convert

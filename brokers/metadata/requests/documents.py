@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Offset
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.requests.conversion import Conversion, unique, unless_error, with_error
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.links import (

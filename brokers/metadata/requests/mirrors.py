@@ -3,14 +3,14 @@ with. `mirror_topic_to_wire` and `mirror_topic_from_wire` are about the outcome 
 
 from collections.abc import Mapping
 
-from brokers.errors import told_error
+from brokers.errors import error_from_code
 from brokers.ids import LeaderEpoch
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
-    TopicOutcome,
 )
+from brokers.metadata.commands.topic_commands import TopicOutcome
 from brokers.metadata.requests.conversion import (
     Conversion,
     leader_epochs_from_wire,
@@ -48,7 +48,7 @@ def mirror_topic_from_wire(result: MirrorTopicResult) -> TopicOutcome:
     return TopicOutcome(
         name=result.name,
         topic_id=result.topic_id,
-        error=told_error(result.error_code),
+        error=error_from_code(result.error_code),
         because=result.error_message,
         warning=result.warning,
         partition_count=result.partition_count,

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from brokers.errors import KafkaError, Refusal, told_error
-from brokers.metadata.commands.commands import (
+from brokers.errors import KafkaError, Refusal, error_from_code
+from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
-    Growth,
+    NewPartitions,
     NewTopic,
     TopicOutcome,
 )
@@ -98,7 +98,7 @@ def _create_result(response: CreateTopicsResponse) -> tuple[TopicOutcome, ...] |
         TopicOutcome(
             name=each.name,
             topic_id=each.topic_id,
-            error=told_error(each.error_code),
+            error=error_from_code(each.error_code),
             because=each.error_message,
             partition_count=each.num_partitions,
             replication_factor=each.replication_factor,
@@ -180,11 +180,11 @@ def _grow_command(request: CreateMirrorPartitionsRequest) -> CreatePartitions:
     return CreatePartitions(items, request.validate_only, request.writer)
 
 
-def _growth(asked: MirrorTopicGrowth) -> Growth:
+def _growth(asked: MirrorTopicGrowth) -> NewPartitions:
     assignments = None
     if asked.assignments is not None:
         assignments = tuple(tuple(each.broker_ids) for each in asked.assignments)
-    return Growth(name=asked.name, count=asked.count, assignments=assignments)
+    return NewPartitions(name=asked.name, count=asked.count, assignments=assignments)
 
 
 def _grow_response(outcomes: Iterable[TopicOutcome]) -> CreateMirrorPartitionsResponse:

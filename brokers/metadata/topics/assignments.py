@@ -7,7 +7,7 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.config.replica_placement import PlacementError, RackCount, ReplicaPlacement, parse
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import INTERNAL_TOPICS, OFFSETS_TOPIC, TRANSACTIONS_TOPIC, BrokerId
-from brokers.metadata.commands.commands import DEFAULT
+from brokers.metadata.commands.topic_commands import DEFAULT
 from brokers.metadata.image.image import Image
 from brokers.metadata.partitions.replica_placer import Assignment, place
 from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY

@@ -27,7 +27,7 @@ class SyncTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class SyncResult:
+class FlushResult:
     """How a sync ended; `failures` says why, by path, what could not be synced."""
 
     log: LocalLog
@@ -35,7 +35,7 @@ class SyncResult:
     failures: Mapping[str, str]
 
 
-def sync_files(files: Files, log: LocalLog, target: SyncTarget) -> SyncResult:
+def sync_files(files: Files, log: LocalLog, target: SyncTarget) -> FlushResult:
     """Sync every file of the target, whatever becomes of the others."""
     failures: dict[str, str] = {}
     for path in target.paths:
@@ -48,7 +48,7 @@ def sync_files(files: Files, log: LocalLog, target: SyncTarget) -> SyncResult:
                 files.touch(marker_in(log.directory))
         except DiskError as error:
             failures[path] = str(error)
-    return SyncResult(log, target.next_offset, failures)
+    return FlushResult(log, target.next_offset, failures)
 
 
 class Syncs:
@@ -72,7 +72,7 @@ class Syncs:
         target.paths.update(dict.fromkeys(paths))
         target.next_offset = next_offset
 
-    def begin(self, partition: TopicPartition, log: LocalLog) -> Callable[[], SyncResult]:
+    def begin(self, partition: TopicPartition, log: LocalLog) -> Callable[[], FlushResult]:
         target = self._under_way[partition] = self.asked.pop(partition)
         target.writings = dict(log.unsynced_paths)
         return lambda: sync_files(self._files, log, target)

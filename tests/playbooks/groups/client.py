@@ -6,10 +6,10 @@ from brokers.errors import KafkaError
 from brokers.groups.requests import (
     CommitRequest,
     HeartbeatRequest,
-    JoinAnswer,
     JoinRequest,
-    SyncAnswer,
+    JoinResult,
     SyncRequest,
+    SyncResult,
 )
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from tests.playbooks.groups.consumer import subscription
@@ -57,8 +57,8 @@ class Client:
             protocols=(("range", subscription(self.topics)), ("sticky", b"?")),
             session_timeout_ms=SESSION_MS,
             rebalance_timeout_ms=REBALANCE_MS,
-            knows_member_ids=self.version >= 4,
-            may_skip_assignment=self.version >= 9,
+            requires_member_id=self.version >= 4,
+            supports_skipping_assignment=self.version >= 9,
         )
 
     def sync_request(self) -> SyncRequest:
@@ -92,17 +92,17 @@ class Client:
 
     def hear(self, answer: object) -> None:
         match answer:
-            case JoinAnswer(error=KafkaError.MEMBER_ID_REQUIRED):
+            case JoinResult(error=KafkaError.MEMBER_ID_REQUIRED):
                 assert answer.member_id
                 self.member_id = answer.member_id
-            case JoinAnswer(error=KafkaError.NONE):
+            case JoinResult(error=KafkaError.NONE):
                 self._on_joined(answer)
-            case SyncAnswer(error=KafkaError.NONE):
+            case SyncResult(error=KafkaError.NONE):
                 self.assignment, self.must_sync, self.is_settled = answer.assignment, False, True
             case _:
                 self._heed(answer.error)
 
-    def _on_joined(self, answer: JoinAnswer) -> None:
+    def _on_joined(self, answer: JoinResult) -> None:
         self.member_id, self.generation = answer.member_id, answer.generation
         self.leads = ()
         if answer.leader == answer.member_id and not answer.skip_assignment:

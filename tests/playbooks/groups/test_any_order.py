@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from brokers.errors import KafkaError
-from brokers.groups.config import GroupConfig
-from brokers.groups.requests import JoinAnswer, JoinRequest, LeaveRequest, MemberName
-from brokers.groups.states import State
+from brokers.groups.config import GroupCoordinatorConfig
+from brokers.groups.group_state import GroupState
+from brokers.groups.requests import JoinRequest, JoinResult, LeaveRequest, MemberName
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from tests.playbooks.groups.client import GROUP, Client
 from tests.playbooks.groups.world import World
@@ -30,7 +30,7 @@ class Groups(RuleBasedStateMachine):
         members=st.integers(0, CLIENTS),
     )
     def begin(self, delay: int, members_max: int, statics: int, members: int) -> None:
-        config = GroupConfig(
+        config = GroupCoordinatorConfig(
             initial_rebalance_delay_ms=delay, members_max=members_max, offsets_partitions=1
         )
         self.world = World(config)
@@ -181,12 +181,12 @@ class Groups(RuleBasedStateMachine):
     def answers_fit_together(self) -> None:
         for effect in self.world.told[self.read :]:
             response = getattr(effect, "response", None)
-            if isinstance(response, JoinAnswer) and not response.error:
+            if isinstance(response, JoinResult) and not response.error:
                 self.check_joined(response)
         self.read = len(self.world.told)
 
-    def check_joined(self, answer: JoinAnswer) -> None:
-        group = self.world.coordinator._residence.groups.get(GROUP)
+    def check_joined(self, answer: JoinResult) -> None:
+        group = self.world.coordinator._manager.groups.get(GROUP)
         assert answer.members == () or answer.leader == answer.member_id, "only leaders see members"
         names = [member.member_id for member in answer.members]
         assert len(names) == len(set(names))
@@ -196,29 +196,31 @@ class Groups(RuleBasedStateMachine):
     @invariant()
     def the_group_is_whole(self) -> None:
         coordinator = self.world.coordinator
-        parked = dict(coordinator._rebalance.parking._waiting)
-        for group in coordinator._residence.groups.values():
-            assert group.state is not State.DEAD
+        parked = dict(coordinator._rebalance.awaiting._waiting)
+        for group in coordinator._manager.groups.values():
+            assert group.state is not GroupState.DEAD
             assert (group.leader in group.members) == bool(group.members)
             assert set(group.static_members.values()) <= set(group.members)
-            assert set(group.unsynced) <= set(group.members)
-            assert group.state is not State.EMPTY or not group.members
+            assert set(group.pending_sync_members) <= set(group.members)
+            assert group.state is not GroupState.EMPTY or not group.members
             assert group.appends_in_flight >= 0
             for member in group.members.values():
-                assert member.joining is None or group.state is State.PREPARING_REBALANCE
-                assert member.syncing is None or group.state is State.COMPLETING_REBALANCE
-                assert member.joining is None or member.syncing is None
-                for ticket in (member.joining, member.syncing):
+                assert member.awaiting_join is None or group.state is GroupState.PREPARING_REBALANCE
+                assert (
+                    member.awaiting_sync is None or group.state is GroupState.COMPLETING_REBALANCE
+                )
+                assert member.awaiting_join is None or member.awaiting_sync is None
+                for ticket in (member.awaiting_join, member.awaiting_sync):
                     if ticket is not None:
                         assert parked.pop(ticket) == (group, member)
         assert not parked, "tickets of nobody"
 
     @invariant()
     def generations_only_rise(self) -> None:
-        group = self.world.coordinator._residence.groups.get(GROUP)
+        group = self.world.coordinator._manager.groups.get(GROUP)
         if group is not self.group:
             self.group, self.generations = group, {}  # forgotten, deleted or restarted
-        if group is None or group.state is not State.COMPLETING_REBALANCE:
+        if group is None or group.state is not GroupState.COMPLETING_REBALANCE:
             return
         assert group.generation >= max(self.generations, default=0)
         known = self.generations.setdefault(group.generation, (group.leader, group.protocol))
@@ -266,7 +268,7 @@ class Groups(RuleBasedStateMachine):
         (group,) = self.world.coordinator.describe([GROUP])
         names = {member.member_id: member.assignment for member in group.members}
         return (
-            group.state is State.STABLE
+            group.state is GroupState.STABLE
             and names
             == {client.member_id: client.assignment for client in alive if client.is_settled}
             and all(client.is_settled for client in alive)

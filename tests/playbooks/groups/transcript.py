@@ -1,6 +1,6 @@
 """Runs a transcript: lines that begin with `>` are what happens, indented ones what the coordinator does.
 
-Clients have names and remember the member id and the generation they were told; `id=`, `gen=` and so on override.
+Clients have names and remember the member id and generation of their last result; `id=`, `gen=` and so on override.
 Member ids are printed as `client#1`. Times are milliseconds. `python -m tests.playbooks.groups.transcript` rewrites the
 expected lines of every file: review the difference.
 """
@@ -12,18 +12,18 @@ from pathlib import Path
 from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.groups import records
-from brokers.groups.config import GroupConfig
-from brokers.groups.effects import Answer, AppendRecords, OffsetsCommitted
+from brokers.groups.config import GroupCoordinatorConfig
+from brokers.groups.effects import AppendRecords, GroupReply, OffsetsCommitted
 from brokers.groups.requests import (
     CommitRequest,
     HeartbeatRequest,
-    JoinAnswer,
     JoinRequest,
-    LeaveAnswer,
+    JoinResult,
     LeaveRequest,
+    LeaveResult,
     MemberName,
-    SyncAnswer,
     SyncRequest,
+    SyncResult,
 )
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from tests.playbooks.groups.consumer import subscription
@@ -60,7 +60,7 @@ class Script:
 
     def do_config(self, words, options):
         self.world = World(
-            GroupConfig(
+            GroupCoordinatorConfig(
                 **{
                     "offsets_partitions": 3,
                     "initial_rebalance_delay_ms": 0,
@@ -89,8 +89,8 @@ class Script:
             protocols=tuple((name, subscription(topics)) for name in names),
             session_timeout_ms=int(options.get("session", 10_000)),
             rebalance_timeout_ms=int(options.get("rebalance", 60_000)),
-            knows_member_ids=version >= 4,
-            may_skip_assignment=version >= 9,
+            requires_member_id=version >= 4,
+            supports_skipping_assignment=version >= 9,
         )
         self._ask(words[0], "join", request)
 
@@ -230,7 +230,7 @@ class Script:
 
     def _say(self, effect):
         match effect:
-            case Answer(ticket, response):
+            case GroupReply(ticket, response):
                 name, verb = self.waiting.pop(ticket)
                 return [f"{name} {verb}: {self._told(name, response)}"]
             case AppendRecords():
@@ -249,7 +249,7 @@ class Script:
     def _told(self, name, response):
         client = self._client(name)
         match response:
-            case JoinAnswer():
+            case JoinResult():
                 if response.error in (KafkaError.NONE, KafkaError.MEMBER_ID_REQUIRED):
                     client["id"] = response.member_id
                 if response.error:
@@ -261,13 +261,13 @@ class Script:
                     f"generation {response.generation} {response.protocol} "
                     f"leader={response.leader}{skip} [{members}]"
                 )
-            case SyncAnswer():
+            case SyncResult():
                 return (
                     response.error.name
                     if response.error
                     else f"assigned {response.assignment.decode() or '-'}"
                 )
-            case LeaveAnswer(error, members):
+            case LeaveResult(error, members):
                 return " ".join([error.name, *(each.name for _, each in members)])
         errors = getattr(response, "errors", None)
         if errors:
@@ -275,7 +275,7 @@ class Script:
         return response.error.name
 
     def _record(self, record):
-        if isinstance(record, records.OffsetRecord):
+        if isinstance(record, records.OffsetCommitRecord):
             found = record.offset
             return f"{record.group} {record.partition} {found.offset if found else None}"
         if record.image is None:

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError
-from brokers.groups.config import GroupConfig
-from brokers.groups.coordinator import Coordinator
-from brokers.groups.effects import Answer, AppendRecords, OffsetsCommitted
+from brokers.groups.config import GroupCoordinatorConfig
+from brokers.groups.effects import AppendRecords, GroupReply, OffsetsCommitted
+from brokers.groups.group_coordinator import GroupCoordinator
 
 START = 1_700_000_000_000
 STEPS_MAX = 10_000  # more timers than this at one instant means that one feeds itself
 
 
 class CountingRng:
-    """Member ids that a reader can tell apart: 1, 2, 3 ..."""
+    """GroupMember ids that a reader can tell apart: 1, 2, 3 ..."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -44,8 +44,12 @@ class Stored:
 class World:
     """One coordinator with all partitions of `__consumer_offsets` loaded."""
 
-    def __init__(self, config: GroupConfig | None = None, *, loaded: bool = True) -> None:
-        self.config = config or GroupConfig(initial_rebalance_delay_ms=0, offsets_partitions=3)
+    def __init__(
+        self, config: GroupCoordinatorConfig | None = None, *, loaded: bool = True
+    ) -> None:
+        self.config = config or GroupCoordinatorConfig(
+            initial_rebalance_delay_ms=0, offsets_partitions=3
+        )
         self.now = START
         self.rng = CountingRng()
         self.log: dict[int, list[Stored]] = {
@@ -56,7 +60,7 @@ class World:
         self.asked: dict[int, object] = {}
         self.gone: set[int] = set()
         self.told: list[object] = []  # every effect, in order
-        self.coordinator = Coordinator(self.rng, self.config)
+        self.coordinator = GroupCoordinator(self.rng, self.config)
         self._last_ticket = 0
         if loaded:
             self.load()
@@ -73,7 +77,7 @@ class World:
     def perform(self, effects: list[object]) -> list[object]:
         for effect in effects:
             match effect:
-                case Answer(ticket, response):
+                case GroupReply(ticket, response):
                     assert ticket in self.asked, f"nobody asked {ticket}"
                     assert ticket not in self.answers, f"{ticket} answered twice"
                     if ticket not in self.gone:  # what waited for the log is answered all the same
@@ -150,5 +154,5 @@ class World:
         """A crash: what was not written is lost, and so is everyone's connection."""
         self.in_flight.clear()
         self.gone.update(ticket for ticket in self.asked if ticket not in self.answers)
-        self.coordinator = Coordinator(self.rng, self.config)
+        self.coordinator = GroupCoordinator(self.rng, self.config)
         self.load()

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages import (
     configs,

@@ -6,7 +6,7 @@ import pytest
 
 from brokers.events import Request
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.wire.messages import configs, topics
 from linker.commands import (
     ChangeMirrors,

@@ -8,7 +8,7 @@ from brokers.api import assign_replicas_to_dirs, versions
 from brokers.errors import KafkaError
 from brokers.events import Listener
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.image.image import PartitionImage
 from tests.playbooks.membership.client import Client
 from tests.playbooks.membership.region import Node, Region
@@ -53,7 +53,7 @@ class Story:
         return disk
 
     def lie_in(self, directory: UUID) -> list[int]:
-        return [index for index in range(4) if self.placed(index).home(2) == directory]
+        return [index for index in range(4) if self.placed(index).directory(2) == directory]
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def story() -> Story:
 def test_the_region_knows_where_every_replica_lies(story: Story) -> None:
     assert story.region.image.brokers[2].log_dirs == (A, B)
     assert story.lie_in(A) == [0, 2] and story.lie_in(B) == [1, 3]
-    assert {story.placed(0).home(node_id) for node_id in OTHERS} == {*OTHERS.values()}
+    assert {story.placed(0).directory(node_id) for node_id in OTHERS} == {*OTHERS.values()}
     before = story.region.image.next_offset
     story.region.run(10_000)
     assert story.region.image.next_offset == before

@@ -13,7 +13,7 @@ from brokers.effects import Ask, ReadRange
 from brokers.errors import KafkaError
 from brokers.events import RangeRead
 from brokers.ids import Peer, TopicPartition
-from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.image.image import PartitionImage
 from brokers.records.batch import iter_headers
 from brokers.records.record import open_batch

@@ -8,7 +8,7 @@ from brokers.events import Disconnected
 from brokers.ids import TopicPartition
 from brokers.membership.broker_state import SILENCE_PATIENCE_MS
 from brokers.membership.controlled_shutdown import DRAIN_MS, PATIENCE_MS
-from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.node.broker_lifecycle import ANNOUNCED_MS
 from tests.playbooks.membership.client import Client
 from tests.playbooks.membership.region import LATER_MS, Node, Region

@@ -7,7 +7,7 @@ import pytest
 from brokers.errors import Refusal
 from brokers.events import Started
 from brokers.membership.broker_state import SILENCE_PATIENCE_MS
-from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from tests.playbooks.membership.region import Node, Region
 from tests.sim.files import SimFiles
 

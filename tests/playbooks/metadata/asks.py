@@ -2,22 +2,25 @@
 
 from hypothesis import strategies as st
 
-from brokers.metadata.commands.commands import (
-    AllocateProducerIds,
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
+    ResourceType,
+)
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
+    RaiseLeaderEpochs,
+    SetTopicWriter,
+)
+from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
+from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
-    DocumentChange,
-    Growth,
+    NewPartitions,
     NewTopic,
-    PutDocuments,
-    RaiseLeaderEpochs,
-    ResourceType,
-    SetTopicWriter,
 )
 
 names = st.sampled_from(["a", "b", "a.b", "a_b", "flights", "bad name", "__consumer_offsets"])
@@ -54,7 +57,9 @@ commands = st.one_of(
     st.builds(DeleteTopics, st.lists(names, max_size=2).map(tuple), st.none() | links),
     st.builds(
         CreatePartitions,
-        st.lists(st.builds(Growth, name=names, count=st.integers(0, 5)), max_size=2).map(tuple),
+        st.lists(st.builds(NewPartitions, name=names, count=st.integers(0, 5)), max_size=2).map(
+            tuple
+        ),
         writer=st.none() | links,
     ),
     st.builds(

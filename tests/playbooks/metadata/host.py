@@ -142,7 +142,7 @@ class Host:
         """The result of a command, from the proposal to its commit."""
         self.told.clear()
         self.ask(command, token).settle()
-        (decided,) = [effect for effect in self.told if type(effect).__name__ == "Decided"]
+        (decided,) = [effect for effect in self.told if type(effect).__name__ == "CommandCompleted"]
         assert decided.token == token
         return decided.result
 

@@ -16,10 +16,10 @@ from brokers.events import (
     Written,
 )
 from brokers.ids import METADATA_PARTITION
-from brokers.metadata.controller.active_controller import Decided
-from brokers.metadata.log.outcomes import ImageChanged
+from brokers.metadata.controller.active_controller import CommandCompleted
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.records.batch import iter_headers
+from brokers.region import ImageChanged
 from tests.kernel.exchange import Exchange
 from tests.kernel.timeline import Alarm, Timeline
 from tests.playbooks.metadata.host import NOW, STORAGE, Disk, contents
@@ -79,7 +79,7 @@ class Node:
                 self.region.answer(self, ticket, message, AskFailure.NONE)
             case Hangup(ticket):
                 self.region.answer(self, ticket, None, AskFailure.CLOSED)
-            case Decided():
+            case CommandCompleted():
                 assert effect.token not in self.decided, "answered twice"
                 self.decided[effect.token] = effect
             case ImageChanged(delta):

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.metadata.controller.active_controller import Decided
-from brokers.metadata.log.outcomes import MetadataReady
+from brokers.metadata.controller.active_controller import CommandCompleted
+from brokers.metadata.log.effects import MetadataReady
 from tests.playbooks.metadata.asks import commands
 from tests.playbooks.metadata.host import Host, contents, leader_epochs, settings
 
@@ -22,8 +22,8 @@ def run_until_crash(host: Host, acts: list, states: list[dict]) -> int:
         else:
             asked += 1
             host.ask(act, token=asked)
-            states.append(contents(host.plane.deciding.ahead))
-    answered = [effect.token for effect in host.told if isinstance(effect, Decided)]
+            states.append(contents(host.plane.active_controller.ahead))
+    answered = [effect.token for effect in host.told if isinstance(effect, CommandCompleted)]
     assert answered == sorted(answered), "answers come in the order of the questions"
     return max(answered, default=0)
 
@@ -48,7 +48,7 @@ def test_a_replayed_image_is_the_one_that_was_built(acts: list) -> None:
     host = Host().start()
     run_until_crash(host, acts, [])
     host.settle()
-    assert contents(host.plane.image) == contents(host.plane.deciding.ahead)
+    assert contents(host.plane.image) == contents(host.plane.active_controller.ahead)
     before = contents(host.plane.image)
     again = Host(host.crash(), seed=2).start()
     assert contents(again.plane.image) == before

@@ -12,25 +12,20 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from brokers.config.broker_config import from_settings
 from brokers.config.replica_placement import PromotionPolicy
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import (
-    AlterConfigs,
-    AlterPartition,
-    AlterReassignments,
-    BalanceLeaders,
-    Command,
-    ConfigChange,
-    ConfigOperation,
-    CreateTopics,
-    ElectLeaders,
-    NewTopic,
-    UnregisterBroker,
-)
+from brokers.metadata.commands.broker_commands import UnregisterBroker
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
 from brokers.metadata.commands.replica_commands import (
+    AlterPartition,
+    AlterPartitionReassignments,
+    BalanceLeaders,
     ElectionType,
+    ElectLeaders,
     InSyncChange,
     InSyncMember,
     Reassignment,
 )
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.image import snapshot
 from brokers.metadata.image.image import NO_LEADER, Image, PartitionImage
 from brokers.metadata.image.replay import replay
@@ -207,11 +202,11 @@ class ManyBrokers(RuleBasedStateMachine):
         some = st.lists(brokers, min_size=1, max_size=4, unique=True).map(tuple)
         fitting = st.sampled_from([(1, 2, 5, 6), (2, 1, 6, 5)])
         replicas = data.draw(fitting if name.topic == "watched" else some)
-        self.do(AlterReassignments((Reassignment(name, replicas),)))
+        self.do(AlterPartitionReassignments((Reassignment(name, replicas),)))
 
     @rule(name=names)
     def cancel(self, name: TopicPartition) -> None:
-        self.do(AlterReassignments((Reassignment(name, None),)))
+        self.do(AlterPartitionReassignments((Reassignment(name, None),)))
 
     @rule(topic=st.sampled_from(sorted(TOPICS)), data=st.data())
     def configure(self, topic: str, data: st.DataObject) -> None:

@@ -3,7 +3,7 @@
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Ask
 from brokers.events import AskFailure
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from tests.playbooks.metadata.region import Node, Region, settings
 
 
@@ -32,7 +32,7 @@ def put(name: str) -> PutDocuments:
 
 
 def recorded_at(node: Node) -> set[str]:
-    raft = node.plane._seat.raft
+    raft = node.plane._raft_lifecycle.raft
     assert raft is not None and raft.voters.kraft_version == 1
     return {voter.endpoints[0].host for voter in raft.voters.latest}
 

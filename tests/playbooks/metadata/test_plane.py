@@ -15,10 +15,10 @@ from brokers.effects import (
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
 from brokers.ids import METADATA_PARTITION
-from brokers.metadata.commands.commands import CreateTopics, DeleteTopics, NewTopic
-from brokers.metadata.controller.active_controller import Decided
+from brokers.metadata.commands.topic_commands import CreateTopics, DeleteTopics, NewTopic
+from brokers.metadata.controller.active_controller import CommandCompleted
 from brokers.metadata.image.record_serde import MetadataLogError
-from brokers.metadata.log.outcomes import ImageChanged, MetadataReady
+from brokers.metadata.log.effects import MetadataReady, MetadataUpdated
 from brokers.metadata.log.raft_lifecycle import RETRY_MS
 from brokers.quorum.ids import METADATA_TOPIC_ID
 from tests.playbooks.metadata.host import NOW, Host, settings
@@ -64,7 +64,7 @@ def test_a_first_start_votes_leads_registers_and_is_ready() -> None:
     assert plane.propose(create("early"), 7, NOW)[0].result.error is KafkaError.KAFKA_STORAGE_ERROR
 
     changed, ready = plane.on_event(Written(METADATA_PARTITION, 4), NOW)
-    assert changed == ImageChanged(plane.image.everything()) and ready == MetadataReady()
+    assert changed == MetadataUpdated(plane.image.everything()) and ready == MetadataReady()
     broker = plane.image.brokers[1]
     assert (broker.broker_epoch, broker.fenced, broker.host, broker.port) == (
         2,
@@ -94,7 +94,7 @@ def test_a_refusal_that_rests_on_an_uncommitted_decision_waits_for_it() -> None:
     host.ask(create("a"), 1).ask(create("a"), 2)
     assert host.told == [], "that the topic exists is not committed"
     host.settle()
-    assert [effect.token for effect in host.told if isinstance(effect, Decided)] == [1, 2]
+    assert [effect.token for effect in host.told if isinstance(effect, CommandCompleted)] == [1, 2]
     assert host.told[-1].result[0].error is KafkaError.TOPIC_ALREADY_EXISTS
 
 
@@ -102,7 +102,7 @@ def test_decisions_are_made_on_top_of_those_still_on_their_way() -> None:
     host = Host().start()
     host.told.clear()
     host.ask(create("a"), 1).ask(DeleteTopics(("a",)), 2).ask(create("a"), 3).settle()
-    results = [effect.result[0] for effect in host.told if isinstance(effect, Decided)]
+    results = [effect.result[0] for effect in host.told if isinstance(effect, CommandCompleted)]
     assert [result.error for result in results] == [KafkaError.NONE] * 3
     assert results[0].topic_id != results[2].topic_id
     assert host.plane.image.topics_by_name["a"].id == results[2].topic_id
@@ -115,7 +115,7 @@ def test_a_written_report_for_a_part_commits_only_that_part() -> None:
     middle = host.plane.log_end_offset
     host.ask(create("b"), 2)
     effects = host.plane.on_event(Written(METADATA_PARTITION, middle), NOW)
-    assert [effect.token for effect in effects if isinstance(effect, Decided)] == [1]
+    assert [effect.token for effect in effects if isinstance(effect, CommandCompleted)] == [1]
 
 
 def test_a_second_life_leads_a_new_epoch_and_raises_its_leaderships() -> None:
@@ -179,7 +179,7 @@ def test_what_was_refused_but_reached_the_disk_is_told_when_the_disk_comes_back(
     host.told.clear()
     host.take(host.plane.on_time(host.plane.deadline))
     host.settle()
-    (changed,) = [effect for effect in host.told if isinstance(effect, ImageChanged)]
+    (changed,) = [effect for effect in host.told if isinstance(effect, MetadataUpdated)]
     assert changed.delta.topics_created == ("ghost",)
     assert host.decide(create("ghost"))[0].error is KafkaError.TOPIC_ALREADY_EXISTS
 

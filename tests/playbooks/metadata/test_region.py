@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.log.snapshot_pointer import POINTER_NAME
 from tests.playbooks.metadata.host import Disk, contents
 from tests.playbooks.metadata.region import Node, Region

@@ -9,14 +9,14 @@ from brokers.coordinator.partition_writer import LeaderWriter, PartitionWriter
 from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.effects import Effect
 from brokers.events import Listener, Request
-from brokers.groups.coordinator import Coordinator
+from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import OFFSETS_TOPIC, UNASSIGNED_DIRECTORY, BrokerId, Instant, Ticket
 from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.membership.forwarding import ForwardingManager
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.image.image import Image
-from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.log.effects import MetadataEffect
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.local_controller import LocalController
 from brokers.node.parts import Parts
@@ -63,11 +63,11 @@ class Wiring:
         )
         self.replication = cast(Replication, None)
         self.heard_from: list[tuple[BrokerId, Ticket]] = []
-        self.with_groups(cast(Coordinator, None), LeaderWriter(self.partitions))
+        self.with_groups(cast(GroupCoordinator, None), LeaderWriter(self.partitions))
 
     def with_groups(
-        self, coordinator: Coordinator, writer: PartitionWriter
-    ) -> CoordinatorRuntime[Coordinator]:
+        self, coordinator: GroupCoordinator, writer: PartitionWriter
+    ) -> CoordinatorRuntime[GroupCoordinator]:
         """Handlers of group requests use this coordinator."""
         self.groups = CoordinatorRuntime(
             OFFSETS_TOPIC, coordinator, self.partitions, self.continuations, writer

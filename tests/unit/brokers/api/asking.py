@@ -12,10 +12,10 @@ from brokers.ids import METADATA_PARTITION, Instant, TopicPartition
 from brokers.log.log import Log
 from brokers.log.segments import Segment
 from brokers.metadata.commands.commands import Command
-from brokers.metadata.configs.configs import log_config
-from brokers.metadata.controller.active_controller import Decided
+from brokers.metadata.configs.effective_configs import log_config
+from brokers.metadata.controller.active_controller import CommandCompleted
 from brokers.metadata.image.image import Image
-from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.log.effects import MetadataEffect
 from brokers.partition.replica import Replica
 from brokers.wire.message import Message
 from tests.kernel.requests import Requests
@@ -89,7 +89,7 @@ class Node:
         queue: deque[Any] = deque(planned)
         while queue:
             effect = queue.popleft()
-            if isinstance(effect, Decided):
+            if isinstance(effect, CommandCompleted):
                 effects += self.wiring.controller.decided(effect.token, effect.result, now)
             elif isinstance(effect, STORAGE):
                 effects.append(cast(Effect, effect))

@@ -13,7 +13,7 @@ from brokers.effects import Changed, Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
-from brokers.metadata.commands.commands import CreateTopics
+from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
 from brokers.partition.waiting import Placed
 from tests.kernel.requests import as_read

@@ -39,7 +39,7 @@ class Several(Whole):
         """As the region has it."""
         placed = self.broker.view.image.partition(TopicPartition(topic, index))
         assert placed is not None
-        return placed.home(1)
+        return placed.directory(1)
 
     def write(self, topic: str, index: int, size: int) -> int:
         """The error code of writing a record of so many bytes."""

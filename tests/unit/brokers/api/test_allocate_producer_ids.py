@@ -7,7 +7,7 @@ import pytest
 from brokers.api import allocate_producer_ids
 from brokers.errors import KafkaError
 from brokers.ids import Instant
-from brokers.metadata.controller.producer_ids import BLOCK_SIZE
+from brokers.metadata.controller.producer_id_control import BLOCK_SIZE
 from brokers.wire.messages.broker_lifecycle import AllocateProducerIdsRequest
 from tests.unit.brokers.api.asking import Node
 

@@ -4,7 +4,7 @@ from brokers.api import alter_replica_log_dirs, delete_topics, incremental_alter
 from brokers.errors import KafkaError
 from brokers.events import LogFailed
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import ConfigOperation, ResourceType
+from brokers.metadata.commands.config_commands import ConfigOperation, ResourceType
 from brokers.replication.throttle import STANDSTILL_MS
 from brokers.storage.moving import STEP_BYTES
 from brokers.wire.messages.configs import (

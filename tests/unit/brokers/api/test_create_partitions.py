@@ -4,7 +4,7 @@ import pytest
 
 from brokers.api import create_partitions
 from brokers.errors import KafkaError
-from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.wire.messages.topics import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,

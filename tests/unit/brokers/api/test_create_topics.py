@@ -4,7 +4,7 @@ import pytest
 
 from brokers.api import create_topics
 from brokers.errors import KafkaError
-from brokers.metadata.commands.commands import NO_ID
+from brokers.ids import NO_ID
 from brokers.wire.messages.topics import (
     CreatableReplicaAssignment,
     CreatableTopic,

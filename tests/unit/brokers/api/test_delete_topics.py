@@ -6,7 +6,8 @@ import pytest
 
 from brokers.api import delete_topics
 from brokers.errors import KafkaError
-from brokers.metadata.commands.commands import CreateMirrorTopic, CreateTopics, NewTopic
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.wire.messages.topics import DeleteTopicsRequest, DeleteTopicState
 from tests.unit.brokers.api.asking import Node
 

@@ -5,13 +5,8 @@ import pytest
 from brokers.api import describe_configs
 from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
-from brokers.metadata.commands.commands import (
-    AlterConfigs,
-    ConfigChange,
-    ConfigOperation,
-    CreateTopics,
-    NewTopic,
-)
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
 from tests.unit.brokers.api.asking import Node

@@ -2,7 +2,7 @@
 
 from brokers.api import describe_producers
 from brokers.errors import KafkaError
-from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.records.batch import parse_header
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages.producers import DescribeProducersRequest, DescribeProducersRequestTopic

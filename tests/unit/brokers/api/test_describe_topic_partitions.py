@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from brokers.api import describe_topic_partitions
 from brokers.errors import KafkaError
-from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.security.authorized_operations import TOPIC_OPERATIONS
 from brokers.wire.messages.metadata import (
     Cursor,

@@ -8,16 +8,14 @@ from brokers.api import create_topics, envelope
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.membership.envelopes import disclose_response, enclose
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.commands import Submitted
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
-    CreateTopics,
-    DocumentChange,
-    NewTopic,
-    PutDocuments,
     RaiseLeaderEpochs,
     SetTopicWriter,
-    Submitted,
 )
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.requests.conversions import conversion_of
 from brokers.wire.codec import VERSIONS
 from brokers.wire.message import Message

@@ -4,7 +4,8 @@ import pytest
 
 from brokers.api import incremental_alter_configs
 from brokers.errors import KafkaError
-from brokers.metadata.commands.commands import CreateMirrorTopic, CreateTopics, NewTopic
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.wire.messages.configs import (
     IncrementalAlterableConfig,
     IncrementalAlterConfigsRequest,

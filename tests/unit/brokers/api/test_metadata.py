@@ -7,8 +7,8 @@ import pytest
 from brokers.api import metadata
 from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
-from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import NO_ID, CreateTopics, NewTopic
+from brokers.ids import NO_ID, TopicPartition
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.replication.offline_replicas import offline_replicas
 from brokers.security.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from brokers.wire.messages.metadata import MetadataRequest, MetadataRequestTopic

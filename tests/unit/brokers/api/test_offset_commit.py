@@ -123,7 +123,7 @@ def test_a_commit_says_how_long_it_lives(version: int) -> None:
     node = GroupNode()
     node.ask(offset_commit, version, commit(version, {("t", 0): 5}, retention_time_ms=1_000))
     node.ask(offset_commit, version, commit(version, {("t", 1): 5}, retention_time_ms=-1))
-    (group,) = node.world.coordinator._residence.groups.values()
+    (group,) = node.world.coordinator._manager.groups.values()
     assert group.expiries == {TopicPartition("t", 0): node.world.now + 1_000}
 
 

@@ -15,15 +15,9 @@ from brokers.api import (
 )
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import (
-    AlterConfigs,
-    ConfigChange,
-    ConfigOperation,
-    CreateTopics,
-    FenceBroker,
-    NewTopic,
-    RegisterBroker,
-)
+from brokers.metadata.commands.broker_commands import FenceBroker, RegisterBroker
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.wire.messages.metadata import DescribeTopicPartitionsRequest, MetadataRequest
 from brokers.wire.messages.replication import (
     AlterPartitionReassignmentsRequest,

@@ -17,7 +17,7 @@ from brokers.api import (
 from brokers.effects import Changed, ReadRange
 from brokers.errors import KafkaError
 from brokers.events import RangeRead, Started
-from brokers.groups.placement import partition_for
+from brokers.groups.offsets_partition import partition_for
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.node.broker import Broker
 from brokers.records.batch import renew_crc

@@ -19,7 +19,7 @@ def join(**fields: Any) -> JoinRequest:
         "protocols": (("range", subscription(["t"])),),
         "session_timeout_ms": 10_000,
         "rebalance_timeout_ms": 60_000,
-        "knows_member_ids": False,
+        "requires_member_id": False,
     }
     return JoinRequest(**(settled | fields))
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from brokers.groups.requests import JoinAnswer, SyncAnswer, SyncRequest
+from brokers.groups.requests import JoinResult, SyncRequest, SyncResult
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.groups.requests import join
 
@@ -14,7 +14,7 @@ def stable(world: World, *names: str, **fields: Any) -> list[str]:
     answers = [world.answers[ticket] for ticket in tickets]
     ids = []
     for answer in answers:
-        assert isinstance(answer, JoinAnswer)
+        assert isinstance(answer, JoinResult)
         assert not answer.error
         ids.append(answer.member_id)
     chosen = {member: name.encode() for member, name in zip(ids, names, strict=True)}
@@ -24,6 +24,6 @@ def stable(world: World, *names: str, **fields: Any) -> list[str]:
     world.write_all()
     for ticket, name in zip(tickets[len(names) :], names, strict=True):
         answer = world.answers[ticket]
-        assert isinstance(answer, SyncAnswer)
+        assert isinstance(answer, SyncResult)
         assert answer.assignment == name.encode()
     return ids

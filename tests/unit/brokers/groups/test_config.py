@@ -1,11 +1,13 @@
 """A node's settings, as the coordinator hears them."""
 
 from brokers.config.broker_config import from_settings
-from brokers.groups.config import GroupConfig, group_config
+from brokers.groups.config import GroupCoordinatorConfig, group_config
 
 
 def test_the_defaults_are_the_same_on_both_sides() -> None:
-    assert group_config(from_settings({"node.id": 1, "log.dirs": "data"})) == GroupConfig()
+    assert (
+        group_config(from_settings({"node.id": 1, "log.dirs": "data"})) == GroupCoordinatorConfig()
+    )
 
 
 def test_every_setting_arrives() -> None:
@@ -21,7 +23,7 @@ def test_every_setting_arrives() -> None:
     }
     assert group_config(
         from_settings({"node.id": 1, "log.dirs": "data", **settings})
-    ) == GroupConfig(
+    ) == GroupCoordinatorConfig(
         offsets_partitions=3,
         initial_rebalance_delay_ms=1,
         session_timeout_ms_min=2,

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from brokers.groups.records import (
     GroupImage,
-    GroupRecord,
+    GroupMetadataRecord,
     MemberImage,
-    OffsetRecord,
+    OffsetCommitRecord,
     RecordError,
     decode,
     encode,
@@ -42,7 +42,7 @@ IMAGES = st.builds(
     generation=INT32,
     protocol=st.none() | TEXT,
     leader=st.none() | TEXT,
-    state_since=INT64,
+    state_timestamp=INT64,
     members=st.lists(MEMBERS, max_size=3).map(tuple),
 )
 
@@ -52,14 +52,14 @@ def text(value: str) -> bytes:
 
 
 def test_an_offset_is_kafkas_key_1_and_value_3() -> None:
-    record = OffsetRecord("kp", TopicPartition("t1", 7), OffsetAndMetadata(25, 3, "x", 1_000))
+    record = OffsetCommitRecord("kp", TopicPartition("t1", 7), OffsetAndMetadata(25, 3, "x", 1_000))
     key, value = encode(record)
     assert key == struct.pack(">h", 1) + text("kp") + text("t1") + struct.pack(">i", 7)
     assert value == struct.pack(">hqi", 3, 25, 3) + text("x") + struct.pack(">q", 1_000)
 
 
 def test_an_offset_with_an_expiry_of_its_own_is_value_1() -> None:
-    record = OffsetRecord("g", TopicPartition("t", 0), OffsetAndMetadata(25, 3, "", 10), 99)
+    record = OffsetCommitRecord("g", TopicPartition("t", 0), OffsetAndMetadata(25, 3, "", 10), 99)
     _, value = encode(record)
     assert value == struct.pack(">hq", 1, 25) + text("") + struct.pack(">qq", 10, 99)
 
@@ -74,10 +74,10 @@ def test_a_group_is_kafkas_key_2_and_value_3() -> None:
         generation=4,
         protocol="range",
         leader="m",
-        state_since=5,
+        state_timestamp=5,
         members=(member,),
     )
-    key, value = encode(GroupRecord("g", image))
+    key, value = encode(GroupMetadataRecord("g", image))
     assert key == struct.pack(">h", 2) + text("g")
     assert value == b"".join(
         [
@@ -96,7 +96,7 @@ def test_a_group_is_kafkas_key_2_and_value_3() -> None:
 def test_offsets_come_back(
     group: str, partition: TopicPartition, offset: OffsetAndMetadata | None
 ) -> None:
-    record = OffsetRecord(group, partition, offset)
+    record = OffsetCommitRecord(group, partition, offset)
     assert decode(*encode(record)) == record
 
 
@@ -104,20 +104,22 @@ def test_offsets_come_back(
 def test_an_expiry_comes_back_and_costs_the_leader_epoch(
     group: str, partition: TopicPartition, offset: OffsetAndMetadata, expires_at: int
 ) -> None:
-    record = OffsetRecord(group, partition, offset, expires_at)
+    record = OffsetCommitRecord(group, partition, offset, expires_at)
     read = decode(*encode(record))
-    assert read == OffsetRecord(group, partition, offset._replace(leader_epoch=-1), expires_at)
+    assert read == OffsetCommitRecord(
+        group, partition, offset._replace(leader_epoch=-1), expires_at
+    )
 
 
 @given(TEXT, st.none() | IMAGES)
 def test_groups_come_back(group: str, image: GroupImage | None) -> None:
-    record = GroupRecord(group, image)
+    record = GroupMetadataRecord(group, image)
     assert decode(*encode(record)) == record
 
 
 def test_a_tombstone_has_no_value() -> None:
-    assert encode(OffsetRecord("g", TopicPartition("t", 0), None))[1] is None
-    assert encode(GroupRecord("g", None))[1] is None
+    assert encode(OffsetCommitRecord("g", TopicPartition("t", 0), None))[1] is None
+    assert encode(GroupMetadataRecord("g", None))[1] is None
 
 
 @pytest.mark.parametrize("version", range(5))
@@ -130,7 +132,7 @@ def test_every_version_of_an_offset_is_read(version: int) -> None:
     body += b"\x00" if version >= 4 else b""  # no tags
     expected = OffsetAndMetadata(25, 3 if version >= 3 else -1, "x", 10)
     record = decode(key, struct.pack(">h", version) + body)
-    assert record == OffsetRecord("g", TopicPartition("t", 0), expected)
+    assert record == OffsetCommitRecord("g", TopicPartition("t", 0), expected)
 
 
 def test_a_group_of_version_0_has_one_timeout_for_both() -> None:
@@ -139,15 +141,15 @@ def test_a_group_of_version_0_has_one_timeout_for_both() -> None:
         text("consumer") + struct.pack(">i", 4) + text("range") + text("m") + struct.pack(">i", 1)
     )
     record = decode(struct.pack(">h", 2) + text("g"), struct.pack(">h", 0) + value + member)
-    assert isinstance(record, GroupRecord)
+    assert isinstance(record, GroupMetadataRecord)
     assert record.image is not None
-    assert record.image.state_since == -1
+    assert record.image.state_timestamp == -1
     assert record.image.members[0].rebalance_timeout_ms == 8
 
 
 def test_the_oldest_key_is_an_offset_too() -> None:
     key = struct.pack(">h", 0) + text("g") + text("t") + struct.pack(">i", 0)
-    assert decode(key, None) == OffsetRecord("g", TopicPartition("t", 0), None)
+    assert decode(key, None) == OffsetCommitRecord("g", TopicPartition("t", 0), None)
 
 
 @pytest.mark.parametrize("length", [32_767, 32_768])
@@ -177,7 +179,7 @@ def test_no_bytes_do_harm(key: bytes | None, value: bytes | None) -> None:
 
 @given(st.none() | IMAGES, st.data())
 def test_a_record_cut_short_is_an_error(image: GroupImage | None, data: st.DataObject) -> None:
-    key, value = encode(GroupRecord("group", image))
+    key, value = encode(GroupMetadataRecord("group", image))
     cut = data.draw(st.integers(0, len(key) - 1))
     with pytest.raises(RecordError):
         decode(key[:cut], value)
@@ -189,7 +191,7 @@ def test_a_record_cut_short_is_an_error(image: GroupImage | None, data: st.DataO
 
 @pytest.mark.parametrize("version", [-1, 5, 99])
 def test_values_of_a_later_kafka_are_an_error(version: int) -> None:
-    key, value = encode(OffsetRecord("g", TopicPartition("t", 0), OffsetAndMetadata(1)))
+    key, value = encode(OffsetCommitRecord("g", TopicPartition("t", 0), OffsetAndMetadata(1)))
     assert value is not None
     with pytest.raises(RecordError, match=str(version)):
         decode(key, struct.pack(">h", version) + value[2:])

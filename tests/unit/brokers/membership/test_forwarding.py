@@ -14,14 +14,9 @@ from brokers.membership.controller_channel import (
     TIMEOUT_MS,
 )
 from brokers.membership.envelopes import disclose, enclose_response
-from brokers.metadata.commands.commands import (
-    CreateTopics,
-    NewTopic,
-    RaiseLeaderEpochs,
-    SetTopicWriter,
-    Submitted,
-    TopicOutcome,
-)
+from brokers.metadata.commands.commands import Submitted
+from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs, SetTopicWriter
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
 from brokers.metadata.requests.conversions import conversion_of
 from brokers.security.principal import KafkaPrincipal
 from brokers.wire import codec

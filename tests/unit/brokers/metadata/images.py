@@ -7,8 +7,9 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.broker_commands import BrokerHeartbeat, FenceBroker, RegisterBroker
-from brokers.metadata.commands.commands import Command, CreateTopics, NewTopic
-from brokers.metadata.commands.decision import Decision
+from brokers.metadata.commands.commands import Command
+from brokers.metadata.commands.controller_result import ControllerResult
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.controller.controller import Controller
 from brokers.metadata.image.image import Image, ImageDelta, PartitionImage
 from brokers.metadata.image.replay import replay
@@ -31,7 +32,7 @@ class Region:
 
     def register(self, broker_id: int, **more: Any) -> object:
         """A new life of a broker; unfenced at once unless it `starts_fenced`."""
-        self.controller.heartbeats.forget(broker_id)
+        self.controller.heartbeats.remove(broker_id)
         return self.do(self.registration(broker_id, **more))
 
     def registration(self, broker_id: int, **more: Any) -> RegisterBroker:
@@ -44,7 +45,7 @@ class Region:
         }
         return RegisterBroker(broker_id=broker_id, **(told | more))
 
-    def decide(self, command: Command) -> Decision:
+    def decide(self, command: Command) -> ControllerResult:
         return self.controller.decide(self.image, command, self.image.next_offset, self.now)
 
     def do(self, command: Command) -> object:

@@ -9,11 +9,10 @@ from brokers.config.broker_config import from_settings
 from brokers.effects import Ask, Changed, Effect, End, KeepBrokerEpoch, RemoveStrays, Serve
 from brokers.errors import KafkaError
 from brokers.events import Answered, AskFailure
-from brokers.ids import Peer
+from brokers.ids import NO_ID, Peer
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
-from brokers.metadata.commands.commands import NO_ID
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
-from brokers.metadata.log.outcomes import MetadataEffect
+from brokers.metadata.log.effects import MetadataEffect
 from brokers.node.broker_lifecycle import QUORUM_PATIENCE_MS, BrokerLifecycle
 from brokers.region import Ready
 from brokers.wire.messages.broker_lifecycle import (

@@ -9,7 +9,7 @@ from brokers.effects import Ask, Effect
 from brokers.events import Answered, AskFailure
 from brokers.ids import Peer
 from brokers.membership.broker_liveness import LATE_MS, NEVER_HEARD_MS
-from brokers.metadata.commands.commands import FenceBroker
+from brokers.metadata.commands.broker_commands import FenceBroker
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
 from brokers.node.broker_probes import BrokerProbes
 from tests.unit.brokers.wiring import Wiring

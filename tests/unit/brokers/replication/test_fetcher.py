@@ -7,7 +7,7 @@ import pytest
 from brokers.effects import Ask, Changed, TruncateLog
 from brokers.errors import KafkaError
 from brokers.events import AskFailure
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.image.image import ImageDelta
 from brokers.wire.messages.fetch import (
     EpochEndOffset,

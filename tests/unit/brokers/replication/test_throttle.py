@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import ResourceType
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.image.image import Image, ImageDelta
 from brokers.replication.throttle import LEADER, STANDSTILL_MS, Bucket, Throttle
 from tests.unit.brokers.replication.hosting import TOPIC, Node, items

@@ -5,7 +5,8 @@ from typing import Any
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import PutDocuments, RaiseLeaderEpochs
+from brokers.metadata.commands.document_commands import PutDocuments
+from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
 from brokers.metadata.image.image import Image
 from brokers.region import (
     PartitionState,

@@ -1,15 +1,15 @@
-"""Heartbeats, fencing, controlled shutdown and unregistration, and who leads afterwards."""
+"""BrokerHeartbeatManager, fencing, controlled shutdown and unregistration, and who leads afterwards."""
 
 import pytest
 
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.commands.broker_commands import (
     BrokerHeartbeat,
+    BrokerHeartbeatReply,
     FenceBroker,
-    HeartbeatOutcome,
     UnregisterBroker,
 )
-from brokers.metadata.commands.commands import AlterConfigs, ConfigChange, ConfigOperation
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
 from brokers.metadata.image.image import NO_LEADER
 from tests.unit.brokers.metadata.images import Region
 
@@ -36,10 +36,10 @@ def test_a_registered_broker_is_let_in_when_it_knows_of_itself() -> None:
             )
         )
 
-    assert beat(epoch - 1) == HeartbeatOutcome(False, True, False)  # type: ignore[operator]
-    assert beat(epoch, want_fence=True) == HeartbeatOutcome(True, True, False)  # type: ignore[arg-type]
+    assert beat(epoch - 1) == BrokerHeartbeatReply(False, True, False)  # type: ignore[operator]
+    assert beat(epoch, want_fence=True) == BrokerHeartbeatReply(True, True, False)  # type: ignore[arg-type]
     assert region.image.brokers[2].fenced
-    assert beat(epoch) == HeartbeatOutcome(True, False, False)  # type: ignore[arg-type]
+    assert beat(epoch) == BrokerHeartbeatReply(True, False, False)  # type: ignore[arg-type]
     assert not region.image.brokers[2].fenced and region.delta.brokers_changed == (2,)
     assert region.decide(region.heartbeat(2)).records == ()
 
@@ -71,7 +71,7 @@ def test_fencing_gives_what_it_led_to_others_and_keeps_it_out_of_in_sync_sets() 
 def test_who_comes_back_leads_what_nobody_leads() -> None:
     region = region_of()
     region.fence(2)
-    assert region.beat(2) == HeartbeatOutcome(True, False, False)
+    assert region.beat(2) == BrokerHeartbeatReply(True, False, False)
     alone = region.partition("alone")
     assert (alone.leader, alone.isr, alone.elr, alone.leader_epoch) == (2, (2,), (), 2)
     assert region.partition("t").isr == (1, 3), "it joins when it has caught up"
@@ -97,29 +97,31 @@ def test_members_of_a_small_in_sync_set_stay_eligible_until_it_is_large_enough()
 
 def test_a_shutdown_is_told_then_leaderships_move_and_then_it_is_let_go() -> None:
     region = region_of()
-    assert region.beat(2, want_shut_down=True) == HeartbeatOutcome(True, False, False)
+    assert region.beat(2, want_shut_down=True) == BrokerHeartbeatReply(True, False, False)
     broker = region.image.brokers[2]
     assert broker.in_controlled_shutdown and not broker.fenced
-    assert region.beat(2, want_shut_down=True) == HeartbeatOutcome(True, False, False), "sent twice"
+    assert region.beat(2, want_shut_down=True) == BrokerHeartbeatReply(True, False, False), (
+        "sent twice"
+    )
     assert region.partition("t", 1).leader == 2 == region.partition("alone").leader
-    assert region.beat(2, want_shut_down=True, want_fence=True) == HeartbeatOutcome(
+    assert region.beat(2, want_shut_down=True, want_fence=True) == BrokerHeartbeatReply(
         True, False, False
     )
     assert region.partition("t", 1).leader == 3 and region.partition("alone").leader == NO_LEADER
     assert region.partition("t", 1).isr == (3, 1) and region.partition("t", 0).isr == (1, 2, 3)
-    assert region.beat(2, want_shut_down=True) == HeartbeatOutcome(True, True, True)
+    assert region.beat(2, want_shut_down=True) == BrokerHeartbeatReply(True, True, True)
     assert region.image.brokers[2].fenced and region.partition("t", 0).isr == (1, 3)
-    assert region.beat(2, want_shut_down=True) == HeartbeatOutcome(True, True, True)
+    assert region.beat(2, want_shut_down=True) == BrokerHeartbeatReply(True, True, True)
 
 
 def test_who_leads_nothing_may_go_at_once() -> None:
     region = region_of(4)
-    assert region.beat(4, want_shut_down=True) == HeartbeatOutcome(True, True, True)
+    assert region.beat(4, want_shut_down=True) == BrokerHeartbeatReply(True, True, True)
 
 
 def test_a_broker_can_ask_to_be_fenced() -> None:
     region = region_of()
-    assert region.beat(1, want_fence=True) == HeartbeatOutcome(True, True, False)
+    assert region.beat(1, want_fence=True) == BrokerHeartbeatReply(True, True, False)
     assert region.partition("t").leader == 2
 
 

@@ -6,9 +6,11 @@ from uuid import UUID
 import pytest
 
 from brokers.errors import KafkaError, Refusal
+from brokers.ids import NO_ID
 from brokers.metadata.cluster.broker_registration import FEATURES, supported_features
 from brokers.metadata.commands.broker_commands import BrokerHeartbeat, RegisterBroker
-from brokers.metadata.commands.commands import NO_ID, CreateMirrorTopic, CreateTopics, NewTopic
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.image.image import NO_LEADER, Endpoint, FeatureRange
 from tests.unit.brokers.metadata.images import Region
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from brokers.metadata.commands.commands import RegisterController
+from brokers.metadata.commands.broker_commands import RegisterController
 from brokers.metadata.image import snapshot
 from brokers.metadata.image.replay import replay
 from brokers.wire.messages.metadata_records import UnregisterControllerRecord

@@ -11,8 +11,8 @@ from brokers.metadata.configs.config_keys import (
     TOPIC_KEYS,
     VALUE_BYTES_MAX,
     ConfigType,
+    config_error,
     elements,
-    key_problem,
     problem,
 )
 
@@ -150,8 +150,8 @@ def test_elements_are_trimmed_and_never_empty() -> None:
 
 def test_brokers_can_be_throttled_while_they_run() -> None:
     key = DYNAMIC_BROKER_KEYS["leader.replication.throttled.rate"]
-    assert key_problem(key, "", "1000") is None
-    assert "configuration leader.replication.throttled.rate" in str(key_problem(key, "", "-1"))
+    assert config_error(key, "", "1000") is None
+    assert "configuration leader.replication.throttled.rate" in str(config_error(key, "", "-1"))
 
 
 def test_every_dynamic_broker_key_is_the_default_of_an_honoured_topic_key() -> None:

@@ -5,16 +5,18 @@ from hypothesis import strategies as st
 
 from brokers.errors import Refusal
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
+    ResourceType,
+)
+from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
-    Growth,
+    NewPartitions,
     NewTopic,
-    ResourceType,
 )
 from brokers.metadata.image.difference import difference
 from brokers.metadata.image.image import Image, ImageDelta
@@ -38,7 +40,7 @@ def test_a_topic_that_was_made_anew_has_gone_and_come() -> None:
     before = region.image.copy()
     region.do(DeleteTopics(("a",)))
     region.do(CreateTopics((NewTopic(name="a"),)))
-    region.do(CreatePartitions((Growth(name="b", count=3),)))
+    region.do(CreatePartitions((NewPartitions(name="b", count=3),)))
     delta = difference(before, region.image)
     assert delta.topics_deleted == delta.topics_created == ("a",)
     assert delta.topics_changed == ("b",)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import CreateTopics, DeleteTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, DeleteTopics, NewTopic
 from brokers.metadata.image.image import (
     Image,
     ImageDelta,

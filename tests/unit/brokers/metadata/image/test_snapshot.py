@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.errors import Refusal
-from brokers.metadata.commands.commands import CreateTopics, NewTopic
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.image import snapshot
 from brokers.metadata.image.record_batches import read_batches
 from brokers.metadata.image.record_serde import MetadataLogError

@@ -12,14 +12,14 @@ RECORDS = [FeatureLevelRecord(name="f", feature_level=1)]
 
 def test_the_age_of_what_was_read_last_is_known() -> None:
     read: list[int] = []
-    applying = MetadataLoader(Image("region"), read.append)
-    assert applying.written_at is None
+    loader = MetadataLoader(Image("region"), read.append)
+    assert loader.written_at is None
     batches = [
         data_batch(RECORDS, base_offset=offset, leader_epoch=1, now=now)
         for offset, now in ((0, 500), (1, 700), (2, 900))
     ]
-    (wanted,) = applying.read_to(2)
+    (wanted,) = loader.read_to(2)
     data = b"".join(map(bytes, batches))
-    applying.take(RangeRead(wanted.ticket, METADATA_PARTITION, data, 3))  # type: ignore[union-attr]
-    assert (applying.image.next_offset, applying.written_at) == (2, 700)
+    loader.on_read(RangeRead(wanted.ticket, METADATA_PARTITION, data, 3))  # type: ignore[union-attr]
+    assert (loader.image.next_offset, loader.written_at) == (2, 700)
     assert read == [len(data)]

@@ -12,7 +12,7 @@ from brokers.metadata.image import snapshot
 from brokers.metadata.image.image import Image
 from brokers.metadata.image.record_batches import data_batch
 from brokers.metadata.image.record_serde import MetadataLogError
-from brokers.metadata.log.recovery import LOOK_TICKET, MetadataRecovery
+from brokers.metadata.log.recovery import SCAN_TICKET, MetadataRecovery
 from brokers.metadata.log.snapshot_pointer import NOTHING, POINTER_NAME
 from brokers.quorum.control import control_batch
 from brokers.quorum.ids import SnapshotId
@@ -42,10 +42,10 @@ def test_answers_may_come_in_any_order(order: tuple[int, ...]) -> None:
         StateLoaded(VOTER_NAME, b""),
         StateLoaded(POINTER_NAME, found.file_name.encode()),
     )
-    asked = [effect for index in order for effect in opened.take(answers[index])]
+    asked = [effect for index in order for effect in opened.on_event(answers[index])]
     assert asked == [LoadState(found.file_name)] and not opened.is_complete
     data = snapshot.encode(region.image, 2, 5, voters=RECORDED)
-    assert opened.take(StateLoaded(found.file_name, data)) == []
+    assert opened.on_event(StateLoaded(found.file_name, data)) == []
     assert opened.is_complete and opened.snapshot == found and opened.was_voter
     assert vars(opened.image) == vars(region.image)
     assert opened.voters.latest == RECORDED and opened.voters.kraft_version == 1
@@ -55,9 +55,9 @@ def test_answers_may_come_in_any_order(order: tuple[int, ...]) -> None:
 def test_an_empty_disk_is_complete_too() -> None:
     opened = opening()
     for name in (STATE_NAME, VOTER_NAME, POINTER_NAME):
-        opened.take(StateLoaded(name, None))
+        opened.on_event(StateLoaded(name, None))
         assert not opened.is_complete
-    opened.take(LogOpened(METADATA_PARTITION, Disk().open()))
+    opened.on_event(LogOpened(METADATA_PARTITION, Disk().open()))
     assert opened.is_complete and opened.quorum_state == QuorumState()
     assert opened.snapshot == NOTHING and opened.voters.latest == CONFIGURED
 
@@ -73,7 +73,7 @@ def with_log(*batches: bytearray) -> tuple[MetadataRecovery, list]:
             StateLoaded(POINTER_NAME, None),
             LogOpened(METADATA_PARTITION, disk.open()),
         )
-        for effect in opened.take(event)
+        for effect in opened.on_event(event)
     ]
     return opened, effects
 
@@ -83,9 +83,9 @@ def test_the_log_is_looked_through_for_who_votes() -> None:
     other = data_batch([NoOpRecord()], base_offset=0, leader_epoch=1, now=5)
     opened, (look,) = with_log(other, said)
     assert isinstance(look, ReadRange) and (look.offset, look.bound) == (0, 2)
-    (rest,) = opened.take(RangeRead(LOOK_TICKET, METADATA_PARTITION, bytes(other), 1))
+    (rest,) = opened.on_event(RangeRead(SCAN_TICKET, METADATA_PARTITION, bytes(other), 1))
     assert not opened.is_complete and rest.offset == 1
-    assert opened.take(RangeRead(LOOK_TICKET, METADATA_PARTITION, bytes(said), 2)) == []
+    assert opened.on_event(RangeRead(SCAN_TICKET, METADATA_PARTITION, bytes(said), 2)) == []
     assert opened.is_complete
     assert opened.voters.latest == RECORDED and opened.voters.latest_offset == 1
 
@@ -93,7 +93,7 @@ def test_the_log_is_looked_through_for_who_votes() -> None:
 def test_a_log_that_reads_as_empty_is_refused() -> None:
     opened, _ = with_log(data_batch([NoOpRecord()], base_offset=0, leader_epoch=1, now=5))
     with pytest.raises(MetadataLogError, match="nothing at 0"):
-        opened.take(RangeRead(LOOK_TICKET, METADATA_PARTITION, b"", 0))
+        opened.on_event(RangeRead(SCAN_TICKET, METADATA_PARTITION, b"", 0))
 
 
 @pytest.mark.parametrize("ahead", [0, 1])
@@ -104,16 +104,18 @@ def test_a_node_with_an_image_takes_only_a_newer_one(ahead: int) -> None:
     image = Image("region-one")
     image.next_offset = found.end_offset - ahead
     opened = MetadataRecovery(image, CONFIGURED, wants_image=False)
-    assert opened.take(StateLoaded(POINTER_NAME, found.file_name.encode()))
-    opened.take(StateLoaded(found.file_name, snapshot.encode(region.image, 2, 5, voters=RECORDED)))
+    assert opened.on_event(StateLoaded(POINTER_NAME, found.file_name.encode()))
+    opened.on_event(
+        StateLoaded(found.file_name, snapshot.encode(region.image, 2, 5, voters=RECORDED))
+    )
     assert (opened.image is image) is (ahead == 0) and opened.voters.latest == RECORDED
 
 
 def test_a_log_that_does_not_continue_the_snapshot_is_refused() -> None:
     disk, opened = Disk(), opening()
     disk.start = 9
-    opened.take(StateLoaded(STATE_NAME, None))
-    opened.take(StateLoaded(VOTER_NAME, None))
-    opened.take(StateLoaded(POINTER_NAME, None))
+    opened.on_event(StateLoaded(STATE_NAME, None))
+    opened.on_event(StateLoaded(VOTER_NAME, None))
+    opened.on_event(StateLoaded(POINTER_NAME, None))
     with pytest.raises(MetadataLogError, match="9 to 9, but offset 0 comes next"):
-        opened.take(LogOpened(METADATA_PARTITION, disk.open()))
+        opened.on_event(LogOpened(METADATA_PARTITION, disk.open()))

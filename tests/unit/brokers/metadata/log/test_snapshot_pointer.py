@@ -3,7 +3,12 @@
 from brokers.effects import SaveState
 from brokers.metadata.image import snapshot
 from brokers.metadata.image.image import Image
-from brokers.metadata.log.snapshot_pointer import NOTHING, POINTER_NAME, Kept, SnapshotPointer
+from brokers.metadata.log.snapshot_pointer import (
+    NOTHING,
+    POINTER_NAME,
+    SavedSnapshot,
+    SnapshotPointer,
+)
 from brokers.quorum.ids import SnapshotId
 from tests.unit.brokers.metadata.images import Region
 
@@ -34,7 +39,7 @@ def test_file_then_pointer_then_the_old_one_goes() -> None:
     assert checkpoints.saved(name) == ([SaveState(POINTER_NAME, name.encode())], None)
     assert checkpoints.saved(POINTER_NAME) == (
         [SaveState(old.file_name, None)],
-        Kept(new, old, None),
+        SavedSnapshot(new, old, None),
     )
     assert checkpoints.current == new
     assert checkpoints.saved(POINTER_NAME) == ([], None), "reported once"
@@ -46,7 +51,7 @@ def test_one_from_the_leader_goes_the_same_way_and_comes_back_to_be_installed() 
     assert checkpoints.keep(arrived, data) == [SaveState(arrived.file_name, data)]
     assert checkpoints.is_saving and checkpoints.begin(region.image, arrived, None, 5) == []
     checkpoints.saved(arrived.file_name)
-    assert checkpoints.saved(POINTER_NAME) == ([], Kept(arrived, NOTHING, data))
+    assert checkpoints.saved(POINTER_NAME) == ([], SavedSnapshot(arrived, NOTHING, data))
     assert not checkpoints.is_saving
 
 
@@ -58,9 +63,9 @@ def test_the_same_image_is_not_written_twice() -> None:
 
 def test_a_snapshot_given_up_is_due_again() -> None:
     region, checkpoints = Region(), SnapshotPointer(100)
-    checkpoints.given_up()
+    checkpoints.on_disk_failed()
     assert not checkpoints.is_due
     checkpoints.begin(region.image, taken(region.image), None, 5)
-    checkpoints.given_up()
+    checkpoints.on_disk_failed()
     assert checkpoints.is_due
     assert checkpoints.saved(taken(region.image).file_name) == ([], None)

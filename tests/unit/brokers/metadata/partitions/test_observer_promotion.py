@@ -6,15 +6,10 @@ import pytest
 
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import (
-    AlterConfigs,
-    ConfigChange,
-    ConfigOperation,
-    ElectLeaders,
-)
-from brokers.metadata.commands.replica_commands import ElectionType
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
+from brokers.metadata.commands.replica_commands import ElectionType, ElectLeaders
 from tests.unit.brokers.metadata.images import Region
-from tests.unit.brokers.metadata.replicas.test_in_sync import propose
+from tests.unit.brokers.metadata.replicas.test_alter_partition import propose
 
 RACKS = {1: "west", 2: "west", 3: "east", 4: "east"}
 

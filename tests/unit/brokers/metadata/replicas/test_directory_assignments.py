@@ -6,8 +6,12 @@ import pytest
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import LOST_DIRECTORY, UNASSIGNED_DIRECTORY
-from brokers.metadata.commands.commands import AlterPartition, AssignReplicas
-from brokers.metadata.commands.replica_commands import InSyncChange, InSyncMember
+from brokers.metadata.commands.replica_commands import (
+    AlterPartition,
+    AssignReplicasToDirs,
+    InSyncChange,
+    InSyncMember,
+)
 from brokers.metadata.image.image import NO_LEADER
 from tests.unit.brokers.metadata.images import Region
 
@@ -28,7 +32,7 @@ def region_of(count: int = 3, **settings: str) -> Region:
 def assign(region: Region, index: int, directory: UUID, broker_id: int = 1) -> KafkaError:
     topic_id = region.image.topics_by_name["t"].id
     epoch = region.image.brokers[broker_id].broker_epoch
-    command = AssignReplicas(broker_id, epoch, ((directory, topic_id, index),))
+    command = AssignReplicasToDirs(broker_id, epoch, ((directory, topic_id, index),))
     (outcome,) = region.do(command)  # type: ignore[misc]
     assert (outcome.directory, outcome.partition) == (directory, index)
     error: KafkaError = outcome.error
@@ -45,10 +49,10 @@ def test_a_new_replica_is_unassigned_where_its_broker_has_a_choice() -> None:
 def test_a_broker_says_where_its_replica_lies() -> None:
     region = region_of()
     was = region.partition("t")
-    assert was.home(1) == ONE and was.home(2) == UUID(int=202)
+    assert was.directory(1) == ONE and was.directory(2) == UUID(int=202)
     assert assign(region, 0, TWO) is KafkaError.NONE
     now = region.partition("t")
-    assert (now.home(1), now.leader, now.isr) == (TWO, was.leader, was.isr)
+    assert (now.directory(1), now.leader, now.isr) == (TWO, was.leader, was.isr)
     assert (now.leader_epoch, now.partition_epoch) == (was.leader_epoch, was.partition_epoch + 1)
     assert assign(region, 0, TWO) is KafkaError.NONE
     assert region.partition("t") == now
@@ -61,7 +65,7 @@ def test_what_is_not_there_or_not_the_brokers_is_refused_one_by_one() -> None:
     topic_id = region.image.topics_by_name["t"].id
     other_id = region.image.topics_by_name["other"].id
     asked = ((ONE, UUID(int=9), 0), (ONE, topic_id, 7), (ONE, other_id, 0), (ONE, topic_id, 0))
-    outcomes = region.do(AssignReplicas(1, epoch, asked))
+    outcomes = region.do(AssignReplicasToDirs(1, epoch, asked))
     assert [each.error for each in outcomes] == [  # type: ignore[attr-defined]
         KafkaError.UNKNOWN_TOPIC_ID,
         KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
@@ -69,7 +73,7 @@ def test_what_is_not_there_or_not_the_brokers_is_refused_one_by_one() -> None:
         KafkaError.NONE,
     ]
     with pytest.raises(Refusal) as refused:
-        region.do(AssignReplicas(1, epoch - 1, asked))
+        region.do(AssignReplicasToDirs(1, epoch - 1, asked))
     assert refused.value.error is KafkaError.STALE_BROKER_EPOCH
 
 
@@ -131,7 +135,7 @@ def test_a_replica_that_was_begun_anew_has_nothing_to_lead_with() -> None:
     assert {*region.partition("t", 1).elr} == {1, 2}
     assert assign(region, 1, ONE) is KafkaError.NONE
     anew = region.partition("t", 1)
-    assert (anew.home(1), anew.elr, anew.leader) == (ONE, (2,), NO_LEADER)
+    assert (anew.directory(1), anew.elr, anew.leader) == (ONE, (2,), NO_LEADER)
 
 
 def test_the_last_leader_does_not_lead_what_it_has_begun_anew() -> None:

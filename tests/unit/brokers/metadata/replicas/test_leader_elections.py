@@ -7,12 +7,16 @@ import pytest
 from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import BalanceLeaders, ElectLeaders
-from brokers.metadata.commands.replica_commands import ElectionType, PartitionOutcome
+from brokers.metadata.commands.replica_commands import (
+    BalanceLeaders,
+    ElectionType,
+    ElectLeaders,
+    PartitionOutcome,
+)
 from brokers.metadata.controller.controller import Controller
 from brokers.metadata.replicas.leader_elections import BALANCED_MAX
 from tests.unit.brokers.metadata.images import Region
-from tests.unit.brokers.metadata.replicas.test_in_sync import propose
+from tests.unit.brokers.metadata.replicas.test_alter_partition import propose
 
 T = TopicPartition("t", 0)
 PREFERRED, UNCLEAN = ElectionType.PREFERRED, ElectionType.UNCLEAN
@@ -71,7 +75,7 @@ def test_what_does_not_exist_elects_nobody(name: TopicPartition) -> None:
 
 def test_the_clock_brings_leaders_back() -> None:
     region = region_led_by_the_second()
-    region.controller.began(region.image, 0)
+    region.controller.activate(region.image, 0)
     assert BalanceLeaders() not in region.controller.on_time(region.image, 299_999)
     assert BalanceLeaders() in region.controller.on_time(region.image, 300_000)
     assert region.do(BalanceLeaders()) == 0 and region.partition("t").leader == 2
@@ -80,14 +84,14 @@ def test_the_clock_brings_leaders_back() -> None:
     assert region.partition("t").leader == 1
     assert BalanceLeaders() not in region.controller.on_time(region.image, 599_999)
     assert BalanceLeaders() in region.controller.on_time(region.image, 600_000)
-    region.controller.ended()
+    region.controller.deactivate()
     assert region.controller.deadline is None
 
 
 def test_leaders_are_moved_in_portions() -> None:
     region = Region(brokers=2)
     region.topic("t", *[(1, 2)] * (BALANCED_MAX + 5))
-    region.controller.began(region.image, 0)
+    region.controller.activate(region.image, 0)
     region.fence(1)
     region.beat(1)
     topic = region.image.topics_by_name["t"]
@@ -104,5 +108,5 @@ def test_balancing_can_be_switched_off() -> None:
         {"node.id": 1, "log.dirs": "data", "auto.leader.rebalance.enable": False}
     )
     controller = Controller(config, random.Random(1))
-    controller.began(Region().image, 0)
+    controller.activate(Region().image, 0)
     assert controller.deadline is None

@@ -6,11 +6,14 @@ import pytest
 
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from brokers.metadata.commands.commands import AlterReassignments
-from brokers.metadata.commands.replica_commands import PartitionOutcome, Reassignment
+from brokers.metadata.commands.replica_commands import (
+    AlterPartitionReassignments,
+    PartitionOutcome,
+    Reassignment,
+)
 from brokers.metadata.image.image import PartitionImage
 from tests.unit.brokers.metadata.images import Region
-from tests.unit.brokers.metadata.replicas.test_in_sync import propose
+from tests.unit.brokers.metadata.replicas.test_alter_partition import propose
 
 T = TopicPartition("t", 0)
 
@@ -23,14 +26,14 @@ def region_of(count: int = 5, replicas: tuple[int, ...] = (1, 2, 3)) -> Region:
 
 def move(region: Region, *replicas: int, **more: bool) -> PartitionOutcome:
     (outcome,) = region.do(  # type: ignore[misc]
-        AlterReassignments((Reassignment(T, replicas),), **more)
+        AlterPartitionReassignments((Reassignment(T, replicas),), **more)
     )
     assert isinstance(outcome, PartitionOutcome)
     return outcome
 
 
 def cancel(region: Region) -> PartitionOutcome:
-    (outcome,) = region.do(AlterReassignments((Reassignment(T, None),)))  # type: ignore[misc]
+    (outcome,) = region.do(AlterPartitionReassignments((Reassignment(T, None),)))  # type: ignore[misc]
     assert isinstance(outcome, PartitionOutcome)
     return outcome
 
@@ -44,7 +47,7 @@ def test_new_replicas_copy_first_and_old_ones_go_when_they_are_in_sync() -> None
     assert move(region, 4, 5, 1) == PartitionOutcome(T)
     assert shape(region.partition("t")) == ((4, 5, 1, 2, 3), (1, 2, 3), (4, 5), (2, 3))
     propose(region, 1, 2, 3, 4)
-    assert region.partition("t").is_reassigned
+    assert region.partition("t").is_reassigning
     propose(region, 1, 2, 3, 4, 5)
     partition = region.partition("t")
     assert shape(partition) == ((4, 5, 1), (1, 4, 5), (), ())
@@ -104,7 +107,7 @@ def test_what_only_the_new_replicas_hold_is_not_thrown_away() -> None:
     refused = cancel(region)
     assert refused.error is KafkaError.INVALID_REPLICA_ASSIGNMENT
     assert "would lose records" in (refused.because or "")
-    assert region.partition("t").is_reassigned and region.partition("t").leader == 3
+    assert region.partition("t").is_reassigning and region.partition("t").leader == 3
 
 
 def test_a_move_can_be_replaced_by_another() -> None:
@@ -156,7 +159,7 @@ def test_unknown_partitions_and_repeated_ones_are_refused() -> None:
     region = region_of()
     unknown, nowhere = TopicPartition("t", 3), TopicPartition("nope", 0)
     first, second, third = region.do(  # type: ignore[misc]
-        AlterReassignments(
+        AlterPartitionReassignments(
             (
                 Reassignment(unknown, (1,)),
                 Reassignment(nowhere, (1,)),

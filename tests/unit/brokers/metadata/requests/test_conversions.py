@@ -9,22 +9,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.commands.commands import (
+from brokers.metadata.commands.commands import Submitted
+from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
     ConfigOperation,
     ConfigOutcome,
+)
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
+    RaiseLeaderEpochs,
+    SetTopicWriter,
+)
+from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
     DeleteTopics,
-    DocumentChange,
-    Growth,
+    NewPartitions,
     NewTopic,
-    PutDocuments,
-    RaiseLeaderEpochs,
-    SetTopicWriter,
-    Submitted,
     TopicOutcome,
 )
 from brokers.metadata.requests.conversion import AnyConversion
@@ -76,7 +79,9 @@ COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
     DeleteTopics: st.builds(DeleteTopics, tuples(TEXT | st.uuids()), TEXT),
     CreatePartitions: st.builds(
         CreatePartitions,
-        tuples(st.builds(Growth, name=TEXT, count=INT32, assignments=st.none() | tuples(IDS))),
+        tuples(
+            st.builds(NewPartitions, name=TEXT, count=INT32, assignments=st.none() | tuples(IDS))
+        ),
         VALIDATE,
         TEXT,
     ),

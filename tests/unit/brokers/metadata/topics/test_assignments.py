@@ -10,16 +10,16 @@ import pytest
 from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.errors import KafkaError
 from brokers.metadata.commands.broker_commands import UnregisterBroker
-from brokers.metadata.commands.commands import (
-    CreateMirrorTopic,
+from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
+from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
-    Growth,
+    NewPartitions,
     NewTopic,
     TopicOutcome,
 )
 from brokers.metadata.controller.controller import Controller
-from brokers.metadata.topics.creation import internal_topic
+from brokers.metadata.topics.topic_creation import internal_topic
 from tests.unit.brokers.metadata.images import Region
 
 OFFSETS = "__consumer_offsets"
@@ -140,11 +140,11 @@ def test_a_placement_that_cannot_be_read_is_an_invalid_setting() -> None:
 def test_new_partitions_of_a_topic_are_placed_like_its_first() -> None:
     made = region()
     create(made, "t", configs={"confluent.placement.constraints": placement(1, 2)})
-    made.do(CreatePartitions((Growth(name="t", count=3),)))
+    made.do(CreatePartitions((NewPartitions(name="t", count=3),)))
     for index in range(3):
         partition = made.partition("t", index)
         assert set(partition.observers) == {3, 4} and partition.isr == partition.replicas[:1]
-    growth = Growth(name="t", count=4, assignments=((3, 1, 2),))
+    growth = NewPartitions(name="t", count=4, assignments=((3, 1, 2),))
     (outcome,) = made.do(CreatePartitions((growth,)))  # type: ignore[misc]
     assert outcome.error is KafkaError.INVALID_REPLICA_ASSIGNMENT
 

@@ -1,0 +1,114 @@
+"""Offset commits: validation, their records, and the replay of these. Kafka's OffsetMetadataManager has this part."""
+
+from collections.abc import Iterable, Mapping
+
+from brokers.errors import KafkaError
+from brokers.groups.classic_group import ClassicGroup
+from brokers.groups.config import GroupCoordinatorConfig
+from brokers.groups.effects import GroupEffect, OffsetsCommitted
+from brokers.groups.group_state import MEMBER_API_ERRORS, GroupState, MemberApi
+from brokers.groups.records import STRING_BYTES_MAX, OffsetCommitRecord
+from brokers.groups.requests import NO_GENERATION, NO_MEMBER, CommitRequest
+from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
+
+INSTANT_MAX = 2**63 - 1
+
+
+def validate_commit(group: ClassicGroup, request: CommitRequest) -> KafkaError:
+    """Kafka's validateOffsetCommit: the error for a commit of this member and generation, or NONE."""
+    if request.generation < 0 and group.state is GroupState.EMPTY:
+        return KafkaError.NONE  # standalone consumers and administrators
+    if not _names_a_member(request):
+        return KafkaError.UNKNOWN_MEMBER_ID  # would overwrite the members' offsets
+    error = validate_member(group, request.member_id, request.instance_id)
+    if error:
+        return error
+    if request.generation != group.generation:
+        return KafkaError.ILLEGAL_GENERATION
+    return MEMBER_API_ERRORS[MemberApi.COMMIT][group.state]
+
+
+def _names_a_member(request: CommitRequest) -> bool:
+    return (
+        request.generation > NO_GENERATION
+        or request.member_id != NO_MEMBER
+        or request.instance_id is not None
+    )
+
+
+def validate_member(group: ClassicGroup, member_id: str, instance_id: str | None) -> KafkaError:
+    """Kafka's validateMember: NONE for a member. KIP-345 fences the former member id of a static member."""
+    if instance_id is not None:
+        holder = group.static_members.get(instance_id)
+        if holder is None:
+            return KafkaError.UNKNOWN_MEMBER_ID
+        if holder != member_id:
+            return KafkaError.FENCED_INSTANCE_ID
+    return KafkaError.NONE if member_id in group.members else KafkaError.UNKNOWN_MEMBER_ID
+
+
+def commit_errors(
+    request: CommitRequest, config: GroupCoordinatorConfig
+) -> dict[TopicPartition, KafkaError]:
+    """One error per partition of the request."""
+    return {
+        partition: (
+            KafkaError.OFFSET_METADATA_TOO_LARGE
+            if utf16_length(committed.metadata) > config.metadata_length_max
+            or not fits_record(committed)
+            else KafkaError.NONE
+        )
+        for partition, committed in request.offsets.items()
+    }
+
+
+def fits_record(committed: OffsetAndMetadata) -> bool:
+    """Whether a record can hold the metadata, whatever `offset.metadata.max.bytes` allows."""
+    return len(committed.metadata.encode()) <= STRING_BYTES_MAX
+
+
+def utf16_length(text: str) -> int:
+    """Java's `String.length`."""
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def commit_records(
+    group: str,
+    offsets: Mapping[TopicPartition, OffsetAndMetadata],
+    retention_ms: int | None,
+    now: Instant,
+) -> list[OffsetCommitRecord]:
+    """An offset without a commit time gets `now`."""
+    expires_at = None if retention_ms is None else min(now + retention_ms, INSTANT_MAX)
+    return [
+        OffsetCommitRecord(
+            group,
+            partition,
+            committed if committed.committed_at >= 0 else committed._replace(committed_at=now),
+            expires_at,
+        )
+        for partition, committed in offsets.items()
+    ]
+
+
+def tombstones(group: str, partitions: Iterable[TopicPartition]) -> list[OffsetCommitRecord]:
+    return [OffsetCommitRecord(group, partition, None) for partition in dict.fromkeys(partitions)]
+
+
+def replay(group: ClassicGroup, record: OffsetCommitRecord) -> None:
+    """The only function that changes a group's offsets."""
+    group.expiries.pop(record.partition, None)
+    if record.offset is None:
+        group.offsets.pop(record.partition, None)
+        return
+    group.offsets[record.partition] = record.offset
+    if record.expires_at is not None:
+        group.expiries[record.partition] = record.expires_at
+
+
+def replay_all(group: ClassicGroup, records: list[OffsetCommitRecord]) -> list[GroupEffect]:
+    for record in records:
+        replay(group, record)
+    if not records:
+        return []
+    return [OffsetsCommitted(group.id, {record.partition: record.offset for record in records})]

@@ -1,0 +1,109 @@
+"""Deletes expired offsets (KIP-211), and offsets of deleted topics.
+
+Offsets expire `offsets.retention.minutes` after their group became empty, those of a standalone consumer that long
+after their commit. Offsets of a group with members expire only for topics to which it no longer subscribes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from brokers.groups.classic_group import ClassicGroup
+from brokers.groups.config import GroupCoordinatorConfig
+from brokers.groups.consumer_protocol import CONSUMER_PROTOCOL_TYPE
+from brokers.groups.deletion import group_tombstones
+from brokers.groups.effects import GroupEffect
+from brokers.groups.group_metadata_manager import GroupMetadataManager
+from brokers.groups.group_state import GroupState
+from brokers.groups.offset_commits import tombstones
+from brokers.groups.pending_appends import PendingAppends
+from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
+from brokers.timers import Timers
+
+
+class OffsetExpiration:
+    """Kafka's cleanupExpiredOffsets: checks every group every `offsets.retention.check.interval.ms`, once started."""
+
+    def __init__(
+        self,
+        config: GroupCoordinatorConfig,
+        timers: Timers,
+        appends: PendingAppends,
+        manager: GroupMetadataManager,
+    ) -> None:
+        self._config = config
+        self._timers = timers
+        self._appends = appends
+        self._manager = manager
+        self._is_started = False
+
+    def start(self, now: Instant) -> None:
+        if not self._is_started:
+            self._is_started = True
+            self._timers.set(now + self._config.expiry_interval_ms, self._check_all)
+
+    def _check_all(self, now: Instant) -> list[GroupEffect]:
+        effects: list[GroupEffect] = []
+        for group in list(self._manager.groups.values()):
+            self._manager.remove_if_unused(group)
+            if group.state is not GroupState.DEAD:
+                effects += self._check(group, now)
+        self._timers.set(now + self._config.expiry_interval_ms, self._check_all)
+        return effects
+
+    def _check(self, group: ClassicGroup, now: Instant) -> list[GroupEffect]:
+        """An empty group is deleted with its last offset."""
+        if group.appends_in_flight:
+            return []  # else a tombstone decided now could follow a newer commit
+        to_delete = list(expired(group, now, self._config))
+        is_removable = group.state is GroupState.EMPTY and not group.pending_members
+        if is_removable and len(to_delete) == len(group.offsets):
+            return self._appends.append(group, group_tombstones(group, self._appends))
+        return self._appends.append(group, tombstones(group.id, to_delete)) if to_delete else []
+
+    def on_topics_deleted(self, topics: Iterable[str]) -> list[GroupEffect]:
+        """Also deletes offsets whose commit is still in flight."""
+        names = frozenset(topics)
+        effects: list[GroupEffect] = []
+        for group in self._manager.groups.values() if names else ():
+            known = (*group.offsets, *self._appends.offsets_in_flight(group))
+            to_delete = [partition for partition in known if partition.topic in names]
+            if to_delete:
+                effects += self._appends.append(group, tombstones(group.id, to_delete))
+        return effects
+
+
+def expired(
+    group: ClassicGroup, now: Instant, config: GroupCoordinatorConfig
+) -> Iterator[TopicPartition]:
+    """Partitions whose offset has expired."""
+    if not group.offsets:
+        return
+    is_unsubscribed = _unsubscribed(group)
+    for partition, committed in group.offsets.items():
+        if not is_unsubscribed(partition.topic):
+            continue
+        until = group.expiries.get(partition)
+        if until is None:
+            until = _retention_start(group, committed) + config.offsets_retention_ms
+        if now >= until:
+            yield partition
+
+
+def _unsubscribed(group: ClassicGroup) -> Callable[[str], bool]:
+    """Whether no member subscribes to a topic; as in Kafka, known only of stable groups of the consumer protocol."""
+    if group.state is GroupState.EMPTY or group.protocol_type is None:
+        return lambda topic: True
+    if group.state is not GroupState.STABLE or group.protocol_type != CONSUMER_PROTOCOL_TYPE:
+        return lambda topic: False
+    is_read = group.topic_filter()
+    return lambda topic: not is_read(topic)
+
+
+def _retention_start(group: ClassicGroup, committed: OffsetAndMetadata) -> Instant:
+    """When the group became empty, or the commit time if later: an administrator may commit for an empty group."""
+    if (
+        group.state is not GroupState.EMPTY
+        or group.protocol_type is None
+        or group.state_timestamp is None
+    ):
+        return committed.committed_at
+    return max(group.state_timestamp, committed.committed_at)

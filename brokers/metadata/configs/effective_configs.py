@@ -1,0 +1,119 @@
+"""What a configuration key is worth, and where its value comes from.
+
+A topic's value is its own, else its broker's dynamic one, else that of all brokers, else the node's file, else Kafka's
+default. KIP-226 calls the chain of them synonyms.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.ids import BrokerId
+from brokers.log.config import LogConfig
+from brokers.metadata.commands.config_commands import Resource, ResourceType
+from brokers.metadata.configs.config_keys import TOPIC_KEYS, ConfigKey, elements
+from brokers.metadata.image.image import Image
+
+LOG_KEYS = (
+    "segment.bytes", "segment.ms", "retention.ms", "retention.bytes", "cleanup.policy",
+    "flush.messages", "max.message.bytes", "message.timestamp.type",
+    "message.timestamp.before.max.ms", "message.timestamp.after.max.ms", "min.insync.replicas",
+)  # fmt: skip
+
+
+class ConfigSource(IntEnum):
+    """Where a value was set, by DescribeConfigs' codes, strongest first."""
+
+    TOPIC = 1
+    DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """A value, the key it was set under, and who set it."""
+
+    name: str
+    value: str | None
+    source: ConfigSource
+
+
+def topic_config_synonyms(
+    image: Image, config: BrokerConfig, topic: str, key: ConfigKey
+) -> Iterator[ConfigEntry]:
+    """Every value that a topic's key has, strongest first: the first is the one in force."""
+    own = image.config((ResourceType.TOPIC, topic)).get(key.name)
+    if own is not None:
+        yield ConfigEntry(key.name, own, ConfigSource.TOPIC)
+    if key.broker_key is not None:
+        yield from dynamic_config_synonyms(image, config.node_id, key.broker_key)
+        static = static_values(config).get(key.broker_key)
+        if static is not None:
+            yield ConfigEntry(key.broker_key, static, ConfigSource.STATIC_BROKER)
+    yield ConfigEntry(key.broker_key or key.name, key.default, ConfigSource.DEFAULT)
+
+
+def dynamic_config_synonyms(image: Image, node_id: BrokerId, name: str) -> Iterator[ConfigEntry]:
+    """What was set for one broker, then for all, while they ran."""
+    resources: tuple[tuple[Resource, ConfigSource], ...] = (
+        ((ResourceType.BROKER, str(node_id)), ConfigSource.DYNAMIC_BROKER),
+        ((ResourceType.BROKER, ""), ConfigSource.DYNAMIC_DEFAULT_BROKER),
+    )
+    for resource, source in resources:
+        value = image.config(resource).get(name)
+        if value is not None:
+            yield ConfigEntry(name, value, source)
+
+
+@lru_cache(maxsize=64)  # one per node of a process; a simulator has many
+def static_values(config: BrokerConfig) -> Mapping[str, str]:
+    """What the node's file says, by Kafka's names."""
+    fields = type(config).model_fields
+    return {
+        fields[field].alias or field: value
+        for field in sorted(config.model_fields_set)
+        if (value := text(getattr(config, field))) is not None
+    }
+
+
+def text(value: object) -> str | None:
+    """A setting as Kafka prints it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+def topic_values(image: Image, config: BrokerConfig, topic: str) -> dict[str, str]:
+    """Every key of a topic with the value in force; the topic need not exist."""
+    return {name: topic_value(image, config, topic, key) for name, key in TOPIC_KEYS.items()}
+
+
+def topic_value(image: Image, config: BrokerConfig, topic: str, key: ConfigKey) -> str:
+    """The value in force of one key of a topic; the topic need not exist."""
+    value = next(topic_config_synonyms(image, config, topic, key)).value
+    assert value is not None, key.name
+    return value
+
+
+def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
+    """What a topic's configuration says to its logs."""
+    own = image.config((ResourceType.TOPIC, topic))
+    values = {name: topic_value(image, config, topic, TOPIC_KEYS[name]) for name in LOG_KEYS}
+    segment_bytes = own.get("internal.segment.bytes", values["segment.bytes"])
+    return LogConfig(
+        segment_bytes=int(segment_bytes),
+        segment_ms=int(values["segment.ms"]),
+        retention_ms=int(values["retention.ms"]),
+        retention_bytes=int(values["retention.bytes"]),
+        delete_expired="delete" in elements(values["cleanup.policy"]),
+        flush_messages=int(values["flush.messages"]),
+        max_message_bytes=int(values["max.message.bytes"]),
+        min_insync_replicas=int(values["min.insync.replicas"]),
+        append_time=values["message.timestamp.type"].strip() == "LogAppendTime",
+        timestamp_before_max_ms=int(values["message.timestamp.before.max.ms"]),
+        timestamp_after_max_ms=int(values["message.timestamp.after.max.ms"]),
+    )

@@ -1,0 +1,195 @@
+"""TopicCreationContext for changing configurations: of topics, and of brokers while they run."""
+
+from collections.abc import Sequence
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.errors import KafkaError, Refusal
+from brokers.metadata.commands.config_commands import (
+    AlterConfigs,
+    ConfigChange,
+    ConfigOperation,
+    ConfigOutcome,
+    Resource,
+    ResourceType,
+)
+from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget, once
+from brokers.metadata.configs.config_keys import (
+    DYNAMIC_BROKER_KEYS,
+    TOPIC_KEYS,
+    ConfigKey,
+    ConfigType,
+    config_error,
+    elements,
+    problem,
+)
+from brokers.metadata.configs.effective_configs import topic_values
+from brokers.metadata.image.image import NO_LEADER, Image
+from brokers.metadata.image.replay import replay
+from brokers.metadata.partitions.partition_changes import PartitionChanges
+from brokers.metadata.partitions.replica_rules import RULE_KEYS
+from brokers.metadata.topics.mirror_topics import check_writer, find_topic
+from brokers.metadata.topics.topic_names import check_name
+from brokers.wire.message import Message
+from brokers.wire.messages.metadata_records import ConfigRecord
+
+# How one region keeps its copy; everything else about a mirror follows its source.
+INDEPENDENT_OF_SOURCE = ("flush.messages", "index.interval.bytes", "min.insync.replicas")
+
+_TOPIC = ResourceType.TOPIC
+
+
+def alter_configs(config: BrokerConfig, image: Image, command: AlterConfigs) -> ControllerResult:
+    items = {item.resource: item for item in command.items}
+    records: list[ConfigRecord] = []
+    outcomes: list[ConfigOutcome] = []
+    budget = RecordBudget()
+    for resource, is_repeated in once(item.resource for item in command.items):
+        try:
+            if is_repeated:
+                because = f"resource {resource[1]} appears twice in one request"
+                raise Refusal(KafkaError.INVALID_REQUEST, because)
+            changed = _change(config, image, items[resource], command.writer)
+            budget.take(len(changed))
+        except Refusal as refusal:
+            because = refusal.because
+            outcomes.append(ConfigOutcome(resource=resource, error=refusal.error, because=because))
+            continue
+        records += changed
+        outcomes.append(ConfigOutcome(resource=resource))
+    if command.validate_only:
+        return ControllerResult((), tuple(outcomes))
+    return ControllerResult((*records, *_consequences(config, image, records)), tuple(outcomes))
+
+
+def _consequences(
+    config: BrokerConfig, image: Image, records: Sequence[ConfigRecord]
+) -> Sequence[Message]:
+    """Other minimums, promotions or unclean elections decide at once who is eligible, and who leads what nobody led."""
+    changed = [record for record in records if record.name in RULE_KEYS]
+    if not changed:
+        return ()
+    after = image.copy()
+    replay(after, records, image.next_offset)
+    names = {record.resource_name for record in changed if record.resource_type == _TOPIC}
+    concerns_all = any(record.resource_type != _TOPIC for record in changed)
+    changes = PartitionChanges(after, config)
+    for topic, index, partition in changes.partitions():
+        is_settled = partition.leader != NO_LEADER and not (
+            partition.elr or partition.observers or partition.promoted
+        )
+        if (concerns_all or topic.name in names) and not is_settled:
+            changes.update(topic, index, partition)
+    return changes.records
+
+
+def _change(
+    config: BrokerConfig, image: Image, item: ConfigChange, writer: str | None
+) -> list[ConfigRecord]:
+    was = dict(image.config(item.resource))
+    wanted = {} if item.replace else dict(was)
+    for name, (operation, value) in item.changes.items():
+        key = _key(config, item.resource, name, operation)
+        base = wanted.get(name, _inherited(config, image, item.resource, key))
+        new = _applied(key, name, operation, value, base)
+        if new is None:
+            wanted.pop(name, None)
+        else:
+            wanted[name] = new
+    _check(image, item.resource, was, wanted, writer)
+    names = sorted(name for name in {**was, **wanted} if was.get(name) != wanted.get(name))
+    return [_record(item.resource, name, wanted.get(name)) for name in names]
+
+
+def _record(resource: Resource, name: str, value: str | None) -> ConfigRecord:
+    kind, owner = resource
+    return ConfigRecord(resource_type=kind, resource_name=owner, name=name, value=value)
+
+
+def _key(
+    config: BrokerConfig, resource: Resource, name: str, operation: ConfigOperation
+) -> ConfigKey | None:
+    """None for keys that are not known; only removing them is possible.
+
+    Tools remove what they might have set in a broker of Kafka's, whether they have or not.
+    """
+    if resource[0] == ResourceType.BROKER:
+        is_known = any(name == known for known, _, _ in config.by_kafka_name())
+        if operation is ConfigOperation.DELETE and not is_known:
+            return DYNAMIC_BROKER_KEYS.get(name)
+        if name not in DYNAMIC_BROKER_KEYS:
+            because = f"{name} cannot be changed while the broker runs: set it in the node's file"
+            raise Refusal(KafkaError.INVALID_REQUEST, because)
+        return DYNAMIC_BROKER_KEYS[name]
+    return TOPIC_KEYS.get(name)
+
+
+def _inherited(
+    config: BrokerConfig, image: Image, resource: Resource, key: ConfigKey | None
+) -> str:
+    """What a list that was never set begins as, before something is appended or subtracted."""
+    if key is None or key.type is not ConfigType.LIST:
+        return ""
+    return topic_values(image, config, resource[1])[key.name]
+
+
+def _applied(
+    key: ConfigKey | None, name: str, operation: ConfigOperation, value: str | None, base: str
+) -> str | None:
+    if operation is ConfigOperation.DELETE:
+        return None
+    if value is None:
+        raise Refusal(KafkaError.INVALID_REQUEST, f"{name}: no value to {operation.name.lower()}")
+    if operation is ConfigOperation.SET:
+        return value
+    if key is None or key.type is not ConfigType.LIST:
+        because = f"{name} is not a list: nothing can be appended to it or subtracted from it"
+        raise Refusal(KafkaError.INVALID_CONFIG, because)
+    members = dict.fromkeys(elements(base))
+    if operation is ConfigOperation.APPEND:
+        return ",".join({**members, **dict.fromkeys(elements(value))})
+    gone = elements(value)
+    return ",".join(member for member in members if member not in gone)
+
+
+def _check(
+    image: Image,
+    resource: Resource,
+    was: dict[str, str],
+    wanted: dict[str, str],
+    writer: str | None,
+) -> None:
+    kind, owner = resource
+    changed = [name for name in {**was, **wanted} if was.get(name) != wanted.get(name)]
+    if kind == ResourceType.TOPIC:
+        check_name(owner)
+        topic = find_topic(image, owner)
+        if writer is not None or any(name not in INDEPENDENT_OF_SOURCE for name in changed):
+            check_writer(topic, writer)
+    elif kind != ResourceType.BROKER:
+        raise Refusal(KafkaError.INVALID_REQUEST, f"resource type {kind} has no settings here")
+    else:
+        _check_broker(image, owner, changed)
+    for name in changed:
+        if name in wanted:
+            _check_value(kind, owner, name, wanted[name])
+
+
+def _check_broker(image: Image, owner: str, changed: list[str]) -> None:
+    if owner == "":
+        return
+    if owner not in map(str, image.brokers):
+        because = f"broker {owner} is not registered; leave the name empty to set it for all"
+        raise Refusal(KafkaError.INVALID_REQUEST, because)
+    for name in changed:
+        if DYNAMIC_BROKER_KEYS[name].is_regions:
+            because = f"{name} is one for all brokers: set it with an empty broker name"
+            raise Refusal(KafkaError.INVALID_CONFIG, because)
+
+
+def _check_value(kind: int, owner: str, name: str, value: str) -> None:
+    if kind == ResourceType.TOPIC:
+        because = problem(owner, name, value)
+    else:
+        because = config_error(DYNAMIC_BROKER_KEYS[name], "", value)
+    if because:
+        raise Refusal(KafkaError.INVALID_CONFIG, because)

@@ -1,0 +1,37 @@
+"""TopicCreationContext for the documents that upper layers keep here: opaque, versioned, compared and set."""
+
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import Offset
+from brokers.metadata.commands.controller_result import ControllerResult
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.image.image import Image
+from brokers.wire.messages.metadata_records import DocumentRecord
+
+DOCUMENT_BYTES_MAX = 1 << 20  # the metadata log is in every node's memory
+
+
+def put_documents(image: Image, command: PutDocuments, next_offset: Offset) -> ControllerResult:
+    """Versions are offsets of the log, so a document that was deleted and made anew never has an old one."""
+    if len({(item.kind, item.name) for item in command.items}) < len(command.items):
+        raise Refusal(KafkaError.INVALID_REQUEST, "a document appears twice in one request")
+    records: list[DocumentRecord] = []
+    versions: dict[tuple[str, str], Offset] = {}
+    for item in command.items:
+        _check(image, item)
+        version = next_offset + len(records)
+        versions[item.kind, item.name] = 0 if item.body is None else version
+        records.append(
+            DocumentRecord(kind=item.kind, name=item.name, version=version, body=item.body)
+        )
+    return ControllerResult(tuple(records), versions)
+
+
+def _check(image: Image, item: DocumentChange) -> None:
+    known = image.documents.get((item.kind, item.name))
+    version = known.version if known is not None else 0
+    if item.expected_version is not None and item.expected_version != version:
+        because = f"{item.kind} {item.name} is at version {version}, not {item.expected_version}"
+        raise Refusal(KafkaError.INVALID_UPDATE_VERSION, because)
+    if item.body is not None and len(item.body) > DOCUMENT_BYTES_MAX:
+        because = f"{item.kind} {item.name} is larger than {DOCUMENT_BYTES_MAX} bytes"
+        raise Refusal(KafkaError.POLICY_VIOLATION, because)

@@ -1,0 +1,115 @@
+"""TopicCreationContext for topics that a link writes, and for handing the pen over (promise P4)."""
+
+from collections.abc import Mapping
+
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import INTERNAL_TOPICS, LeaderEpoch
+from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget
+from brokers.metadata.commands.mirror_commands import (
+    CreateMirrorTopic,
+    RaiseLeaderEpochs,
+    SetTopicWriter,
+)
+from brokers.metadata.commands.topic_commands import DEFAULT
+from brokers.metadata.image.image import Image, TopicImage
+from brokers.metadata.image.partition_records import partition_record
+from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY
+from brokers.metadata.topics.assignments import assign, default_placement, placement_of
+from brokers.metadata.topics.topic_creation import TopicCreationContext, check_configs, made
+from brokers.metadata.topics.topic_names import check_name_is_free
+from brokers.wire.message import Message
+from brokers.wire.messages.metadata_records import TopicWriterRecord
+
+
+def check_writer(topic: TopicImage, writer: str | None) -> None:
+    """Refuses whoever does not hold the pen: producers and users on a mirror, a link on what is not its mirror."""
+    if topic.writer == writer:
+        return
+    if topic.writer is None:
+        because = f"{topic.name} is not a mirror of link {writer}"
+    else:
+        because = (
+            f"{topic.name} is a mirror of link {topic.writer}:"
+            " promote it, fail it over or delete the link first"
+        )
+    raise Refusal(KafkaError.POLICY_VIOLATION, because)
+
+
+def create_mirror_topic(
+    rules: TopicCreationContext, image: Image, command: CreateMirrorTopic
+) -> ControllerResult:
+    name, count = command.name, command.partition_count
+    check_name_is_free(image, image.topic_names_by_metric, name)
+    _check_not_internal(name)
+    if count < 1:
+        raise Refusal(KafkaError.INVALID_PARTITIONS, f"{count} partitions; a topic has at least 1")
+    configs = check_configs(name, dict(command.configs))
+    RecordBudget().take(2 + len(configs) + count)
+    placement = default_placement(rules.config, name)
+    if placement and PLACEMENT_KEY not in configs:
+        configs[PLACEMENT_KEY] = placement
+    assignments = assign(
+        rules.config,
+        image,
+        name,
+        count=count,
+        factor=DEFAULT,
+        placement=placement_of(configs),
+    )
+    records, outcome = made(rules, image, name, assignments, configs, command.leader_epochs)
+    writer = TopicWriterRecord(topic_id=outcome.topic_id, writer=command.writer)
+    return ControllerResult((*records, writer), outcome)
+
+
+def _check_not_internal(name: str) -> None:
+    if name in INTERNAL_TOPICS:
+        raise Refusal(
+            KafkaError.POLICY_VIOLATION, f"{name} is the coordinator's own: no link writes it"
+        )
+
+
+def set_topic_writer(image: Image, command: SetTopicWriter) -> ControllerResult:
+    topic = find_topic(image, command.topic)
+    check_writer(topic, command.expected_writer)
+    _check_not_internal(topic.name)
+    # Whoever takes over begins an epoch of his own, so that what two writers wrote can be told apart.
+    wanted = {
+        index: max(partition.leader_epoch + 1, command.leader_epochs.get(index, 0))
+        for index, partition in enumerate(topic.partitions)
+    }
+    records, epochs = _raise(topic, wanted)
+    pen = TopicWriterRecord(topic_id=topic.id, writer=command.writer)
+    return ControllerResult((pen, *records), epochs)
+
+
+def raise_leader_epochs(image: Image, command: RaiseLeaderEpochs) -> ControllerResult:
+    topic = find_topic(image, command.topic)
+    unknown = [index for index in command.leader_epochs if not 0 <= index < len(topic.partitions)]
+    if unknown:
+        because = f"{topic.name} has no partition {unknown[0]}"
+        raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, because)
+    records, epochs = _raise(topic, command.leader_epochs)
+    return ControllerResult(tuple(records), epochs)
+
+
+def find_topic(image: Image, name: str) -> TopicImage:
+    topic = image.topics_by_name.get(name)
+    if topic is None:
+        raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
+    return topic
+
+
+def _raise(
+    topic: TopicImage, wanted: Mapping[int, LeaderEpoch]
+) -> tuple[list[Message], dict[int, LeaderEpoch]]:
+    """Kafka's change record can only raise an epoch by one, so the partition is written anew."""
+    records: list[Message] = []
+    epochs: dict[int, LeaderEpoch] = {}
+    for index, leader_epoch in sorted(wanted.items()):
+        was = topic.partitions[index]
+        epochs[index] = max(was.leader_epoch, leader_epoch)
+        if leader_epoch <= was.leader_epoch:
+            continue
+        to = was._replace(leader_epoch=leader_epoch, partition_epoch=was.partition_epoch + 1)
+        records.append(partition_record(topic.id, index, to))
+    return records, epochs

@@ -1,0 +1,93 @@
+"""A value comes from the strongest place that has one."""
+
+import pytest
+
+from brokers.config.broker_config import from_settings
+from brokers.log.config import LogConfig
+from brokers.metadata.commands.config_commands import AlterConfigs, ConfigChange, ConfigOperation
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
+from brokers.metadata.configs.config_keys import TOPIC_KEYS
+from brokers.metadata.configs.effective_configs import (
+    ConfigEntry,
+    ConfigSource,
+    log_config,
+    static_values,
+    text,
+    topic_config_synonyms,
+    topic_values,
+)
+from brokers.metadata.image.image import Image
+from tests.unit.brokers.metadata.images import NODE, Region
+
+KEY = TOPIC_KEYS["retention.ms"]
+
+
+def put(region: Region, kind: int, owner: str, **settings: str) -> None:
+    changes = {
+        name.replace("_", "."): (ConfigOperation.SET, value) for name, value in settings.items()
+    }
+    region.do(AlterConfigs((ConfigChange((kind, owner), changes),)))
+
+
+def test_the_chain_of_values_strongest_first() -> None:
+    config = from_settings({"node.id": 1, "log.dirs": "data", "log.retention.ms": 4})
+    region = Region(config)
+    region.do(CreateTopics((NewTopic(name="t", configs={"retention.ms": "1"}),)))
+    put(region, 4, "1", log_retention_ms="2")
+    put(region, 4, "", log_retention_ms="3")
+    assert list(topic_config_synonyms(region.image, config, "t", KEY)) == [
+        ConfigEntry("retention.ms", "1", ConfigSource.TOPIC),
+        ConfigEntry("log.retention.ms", "2", ConfigSource.DYNAMIC_BROKER),
+        ConfigEntry("log.retention.ms", "3", ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        ConfigEntry("log.retention.ms", "4", ConfigSource.STATIC_BROKER),
+        ConfigEntry("log.retention.ms", "604800000", ConfigSource.DEFAULT),
+    ]
+
+
+def test_without_any_setting_there_is_the_default_alone() -> None:
+    settings = list(topic_config_synonyms(Image("r"), NODE, "t", KEY))
+    assert settings == [ConfigEntry("log.retention.ms", "604800000", ConfigSource.DEFAULT)]
+    values = topic_values(Image("r"), NODE, "t")
+    assert values == {name: key.default for name, key in TOPIC_KEYS.items()}
+
+
+def test_static_values_are_those_of_the_file_as_kafka_prints_them() -> None:
+    config = from_settings({"node.id": 7, "log.dirs": "d", "auto.create.topics.enable": False})
+    assert static_values(config) == {
+        "node.id": "7",
+        "log.dirs": "d",
+        "auto.create.topics.enable": "false",
+    }
+    assert (text(True), text(None), text(5)) == ("true", None, "5")
+
+
+def test_a_log_without_settings_has_the_logs_own_defaults() -> None:
+    assert log_config(Image("r"), NODE, "t") == LogConfig()
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ({"retention.ms": "-1"}, {"retention_ms": -1}),
+        ({"retention.bytes": " 5 "}, {"retention_bytes": 5}),
+        ({"segment.bytes": "2000000"}, {"segment_bytes": 2_000_000}),
+        ({"internal.segment.bytes": "300"}, {"segment_bytes": 300}),
+        ({"segment.ms": "7"}, {"segment_ms": 7}),
+        ({"flush.messages": "1"}, {"flush_messages": 1}),
+        ({"max.message.bytes": "9"}, {"max_message_bytes": 9}),
+        ({"message.timestamp.type": "LogAppendTime"}, {"append_time": True}),
+        ({"message.timestamp.before.max.ms": "8"}, {"timestamp_before_max_ms": 8}),
+        ({"message.timestamp.after.max.ms": "8"}, {"timestamp_after_max_ms": 8}),
+    ],
+)
+def test_a_topics_settings_reach_its_log(setting: dict[str, str], expected: dict[str, int]) -> None:
+    region = Region()
+    region.do(CreateTopics((NewTopic(name="t", configs=setting),)))
+    assert log_config(region.image, NODE, "t") == LogConfig(**expected)  # type: ignore[arg-type]
+
+
+def test_a_compacted_topic_never_expires() -> None:
+    region = Region()
+    configs = {"cleanup.policy": "compact"}
+    region.do(CreateTopics((NewTopic(name="__consumer_offsets", configs=configs),)))
+    assert not log_config(region.image, NODE, "__consumer_offsets").delete_expired

@@ -1,0 +1,128 @@
+"""Who may write a topic, and that every change of hands begins a new leader epoch."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brokers.errors import KafkaError, Refusal
+from brokers.metadata.commands.mirror_commands import (
+    CreateMirrorTopic,
+    RaiseLeaderEpochs,
+    SetTopicWriter,
+)
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
+from tests.unit.brokers.metadata.images import Region
+
+
+def region_with_mirror() -> Region:
+    region = Region()
+    region.do(CreateTopics((NewTopic(name="plain"),)))
+    region.do(
+        CreateMirrorTopic(
+            name="m",
+            partition_count=3,
+            writer="east",
+            configs={"retention.ms": "9"},
+            leader_epochs={0: 4, 2: 7},
+        )
+    )
+    return region
+
+
+def refusal(region: Region, command: object) -> KafkaError:
+    before = region.image.next_offset
+    with pytest.raises(Refusal) as refused:
+        region.do(command)  # type: ignore[arg-type]
+    assert region.image.next_offset == before
+    return refused.value.error
+
+
+def test_a_mirror_has_its_writer_its_settings_and_its_leader_epochs() -> None:
+    region = region_with_mirror()
+    topic = region.image.topics_by_name["m"]
+    assert topic.writer == "east"
+    assert [partition.leader_epoch for partition in topic.partitions] == [4, 0, 7]
+    assert region.image.config((2, "m")) == {"retention.ms": "9"}
+    assert region.delta.topics_created == ("m",) and region.delta.topics_changed == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "configs", "error"),
+    [
+        ("plain", 1, {}, KafkaError.TOPIC_ALREADY_EXISTS),
+        ("bad name", 1, {}, KafkaError.INVALID_TOPIC_EXCEPTION),
+        ("x", 0, {}, KafkaError.INVALID_PARTITIONS),
+        ("x", 10_000, {}, KafkaError.POLICY_VIOLATION),
+        ("x", 1, {"cleanup.policy": "compact"}, KafkaError.INVALID_CONFIG),
+    ],
+)
+def test_a_mirror_that_cannot_be_is_refused(
+    name: str, count: int, configs: dict[str, str], error: KafkaError
+) -> None:
+    command = CreateMirrorTopic(name=name, partition_count=count, writer="east", configs=configs)
+    assert refusal(region_with_mirror(), command) is error
+
+
+def test_handing_a_topic_to_producers_raises_every_leader_epoch() -> None:
+    region = region_with_mirror()
+    command = SetTopicWriter(
+        topic="m", expected_writer="east", writer=None, leader_epochs={1: 9, 2: 3}
+    )
+    assert region.do(command) == {0: 5, 1: 9, 2: 8}
+    topic = region.image.topics_by_name["m"]
+    assert topic.writer is None
+    assert [partition.leader_epoch for partition in topic.partitions] == [5, 9, 8]
+    assert [partition.partition_epoch for partition in topic.partitions] == [1, 1, 1]
+
+
+def test_a_topic_can_be_handed_to_a_link() -> None:
+    region = region_with_mirror()
+    assert region.do(SetTopicWriter(topic="plain", expected_writer=None, writer="west")) == {0: 1}
+    assert region.image.topics_by_name["plain"].writer == "west"
+
+
+@pytest.mark.parametrize(
+    ("topic", "expected", "error"),
+    [
+        ("nope", "east", KafkaError.UNKNOWN_TOPIC_OR_PARTITION),
+        ("m", "west", KafkaError.POLICY_VIOLATION),
+        ("m", None, KafkaError.POLICY_VIOLATION),
+        ("plain", "east", KafkaError.POLICY_VIOLATION),
+    ],
+)
+def test_only_who_holds_the_pen_can_hand_it_over(
+    topic: str, expected: str | None, error: KafkaError
+) -> None:
+    command = SetTopicWriter(topic=topic, expected_writer=expected, writer=None)
+    assert refusal(region_with_mirror(), command) is error
+
+
+def test_a_coordinators_topic_is_nobodys_mirror() -> None:
+    region = Region()
+    region.do(CreateTopics((NewTopic(name="__consumer_offsets"),)))
+    command = SetTopicWriter(topic="__consumer_offsets", expected_writer=None, writer="east")
+    assert refusal(region, command) is KafkaError.POLICY_VIOLATION
+    mirror = CreateMirrorTopic(name="__transaction_state", partition_count=1, writer="east")
+    assert refusal(region, mirror) is KafkaError.POLICY_VIOLATION
+
+
+@given(st.dictionaries(st.integers(0, 2), st.integers(0, 12)))
+def test_leader_epochs_never_fall(wanted: dict[int, int]) -> None:
+    region = region_with_mirror()
+    before = [partition.leader_epoch for partition in region.image.topics_by_name["m"].partitions]
+    result = region.do(RaiseLeaderEpochs(topic="m", leader_epochs=wanted))
+    after = [partition.leader_epoch for partition in region.image.topics_by_name["m"].partitions]
+    assert after == [max(was, wanted.get(index, 0)) for index, was in enumerate(before)]
+    assert result == {index: after[index] for index in wanted}
+
+
+def test_raising_what_does_not_exist_is_refused() -> None:
+    region = region_with_mirror()
+    for topic, index in (("nope", 0), ("m", 3), ("m", -1)):
+        command = RaiseLeaderEpochs(topic=topic, leader_epochs={index: 5})
+        assert refusal(region, command) is KafkaError.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_raising_to_where_they_are_writes_nothing() -> None:
+    decision = region_with_mirror().decide(RaiseLeaderEpochs(topic="m", leader_epochs={0: 4, 2: 1}))
+    assert decision.records == () and decision.result == {0: 4, 2: 7}
