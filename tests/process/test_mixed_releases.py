@@ -329,7 +329,9 @@ def administer(region: MixedRegion, node: ReleasedNode, name: str) -> None:
     wanted = MetadataRequest(topics=[MetadataRequestTopic(name=f"{name}-auto")])
     known = ask(node.data, (3, 12), wanted, patience_s=PATIENCE_S)
     assert [topic.error_code for topic in known.topics] == [0], known
-    granted = ask(node.data, (22, 4), InitProducerIdRequest(), patience_s=PATIENCE_S)
+    granted = ask(
+        node.data, (22, 4), InitProducerIdRequest(transactional_id=None), patience_s=PATIENCE_S
+    )
     assert granted.error_code == 0 and granted.producer_id >= 0
     gone = DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=10_000)
     deleted = ask(node.data, (20, 6), gone, patience_s=PATIENCE_S)
