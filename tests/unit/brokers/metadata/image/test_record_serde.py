@@ -55,6 +55,27 @@ def test_what_cannot_be_read_is_refused(value: bytes) -> None:
         decode(value)
 
 
+def test_a_tagged_field_of_a_later_release_is_read_past() -> None:
+    topic = wire.TopicRecord(name="foo", topic_id=UUID(int=5))
+    later = encode(topic)[:-1] + b"\x01\xf4\x4e\x05\x05next"
+    assert decode(later) == topic
+
+
+@pytest.mark.parametrize(
+    ("value", "because"),
+    [
+        (b"\x01\x02\x01\x04foo", "TopicRecord has no version 1"),
+        (b"\x01\x63\x00", "metadata record type 99 in frame 1 is unknown"),
+        (b"\x02\x02\x00", "metadata record type 2 in frame 2 is unknown"),
+    ],
+)
+def test_a_record_of_a_later_release_is_refused_by_its_name_and_not_misread(
+    value: bytes, because: str
+) -> None:
+    with pytest.raises(MetadataLogError, match=because):
+        decode(value + UUID(int=5).bytes + b"\x00")
+
+
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_record_or_refused(value: bytes) -> None:
     try:
