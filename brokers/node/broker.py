@@ -25,6 +25,7 @@ from brokers.events import (
     RangeRead,
     RangesFound,
     Request,
+    SegmentSealed,
     Started,
     StateLoaded,
     StateSaved,
@@ -36,6 +37,7 @@ from brokers.events import (
 from brokers.groups.config import group_config
 from brokers.groups.coordinator import Coordinator
 from brokers.ids import METADATA_PARTITION, NO_BROKER_EPOCH, OFFSETS_TOPIC, Instant
+from brokers.log.log import Log
 from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.commands.commands import NO_ID
 from brokers.metadata.log.outcomes import MetadataEvent
@@ -128,6 +130,7 @@ class Broker:
         return {
             Request: self._on_request,
             Written: self._on_written,
+            SegmentSealed: self._on_sealed,
             RangeRead: self._on_read,
             RangesFound: self._on_answer,
             TimestampFound: self._on_answer,
@@ -171,7 +174,7 @@ class Broker:
     def stop(self) -> list[Effect]:
         """What a clean stop still has to write."""
         ended = self._enrolment.ended() if self._enrolment is not None else []
-        return [*self._housekeeping.checkpoint(), *ended]
+        return [*self._housekeeping.stop(), *ended]
 
     def _on_request(self, event: Request, now: Instant) -> list[Effect]:
         return versions.handler(event)(self._context, event, now)
@@ -184,6 +187,12 @@ class Broker:
         if partition == METADATA_PARTITION:
             return self._on_plane(event, now)
         return []  # deleted since
+
+    def _on_sealed(self, event: SegmentSealed, now: Instant) -> list[Effect]:
+        replica = self._context.partitions.get(event.partition)
+        if replica is not None:
+            replica.sealed(event.base_offset, event.size)
+        return []
 
     def _on_read(self, event: RangeRead, now: Instant) -> list[Effect]:
         if event.partition == METADATA_PARTITION:
@@ -232,7 +241,9 @@ class Broker:
         effects: list[Effect] = [
             Changed(f"partition {partition}", "repaired", line) for line in event.repairs
         ]
-        effects += self._lifecycle.opened(partition, event.log, event.directory, now)
+        effects += self._lifecycle.opened(
+            partition, Log.of(partition, event.log), event.directory, now
+        )
         effects += self._door.advanced(partition)
         if partition.topic == OFFSETS_TOPIC and partition in self._context.partitions:
             effects += self._group_log.opened(self._context.partitions[partition], now)

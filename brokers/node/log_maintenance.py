@@ -39,6 +39,13 @@ class LogMaintenance:
         self._context.timers.set(now + interval, self._checkpoint)
         return self.checkpoint()
 
+    def stop(self) -> list[Effect]:
+        """What a clean shutdown writes of all logs."""
+        effects: list[Effect] = self.checkpoint()
+        for replica in self._context.partitions.values():
+            effects += replica.stop()
+        return [*effects, *self._context.plane.on_stop()]
+
     def checkpoint(self) -> list[Effect]:
         """Also done at a clean stop. Nothing is written while nothing moves."""
         marks = {

@@ -55,12 +55,12 @@ def test_a_log_that_was_closed_is_opened_as_it_is_be_it_empty(count: int) -> Non
     for _ in range(count):
         driver.append_next()
     driver.perform([SaveHighWatermarks({TP: count})])  # and indexes, be they empty
-    driver.storage.close()
+    driver.stop()
     files.removed.clear()
     driver.start()
     assert [path for path in files.removed if path.startswith(str(TP))] == []
     driver.append_next()
-    driver.storage.close()
+    driver.stop()
     driver.start()
     assert (driver.log.log_end_offset, driver.repairs) == (count + 1, ())
 
@@ -69,7 +69,7 @@ def test_an_empty_log_whose_index_is_not_empty_has_it_made_anew() -> None:
     files = Watched()
     driver = Driver(files)
     driver.perform(driver.log.begin_epoch(0))
-    driver.storage.close()
+    driver.stop()
     files.append(f"{TP}/00000000000000000000.index", [bytes(8)])
     driver.start()
     assert files.size(f"{TP}/00000000000000000000.log") == 0

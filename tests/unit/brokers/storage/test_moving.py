@@ -225,7 +225,7 @@ def test_a_cut_begins_the_copy_anew() -> None:
     for _ in range(6):
         story.write(BIG)
     story.copy()
-    story.storage.perform(TruncateLog(TP, 1), NOW)
+    story.storage.perform(TruncateLog(TP, 1, ((0, 0),)), NOW)
     story.end = 1
     for _ in range(6):
         story.write(BIG + 7)
