@@ -51,6 +51,8 @@ class Digests:
             self._remove(log, writing)
             self.ask(partition)
             return []
+        if writing.is_given_up and writing.digest is None:
+            return []  # the process ends
         del log.undigested[segment]
         segment.is_digested = writing.digest is not None
         digest = b"" if writing.digest is None else writing.digest.digest

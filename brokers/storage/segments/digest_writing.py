@@ -24,7 +24,7 @@ _FIELDS: Final = Struct(">qiibI2xi8xq14xi")
 
 
 class DigestWriting:
-    """`steps` until they end, in whatever thread. Then `digest` is None where none could be written."""
+    """`steps` until they end, in any thread. Then `digest` is None where none could be written."""
 
     def __init__(
         self,
@@ -43,11 +43,11 @@ class DigestWriting:
         self._next_offset: Offset = segment.base_offset
         self._range_bytes = self._range_end = range_bytes
         self._chunk, self._chunk_from, self._chunk_bytes = b"", 0, HEADER_SIZE
-        self._is_given_up = False
+        self.is_given_up = False
 
     def give_up(self) -> None:
-        """Nobody waits for the digest: the next step is the last."""
-        self._is_given_up = True
+        """The digest is not needed now: the next step is the last."""
+        self.is_given_up = True
 
     def steps(self) -> Iterator[None]:
         """Each takes well below a millisecond of the processor. The disk's refusal leaves no digest."""
@@ -67,7 +67,7 @@ class DigestWriting:
         try:
             writer.write(self._encoder.header)
             while self._position < self._size:
-                if self._is_given_up or not self._step(reader, writer):
+                if self.is_given_up or not self._step(reader, writer):
                     writer.give_up()
                     return
                 yield
