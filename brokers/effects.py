@@ -117,15 +117,31 @@ class TrimLog:
 
 @dataclass(frozen=True, slots=True)
 class TruncateLog:
-    """Cut every batch from `offset` on -> `LogOpened`, with what is left, or `LogFailed`. Never below the log start."""
+    """Cut every batch from `offset` on -> `LogOpened`, with what is left, or `LogFailed`. Never below the log start.
+
+    `epochs` are all leader epochs of the log with their first offsets; those without a batch after the cut are dropped.
+    """
 
     partition: TopicPartition
     offset: Offset
+    epochs: tuple[tuple[LeaderEpoch, Offset], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeepProducers:
+    """Keep the producers' state as of `next_offset`, the content of a `.snapshot` file, for a clean shutdown.
+
+    The file is written when the log is closed, if the log ends at `next_offset` then and was changed since its opening.
+    """
+
+    partition: TopicPartition
+    next_offset: Offset
+    snapshot: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class CloseLog:
-    """Forget the log; with `delete`, remove its folder too."""
+    """Close the log; with `delete`, remove its folder too."""
 
     partition: TopicPartition
     delete: bool
@@ -260,9 +276,9 @@ class Changed:
 
 
 StorageEffect: TypeAlias = (
-    OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | CloseLog | LeaveDirectory | RemoveStrays
-    | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState | KeepBrokerEpoch
-    | MeasureDirectories | CopyLog
+    OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | KeepProducers | CloseLog | LeaveDirectory
+    | RemoveStrays | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState
+    | KeepBrokerEpoch | MeasureDirectories | CopyLog
 )  # fmt: skip
 # What an upper layer hears leaves through the same door.
 Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

@@ -21,7 +21,7 @@ from brokers.security.principal import ANONYMOUS, KafkaPrincipal
 from brokers.values import value
 
 if TYPE_CHECKING:
-    from brokers.log.log import Log
+    from brokers.log.recovered import RecoveredLog
 
 
 class Listener(Enum):
@@ -100,7 +100,7 @@ class LogOpened:
     """
 
     partition: TopicPartition
-    log: "Log"
+    log: "RecoveredLog"
     repairs: tuple[str, ...] = ()
     directory: UUID = MIGRATING_DIRECTORY
 
@@ -163,6 +163,21 @@ class Written:
 
     partition: TopicPartition
     next_offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentSealed:
+    """A segment takes no more batches, and all of it is on the disk: offsets [base_offset, next_offset), `size` bytes.
+
+    Its digest lies beside it and is `digest`, 16 bytes; empty where none could be written. Sent after a roll, and after
+    an opening that found a sealed segment without its digest.
+    """
+
+    partition: TopicPartition
+    base_offset: Offset
+    next_offset: Offset
+    size: int
+    digest: bytes
 
 
 @value
@@ -239,6 +254,6 @@ LogAnswer: TypeAlias = (
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | DirectoryRefused
     | LogCopied | LogMoved | MoveInterrupted | CopyFailed
-    | Written
+    | Written | SegmentSealed
     | RangeRead | RangesFound | TimestampFound | DirectoriesMeasured | StraysRemoved | StateSaved | StateLoaded
 )  # fmt: skip

@@ -50,6 +50,28 @@ class Appending(Protocol):
         """When this returns nothing is being written, and nothing will be."""
 
 
+class FileReader(Protocol):
+    """A file that was opened for one thread."""
+
+    def read(self, position: int, size: int) -> bytes:
+        """Fewer bytes past the end of the file. `DiskError` where the disk refuses."""
+
+    def close(self) -> None: ...
+
+
+class FileWriter(Protocol):
+    """A new file, written by one thread. It gets its name in `finish`."""
+
+    def write(self, data: Buffer) -> None:
+        """Append. `DiskError` where the disk refuses."""
+
+    def finish(self) -> None:
+        """Sync the file and give it its name, in place of an older one. No sync makes the name durable."""
+
+    def give_up(self) -> None:
+        """Remove what was written, as far as the disk lets it."""
+
+
 class Volume(NamedTuple):
     """The size of a file system, and what this process may still write to it."""
 
@@ -63,8 +85,8 @@ class Files(Protocol):
     Every call raises `DiskError` when the disk refuses. What `append` wrote, and the name of a file or directory that
     it or `make_directory` made, is durable only after `sync` of the file; `truncate`, `replace`, `rename` and `remove`
     are durable when they return. Reads past the end return fewer bytes. `append` makes the file if there is none (never
-    its directory) and returns its size after the write. `sync` raises `SyncError`. `sync` and `touch` may be called
-    from another thread.
+    its directory) and returns its size after the write. `sync` raises `SyncError`. `sync`, `touch`,
+    `reader` and `writer` may be called from another thread.
     """
 
     def append(self, path: str, buffers: Buffers) -> int: ...
@@ -87,6 +109,12 @@ class Files(Protocol):
 
     def touch(self, path: str) -> None:
         """Make an empty file if there is none. No sync makes it durable: it is for the next process, if that comes."""
+
+    def reader(self, path: str) -> FileReader:
+        """Open the file for the calling thread."""
+
+    def writer(self, path: str) -> FileWriter:
+        """A new file for the calling thread. Until `finish` it is `path.tmp`. Nobody else writes the path meanwhile."""
 
     def rewrite(self, path: str, position: int) -> None:
         """Write what lies from `position` on once more, byte for byte: the next sync then answers for it."""

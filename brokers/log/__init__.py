@@ -2,5 +2,5 @@
 
 `config`: the settings of one log. `segments`: what is known of a segment. `epochs`: leader epochs and their offsets.
 `producers`: idempotent producers and their last batches. `snapshots`: producers as the bytes of a `.snapshot` file.
-`log`: the log itself.
+`recovered`: what recovery found of a log. `log`: the log itself.
 """

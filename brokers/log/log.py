@@ -7,11 +7,20 @@ changed by the core alone.
 
 from collections.abc import Sequence
 
-from brokers.effects import Append, Roll, SaveEpochs, StorageEffect, TrimLog, TruncateLog
+from brokers.effects import (
+    Append,
+    KeepProducers,
+    Roll,
+    SaveEpochs,
+    StorageEffect,
+    TrimLog,
+    TruncateLog,
+)
 from brokers.ids import NO_PRODUCER, Buffers, Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.epochs import EpochHistory
 from brokers.log.producers import ProducerStates
+from brokers.log.recovered import RecoveredLog
 from brokers.log.segments import Segment
 from brokers.log.snapshots import encode_snapshot
 from brokers.records.batch import BatchHeader
@@ -56,6 +65,20 @@ class Log:
         self.high_watermark_checkpoint = high_watermark_checkpoint
         self.epochs = epochs or EpochHistory()
         self.producers = producers or ProducerStates()
+
+    @classmethod
+    def of(cls, partition: TopicPartition, recovered: RecoveredLog) -> "Log":
+        """The log that an opening found (`LogOpened`)."""
+        return cls(
+            partition,
+            recovered.topic_id,
+            segments=[Segment(*each) for each in recovered.segments],
+            log_start_offset=recovered.log_start_offset,
+            log_end_offset=recovered.log_end_offset,
+            high_watermark_checkpoint=recovered.high_watermark_checkpoint,
+            epochs=EpochHistory(recovered.epochs),
+            producers=ProducerStates.of(recovered.producers),
+        )
 
     @property
     def size(self) -> int:
@@ -107,6 +130,12 @@ class Log:
         """The disk reported everything below `next_offset` (`Written`)."""
         if next_offset > self.written_offset:
             self.written_offset = next_offset
+
+    def on_sealed(self, base_offset: Offset, size: int) -> None:
+        """The disk reported a sealed segment (`SegmentSealed`)."""
+        for segment in self.segments[:-1]:
+            if (segment.base_offset, segment.size) == (base_offset, size):
+                segment.is_sealed = True
 
     def begin_epoch(self, leader_epoch: LeaderEpoch) -> list[StorageEffect]:
         """A leader epoch begins at the log's end, even if it never writes: its followers' stray tails must be found."""
@@ -181,14 +210,22 @@ class Log:
         the leader of a later one may not know it, and would find this history to diverge for ever.
         """
         if offset < self.log_end_offset:
-            return [TruncateLog(self.partition, max(offset, self.log_start_offset))]
+            return [self.cut(max(offset, self.log_start_offset))]
         if self.epochs.drop_from(self.log_end_offset):
             return [SaveEpochs(self.partition, self.epochs.entries)]
         return []
 
+    def cut(self, offset: Offset) -> TruncateLog:
+        """Remove every batch that holds `offset` or lies above it."""
+        return TruncateLog(self.partition, offset, self.epochs.entries)
+
     def snapshot(self) -> bytes:
-        """Producer state at the log's end, as a clean shutdown keeps it."""
+        """Producer state at the log's end: the content of a `.snapshot` file."""
         return encode_snapshot(self.producers)
+
+    def on_stop(self) -> list[StorageEffect]:
+        """The process ends: what a clean shutdown writes of the producers."""
+        return [KeepProducers(self.partition, self.log_end_offset, self.snapshot())]
 
     def _rolls(
         self,

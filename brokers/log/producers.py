@@ -5,7 +5,7 @@ retry any of them. State is changed by `update` alone, with batches that are dec
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -62,13 +62,49 @@ class Producer:
         return (self.batches[-1].last_sequence + 1) % SEQUENCE_MODULUS if self.batches else 0
 
 
+class ProducerEntry(NamedTuple):
+    """The state of one producer id, as a value."""
+
+    producer_id: ProducerId
+    epoch: int
+    seen_at: Instant
+    coordinator_epoch: int
+    transaction_offset: Offset
+    batches: tuple[RememberedBatch, ...]
+
+
 class ProducerStates:
-    """All producers that wrote to one log and are not forgotten yet."""
+    """All producers that wrote to one log and have not expired. Kafka: `ProducerStateManager`."""
 
     __slots__ = ("_producers",)
 
     def __init__(self, producers: dict[ProducerId, Producer] | None = None) -> None:
         self._producers = producers if producers is not None else {}
+
+    @classmethod
+    def of(cls, entries: Iterable[ProducerEntry]) -> "ProducerStates":
+        """The inverse of `entries`."""
+        producers: dict[ProducerId, Producer] = {}
+        for producer_id, epoch, seen_at, coordinator_epoch, transaction_offset, batches in entries:
+            producer = Producer(epoch, seen_at, coordinator_epoch, transaction_offset)
+            producer.batches.extend(batches)
+            producers[producer_id] = producer
+        return cls(producers)
+
+    @property
+    def entries(self) -> tuple[ProducerEntry, ...]:
+        """All of them as values."""
+        return tuple(
+            ProducerEntry(
+                producer_id,
+                producer.epoch,
+                producer.seen_at,
+                producer.coordinator_epoch,
+                producer.transaction_offset,
+                tuple(producer.batches),
+            )
+            for producer_id, producer in self._producers.items()
+        )
 
     def __len__(self) -> int:
         return len(self._producers)

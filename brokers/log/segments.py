@@ -13,6 +13,7 @@ class Segment:
     size: int = 0
     created_at: Instant = -1  # when its first batch came; after a restart, that batch's timestamp
     max_timestamp: Instant = -1
+    is_sealed: bool = False  # its bytes and its digest are on the disk (`SegmentSealed`)
 
     def grow(self, size: int, max_timestamp: Instant, now: Instant) -> None:
         """Account for batches appended to it."""

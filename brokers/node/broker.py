@@ -22,6 +22,7 @@ from brokers.events import (
     RangeRead,
     RangesFound,
     Request,
+    SegmentSealed,
     Started,
     StateLoaded,
     StateSaved,
@@ -31,6 +32,7 @@ from brokers.events import (
     Written,
 )
 from brokers.ids import METADATA_PARTITION, NO_BROKER_EPOCH, NO_ID, Instant
+from brokers.log.log import Log
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.log.effects import MetadataEvent
 from brokers.node.parts import Parts
@@ -77,6 +79,7 @@ class Broker:
         return {
             Request: self._on_request,
             Written: self._on_written,
+            SegmentSealed: self._on_sealed,
             RangeRead: self._on_read,
             RangesFound: parts.continuations.storage_answered,
             TimestampFound: parts.continuations.storage_answered,
@@ -119,7 +122,11 @@ class Broker:
 
     def stop(self) -> list[Effect]:
         """What a clean stop still has to write."""
-        return [*self._parts.maintenance.checkpoint(), *self._parts.member.stopped()]
+        return [
+            *self._parts.maintenance.stop(),
+            *self._parts.raft.on_stop(),
+            *self._parts.member.stopped(),
+        ]
 
     # --- requests and answers ---
 
@@ -134,6 +141,12 @@ class Broker:
         if partition == METADATA_PARTITION:
             return self._on_metadata(event, now)
         return []  # deleted since
+
+    def _on_sealed(self, event: SegmentSealed, now: Instant) -> list[Effect]:
+        replica = self._parts.partitions.get(event.partition)
+        if replica is not None:
+            replica.sealed(event.base_offset, event.size)
+        return []
 
     def _on_read(self, event: RangeRead, now: Instant) -> list[Effect]:
         if event.partition == METADATA_PARTITION:
@@ -176,7 +189,9 @@ class Broker:
         effects: list[Effect] = [
             Changed(f"partition {partition}", "repaired", line) for line in event.repairs
         ]
-        effects += parts.replicas.opened(partition, event.log, event.directory, now)
+        effects += parts.replicas.opened(
+            partition, Log.of(partition, event.log), event.directory, now
+        )
         effects += self._region_port.advanced(partition)
         replica = parts.partitions.get(partition)
         if replica is not None:

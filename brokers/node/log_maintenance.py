@@ -43,6 +43,13 @@ class LogMaintenance:
         self._timers.set(now + interval, self._checkpoint)
         return self.checkpoint()
 
+    def stop(self) -> list[Effect]:
+        """What a clean shutdown writes of all partitions."""
+        effects: list[Effect] = self.checkpoint()
+        for replica in self._partitions.all.values():
+            effects += replica.stop()
+        return effects
+
     def checkpoint(self) -> list[Effect]:
         """Also done at a clean stop. Nothing is written while nothing moves."""
         marks = {

@@ -190,6 +190,11 @@ class Replica:
         effects = [changed, *self.waiting.fail(KafkaError.KAFKA_STORAGE_ERROR, now)]
         return effects if self.source is None else effects + self.source.failed(now)
 
+    def stop(self) -> list[Effect]:
+        """What a clean shutdown writes of the log, also of one that cannot be led on."""
+        log = self._held_back if self.log is None else self.log
+        return [] if log is None else [*log.on_stop()]
+
     def truncate(self, offset: Offset) -> list[Effect]:
         """A follower gives up what lies at `offset` and above; with `TruncateLog` it is offline until `LogOpened`."""
         effects = self.require_log().truncate(offset)
@@ -260,6 +265,11 @@ class Replica:
             return self._commit(next_offset, now)
         effects = self._commit(min(self.leader_high_watermark, next_offset), now)
         return effects if self.source is None else effects + self.source.written(now)
+
+    def sealed(self, base_offset: Offset, size: int) -> None:
+        """All of a sealed segment is on the disk."""
+        if self.log is not None:
+            self.log.on_sealed(base_offset, size)
 
     def follow_leader(self, high_watermark: Offset, now: Instant) -> list[Effect]:
         """The leader's high watermark, as of its last answer."""

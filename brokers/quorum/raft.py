@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from brokers.effects import Ask, Effect, Reply, SaveState, TruncateLog
+from brokers.effects import Ask, Effect, Reply, SaveState
 from brokers.events import Answered, RangeRead, Request, StateLoaded
 from brokers.ids import Instant, LeaderEpoch, Offset, Peer, Ticket
 from brokers.log.log import Log
@@ -332,7 +332,7 @@ class RaftNode:
         member.high_watermark = max(member.high_watermark, snapshot.end_offset)
         if log.log_end_offset > max(snapshot.end_offset, log.log_start_offset):
             member.log = None
-            return [TruncateLog(log.partition, log.log_start_offset)]
+            return [log.cut(log.log_start_offset)]
         self._installing = None
         member.snapshot = max(member.snapshot, snapshot)
         if voters is not None:

@@ -64,5 +64,6 @@ def _storage(claim: Claim, config: BrokerConfig, several: LogManager | None = No
         index_interval_bytes=config.log_index_interval_bytes,
         directory=directory,
         unsynced=None if several is None else several.unsynced,
+        undigested=None if several is None else several.undigested,
         unwritten={} if several is None else several.unwritten,
     )

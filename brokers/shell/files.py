@@ -1,8 +1,8 @@
 """The real disk behind the `Files` port: one data directory, plain system calls, a bounded cache of open files.
 
-Called from the node's loop, but for `sync` and `touch`, which a worker thread may call while the loop appends to the
-same file: they open the file for themselves and share nothing but a set of names and its lock. What `begin_append`
-hands out writes to the file that the loop opened for it, which stays open meanwhile.
+Called from the node's loop, but for `sync`, `touch`, `reader` and `writer`, which a worker thread may call while the
+loop appends to the same file: they open the file for themselves and share nothing but a set of names and its lock. What
+`begin_append` returns writes to the file that the loop opened for it, which stays open meanwhile.
 """
 
 import os
@@ -19,6 +19,7 @@ from brokers.ports import SyncError, Volume
 from brokers.shell.appending import DiskAppending, append_all, write_all
 from brokers.shell.handles import DiskRange, Handle, read_at
 from brokers.shell.refusals import refusal, refusals
+from brokers.shell.streams import DiskReader, DiskWriter
 
 OPEN_FILES_MAX = 2048
 _TEMPORARY_SUFFIX = ".tmp"
@@ -101,6 +102,12 @@ class DiskFiles:
     def touch(self, path: str) -> None:
         with refusals(path):
             os.close(os.open(self._path(path), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
+
+    def reader(self, path: str) -> DiskReader:
+        return DiskReader(path, self._root)
+
+    def writer(self, path: str) -> DiskWriter:
+        return DiskWriter(path, self._root, _TEMPORARY_SUFFIX)
 
     def rewrite(self, path: str, position: int) -> None:
         # A descriptor without O_APPEND, with which Linux would put every write at the end.

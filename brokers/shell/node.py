@@ -3,11 +3,12 @@
 Reads and most writes go to the page cache from the loop itself. Big writes that the core does not wait for are done in
 a worker thread: the kernel takes longer to find pages for them than the core needs for everything else. What must reach
 the disk is synced in a worker thread, one sync at a time per partition, so that appends which arrive meanwhile share
-the next one.
+the next one. The digests of sealed segments are written in one more thread, slowly.
 """
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,11 +25,13 @@ from brokers.shell.logs import CHANGE
 from brokers.shell.server import Server
 from brokers.storage.log_manager import LogManager
 from brokers.storage.logs.writing import Write
+from brokers.storage.segments.digest_writing import DigestWriting
 from brokers.storage.storage import Storage
 
 logger = logging.getLogger(__name__)
 SYNC_THREADS = 4
 WRITE_THREADS = 2
+DIGEST_PAUSE_S = 0.001
 # What clients name themselves and their groups must not forge lines of the log.
 ONE_LINE = {code: repr(chr(code))[1:-1] for code in (*range(32), 127, 0x85, 0x2028, 0x2029)}
 
@@ -57,12 +60,15 @@ class Node:
         self._clock = clock
         self._events: deque[Any] = deque()
         self._feeding = False
+        self._stopping = False
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: Instant | None = None
         self._syncing: dict[TopicPartition, None] = {}
         self._writing: dict[TopicPartition, None] = {}
+        self._digesting: dict[TopicPartition, DigestWriting] = {}
         self._backlog = Backlog(self._perform_unhurried, asyncio.get_running_loop())
         self._threads = ThreadPoolExecutor(SYNC_THREADS, thread_name_prefix="sync")
+        self._digesters = ThreadPoolExecutor(1, thread_name_prefix="digest")
         self._writers = ThreadPoolExecutor(WRITE_THREADS, thread_name_prefix="write")
         self._loop = asyncio.get_running_loop()
         self.serving: asyncio.Future[None] = self._loop.create_future()
@@ -104,6 +110,8 @@ class Node:
             self._give_up(error)
             return  # still feeding, for ever: what comes now finds a node that has stopped
         self._feeding = False
+        if self._storage.undigested:
+            self._digest()
         self._arm()
 
     def _give_up(self, error: Exception) -> None:
@@ -137,6 +145,8 @@ class Node:
             self.feed(event)
         if self._storage.unsynced:
             self._sync()
+        if self._storage.undigested:
+            self._digest()
 
     def _write(self) -> None:
         for partition in list(self._storage.unwritten):
@@ -163,6 +173,27 @@ class Node:
     def _synced(self, partition: TopicPartition, done: "asyncio.Future[Any]") -> None:
         self._syncing.pop(partition, None)
         self._tell(lambda: self._storage.end_sync(partition, done.result()))
+
+    def _digest(self) -> None:
+        if self._stopping:
+            return
+        for partition in list(self._storage.undigested):
+            if partition not in self._digesting:
+                writing = self._storage.begin_digest(partition)
+                self._digesting[partition] = writing
+                future = self._loop.run_in_executor(self._digesters, _write_digest, writing)
+                future.add_done_callback(partial(self._digested, partition))
+
+    def _digested(self, partition: TopicPartition, done: "asyncio.Future[None]") -> None:
+        writing = self._digesting.pop(partition)
+        if not done.cancelled():
+            self._tell(lambda: self._end_digest(partition, writing, done))
+
+    def _end_digest(
+        self, partition: TopicPartition, writing: DigestWriting, done: "asyncio.Future[None]"
+    ) -> list[Any]:
+        done.result()
+        return self._storage.end_digest(partition, writing)
 
     def _on_ready(self) -> None:
         _reach(self.serving)
@@ -205,10 +236,21 @@ class Node:
         now = self._clock.now()
         for effect in self._core.stop():
             self._do(effect, now)
+        self._stopping = True
+        for writing in self._digesting.values():
+            writing.give_up()
+        shutdown = partial(self._digesters.shutdown, cancel_futures=True)
+        await self._loop.run_in_executor(None, shutdown)
         await self._loop.run_in_executor(None, self._writers.shutdown)
         await self._loop.run_in_executor(None, self._threads.shutdown)
         if self.ready.done():  # before, some logs were not looked at: nobody may trust them
             self._storage.close()
+
+
+def _write_digest(writing: DigestWriting) -> None:
+    """In a worker thread, at a pace that leaves the interpreter to the loop."""
+    for _ in writing.steps():
+        time.sleep(DIGEST_PAUSE_S)
 
 
 def _reach(point: "asyncio.Future[None]") -> None:

@@ -55,6 +55,7 @@ from brokers.storage.directories.strays import partitions_in
 from brokers.storage.logs.syncing import FlushResult, SyncTarget
 from brokers.storage.logs.writing import Write
 from brokers.storage.moving import Copy, SourceError, interrupted, mark_in
+from brokers.storage.segments.digest_writing import DigestWriting
 from brokers.storage.segments.ranges import share
 from brokers.storage.storage import Storage
 
@@ -66,6 +67,7 @@ class LogManager:
         """`log_dirs` take partitions, in this order; `missing` more could not be opened."""
         self.unsynced: dict[TopicPartition, SyncTarget] = {}
         self.unwritten: dict[TopicPartition, list[Append]] = {}
+        self.undigested: dict[TopicPartition, None] = {}
         self._metadata_id = metadata
         self._log_dirs = dict.fromkeys(log_dirs)
         self._missing = missing
@@ -77,6 +79,7 @@ class LogManager:
         self._interrupted: dict[TopicPartition, UUID] = {}  # on the way to which directory
         self._syncing: dict[TopicPartition, Storage] = {}
         self._writing: dict[TopicPartition, Storage] = {}
+        self._digesting: dict[TopicPartition, Storage] = {}
         self._performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
             OpenLog: self._open,
             CloseLog: self._close,
@@ -92,7 +95,7 @@ class LogManager:
         }
 
     def add(self, storage: Storage) -> None:
-        """Made with `unsynced`, and `unwritten` if the host wants it. Raises `DiskError`, and is as before."""
+        """Made with `unsynced`, and `unwritten` and `undigested` if the host wants them. Raises `DiskError`."""
         for partition in interrupted(storage.files):
             self._interrupted[partition] = storage.directory
         held = list(partitions_in(storage.files))
@@ -143,6 +146,15 @@ class LogManager:
     def end_sync(self, partition: TopicPartition, result: FlushResult) -> list[Event]:
         """What came of it."""
         return self._syncing.pop(partition).end_sync(partition, result)
+
+    def begin_digest(self, partition: TopicPartition) -> DigestWriting:
+        """Take a partition from `undigested` -> what to do step by step, in whatever thread. One at a time of a log."""
+        storage = self._digesting[partition] = self._homes[partition]
+        return storage.begin_digest(partition)
+
+    def end_digest(self, partition: TopicPartition, writing: DigestWriting) -> list[Event]:
+        """What came of it."""
+        return self._digesting.pop(partition).end_digest(partition, writing)
 
     def sync(self, partition: TopicPartition) -> list[Event]:
         """Begin and end in one: for hosts without threads."""
@@ -225,12 +237,12 @@ class LogManager:
         if opened is None:  # it failed, or is being opened: later, perhaps
             return [*written, LogCopied(partition, effect.directory, 0, 0)]
         try:
-            if not copy.advance(opened[0], opened[1].topic_id):
+            if not copy.advance(opened):
                 return [
                     *written,
                     LogCopied(partition, effect.directory, copy.size, copy.next_offset),
                 ]
-            copy.finish(opened[0])
+            copy.finish(opened)
         except SourceError as error:
             return [*written, LogFailed(partition, str(error.__cause__), source.directory)]
         except DiskError as error:

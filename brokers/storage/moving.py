@@ -16,6 +16,7 @@ from brokers.storage.directories.folders import ASIDE_NAME_MAX, aside_name, fold
 from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX
 from brokers.storage.directories.strays import remove_folder
 from brokers.storage.logs.local_log import LocalLog
+from brokers.storage.segments.file_names import DIGEST, INDEX, LOG, SNAPSHOT, TIME_INDEX
 from brokers.storage.segments.log_segment import LogSegment
 from brokers.storage.storage import Storage
 
@@ -59,12 +60,12 @@ class Copy:
         ] = {}  # bytes, by the name of a file that is not whole yet or was the last
         self._whole: dict[LogSegment, None] = {}
 
-    def advance(self, log: LocalLog, topic_id: bytes) -> bool:
+    def advance(self, log: LocalLog) -> bool:
         """Copy some more -> whether all is there. Raises `DiskError`, or `SourceError`."""
         files = self.target.files
         if log is not self._log:  # it was cut, or opened anew: nobody knows what changed
             self.discard()
-            self._folder = aside_name(self._partition, topic_id.hex(), FUTURE_SUFFIX)
+            self._folder = aside_name(self._partition, log.topic_id.hex(), FUTURE_SUFFIX)
             files.remove(self._folder)
             files.make_directory(self._folder)
             self._log = log
@@ -85,7 +86,7 @@ class Copy:
             self._copied[segment.path] = copied + size
             self.size += size
         if is_sealed and copied + size == segment.size:
-            for path in (segment.index_path, segment.time_index_path, segment.snapshot_path):
+            for path in segment.paths_beside:
                 self._copy_whole(path)
             self._whole[segment] = None
         self.next_offset = segment.base_offset
@@ -95,8 +96,8 @@ class Copy:
         kept = {segment.path for segment in log.segments}
         for path in [path for path in self._copied if path not in kept]:
             self.size -= self._copied.pop(path)
-            stem = self._there(path).removesuffix(".log")
-            for suffix in (".snapshot", ".timeindex", ".index", ".log"):
+            stem = self._there(path).removesuffix(LOG)
+            for suffix in (DIGEST, SNAPSHOT, TIME_INDEX, INDEX, LOG):
                 self.target.files.remove(stem + suffix)
 
     def finish(self, log: LocalLog) -> None:
@@ -110,7 +111,8 @@ class Copy:
             raise SourceError from error
         for path in (f"{folder}/{name}" for name in names):
             is_copied = path in self._copied or any(path in each.paths for each in self._whole)
-            if not is_copied and not path.endswith(".tmp"):
+            is_digest = path.endswith(DIGEST) and target.files.exists(self._there(path))
+            if not is_copied and not is_digest and not path.endswith(".tmp"):
                 self._copy_whole(path)
         target.files.replace(mark_in(self._folder), b"")
         target.root.take_over(source.root, self._partition, log.next_offset)

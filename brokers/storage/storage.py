@@ -15,13 +15,11 @@ from uuid import UUID
 from brokers.effects import (
     Append,
     CloseLog,
-    FindRanges,
-    FindTimestamp,
     KeepBrokerEpoch,
+    KeepProducers,
     LoadState,
     MeasureDirectories,
     OpenLog,
-    ReadRange,
     RemoveStrays,
     Roll,
     SaveEpochs,
@@ -40,20 +38,21 @@ from brokers.events import (
     Written,
 )
 from brokers.ids import MIGRATING_DIRECTORY, Instant, Offset, TopicPartition
-from brokers.log.log import Log
-from brokers.log.snapshots import encode_snapshot
 from brokers.ports import DiskError, Files, SyncError
 from brokers.storage.directories.folders import aside_name, folder_name
 from brokers.storage.directories.log_dir_checkpoints import DELETED_SUFFIX, LogDirCheckpoints
 from brokers.storage.directories.state_files import measured, perform_on_state
 from brokers.storage.directories.strays import remove_folder, remove_strays
+from brokers.storage.logs.digests import Digests
 from brokers.storage.logs.failed_syncs import FailedSyncs
 from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.logs.reads import Reads
+from brokers.storage.logs.rolling import roll_log
 from brokers.storage.logs.syncing import FlushResult, Syncs, SyncTarget
 from brokers.storage.logs.truncation import cut_log
 from brokers.storage.logs.writing import WORTH_A_THREAD_BYTES, Write, Writes
 from brokers.storage.recovery.opening import open_log
+from brokers.storage.segments.digest_writing import DigestWriting
 from brokers.storage.segments.log_segment import LoadedIndexes
 
 Performer: TypeAlias = Callable[[Any, Instant], list[Event]]
@@ -70,9 +69,10 @@ class Storage:
         directory: UUID = MIGRATING_DIRECTORY,
         unsynced: dict[TopicPartition, SyncTarget] | None = None,
         unwritten: dict[TopicPartition, list[Append]] | None = None,
+        undigested: dict[TopicPartition, None] | None = None,
         behind_from_bytes: int = WORTH_A_THREAD_BYTES,
     ) -> None:
-        """`unsynced` and `unwritten` are shared by the directories of a node that has several.
+        """`unsynced`, `unwritten` and `undigested` are shared by the directories of a node that has several.
 
         Without `unwritten` every write is done at once.
         """
@@ -83,7 +83,6 @@ class Storage:
         self._doubts = FailedSyncs(files, self.root)
         self._loaded = LoadedIndexes()
         self._logs: dict[TopicPartition, LocalLog] = {}
-        self._cores: dict[TopicPartition, Log] = {}  # read again only once the core has stopped
         # Below, batches of a log that a failed append took offline need no second look when it is opened again.
         self._checked: dict[TopicPartition, Offset] = {}
         self._offline: dict[TopicPartition, str] = {}  # why, of those that were not reopened
@@ -91,22 +90,23 @@ class Storage:
         self.unsynced = self._syncs.asked
         self._writes = Writes(unwritten, behind_from_bytes)
         self.unwritten = self._writes.asked
+        self._digests = Digests(files, self._logs, {} if undigested is None else undigested)
+        self.undigested = self._digests.asked
         reads = Reads(files, self._logs, self._fail)
         self.find = reads.find
         settled = self._settled
         self._performers: dict[type, Performer] = {
             Append: self._append,
-            ReadRange: lambda effect, now: reads.read(effect),
-            FindRanges: lambda effect, now: reads.find_all(effect),
+            **reads.performers,
             Roll: settled(self._roll),
             OpenLog: settled(self._open),
             SaveEpochs: self._save_epochs,
             TrimLog: settled(self._trim),
             TruncateLog: settled(self._truncate),
+            KeepProducers: self._keep_producers,
             CloseLog: settled(self._close),
             RemoveStrays: self._remove_strays,
             SaveHighWatermarks: self._save_high_watermarks,
-            FindTimestamp: lambda effect, now: reads.find_timestamp(effect),
             SaveState: self._perform_on_state,
             LoadState: self._perform_on_state,
             KeepBrokerEpoch: self._keep_broker_epoch,
@@ -168,12 +168,21 @@ class Storage:
             return []  # closed, or opened anew, meanwhile
         was_promised = log.is_synced_to(result.next_offset)
         self.root.recovery_points.offsets[partition] = log.synced_offset
+        self._digests.ask(partition)
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _sync_failed(self, partition: TopicPartition, log: LocalLog, reason: str) -> list[Event]:
         """Even if the log was closed or opened anew meanwhile: nobody was told but this sync."""
         self._doubts.raise_for(partition, log.synced_offset)
         return self._fail(partition, DiskError(reason)) if partition in self._logs else []
+
+    def begin_digest(self, partition: TopicPartition) -> DigestWriting:
+        """Take a partition from `undigested` -> what to do step by step, in whatever thread. One at a time of a log."""
+        return self._digests.begin(partition)
+
+    def end_digest(self, partition: TopicPartition, writing: DigestWriting) -> list[Event]:
+        """What came of it: `SegmentSealed`, if the segment is still there."""
+        return self._digests.end(partition, writing)
 
     def sync(self, partition: TopicPartition) -> list[Event]:
         """Begin and end in one: for hosts without threads."""
@@ -195,18 +204,18 @@ class Storage:
         for partition in list(self._logs):
             self._drop(partition)
 
-    def opened(self, partition: TopicPartition) -> tuple[LocalLog, Log] | None:
-        """Both halves of a log, if it is open."""
-        log = self._logs.get(partition)
-        return None if log is None else (log, self._cores[partition])
+    def opened(self, partition: TopicPartition) -> LocalLog | None:
+        """The files of a log, if it is open."""
+        return self._logs.get(partition)
 
     def adopt(self, other: "Storage", partition: TopicPartition) -> list[Event]:
         """A log that was open in another directory goes on in this one: what its appends waited for has come."""
-        log, core = other._logs[partition], other._cores[partition]
+        log = other._logs[partition]
         other._drop(partition)
         was_promised = log.is_synced_to(log.next_offset)
         log.go_on(self._files, self._loaded)
-        self._logs[partition], self._cores[partition] = log, core
+        self._logs[partition] = log
+        self._digests.ask(partition)
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
@@ -215,7 +224,7 @@ class Storage:
         try:
             if self._doubts.settle(partition):  # then all of it is looked at
                 self._checked.pop(partition, None)
-            log, stored, repairs = open_log(
+            stored, recovered, repairs = open_log(
                 self._files,
                 self.root,
                 partition,
@@ -227,13 +236,14 @@ class Storage:
             )
         except DiskError as error:
             return self._fail(partition, error)
-        self._logs[partition], self._cores[partition] = stored, log
+        self._logs[partition] = stored
         self._offline.pop(partition, None)
         for segment in stored.segments[:-1]:
             self._syncs.ask(partition, stored, segment)
         sync = partial(self._sync_recovered, partition)
         failures = self._on_log(partition, sync) if effect.sync else []
-        return failures or [LogOpened(partition, log, repairs, self.directory)]
+        self._digests.ask(partition)
+        return failures or [LogOpened(partition, recovered, repairs, self.directory)]
 
     def _sync_recovered(self, partition: TopicPartition, log: LocalLog) -> None:
         """What was written and never synced is about to be served as committed."""
@@ -272,25 +282,11 @@ class Storage:
         events: list[Event] = []
 
         def roll(log: LocalLog) -> None:
-            sealed, end = log.active, log.next_offset
-            if effect.base_offset < end:
-                # An empty log begins anew below, where nothing is on the disk yet.
-                self.root.lower(effect.partition, effect.base_offset)
-                log.synced_offset = min(log.synced_offset, effect.base_offset)
-            log.roll(effect.base_offset, effect.producers)
-            self._syncs.ask(effect.partition, log, sealed)
-            if effect.base_offset > end:
-                events.extend(self._settle_gap(effect.partition, log))
+            events.extend(roll_log(self.root, self._syncs, effect, log))
+            self._digests.ask(effect.partition)
 
         failures = self._on_log(effect.partition, roll)
         return [*events, *failures]
-
-    def _settle_gap(self, partition: TopicPartition, log: LocalLog) -> list[Event]:
-        """Make a hole between two segments durable as one that is meant; recovery takes any other for a loss."""
-        self._syncs.sync_now(partition, log)
-        was_promised = log.is_synced_to(log.next_offset)
-        self.root.save_recovery_point(partition, log.synced_offset)
-        return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
         return self._on_log(effect.partition, lambda log: log.save_epochs(effect.entries))
@@ -300,18 +296,19 @@ class Storage:
             log.sync_small_files()  # whose the folder is, before what is said of it
             self.root.save_log_start(effect.partition, effect.log_start_offset)
             self._syncs.trimmed(effect.partition, log.trim(effect.log_start_offset))
+            self._digests.trimmed(effect.partition)
 
         return self._on_log(effect.partition, trim)
 
     def _truncate(self, effect: TruncateLog, now: Instant) -> list[Event]:
         """Cut, then opened anew, all of it synced: whoever hears what is left may rely on it."""
-        partition, core = effect.partition, self._cores.get(effect.partition)
-        if core is None:
+        partition, log = effect.partition, self._logs.get(effect.partition)
+        if log is None:
             return []
         self._checked[partition] = effect.offset
-        cut = partial(cut_log, self._files, self.root, effect, core.epochs.entries)
+        cut = partial(cut_log, self._files, self.root, effect)
         return self._on_log(partition, cut) or self._open(
-            OpenLog(partition, core.topic_id, True), now
+            OpenLog(partition, log.topic_id, True), now
         )
 
     def _on_log(self, partition: TopicPartition, act: Callable[[LocalLog], None]) -> list[Event]:
@@ -321,6 +318,11 @@ class Storage:
                 act(log)
         except DiskError as error:
             return self._fail(partition, error)
+        return []
+
+    def _keep_producers(self, effect: KeepProducers, now: Instant) -> list[Event]:
+        if (log := self._logs.get(effect.partition)) is not None:
+            log.keep_producers(effect.next_offset, effect.snapshot)
         return []
 
     def _close(self, effect: CloseLog, now: Instant) -> list[Event]:
@@ -334,14 +336,14 @@ class Storage:
         return []
 
     def _delete(self, partition: TopicPartition) -> None:
-        core = self._cores.get(partition)
+        log = self._logs.get(partition)
         directory = folder_name(partition)
         self._drop(partition)
         self._offline.pop(partition, None)
         self.root.forget(partition)
         self._doubts.forget(partition)
         if self._files.exists(directory):
-            aside = aside_name(partition, core.topic_id.hex() if core else "", DELETED_SUFFIX)
+            aside = aside_name(partition, log.topic_id.hex() if log else "", DELETED_SUFFIX)
             remove_folder(self._files, directory, aside)
 
     def _remove_strays(self, effect: RemoveStrays, now: Instant) -> list[Event]:
@@ -349,9 +351,9 @@ class Storage:
         return [StraysRemoved(folders)] if folders else []
 
     def _close_cleanly(self, partition: TopicPartition) -> None:
-        log, core = self._logs[partition], self._cores[partition]
+        log = self._logs[partition]
         self._syncs.sync_now(partition, log)
-        log.close(encode_snapshot(core.producers))
+        log.close()
         self.root.recovery_points.offsets[partition] = log.next_offset
         self._drop(partition)
 
@@ -392,7 +394,7 @@ class Storage:
     def _drop(self, partition: TopicPartition) -> None:
         """Let go of a log without touching its files."""
         self._logs.pop(partition, None)
-        self._cores.pop(partition, None)
         self._syncs.drop(partition)
+        self._digests.drop(partition)
         self._writes.drop(partition)
         self._files.close(folder_name(partition))

@@ -1,8 +1,6 @@
 """What every `Files` must do, the real disk and the simulated one alike."""
 
 import random
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,17 +9,6 @@ from hypothesis import strategies as st
 from brokers.ports import DiskError, Files, SyncError
 from brokers.shell.files import DiskFiles
 from tests.sim.files import SimFiles
-
-
-@pytest.fixture(params=["disk", "disk that keeps two files open", "simulated"])
-def files(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Files]:
-    if request.param == "simulated":
-        yield SimFiles()
-        return
-    disk = DiskFiles(tmp_path, open_files_max=2 if "two" in request.param else 100)
-    yield disk
-    for name in list(disk.list("")):
-        disk.close(name)
 
 
 def test_appends_end_up_behind_one_another(files: Files) -> None:

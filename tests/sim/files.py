@@ -11,6 +11,7 @@ A process that is merely killed loses nothing: open the same `SimFiles` again.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from brokers.ids import Buffer, Buffers
@@ -66,6 +67,40 @@ class SimAppending:
     def give_up(self) -> None:
         if self._outcome is None:
             self._outcome = DiskError(f"{self._path}: given up")
+
+
+class SimReader:
+    """`FileReader` of a disk in memory; it keeps the file that it has opened."""
+
+    def __init__(self, file: _File) -> None:
+        self._file = file
+
+    def read(self, position: int, size: int) -> bytes:
+        return bytes(memoryview(self._file.content)[position : position + size])
+
+    def close(self) -> None:
+        pass
+
+
+class SimWriter:
+    """`FileWriter` of a disk in memory: every call is a change of the disk."""
+
+    def __init__(self, files: "SimFiles", path: str) -> None:
+        self._files = files
+        self._path = path
+        self._temporary = f"{path}.tmp"
+        files.remove(self._temporary)
+        files.append(self._temporary, [])
+
+    def write(self, data: Buffer) -> None:
+        self._files.append(self._temporary, [data])
+
+    def finish(self) -> None:
+        self._files.finish(self._temporary, self._path)
+
+    def give_up(self) -> None:
+        with suppress(DiskError):
+            self._files.remove(self._temporary)
 
 
 class SimFiles:
@@ -156,6 +191,22 @@ class SimFiles:
 
     def touch(self, path: str) -> None:
         self.append(path, [])
+
+    def reader(self, path: str) -> SimReader:
+        return SimReader(self._file(path))
+
+    def writer(self, path: str) -> SimWriter:
+        return SimWriter(self, path)
+
+    def finish(self, temporary: str, path: str) -> None:
+        """The file is synced, its new name is not: a crash takes the name, and what had it before is gone."""
+        self._check_device(path)
+        file = self._file(temporary)
+        if self.ailing:
+            raise SyncError(f"{path}: the device reports errors; check the disk")
+        file.synced, file.named = len(file.content), False
+        self._move(temporary, path)
+        self._unnamed[path] = file
 
     def rewrite(self, path: str, position: int) -> None:
         self._check_device(path)

@@ -30,6 +30,10 @@ class Fused(SimFiles):
         self.burn()
         super().write(path, data)
 
+    def finish(self, temporary: str, path: str) -> None:
+        self.burn()
+        super().finish(temporary, path)
+
     def rename(self, path: str, new_path: str) -> None:
         self.burn()
         super().rename(path, new_path)

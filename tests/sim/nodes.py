@@ -25,6 +25,7 @@ from brokers.storage.storage import Storage
 from federation.node import RegionNode
 from linker.events import AdminAnswered, CloseStream, Dial, Send
 from linker.linker import Linker
+from tests.sim.digesting import Digesting
 from tests.sim.disks import Disk, Killed
 from tests.sim.links import Streams
 from tests.sim.listeners import Listener
@@ -102,6 +103,16 @@ class Node:
         except (DiskError, Killed) as error:
             self._end(f"could not start: {str(error) or 'killed'}", silently=False)
             return False
+        life = self.life
+        self._digesting = Digesting(
+            self._storage,
+            self.world.rng(f"{self.place} {life} digests"),
+            delay_ms=lambda: self._weather.sync_ms,
+            later=lambda delay, act: self.world.after(
+                delay, lambda: self.when_awake(life, lambda: self._guarded(act))
+            ),
+            feed=self.feed,
+        )
         self._core = self._compose(self.world.rng(f"{self.place} {self.life}"))
         self.feed(Started())
         return self.alive
@@ -288,6 +299,8 @@ class Node:
             self._write()
         if self._storage.unsynced:
             self._sync()
+        if self._storage.undigested:
+            self._digesting.begin()
 
     # --- writes, syncs and timers ---
 
@@ -335,6 +348,7 @@ class Node:
             self.feed(event)
         if self.alive:
             self._sync()
+            self._digesting.begin()
 
     def _arm(self) -> None:
         due = self._core.deadline

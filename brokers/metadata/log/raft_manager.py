@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.effects import Changed, Hangup
+from brokers.effects import Changed, Hangup, StorageEffect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import (
     Answered,
@@ -21,7 +21,17 @@ from brokers.events import (
     StateSaved,
     Written,
 )
-from brokers.ids import NO_ID, BrokerId, Instant, LeaderEpoch, Offset, Peer, Ticket
+from brokers.ids import (
+    METADATA_PARTITION,
+    NO_ID,
+    BrokerId,
+    Instant,
+    LeaderEpoch,
+    Offset,
+    Peer,
+    Ticket,
+)
+from brokers.log.log import Log
 from brokers.metadata.cluster.broker_registration import lone_registration
 from brokers.metadata.commands.commands import Command
 from brokers.metadata.controller.active_controller import ActiveController, CommandCompleted
@@ -158,6 +168,11 @@ class RaftManager:
     def _is_alone(self) -> bool:
         return self._config.is_alone and len(self.voters) == 1
 
+    def on_stop(self) -> list[StorageEffect]:
+        """What a clean stop writes of the metadata log."""
+        log = None if self._raft is None else self._raft.log
+        return [] if log is None else log.on_stop()
+
     # --- in ---
 
     def on_started(self, now: Instant) -> list[MetadataEffect]:
@@ -256,7 +271,7 @@ class RaftManager:
             case StateLoaded():
                 return self._after(raft.on_loaded(event, now), now)
             case LogOpened():
-                return self._after(raft.on_opened(event.log, now), now)
+                return self._after(raft.on_opened(Log.of(METADATA_PARTITION, event.log), now), now)
         return []
 
     def _on_read(self, read: RangeRead, now: Instant) -> list[MetadataEffect]:

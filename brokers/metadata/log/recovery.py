@@ -47,7 +47,7 @@ class MetadataRecovery:
         """One answer -> what else is needed. Raises `MetadataLogError` for what cannot be read."""
         match event:
             case LogOpened():
-                self._log = event.log
+                self._log = Log.of(METADATA_PARTITION, event.log)
             case StateLoaded(name, data):
                 self._loaded[name] = data
                 if name == POINTER_NAME and data is not None:

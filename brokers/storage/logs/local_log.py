@@ -25,7 +25,8 @@ class LocalLog:
     """What the disk holds of one partition. The last segment is active; `next_offset` is one past the last batch.
 
     Below `synced_offset` everything is on the disk for certain; below `sync_promised` a write is to be reported only
-    once it is synced; `unsynced_paths` are small files to be synced with the next data. `settled`: the folder is as
+    once it is synced; `unsynced_paths` are small files to be synced with the next data; `undigested` are sealed
+    segments whose digest is not on the disk yet. `settled`: the folder is as
     `close` leaves it.
     """
 
@@ -33,6 +34,7 @@ class LocalLog:
         self,
         files: Files,
         directory: str,
+        topic_id: bytes,
         segments: Sequence[LogSegment],
         loaded: LoadedIndexes,
         *,
@@ -45,6 +47,7 @@ class LocalLog:
         self._loaded = loaded
         self._positions: dict[Offset, tuple[LogSegment, int]] = {}
         self.directory = directory
+        self.topic_id = topic_id
         self.segments = list(segments)
         self.log_start_offset = log_start_offset
         self.next_offset = next_offset
@@ -53,6 +56,10 @@ class LocalLog:
         self.unsynced_paths: dict[str, int] = {}
         self._writings = 0
         self._settled = settled
+        self._producers: tuple[Offset, bytes] | None = None
+        self.undigested = {
+            each: None for each in self.segments[:-1] if each.size > 0 and not each.is_digested
+        }
 
     @property
     def active(self) -> LogSegment:
@@ -83,6 +90,8 @@ class LocalLog:
         self._files.replace(segment.snapshot_path, producers)
         self._files.append(segment.path, [])
         self.segments.append(segment)
+        if sealed.size > 0:
+            self.undigested[sealed] = None
         self._loaded.touch(sealed)
         self.next_offset = base_offset
 
@@ -92,6 +101,7 @@ class LocalLog:
         self.log_start_offset = log_start_offset
         while len(self.segments) > 1 and self.segments[1].base_offset <= log_start_offset:
             segment = self.segments.pop(0)
+            self.undigested.pop(segment, None)
             self._loaded.forget(segment)
             segment.remove()
             gone += segment.paths
@@ -108,6 +118,7 @@ class LocalLog:
             segment = self.segments.pop()
             self._loaded.forget(segment)
             segment.remove()
+        kept.remove_digest()
         size = self.position_of(kept, offset)
         self.next_offset = kept.base_offset
         for _, header in kept.hop(kept.index.floor(offset - 1), size):
@@ -131,13 +142,22 @@ class LocalLog:
             self._files.replace(path, format_epochs(entries))
             self.unsynced_paths.pop(path, None)
 
-    def close(self, producers: bytes) -> None:
-        """Bring everything to the disk, so that the next opening needs to check nothing."""
+    def keep_producers(self, next_offset: Offset, snapshot: bytes) -> None:
+        """The producers' state as of `next_offset`, for `close`."""
+        self._producers = next_offset, snapshot
+
+    def close(self) -> None:
+        """Bring everything to the disk, so that the next opening needs to check nothing.
+
+        Where the producers' state at the log's end is not known, the next opening reads it from the batches.
+        """
         if self._settled:
             return  # nothing has happened since
         self.active.seal()
-        snapshot = f"{self.directory}/{file_name(self.next_offset, SNAPSHOT)}"
-        self._files.replace(snapshot, producers)
+        next_offset, producers = self._producers or (-1, b"")
+        if next_offset == self.next_offset:
+            snapshot = f"{self.directory}/{file_name(next_offset, SNAPSHOT)}"
+            self._files.replace(snapshot, producers)
         for path in (*self.active.paths, *self.unsynced_paths):
             self._files.sync(path)
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from brokers.effects import FindRanges, FindTimestamp, Range, ReadRange
 from brokers.errors import KafkaError
 from brokers.events import Event, RangeFound, RangeRead, RangesFound, TimestampFound
-from brokers.ids import Offset, TopicPartition
+from brokers.ids import Instant, Offset, TopicPartition
 from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError
 from brokers.storage.logs.local_log import LocalLog
@@ -28,6 +28,11 @@ class Reads:
         self._files = files
         self._logs = logs
         self._fail = fail
+        self.performers: dict[type, Callable[[Any, Instant], list[Event]]] = {
+            ReadRange: lambda effect, now: self.read(effect),
+            FindRanges: lambda effect, now: self.find_all(effect),
+            FindTimestamp: lambda effect, now: self.find_timestamp(effect),
+        }
 
     def read(self, effect: ReadRange) -> list[Event]:
         wanted = Range(effect.partition, effect.offset, effect.bound, effect.size_max)

@@ -5,10 +5,7 @@ go, the last one first, then the batches of the one that stays, and last the lea
 that ends somewhere between the old end and the new one, and recovery opens it as it opens any other.
 """
 
-from collections.abc import Sequence
-
 from brokers.effects import TruncateLog
-from brokers.ids import LeaderEpoch, Offset
 from brokers.ports import DiskError, Files
 from brokers.records.batch import BatchError
 from brokers.storage.directories.log_dir_checkpoints import LogDirCheckpoints
@@ -20,7 +17,6 @@ def cut_log(
     files: Files,
     root: LogDirCheckpoints,
     effect: TruncateLog,
-    epochs: Sequence[tuple[LeaderEpoch, Offset]],
     log: LocalLog,
 ) -> None:
     """Remove every batch that holds the offset or lies above it; the log must be opened anew. Raises `DiskError`."""
@@ -35,4 +31,4 @@ def cut_log(
         if at is not None and at > end:
             files.remove(f"{log.directory}/{file_name(at, SNAPSHOT)}")
     # An epoch that would begin at the new end has no batch left to show for it.
-    log.save_epochs([entry for entry in epochs if entry[1] < end])
+    log.save_epochs([entry for entry in effect.epochs if entry[1] < end])

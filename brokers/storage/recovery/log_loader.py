@@ -20,6 +20,7 @@ from brokers.storage.directories.checkpoint_files import (
     parse_epochs,
 )
 from brokers.storage.segments.file_names import (
+    DIGEST,
     INDEX,
     LOG,
     SNAPSHOT,
@@ -101,8 +102,9 @@ class LogLoader:
         return f"{self._folder.directory}/{name}"
 
     def _remove_leftovers(self) -> list[str]:
-        """Remnants of deletions and replacements go, and indexes whose segment is gone -> the names that stay."""
+        """Remove remnants of deletions and replacements, and what lies beside no segment -> the names that stay."""
         names = dict.fromkeys(self._files.list(self._folder.directory))
+        active = max((name for name in names if offset_in_name(name, LOG) is not None), default="")
         gone = [
             name
             for name in names
@@ -110,8 +112,9 @@ class LogLoader:
             or any(
                 (base := offset_in_name(name, suffix)) is not None
                 and file_name(base, LOG) not in names
-                for suffix in (INDEX, TIME_INDEX)
+                for suffix in (INDEX, TIME_INDEX, DIGEST)
             )
+            or name == active.removesuffix(LOG) + DIGEST  # it was cut since it was sealed
         ]
         for name in gone:
             self._files.remove(self._path(name))

@@ -1,8 +1,7 @@
-"""Open or create a partition's folder, and make of it the two halves: the core's `Log` and the disk's `LocalLog`."""
+"""Opens or creates the folder of a partition: the open log, and what the core is told of it."""
 
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.log.log import Log
-from brokers.log.segments import Segment
+from brokers.log.recovered import RecoveredLog, RecoveredSegment
 from brokers.ports import Files
 from brokers.records.batch import BatchError
 from brokers.storage.directories.checkpoint_files import (
@@ -27,8 +26,8 @@ def open_log(
     checked_offset: Offset,
     index_interval_bytes: int,
     now: Instant,
-) -> tuple[Log, LocalLog, tuple[str, ...]]:
-    """(the core's half, the disk's half, repairs made); raises `DiskError`.
+) -> tuple[LocalLog, RecoveredLog, tuple[str, ...]]:
+    """(the log, what the core is told of it, repairs made); raises `DiskError`.
 
     Batches below `checked_offset` were written by this very process and are still in the page cache.
     """
@@ -48,9 +47,12 @@ def open_log(
         root.save_recovery_point(partition, found.next_offset)
     if found.epochs_changed:
         files.replace(f"{directory}/{LEADER_EPOCHS}", format_epochs(found.epochs.entries))
+    for segment in found.segments[:-1]:
+        segment.find_digest(topic_id)
     stored = LocalLog(
         files,
         directory,
+        topic_id,
         found.segments,
         loaded,
         log_start_offset=found.log_start_offset,
@@ -63,37 +65,33 @@ def open_log(
         names.insert(0, PARTITION_METADATA)  # then neither is this, as far as one can know
     paths = (f"{directory}/{name}" for name in names)
     stored.unsynced_paths = {path: 0 for path in paths if files.exists(path)}
-    log = _core_half(root, partition, topic_id, found, now)
-    return log, stored, (*repairs, *found.repairs)
+    recovered = _recovered(root.high_watermarks.get(partition), topic_id, found, now)
+    return stored, recovered, (*repairs, *found.repairs)
 
 
-def _core_half(
-    root: LogDirCheckpoints,
-    partition: TopicPartition,
-    topic_id: bytes,
-    found: Recovered,
-    now: Instant,
-) -> Log:
-    high_watermark = root.high_watermarks.get(partition)
-    return Log(
-        partition,
+def _recovered(
+    high_watermark: Offset, topic_id: bytes, found: Recovered, now: Instant
+) -> RecoveredLog:
+    return RecoveredLog(
         topic_id,
-        segments=[_core_segment(segment, now) for segment in found.segments],
+        segments=tuple(_recovered_segment(segment, now) for segment in found.segments),
         log_start_offset=found.log_start_offset,
         log_end_offset=found.next_offset,
         high_watermark_checkpoint=min(
             max(high_watermark, found.log_start_offset), found.next_offset
         ),
-        epochs=found.epochs,
-        producers=found.producers,
+        epochs=found.epochs.entries,
+        producers=found.producers.entries,
     )
 
 
-def _core_segment(segment: LogSegment, now: Instant) -> Segment:
-    """A segment is as old as its first batch; one of our clock's future is as old as today."""
+def _recovered_segment(segment: LogSegment, now: Instant) -> RecoveredSegment:
+    """A segment is as old as its first batch; one from the future of this clock is as old as `now`."""
     try:
         first = next((header.max_timestamp for _, header in segment.hop(0)), -1)
     except BatchError:
-        first = -1  # found again by whoever reads there
+        first = -1  # the damage is reported when that batch is read
     created_at = min(first, now) if first >= 0 else now
-    return Segment(segment.base_offset, segment.size, created_at, segment.max_timestamp)
+    return RecoveredSegment(
+        segment.base_offset, segment.size, created_at, segment.max_timestamp, segment.is_digested
+    )

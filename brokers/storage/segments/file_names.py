@@ -1,8 +1,9 @@
-"""Kafka's names of the files of a log."""
+"""The names of the files of a log."""
 
 from brokers.ids import Offset
 
 LOG, INDEX, TIME_INDEX, SNAPSHOT = ".log", ".index", ".timeindex", ".snapshot"
+DIGEST = ".digest"  # ours; Kafka ignores it
 _DIGITS = 20
 
 

@@ -12,8 +12,9 @@ from brokers.errors import KafkaError
 from brokers.ids import Buffer, Buffers, Instant, Offset
 from brokers.ports import Appending, DiskError, FileRange, Files
 from brokers.records.batch import HEADER_SIZE, BatchError, BatchHeader, parse_header
-from brokers.storage.segments.file_names import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
+from brokers.storage.segments.file_names import DIGEST, INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
 from brokers.storage.segments.indexes import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
+from brokers.storage.segments.segment_digest import FOOTER_SIZE, HEADER, DigestError, decode_ends
 
 _HOP_BYTES = 1 << 16  # headers of small batches are read in chunks of this,
 _LARGE_BATCH_BYTES = 1 << 13  # those of batches from this size on one by one
@@ -51,7 +52,9 @@ class LogSegment:
         "_time_index",
         "_unindexed",
         "base_offset",
+        "digest_path",
         "index_path",
+        "is_digested",
         "max_timestamp",
         "max_timestamp_offset",
         "path",
@@ -69,6 +72,8 @@ class LogSegment:
         self.index_path = f"{directory}/{file_name(base_offset, INDEX)}"
         self.time_index_path = f"{directory}/{file_name(base_offset, TIME_INDEX)}"
         self.snapshot_path = f"{directory}/{file_name(base_offset, SNAPSHOT)}"
+        self.digest_path = f"{directory}/{file_name(base_offset, DIGEST)}"
+        self.is_digested = False  # sealed, and the digest is there
         self._empty()
 
     def _empty(self) -> None:
@@ -84,6 +89,11 @@ class LogSegment:
     def paths(self) -> tuple[str, str, str]:
         """Of the log and its two indexes."""
         return self.path, self.index_path, self.time_index_path
+
+    @property
+    def paths_beside(self) -> tuple[str, str, str, str]:
+        """Of all files that lie beside the log file of a sealed segment."""
+        return self.index_path, self.time_index_path, self.snapshot_path, self.digest_path
 
     def go_on(self, files: Files) -> None:
         """The same files in another directory."""
@@ -208,7 +218,8 @@ class LogSegment:
         return first, second
 
     def discard_indexes(self) -> None:
-        """Forget everything but the log file: `note` is about to account for it anew, batch by batch."""
+        """Keep the log file alone: `note` is about to account for it anew, batch by batch."""
+        self.remove_digest()
         self._files.remove(self.index_path)
         self._files.remove(self.time_index_path)
         self._empty()
@@ -281,6 +292,31 @@ class LogSegment:
         """Bytes of the log file, unread."""
         return self._files.refer(self.path, position, size)
 
+    def find_digest(self, topic_id: bytes) -> None:
+        """Whether a sealed segment has its digest; one that cannot be its own is removed."""
+        if not self._files.exists(self.digest_path):
+            return
+        try:
+            self.is_digested = self._has_digest_of(topic_id)
+        except DigestError:
+            self.is_digested = False
+        self._files.close(self.digest_path)
+        if not self.is_digested:
+            self.remove_digest()
+
+    def _has_digest_of(self, topic_id: bytes) -> bool:
+        path, size = self.digest_path, self._files.size(self.digest_path)
+        header = self._files.read(path, 0, HEADER.size)
+        footer = self._files.read(path, max(0, size - FOOTER_SIZE), FOOTER_SIZE)
+        found = decode_ends(header, footer, size)
+        own = (topic_id, self.base_offset, self.size)
+        return (found.topic_id, found.base_offset, found.size) == own
+
+    def remove_digest(self) -> None:
+        """Before the segment's bytes change."""
+        self.is_digested = False
+        self._files.remove(self.digest_path)
+
     def remove(self) -> None:
         """Remove all files of the segment."""
         self._files.remove(self.snapshot_path)
@@ -288,5 +324,6 @@ class LogSegment:
 
     def remove_data(self) -> None:
         """Remove the batches, and the log file last: what is left after a crash is still a segment."""
+        self.remove_digest()
         for path in reversed(self.paths):
             self._files.remove(path)

@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         driver.append(batch)
         sequence += (driver.log.log_end_offset - before) if number % 2 == 0 else 0
     driver.append(marker_at(driver.log.log_end_offset))
-    driver.storage.close()
+    driver.stop()
     return root / str(TP)
 
 

@@ -21,8 +21,7 @@ from brokers.effects import (
 from brokers.events import LogFailed, LogOpened, RangeRead, StateLoaded, StateSaved, Written
 from brokers.ids import METADATA_PARTITION
 from brokers.log.epochs import EpochHistory
-from brokers.log.log import Log
-from brokers.log.segments import Segment
+from brokers.log.recovered import RecoveredLog, RecoveredSegment
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.records.batch import iter_headers
 
@@ -50,19 +49,18 @@ class Disk:
         headers = self.headers()
         return headers[-1].next_offset if headers else self.start
 
-    def open(self) -> Log:
+    def open(self) -> RecoveredLog:
         epochs = EpochHistory()
         for header in self.headers():
             epochs.assign(header.leader_epoch, header.base_offset)
         epochs.truncate_from_start(self.start)
         size = sum(map(len, self.batches))
-        return Log(
-            METADATA_PARTITION,
+        return RecoveredLog(
             b"\0" * 15 + b"\1",
-            segments=[Segment(self.start, size=size)],
+            segments=(RecoveredSegment(self.start, size=size),),
             log_start_offset=self.start,
             log_end_offset=self.end,
-            epochs=epochs,
+            epochs=epochs.entries,
         )
 
     def read(self, effect: ReadRange) -> RangeRead:

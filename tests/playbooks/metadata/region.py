@@ -17,9 +17,9 @@ from brokers.events import (
 )
 from brokers.ids import METADATA_PARTITION
 from brokers.metadata.controller.active_controller import CommandCompleted
+from brokers.metadata.log.effects import MetadataUpdated
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.records.batch import iter_headers
-from brokers.region import ImageChanged
 from tests.kernel.exchange import Exchange
 from tests.kernel.timeline import Alarm, Timeline
 from tests.playbooks.metadata.host import NOW, STORAGE, Disk, contents
@@ -82,7 +82,7 @@ class Node:
             case CommandCompleted():
                 assert effect.token not in self.decided, "answered twice"
                 self.decided[effect.token] = effect
-            case ImageChanged(delta):
+            case MetadataUpdated(delta):
                 self.topics -= set(delta.topics_deleted)
                 self.topics |= set(delta.topics_created)
             case Changed():

@@ -6,11 +6,14 @@ Beside the image a ghost of the logs is kept: how much each replica holds, and h
 import json
 from typing import Any
 
+import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from brokers.config.broker_config import from_settings
 from brokers.config.replica_placement import PromotionPolicy
+from brokers.errors import Refusal
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.broker_commands import UnregisterBroker
 from brokers.metadata.commands.commands import Command
@@ -31,7 +34,6 @@ from brokers.metadata.image.image import NO_LEADER, Image, PartitionImage
 from brokers.metadata.image.replay import replay
 from brokers.metadata.partitions.replica_rules import replica_rules
 from brokers.wire.message import Message
-from tests.quick import examples
 from tests.unit.brokers.metadata.images import Region
 
 CONFIG = from_settings({"node.id": 1, "log.dirs": "data", "leader.preference.racks": "a,b"})
@@ -104,7 +106,7 @@ class ManyBrokers(RuleBasedStateMachine):
                 if len(self.replicas(name)) > 1:
                     self.held[name][broker_id] = 0
         self.running.add(broker_id)
-        self.region.controller.heartbeats.forget(broker_id)
+        self.region.controller.heartbeats.remove(broker_id)
         self.do_register(broker_id, -1 if previous is None else previous)
 
     def do_register(self, broker_id: int, previous_broker_epoch: int) -> None:
@@ -186,7 +188,7 @@ class ManyBrokers(RuleBasedStateMachine):
             if member in self.running:
                 self.held[name][member] = end
         min_isr = replica_rules(self.image, CONFIG, name.topic).min_isr
-        if len(was.isr) >= was.enough(min_isr) and self.running.issuperset(was.isr):
+        if len(was.isr) >= was.effective_min_isr(min_isr) and self.running.issuperset(was.isr):
             self.committed[name] = end
 
     @rule(name=names, election=st.sampled_from(ElectionType))
@@ -233,9 +235,16 @@ class ManyBrokers(RuleBasedStateMachine):
     @rule(broker_id=brokers)
     @precondition(lambda self: len(self.running) > 3)
     def unregister(self, broker_id: int) -> None:
-        if broker_id in self.image.brokers:
-            self.running.discard(broker_id)
-            self.do(UnregisterBroker(broker_id))
+        """CONFIG is that of a lone node: while no other broker is active its own cannot be unregistered."""
+        if broker_id not in self.image.brokers:
+            return
+        others = (each for each in self.image.brokers.values() if each.id != broker_id)
+        if broker_id == CONFIG.node_id and not any(each.is_active for each in others):
+            with pytest.raises(Refusal, match="is the whole region"):
+                self.do(UnregisterBroker(broker_id))
+            return
+        self.running.discard(broker_id)
+        self.do(UnregisterBroker(broker_id))
 
     # --- what must hold ---
 
@@ -261,7 +270,7 @@ class ManyBrokers(RuleBasedStateMachine):
         assert to.leader_epoch - was.leader_epoch in (0, 1)
         if to.leader_epoch == was.leader_epoch:
             assert to.leader == was.leader, "one leader per leader epoch"
-        is_over = was.is_reassigned and not to.is_reassigned
+        is_over = was.is_reassigning and not to.is_reassigning
         if is_over and set(was.adding) <= set(to.replicas):
             observers = {*to.observers, *to.promoted}
             assert set(was.adding) - observers <= set(to.isr), "moved before it was copied"
@@ -307,5 +316,5 @@ class ManyBrokers(RuleBasedStateMachine):
         assert vars(decoded) == vars(self.image)
 
 
-ManyBrokers.TestCase.settings = examples(60, stateful_step_count=40)
+ManyBrokers.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 TestManyBrokers = ManyBrokers.TestCase

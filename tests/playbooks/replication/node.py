@@ -11,6 +11,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, AskFailure, LogFailed, LogOpened, RangesFound, Request, Written
 from brokers.ids import Buffer, Instant, Ticket, TopicPartition
 from brokers.log.config import LogConfig
+from brokers.log.log import Log
 from brokers.metadata.image.image import Image, ImageDelta
 from brokers.partition import leader
 from brokers.partition.replica import ALL_REPLICAS, Replica
@@ -170,7 +171,11 @@ class Node:
             case Written(_, next_offset):
                 return [] if replica is None else replica.written(next_offset, now)
             case LogOpened():
-                return [] if replica is None else replica.opened(event.log, now)
+                return (
+                    []
+                    if replica is None
+                    else replica.opened(Log.of(event.partition, event.log), now)
+                )
             case LogFailed(_, reason):
                 raise AssertionError(reason)
         raise AssertionError(event)

@@ -142,12 +142,14 @@ def test_one_left_behind_begins_anew_where_its_leader_does() -> None:
 
 def test_one_whose_latest_epoch_its_leader_never_knew_gives_that_up() -> None:
     replica = following(20, epochs=((1, 0), (3, 10)))
-    assert follower.left_behind(replica, 0, 15, NOW) == [TruncateLog(replica.partition, 10)]
+    assert follower.left_behind(replica, 0, 15, NOW) == [
+        TruncateLog(replica.partition, 10, ((1, 0), (3, 10)))
+    ]
 
 
 def test_without_epochs_it_goes_back_to_what_is_committed() -> None:
     replica = following(20)
-    assert follower.left_behind(replica, 0, 15, NOW) == [TruncateLog(replica.partition, 15)]
+    assert follower.left_behind(replica, 0, 15, NOW) == [TruncateLog(replica.partition, 15, ())]
 
 
 def test_the_leaders_log_start_is_followed_up_to_what_is_committed() -> None:

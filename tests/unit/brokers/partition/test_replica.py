@@ -232,7 +232,7 @@ def test_a_cut_lowers_the_high_watermark_with_the_end_only() -> None:
     replica, _ = holding(placed(leader=2), end=10)
     replica.follow_leader(8, NOW)
     effects = replica.truncate(6)
-    assert effects == [TruncateLog(PARTITION, 6)]
+    assert effects == [TruncateLog(PARTITION, 6, ())]
     assert (replica.log, replica.offline) == (None, CUTTING)
     replica.opened(log(6), NOW)
     assert (replica.high_watermark, replica.offline) == (6, "")

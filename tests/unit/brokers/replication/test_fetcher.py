@@ -163,7 +163,7 @@ def test_a_diverging_history_is_cut_and_the_next_request_says_so() -> None:
     answer(node, node.asks[0], part(0, copied(0, 4, 0)))
     item = part(0, diverging_epoch=EpochEndOffset(epoch=0, end_offset=3), high_watermark=3)
     answer(node, node.asks[1], item)
-    assert TruncateLog(node.replica().partition, 3) in node.others
+    assert TruncateLog(node.replica().partition, 3, ((0, 0),)) in node.others
     assert listed(node.asks[2])[0].fetch_offset == 3
     told = [effect.to for effect in node.others if isinstance(effect, Changed)]
     assert told == ["cut from 3 on"]

@@ -1,19 +1,23 @@
 """The loop around a core: events in order, one timer, and no going on after the core has raised."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from brokers.effects import Changed, End, Serve
-from brokers.events import TimeReached
+from brokers.effects import Append, Changed, End, OpenLog, Roll, Serve
+from brokers.events import LogOpened, SegmentSealed, TimeReached
+from brokers.records.batch import parse_header
 from brokers.region import Ready
 from brokers.shell.clock import Clock
 from brokers.shell.node import Node, NodeRefused
 from brokers.storage.directories.checkpoint_files import CLEAN_SHUTDOWN
+from brokers.storage.segments.segment_digest import decode
 from brokers.storage.storage import Storage
-from tests.sim.files import SimFiles
+from tests.sim.files import SimFiles, SimReader
+from tests.unit.brokers.storage.driver import TOPIC_ID, TP, batch_at
 
 
 class Recorder:
@@ -135,3 +139,68 @@ def test_what_was_not_all_looked_at_is_not_called_clean() -> None:
 
     assert not stop(Recorder(lambda event: [Serve()]))
     assert stop(Recorder(lambda event: [Ready()]))
+
+
+class Gated(SimFiles):
+    """Files are read for digests once the test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.gate = threading.Event(), threading.Event()
+
+    def reader(self, path: str) -> SimReader:
+        self.asked.set()
+        assert self.gate.wait(20)
+        return super().reader(path)
+
+
+def rolling(event: Any) -> list[Any]:
+    """A core that opens a log, writes a batch and rolls."""
+    match event:
+        case "start":
+            return [Ready(), OpenLog(TP, TOPIC_ID)]
+        case LogOpened():
+            batch = batch_at(0)
+            return [Append(TP, (parse_header(batch),), (batch,)), Roll(TP, 1, b"")]
+    return []
+
+
+def test_a_rolled_segment_is_synced_and_digested_beside_the_loop() -> None:
+    files, core = Gated(), Recorder(rolling)
+    files.gate.set()
+
+    async def run() -> None:
+        sealed = asyncio.get_running_loop().create_future()
+
+        def answer(event: Any) -> list[Any]:
+            if isinstance(event, SegmentSealed):
+                sealed.set_result(event)
+            return rolling(event)
+
+        core._answer = answer
+        node = Node(core, Storage(files), Clock())
+        node.feed("start")
+        event = await asyncio.wait_for(sealed, 20)
+        whole, *_ = decode(files.read(f"{TP}/{0:020}.digest", 0, 1 << 20))
+        assert event == SegmentSealed(TP, 0, 1, whole.size, whole.digest)
+        await node.stop()
+
+    asyncio.run(run())
+
+
+def test_a_node_that_stops_waits_for_no_digest() -> None:
+    files, core = Gated(), Recorder(rolling)
+
+    async def run() -> None:
+        node = Node(core, Storage(files), Clock())
+        node.feed("start")
+        await asyncio.get_running_loop().run_in_executor(None, files.asked.wait, 20)
+        stopping = asyncio.create_task(node.stop())
+        # By then the digest has been given up.
+        asyncio.get_running_loop().call_soon(files.gate.set)
+        await stopping
+
+    asyncio.run(run())
+    assert not any(isinstance(event, SegmentSealed) for event in core.seen)
+    assert f"{0:020}.digest" not in files.list(str(TP))
+    assert files.exists(CLEAN_SHUTDOWN)

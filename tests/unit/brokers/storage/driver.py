@@ -68,7 +68,7 @@ class Driver:
     def _follow(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, LogOpened):
-                self.log: Log = event.log
+                self.log = Log.of(TP, event.log)
                 self.repairs = event.repairs
             elif isinstance(event, Written):
                 self.log.on_written(event.next_offset)
@@ -112,7 +112,21 @@ class Driver:
         return events
 
     def close(self) -> None:
-        self.perform([CloseLog(TP, delete=False)])
+        self.perform([*self.log.on_stop(), CloseLog(TP, delete=False)])
+
+    def digest(self) -> list[Event]:
+        """Write the digests of all sealed segments that wait."""
+        events: list[Event] = []
+        while TP in self.storage.undigested:
+            writing = self.storage.begin_digest(TP)
+            assert all(step is None for step in writing.steps())
+            events += self.storage.end_digest(TP, writing)
+        return events
+
+    def stop(self) -> None:
+        """A clean shutdown."""
+        self.perform(self.log.on_stop())
+        self.storage.close()
 
     def read(
         self,

@@ -2,10 +2,12 @@
 
 import pytest
 
-from brokers.effects import KeepBrokerEpoch, SaveHighWatermarks
+from brokers.effects import KeepBrokerEpoch, KeepProducers, SaveHighWatermarks
+from brokers.log.snapshots import encode_snapshot
 from brokers.storage.directories.checkpoint_files import CLEAN_SHUTDOWN, parse_clean_shutdown
 from brokers.storage.storage import Storage
 from tests.sim.files import SimFiles
+from tests.unit.brokers.log.test_producers import after, header
 from tests.unit.brokers.storage.driver import TP, Driver
 
 
@@ -55,12 +57,12 @@ def test_a_log_that_was_closed_is_opened_as_it_is_be_it_empty(count: int) -> Non
     for _ in range(count):
         driver.append_next()
     driver.perform([SaveHighWatermarks({TP: count})])  # and indexes, be they empty
-    driver.storage.close()
+    driver.stop()
     files.removed.clear()
     driver.start()
     assert [path for path in files.removed if path.startswith(str(TP))] == []
     driver.append_next()
-    driver.storage.close()
+    driver.stop()
     driver.start()
     assert (driver.log.log_end_offset, driver.repairs) == (count + 1, ())
 
@@ -69,8 +71,53 @@ def test_an_empty_log_whose_index_is_not_empty_has_it_made_anew() -> None:
     files = Watched()
     driver = Driver(files)
     driver.perform(driver.log.begin_epoch(0))
-    driver.storage.close()
+    driver.stop()
     files.append(f"{TP}/00000000000000000000.index", [bytes(8)])
     driver.start()
     assert files.size(f"{TP}/00000000000000000000.log") == 0
     assert f"{TP}/00000000000000000000.index" in files.removed
+
+
+AT_THE_END = f"{TP}/00000000000000000003.snapshot"
+
+
+def closed_with(*effects: KeepProducers) -> Driver:
+    driver = Driver()
+    for _ in range(3):
+        driver.append_next()
+    driver.perform(effects)
+    driver.storage.close()
+    return driver
+
+
+def test_the_producers_that_the_core_gave_are_written_when_the_log_is_closed() -> None:
+    snapshot = encode_snapshot(after(header(7, 3, offset=0)))
+    driver = closed_with(KeepProducers(TP, 2, b"outdated"), KeepProducers(TP, 3, snapshot))
+    assert driver.files.read(AT_THE_END, 0, 1_000) == snapshot
+    driver.start()
+    assert driver.log.snapshot() == snapshot and driver.repairs == ()
+
+
+@pytest.mark.parametrize("effects", [(), (KeepProducers(TP, 2, b"of another end"),)])
+def test_without_the_producers_at_its_end_a_log_is_closed_all_the_same(
+    effects: tuple[KeepProducers, ...],
+) -> None:
+    driver = closed_with(*effects)
+    assert not driver.files.exists(AT_THE_END)
+    driver.start()
+    assert (driver.log.log_end_offset, driver.repairs) == (3, ())
+
+
+def test_producers_of_a_log_that_is_not_open_are_not_kept() -> None:
+    files = SimFiles()
+    assert Storage(files).perform(KeepProducers(TP, 3, b"snapshot"), 0) == []
+    assert list(files.list("")) == []
+
+
+def test_a_log_that_nothing_happened_to_gets_no_snapshot() -> None:
+    driver = Driver()
+    driver.stop()
+    before = driver.files_in()
+    driver.start()
+    driver.stop()
+    assert driver.files_in() == before

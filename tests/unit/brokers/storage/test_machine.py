@@ -182,7 +182,7 @@ class LogAgainstModel(RuleBasedStateMachine):
     @rule()
     def the_node_is_shut_down(self) -> None:
         before = self._shape()
-        self.driver.storage.close()
+        self.driver.stop()
         syncs = self.disk.syncs
         self.driver.start()
         assert self.driver.repairs == ()

@@ -71,7 +71,14 @@ class Story:
     def start(self) -> None:
         self.storage = LogManager(A, self.disks, missing=0)
         for each, disk in self.disks.items():
-            self.storage.add(Storage(disk, directory=each, unsynced=self.storage.unsynced))
+            self.storage.add(
+                Storage(
+                    disk,
+                    directory=each,
+                    unsynced=self.storage.unsynced,
+                    undigested=self.storage.undigested,
+                )
+            )
         opened, *self.more = self.storage.perform(
             OpenLog(TP, TOPIC_ID, False, UNASSIGNED_DIRECTORY), NOW
         )
@@ -88,6 +95,23 @@ class Story:
         written = [event.next_offset for event in events if isinstance(event, Written)]
         self.acknowledged = max([self.acknowledged, *written])
         return events
+
+    def digest(self) -> list[Event]:
+        events: list[Event] = []
+        while self.storage.undigested:
+            writing = self.storage.begin_digest(TP)
+            assert set(writing.steps()) == {None}
+            events += self.storage.end_digest(TP, writing)
+        return events
+
+    def roll(self) -> None:
+        self.storage.perform(Roll(TP, self.end, b""), NOW)
+        while self.storage.unsynced:
+            self.storage.sync(TP)
+
+    def digests(self, directory: UUID) -> list[str]:
+        names = self.disks[directory].list(str(TP))
+        return [name for name in names if name.endswith(".digest")]
 
     def copy(self, directory: UUID | None = B) -> list[Event]:
         return self.storage.perform(CopyLog(TP, directory), NOW)
@@ -225,7 +249,7 @@ def test_a_cut_begins_the_copy_anew() -> None:
     for _ in range(6):
         story.write(BIG)
     story.copy()
-    story.storage.perform(TruncateLog(TP, 1), NOW)
+    story.storage.perform(TruncateLog(TP, 1, ((0, 0),)), NOW)
     story.end = 1
     for _ in range(6):
         story.write(BIG + 7)

@@ -201,7 +201,7 @@ def test_a_shutdown_leaves_what_kafka_leaves() -> None:
     driver = Driver(config=LogConfig(segment_bytes=250))
     for _ in range(5):
         driver.append_next()
-    driver.storage.close()
+    driver.stop()
     assert list(driver.files.list("")) == [
         ".kafka_cleanshutdown",
         "flights-0",
@@ -226,11 +226,11 @@ def test_a_shutdown_leaves_what_kafka_leaves() -> None:
 def test_a_log_that_nothing_happened_to_is_closed_without_a_write() -> None:
     driver = Driver()
     driver.append_next()
-    driver.storage.close()
+    driver.stop()
     driver.start()
     driver.read_all()
     syncs, names = driver.files.syncs, driver.files_in()
-    driver.storage.close()
+    driver.stop()
     assert (driver.files.syncs, driver.files_in()) == (syncs, names)
     driver.start()
     assert (driver.repairs, driver.log.log_end_offset) == ((), 1)
@@ -242,7 +242,7 @@ def test_no_shutdown_is_clean_while_a_log_is_offline() -> None:
     driver.files.full_after(0)
     driver.append_next()
     driver.files.full_after(None)
-    driver.storage.close()
+    driver.stop()
     assert not driver.files.exists(".kafka_cleanshutdown")
 
 
@@ -250,7 +250,7 @@ def test_a_shutdown_on_a_full_disk_is_left_to_recovery() -> None:
     driver = Driver()
     driver.append_next()
     driver.files.full_after(0)
-    driver.storage.close()
+    driver.stop()
     assert not driver.files.exists(".kafka_cleanshutdown")
     driver.files.full_after(None)
     driver.start()
@@ -293,7 +293,7 @@ def test_a_log_that_is_offline_can_be_deleted() -> None:
     driver.append_next()
     driver.perform([CloseLog(TP, delete=True)])
     assert not driver.files.exists("flights-0")
-    driver.storage.close()
+    driver.stop()
     assert not driver.files.exists(".kafka_cleanshutdown")  # the disk is still full
 
 
@@ -387,7 +387,7 @@ def test_sealed_segments_keep_their_indexes_out_of_memory_beyond_a_number() -> N
     driver = Driver(config=LogConfig(segment_bytes=800))
     for number in range(450):
         driver.append_next(timestamp=NOW + number)
-    driver.storage.close()
+    driver.stop()
     driver.start()
     segments = driver.storage._logs[TP].segments
     assert len(segments) > 40

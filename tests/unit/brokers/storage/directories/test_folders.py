@@ -7,6 +7,7 @@ import pytest
 from brokers.effects import OpenLog
 from brokers.events import LogOpened
 from brokers.ids import METADATA_PARTITION, TopicPartition
+from brokers.log.log import Log
 from brokers.records.batch import parse_header
 from brokers.storage.storage import Storage
 from tests.sim.files import SimFiles
@@ -18,7 +19,7 @@ DAMAGED = [b"", b"version: 1\ntopic_id: x", b"\0\0\0"]
 def test_a_folder_of_an_earlier_topic_is_put_aside_and_not_touched() -> None:
     driver = Driver()
     driver.append_next(3)
-    driver.storage.close()
+    driver.stop()
     driver.start()
     driver.open(topic_id=b"\xee" * 16)
     assert driver.log.log_end_offset == 0
@@ -85,9 +86,10 @@ def test_the_folder_of_the_metadata_log_is_never_anyone_elses() -> None:
         storage = Storage(files)
         [opened] = storage.perform(OpenLog(METADATA_PARTITION, TOPIC_ID), NOW)
         assert isinstance(opened, LogOpened), damage
-        batch = batch_at(opened.log.log_end_offset)
+        log = Log.of(METADATA_PARTITION, opened.log)
+        batch = batch_at(log.log_end_offset)
         config, header = SMALL, parse_header(batch)
-        for effect in opened.log.append([header], [batch], NOW, config=config, sync=False):
+        for effect in log.append([header], [batch], NOW, config=config, sync=False):
             storage.perform(effect, NOW)
         files.replace(f"{METADATA_PARTITION}/partition.metadata", b"garbled")
     [opened] = Storage(files).perform(OpenLog(METADATA_PARTITION, TOPIC_ID), NOW)

@@ -164,7 +164,7 @@ def test_a_sync_that_fails_after_its_log_was_closed_is_heard(seed: int) -> None:
     files.ailing = False
     driver.close()
     assert driver.storage.end_sync(TP, result) == []
-    driver.storage.close()
+    driver.stop()
     opened(Storage(files))
     files.crash(random.Random(seed))
     driver.start()
@@ -178,7 +178,7 @@ def test_a_sync_that_fails_while_the_log_is_closed_leaves_a_doubt(seed: int) -> 
     driver = synced(files)
     driver.append(batch_at(12, 3))
     files.ailing = True
-    driver.storage.close()
+    driver.stop()
     files.ailing = False
     opened(Storage(files))
     files.crash(random.Random(seed))

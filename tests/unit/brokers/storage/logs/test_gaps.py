@@ -62,7 +62,7 @@ def test_a_clean_shutdown_relies_on_no_sync_that_has_not_ended(seed: int) -> Non
     files = SimFiles()
     driver = Driver(files)
     end = with_a_sync_under_way(driver)
-    driver.storage.close()
+    driver.stop()
     files.crash(random.Random(seed))
     driver = Driver(files)
     assert driver.log.log_end_offset == end
@@ -74,7 +74,7 @@ def test_an_empty_log_begins_anew_below_its_start_and_trusts_nothing_there(survi
     driver = Driver()
     driver.append(batch_at(0, 30))
     driver.perform(driver.log.trim(30))
-    driver.storage.close()
+    driver.stop()
     driver.start()
     driver.perform(driver.log.step_back(28))
     driver.append(batch_at(28, 8, leader_epoch=2))

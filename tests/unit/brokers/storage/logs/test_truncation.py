@@ -99,7 +99,7 @@ def test_what_is_left_was_synced_and_nothing_claims_more() -> None:
     files = SimFiles()
     driver = Driver(files, SEGMENTS)
     fill(driver)
-    driver.storage.close()
+    driver.stop()
     driver.start()
     driver.perform([SaveHighWatermarks({TP: 27})])
     truncate(driver, 12)
@@ -135,7 +135,7 @@ def test_nothing_is_cut_below_the_log_start(files: Files) -> None:
 
 
 def test_a_log_that_is_not_open_has_nothing_to_cut() -> None:
-    assert Storage(SimFiles()).perform(TruncateLog(TP, 3), NOW) == []
+    assert Storage(SimFiles()).perform(TruncateLog(TP, 3, ()), NOW) == []
 
 
 def test_a_disk_that_refuses_takes_the_log_offline_and_an_opening_brings_it_back() -> None:

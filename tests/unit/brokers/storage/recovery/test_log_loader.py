@@ -105,7 +105,7 @@ def test_a_lost_segment_in_the_middle_ends_the_log() -> None:
 
 def test_below_the_recovery_point_checksums_are_believed() -> None:
     driver = driver_with(9, config=LogConfig(segment_bytes=500))
-    driver.storage.close()
+    driver.stop()
     driver.files.damage("flights-0/00000000000000000004.log", 100, b"\0\0\0\0")
     restart(driver)
     assert driver.repairs == ()
@@ -114,7 +114,7 @@ def test_below_the_recovery_point_checksums_are_believed() -> None:
 
 def test_a_clean_shutdown_is_believed_only_if_the_log_ends_there() -> None:
     driver = driver_with(3)
-    driver.storage.close()
+    driver.stop()
     driver.files.append(FIRST, [b"torn"])
     restart(driver)
     assert driver.log.log_end_offset == 6
@@ -129,7 +129,7 @@ def test_damaged_indexes_are_made_anew(content: bytes, suffix: str, closed: bool
     expected, found = driver.read_all(), driver.find(NOW + 9)
     driver.sync()
     if closed:
-        driver.storage.close()
+        driver.stop()
     for name in driver.files_in(suffix):
         driver.files.replace(f"flights-0/{name}", content)
     restart(driver)
@@ -144,19 +144,19 @@ def test_damaged_indexes_are_made_anew(content: bytes, suffix: str, closed: bool
 def test_lost_indexes_are_made_anew(suffix: str) -> None:
     driver = driver_with(20, config=LogConfig(segment_bytes=1_500))
     expected = driver.read_all()
-    driver.storage.close()
+    driver.stop()
     names = driver.files_in(suffix)
     for name in names:
         driver.files.remove(f"flights-0/{name}")
     restart(driver)
     assert driver.read_all() == expected
-    driver.storage.close()
+    driver.stop()
     assert driver.files_in(suffix) == names
 
 
 def test_an_index_that_plausibly_leads_astray_is_made_anew_when_it_is_used() -> None:
     driver = driver_with(20, config=LogConfig(segment_bytes=2_500))
-    driver.storage.close()
+    driver.stop()
     path = "flights-0/00000000000000000000.index"
     size = driver.files.size(path)
     entries = b"".join(
@@ -175,7 +175,7 @@ def test_an_index_that_plausibly_leads_astray_is_made_anew_when_it_is_used() -> 
 def test_damaged_checkpoints_in_the_root_are_reported_and_done_without(content: bytes) -> None:
     driver = driver_with(9, config=LogConfig(segment_bytes=500))
     expected = driver.read_all()
-    driver.storage.close()
+    driver.stop()
     names = (
         "log-start-offset-checkpoint",
         "replication-offset-checkpoint",
@@ -230,7 +230,7 @@ def test_producers_are_known_whatever_happens_to_their_snapshots(damage: str, cl
     driver = idempotent(9)
     expected = [list(producer.batches) for _, producer in driver.log.producers]
     if closed:
-        driver.storage.close()
+        driver.stop()
     names = driver.files_in(".snapshot")
     assert len(names) == 4 + closed
     for name in names[-1:] if damage == "newest" else names:
@@ -251,7 +251,7 @@ def test_producers_are_known_whatever_happens_to_their_snapshots(damage: str, cl
 def test_snapshots_of_earlier_shutdowns_do_not_pile_up() -> None:
     driver = idempotent(9)
     for _ in range(4):
-        driver.storage.close()
+        driver.stop()
         driver.start()
         driver.append_next()
     assert len(driver.files_in(".snapshot")) <= len(driver.log.segments) + 1

@@ -87,7 +87,7 @@ def test_a_log_that_was_closed_with_nothing_in_its_last_segment() -> None:
     driver = Driver(files := Zeroing())
     append_synced(driver, 12)
     driver.perform([driver.log._roll(12)])
-    driver.storage.close()
+    driver.stop()
     assert_nothing_expires(files, 12)
     assert Driver(files).repairs == ()
 
@@ -107,7 +107,7 @@ def test_logs_that_are_gone_or_were_closed_before_hinder_no_clean_end() -> None:
     driver.perform([SaveHighWatermarks({TP: 12})])
     files.remove(str(TP))
     driver.start()  # as a new log, after a crash
-    driver.storage.close()
+    driver.stop()
     Storage(files).close()
     assert files.exists(CLEAN_SHUTDOWN)
     files.remove(CLEAN_SHUTDOWN)

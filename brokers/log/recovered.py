@@ -1,0 +1,28 @@
+"""What recovery found of a log: immutable, so that the core and the files share no state."""
+
+from typing import NamedTuple
+
+from brokers.ids import Instant, LeaderEpoch, Offset
+from brokers.log.producers import ProducerEntry
+
+
+class RecoveredSegment(NamedTuple):
+    """One segment; `created_at` is the timestamp of its first batch."""
+
+    base_offset: Offset
+    size: int = 0
+    created_at: Instant = -1
+    max_timestamp: Instant = -1
+    is_sealed: bool = False  # its bytes and its digest are on the disk
+
+
+class RecoveredLog(NamedTuple):
+    """One log as its files are, after repairs. Segments ascend, the last one is active; there is at least one."""
+
+    topic_id: bytes
+    segments: tuple[RecoveredSegment, ...]
+    log_start_offset: Offset
+    log_end_offset: Offset
+    high_watermark_checkpoint: Offset = 0
+    epochs: tuple[tuple[LeaderEpoch, Offset], ...] = ()
+    producers: tuple[ProducerEntry, ...] = ()

@@ -1,0 +1,117 @@
+"""Writes the digest of one sealed segment, in any thread, in small steps.
+
+Only headers are read: of batches from 8 KB on one by one, of smaller ones in chunks. The file gets its name when it is
+whole and on the disk, so a crash leaves none or all of it, and perhaps a temporary file.
+"""
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import Final
+
+from brokers.ids import Offset
+from brokers.ports import DiskError, FileReader, Files, FileWriter
+from brokers.records.batch import HEADER_SIZE, LENGTH_FROM
+from brokers.storage.segments.log_segment import LogSegment
+from brokers.storage.segments.segment_digest import RANGE_BYTES, ROW, DigestEncoder, SegmentDigest
+
+STEP_BATCHES: Final = 256
+_MAGIC: Final = 2
+_RELATIVE_MAX: Final = 2**31 - 1
+_CHUNK_BYTES: Final = 1 << 16
+_LARGE_BATCH_BYTES: Final = 1 << 13
+# Base offset, length, leader epoch, magic, checksum, last offset delta, largest timestamp, record count.
+_FIELDS: Final = Struct(">qiibI2xi8xq14xi")
+
+
+class DigestWriting:
+    """`steps` until they end, in any thread. Then `digest` is None where none could be written."""
+
+    def __init__(
+        self,
+        files: Files,
+        topic_id: bytes,
+        segment: LogSegment,
+        *,
+        range_bytes: int = RANGE_BYTES,
+    ) -> None:
+        self.segment = segment
+        self.digest: SegmentDigest | None = None
+        self._files = files
+        self._encoder = DigestEncoder(topic_id, segment.base_offset)
+        self._size = segment.size
+        self._position = self._records = 0
+        self._next_offset: Offset = segment.base_offset
+        self._range_bytes = self._range_end = range_bytes
+        self._chunk, self._chunk_from, self._chunk_bytes = b"", 0, HEADER_SIZE
+        self.is_given_up = False
+
+    def give_up(self) -> None:
+        """The digest is not needed now: the next step is the last."""
+        self.is_given_up = True
+
+    def steps(self) -> Iterator[None]:
+        """Each takes well below a millisecond of the processor. The disk's refusal leaves no digest."""
+        try:
+            reader = self._files.reader(self.segment.path)
+        except DiskError:
+            return
+        try:
+            yield from self._write(reader)
+        except DiskError:
+            return
+        finally:
+            reader.close()
+
+    def _write(self, reader: FileReader) -> Iterator[None]:
+        writer = self._files.writer(self.segment.digest_path)
+        try:
+            writer.write(self._encoder.header)
+            while self._position < self._size:
+                if self.is_given_up or not self._step(reader, writer):
+                    writer.give_up()
+                    return
+                yield
+            if not reader.read(self._size - 1, 1):
+                writer.give_up()  # cut meanwhile
+                return
+            rest, digest = self._encoder.end(self._next_offset, self._size, self._records)
+            writer.write(rest)
+            writer.finish()
+        except DiskError:
+            writer.give_up()
+            raise
+        self.digest = digest
+
+    def _step(self, reader: FileReader, writer: FileWriter) -> bool:
+        """Some more batches of one range -> False where no batch lies that may lie there.
+
+        Written out flat: the loop runs once for each batch that the node stores.
+        """
+        rows: list[bytes] = []
+        position, expected, records = self._position, self._next_offset, self._records
+        base, size, range_end = self.segment.base_offset, self._size, self._range_end
+        unpack, pack = _FIELDS.unpack_from, ROW.pack
+        chunk, start, wanted = self._chunk, self._chunk_from, self._chunk_bytes
+        while position < range_end and position < size and len(rows) < STEP_BATCHES:
+            if position + HEADER_SIZE > start + len(chunk):
+                chunk, start = reader.read(position, wanted), position
+                if len(chunk) < HEADER_SIZE:
+                    return False
+            offset, length, epoch, magic, crc, delta, newest, count = unpack(
+                chunk, position - start
+            )
+            length += LENGTH_FROM
+            end = position + length
+            is_ordered = offset >= expected and 0 <= delta <= _RELATIVE_MAX - (offset - base)
+            if magic != _MAGIC or length < HEADER_SIZE or end > size or not is_ordered:
+                return False
+            rows.append(pack(offset - base, position, length, crc, epoch, newest, count))
+            position, expected, records = end, offset + delta + 1, records + count
+            wanted = _CHUNK_BYTES if length < _LARGE_BATCH_BYTES else HEADER_SIZE
+        self._chunk, self._chunk_from, self._chunk_bytes = chunk, start, wanted
+        self._position, self._next_offset, self._records = position, expected, records
+        writer.write(self._encoder.rows(rows))
+        if position >= range_end:
+            self._encoder.end_range(expected, position)
+            self._range_end = position + self._range_bytes
+        return True
