@@ -1,5 +1,5 @@
 """Rules about the nodes of a region (Kafka's ClusterControlManager).
 
 - `broker_registration`, `controller_registration`; `broker_fencing`: heartbeats, fencing, unregistration
-- `departures`: what a broker that comes or goes does to its partitions; `features`: finalized levels (KIP-584)
+- `leader_and_isr_updates`: a broker's partitions when it is fenced or unfenced; `feature_control`: finalized levels
 """

@@ -1,4 +1,6 @@
-"""What one may ask of the controller: `commands`, `broker_commands`, `replica_commands`.
+"""The controller's commands, by subject; `->` in a docstring names the result of a command.
 
-`decision` is what a rule answers: records, and the result to tell once they are committed.
+- `topic_commands`, `mirror_commands`, `config_commands`, `broker_commands`, `replica_commands`
+- `producer_id_commands`; `document_commands`: opaque records that links keep in the metadata log
+- `commands`: the union of them; `controller_result`: the records and the response that a rule returns for a command
 """

@@ -1,6 +1,8 @@
 """The controller (Kafka's QuorumController): an image and a command to the records that change the image.
 
-- `controller`: hands each command to its rule; `active_controller`: decides ahead of the disk, tells what is committed
-- `broker_heartbeats`: when each broker was heard of last (BrokerHeartbeatManager)
-- `config_changes`, `documents`, `producer_ids`: rules that no other package has
+- `controller`: passes each command to its rule; `active_controller`: decides before the disk has written, and reports
+  results once they are committed
+- `broker_heartbeat_manager`: the brokers' sessions
+- `configuration_control`, `producer_id_control`: rules as in Kafka's managers of these names
+- `document_control`: the rule for documents, opaque records that links keep in the metadata log
 """

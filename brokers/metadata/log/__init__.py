@@ -1,7 +1,7 @@
-"""This node's part in the metadata log.
+"""This node's replica of the metadata log.
 
-- `raft_manager`: quorum, image and controller behind one interface; `outcomes`: its effects beside I/O
-- `raft_lifecycle`: a member of the quorum from the opening of the log until the disk refuses; `recovery`: that opening
-- `metadata_loader`: committed records onto the image; `snapshot_generator`, `snapshot_pointer`: checkpoints
-- `quorum_settings`: a node's settings as the quorum takes them
+- `raft_manager`: quorum, image and controller behind one interface; `effects`: its events, and its effects beside I/O
+- `raft_lifecycle`: the Raft node, from the opening of the log until the disk fails; `recovery`: opening the log
+- `metadata_loader`: applies committed records to the image; `snapshot_generator`, `snapshot_pointer`: snapshots
+- `quorum_config`: a node's configuration as a member of the quorum
 """
