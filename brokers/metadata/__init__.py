@@ -1,7 +1,8 @@
-"""What a region agrees on: records of one log, decided by one controller, kept by a quorum. Lowest layer first:
+"""The metadata of a region: records of one log, written by one active controller, replicated by a quorum.
 
-- `commands`: what one may ask; `image`: the state and its records; `configs`: keys and values
-- rules, which turn a command and an image into records: `partitions`, `topics`, `cluster`, `replicas`
+Lowest layer first:
+- `commands`: the controller's commands; `image`: the state and its records; `configs`: configuration keys and values
+- `partitions`, `topics`, `cluster`, `replicas`: rules that turn a command and an image into records
 - `requests`: commands to and from the requests that carry them between nodes
-- `controller`: hands commands to the rules; `log`: this node's part in the log itself
+- `controller`: passes commands to the rules; `log`: this node's replica of the metadata log
 """

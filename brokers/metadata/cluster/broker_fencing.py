@@ -1,4 +1,4 @@
-"""Which brokers the region counts on: heartbeats let them in and out, silence and operators take them out."""
+"""BrokerHeartbeat, and fencing and unregistering brokers."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -34,36 +34,39 @@ from brokers.wire.messages.metadata_records import (
 def broker_heartbeat(
     config: BrokerConfig, image: Image, command: BrokerHeartbeat
 ) -> ControllerResult:
-    """A broker that asks to leave and leads anything is marked, so that everyone knows. It goes on leading until it
-    wants to be fenced as well: it appends no more by then, and a heartbeat that is sent twice gives nothing away too
-    soon. It may go with the heartbeat after that, or at once if it leads nothing. Kafka waits for the others to report
-    that they know; here they hear of it within the round trip between two heartbeats."""
+    """Unfences, fences or shuts down a broker as its heartbeat requests. Raises Refusal STALE_BROKER_EPOCH.
+
+    A broker that requests its shutdown while it leads partitions is marked as in controlled shutdown. It keeps its
+    leaderships until it requests fencing as well: by then it appends no more, and a repeated heartbeat moves no
+    leadership too early. It may stop with the next heartbeat, or at once if it leads nothing. Kafka waits until the
+    other brokers have read the change; here they read it within the round trip between two heartbeats.
+    """
     broker = check_broker_epoch(image, command.broker_id, command.broker_epoch)
     is_caught_up = command.metadata_offset >= broker.broker_epoch
     failed = [each for each in broker.log_dirs if each in command.offline_dirs]
-    if failed:  # one thing at a time: what else it wants it will ask for again
-        records = _without_directories(config, image, broker, failed)
+    if failed:  # any other request is repeated with the next heartbeat
+        records = _remove_directories(config, image, broker, failed)
         is_fenced = broker.fenced or len(failed) == len(broker.log_dirs)
         return ControllerResult(records, BrokerHeartbeatReply(is_caught_up, is_fenced, False))
     if command.want_shut_down:
         return _shut_down(config, image, broker, command, is_caught_up=is_caught_up)
     if broker.fenced and is_caught_up and not command.want_fence:
-        return _let_in(config, image, broker)
+        return _unfence(config, image, broker)
     if not broker.fenced and command.want_fence:
-        fenced = _taken_out(config, image, broker)
+        fenced = _fence(config, image, broker)
         return ControllerResult(fenced.records, BrokerHeartbeatReply(is_caught_up, True, False))
     return ControllerResult((), BrokerHeartbeatReply(is_caught_up, broker.fenced, False))
 
 
 def fence_broker(config: BrokerConfig, image: Image, command: FenceBroker) -> ControllerResult:
     broker = check_broker_epoch(image, command.broker_id, command.broker_epoch)
-    return ControllerResult((), None) if broker.fenced else _taken_out(config, image, broker)
+    return ControllerResult((), None) if broker.fenced else _fence(config, image, broker)
 
 
 def unregister_broker(
     config: BrokerConfig, image: Image, command: UnregisterBroker
 ) -> ControllerResult:
-    """Its replicas stay assigned to it: a reassignment moves them."""
+    """The broker's replicas stay assigned to it until a reassignment moves them. Raises Refusal."""
     broker = image.brokers.get(command.broker_id)
     if broker is None:
         because = f"broker {command.broker_id} is not registered"
@@ -74,11 +77,11 @@ def unregister_broker(
         raise Refusal(KafkaError.INVALID_REQUEST, because)
     changes = PartitionChanges(image, config, out=(broker.id,))
     remove_from_isrs(changes, broker.id)
-    gone = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.broker_epoch)
-    return ControllerResult((*changes.records, gone), None)
+    record = UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.broker_epoch)
+    return ControllerResult((*changes.records, record), None)
 
 
-def _let_in(config: BrokerConfig, image: Image, broker: BrokerImage) -> ControllerResult:
+def _unfence(config: BrokerConfig, image: Image, broker: BrokerImage) -> ControllerResult:
     changes = PartitionChanges(image, config, back=(broker.id,))
     elect_offline_partitions(changes, broker.id)
     grow_internal_topics(config, image, changes)
@@ -86,20 +89,20 @@ def _let_in(config: BrokerConfig, image: Image, broker: BrokerImage) -> Controll
     return ControllerResult((unfenced, *changes.records), BrokerHeartbeatReply(True, False, False))
 
 
-def _taken_out(config: BrokerConfig, image: Image, broker: BrokerImage) -> ControllerResult:
+def _fence(config: BrokerConfig, image: Image, broker: BrokerImage) -> ControllerResult:
     changes = PartitionChanges(image, config, out=(broker.id,))
     remove_from_isrs(changes, broker.id)
     fenced = FenceBrokerRecord(id=broker.id, epoch=broker.broker_epoch)
     return ControllerResult((fenced, *changes.records), None)
 
 
-def _without_directories(
+def _remove_directories(
     config: BrokerConfig, image: Image, broker: BrokerImage, failed: list[UUID]
 ) -> tuple[Message, ...]:
-    """Its directories that failed are offline until it registers anew; without any left nobody counts on it."""
+    """Failed directories are offline until the broker registers again; without an online directory it is fenced."""
     left = tuple(each for each in broker.log_dirs if each not in failed)
     if not left:
-        return () if broker.fenced else _taken_out(config, image, broker).records
+        return () if broker.fenced else _fence(config, image, broker).records
     changes = PartitionChanges(image, config, changed=replace(broker, log_dirs=left))
     handle_directory_failures(changes, broker.id, failed)
     change = BrokerRegistrationChangeRecord(
@@ -116,13 +119,13 @@ def _shut_down(
     *,
     is_caught_up: bool,
 ) -> ControllerResult:
-    """Clients wait for the leaderships, so those go alone; it leaves the in-sync sets when it is let go."""
+    """Moves the leaderships first, as clients wait for these; the broker leaves the in-sync sets when it may stop."""
     if broker.fenced:
         return ControllerResult((), BrokerHeartbeatReply(is_caught_up, True, True))
     changes = PartitionChanges(image, config, out=(broker.id,))
     move_leaderships(changes, broker.id)
     if not changes.records:
-        fenced = _taken_out(config, image, broker)
+        fenced = _fence(config, image, broker)
         return ControllerResult(fenced.records, BrokerHeartbeatReply(is_caught_up, True, True))
     records = tuple(changes.records) if command.want_fence else ()
     if not broker.in_controlled_shutdown:

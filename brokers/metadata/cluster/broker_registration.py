@@ -1,4 +1,4 @@
-"""A broker's new life: its registration, the leaderships it resumes or has lost, and what a new region begins with."""
+"""BrokerRegistration: the leaderships that a restarted broker resumes or loses, and a new region's feature levels."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from brokers.wire.messages.metadata_records import FeatureLevelRecord, UnfenceBr
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature and the levels of it that this release supports; `initial` is a new region's, 0 is "off"."""
+    """A feature and the levels that this release supports; `initial` is the level of a new region, 0 is off."""
 
     name: str
     lowest: int
@@ -40,7 +40,7 @@ FEATURES = (
 def lone_registration(
     config: BrokerConfig, incarnation: UUID, log_dirs: tuple[UUID, ...]
 ) -> RegisterBroker:
-    """That of a node which has no controller but itself."""
+    """The registration of a node that is its own controller."""
     host, port = config.advertised_address
     return RegisterBroker(
         broker_id=config.node_id,
@@ -60,13 +60,16 @@ def register_broker(
     *,
     has_session: bool,
 ) -> ControllerResult:
-    """`has_session`: the registration that there is has been heard of lately."""
+    """`has_session`: the present registration has an unexpired session. Raises Refusal.
+
+    A broker whose last shutdown was not clean may have lost records, so it leaves its partitions' in-sync sets.
+    """
     was = image.brokers.get(command.broker_id)
     _check(image, command)
     if command.starts_fenced and was is not None and was.incarnation == command.incarnation:
         return _repeated(was, command)
     is_busy = has_session and was is not None and not was.in_controlled_shutdown
-    if was is not None and is_busy and not _is_next_life(was, command):
+    if was is not None and is_busy and not _is_restarted(was, command):
         because = (
             f"broker {was.id} is at work at {was.host}:{was.port}, registered as {was.incarnation}"
         )
@@ -75,19 +78,19 @@ def register_broker(
     broker_epoch = next_offset + len(features)
     broker = _broker(command, broker_epoch)
     registered = [*features, registration_record(broker)]
-    ended_in_order = was is not None and was.broker_epoch == command.previous_broker_epoch
+    was_clean_shutdown = was is not None and was.broker_epoch == command.previous_broker_epoch
     if command.starts_fenced:
         changes = PartitionChanges(image, config, out=(command.broker_id,))
-        remove_from_isrs(changes, command.broker_id, is_lost=not ended_in_order)
+        remove_from_isrs(changes, command.broker_id, is_lost=not was_clean_shutdown)
     else:
         registered.append(UnfenceBrokerRecord(id=command.broker_id, epoch=broker_epoch))
         changes = PartitionChanges(image, config, back=(broker.id,), changed=broker)
-        resume_replicas(changes, command.broker_id, is_lost=not ended_in_order)
+        resume_replicas(changes, command.broker_id, is_lost=not was_clean_shutdown)
     return ControllerResult((*registered, *changes.records), broker_epoch)
 
 
 def supported_features() -> list[FeatureRange]:
-    """What a registration says of this release; features that can only be off are left out."""
+    """The feature ranges of this release's registrations, without features that can only be off."""
     return [
         FeatureRange(feature.name, feature.lowest, feature.highest)
         for feature in FEATURES
@@ -127,18 +130,18 @@ def _check_features(image: Image, command: RegisterBroker) -> None:
             raise Refusal(KafkaError.UNSUPPORTED_VERSION, because)
 
 
-def _is_next_life(was: BrokerImage, command: RegisterBroker) -> bool:
-    """A node locks its directories for as long as it lives: who has them now, at its address, has outlived it.
+def _is_restarted(was: BrokerImage, command: RegisterBroker) -> bool:
+    """Whether the command comes from the next process on the same directories and address.
 
-    Kafka would wait for the session's end. A copy of the disk on another machine has the same directory ids, so these
-    alone prove nothing.
+    A process locks its directories, so the registered process has ended. Kafka would wait until its session expires.
+    The directory ids alone prove nothing, as a copy of the disk on another machine has the same ids.
     """
     is_there = (was.host, was.port) == (command.host, command.port)
     return is_there and not set(was.log_dirs).isdisjoint({*_log_dirs(command)} - {NO_ID})
 
 
 def _repeated(was: BrokerImage, command: RegisterBroker) -> ControllerResult:
-    """The answer to the first try was lost: the life and its epoch are the same."""
+    """The same process registers again as the first response was lost: its broker epoch stays."""
     now = replace(
         _broker(command, was.broker_epoch),
         fenced=was.fenced,

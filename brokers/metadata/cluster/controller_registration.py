@@ -1,4 +1,4 @@
-"""Controllers that say where they are reached and which features they support, in the metadata log (KIP-919)."""
+"""ControllerRegistration: a controller's endpoints and supported features, in the metadata log (KIP-919)."""
 
 from brokers.metadata.commands.broker_commands import RegisterController
 from brokers.metadata.commands.controller_result import ControllerResult
@@ -7,7 +7,7 @@ from brokers.metadata.image.image import ControllerImage, Endpoint, FeatureRange
 
 
 def register_controller(image: Image, command: RegisterController) -> ControllerResult:
-    """The newest word of a controller counts; one that says the same again is in the log already."""
+    """Replaces a controller's registration; an equal registration needs no record."""
     controller = ControllerImage(
         id=command.controller_id,
         incarnation=command.incarnation,

@@ -1,4 +1,4 @@
-"""Levels of features that operators finalize (KIP-584): all of a request, or none of it."""
+"""UpdateFeatures (Kafka's FeatureControlManager, KIP-584): sets all levels of a request, or none."""
 
 from collections.abc import Iterable
 from enum import IntEnum
@@ -15,7 +15,7 @@ KRAFT_VERSION, METADATA_VERSION = "kraft.version", "metadata.version"
 
 
 class UpgradeType(IntEnum):
-    """What an operator is ready for, by Kafka's codes."""
+    """The changes that an operator allows, by Kafka's codes."""
 
     UPGRADE = 1
     SAFE_DOWNGRADE = 2

@@ -1,4 +1,7 @@
-"""Brokers that come and go, and what that does to every partition they hold."""
+"""The leader and in-sync set of every partition of a broker that is fenced, unfenced or registered again.
+
+Kafka's ReplicationControlManager.generateLeaderAndIsrUpdates.
+"""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -11,10 +14,10 @@ from brokers.metadata.partitions.partition_changes import PartitionChanges
 def remove_from_isrs(
     changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool = False
 ) -> None:
-    """Take a broker out of every in-sync set; others lead what it led, as far as they may.
+    """Removes a broker from every in-sync set; other replicas that may lead take over its leaderships.
 
-    Where `is_lost` its disk may miss what it had acknowledged, so it is not eligible either (KIP-966). A partition
-    without another replica has nothing better than that disk.
+    Where `is_lost` the broker's logs may lack records that it acknowledged, so its replicas are not eligible either
+    (KIP-966), except for a partition without another replica.
     """
     for topic, index, partition in changes.partitions():
         has_lost = is_lost and len(partition.replicas) > 1
@@ -28,7 +31,7 @@ def remove_from_isrs(
 
 
 def move_leaderships(changes: PartitionChanges, broker_id: BrokerId) -> None:
-    """Others lead what a broker led, as far as they may; what it follows it goes on following."""
+    """Moves a broker's leaderships to other replicas that may lead; it stays in the other in-sync sets."""
     for topic, index, partition in changes.partitions():
         if partition.leader == broker_id:
             changes.update(topic, index, remove_from_isr(partition, broker_id))
@@ -37,9 +40,9 @@ def move_leaderships(changes: PartitionChanges, broker_id: BrokerId) -> None:
 def handle_directory_failures(
     changes: PartitionChanges, broker_id: BrokerId, directories: Collection[UUID]
 ) -> None:
-    """Take a broker out of the in-sync sets of what lies in these of its directories; others lead it where they may.
+    """Kafka's handleDirectoriesOffline: removes a broker from the in-sync sets of its replicas in failed directories.
 
-    What is in them may be whole: whoever was in sync stays eligible, and may lead when the directory is back.
+    The data there may be complete: a replica that was in sync stays eligible, and may lead when its directory is back.
     """
     for topic, index, partition in changes.partitions():
         if broker_id in partition.isr and partition.directory(broker_id) in directories:
@@ -47,16 +50,16 @@ def handle_directory_failures(
 
 
 def elect_offline_partitions(changes: PartitionChanges, broker_id: BrokerId) -> None:
-    """A broker is counted on again: what nobody leads may find a leader."""
+    """A broker is unfenced: elects leaders for its partitions without a leader."""
     for topic, index, partition in changes.partitions():
         if partition.leader == NO_LEADER and broker_id in partition.replicas:
             changes.update(topic, index, partition)
 
 
 def resume_replicas(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: bool) -> None:
-    """A broker comes back before anybody missed it, and goes on with what nobody else could have gone on with.
+    """A broker restarts before it was fenced: it continues to lead partitions that no other replica could have led.
 
-    Each under a new leader epoch: what a crash may have torn off was of the old one, and others can tell.
+    Each gets a new leader epoch, so that followers recognise records of the old epoch that the crash has lost.
     """
     for topic, index, partition in changes.partitions():
         if broker_id not in (*partition.isr, *partition.elr):
@@ -73,5 +76,5 @@ def resume_replicas(changes: PartitionChanges, broker_id: BrokerId, *, is_lost: 
 
 
 def remove_from_isr(partition: PartitionImage, broker_id: BrokerId) -> PartitionImage:
-    """The partition with the broker out of its in-sync set."""
+    """The partition without the broker in its in-sync set."""
     return partition._replace(isr=tuple(each for each in partition.isr if each != broker_id))

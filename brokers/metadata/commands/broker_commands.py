@@ -1,4 +1,4 @@
-"""What one may ask of the controller about brokers, controllers and what they support."""
+"""Commands about brokers and controllers: registration, heartbeats, fencing, features."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -10,12 +10,11 @@ NO_BROKER_EPOCH = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterBroker:
-    """A broker's new life begins -> its broker epoch (int), or `Refusal`.
+    """Registers a new process of a broker -> its broker epoch (int), or `Refusal`.
 
-    `previous_broker_epoch` is that of its last life, if it ended in order: then nothing it held was lost. `log_dirs`
-    are all it has, or `directory` where it has one. `features` are (name, lowest, highest level); None is what this
-    release supports. Without `starts_fenced` it is counted on at once: a node that is a whole region asks nobody's
-    leave.
+    `previous_broker_epoch` is the broker epoch of the last clean shutdown: then nothing in its logs was lost.
+    `log_dirs` are all log directories, or `directory` where there is one. `features` are (name, lowest, highest level);
+    None: those of this release. Without `starts_fenced` the broker is active at once, as a node that is a whole region.
     """
 
     broker_id: BrokerId
@@ -34,9 +33,9 @@ class RegisterBroker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerHeartbeat:
-    """A broker is there, and has the metadata log up to `metadata_offset` -> `BrokerHeartbeatReply`, or `Refusal`.
+    """A broker is alive and has read the metadata log up to `metadata_offset` -> `BrokerHeartbeatReply`, or `Refusal`.
 
-    `offline_dirs` are all of its log directories that failed in this life.
+    `offline_dirs` are all log directories that have failed since its registration.
     """
 
     broker_id: BrokerId
@@ -49,7 +48,7 @@ class BrokerHeartbeat:
 
 @dataclass(frozen=True, slots=True)
 class BrokerHeartbeatReply:
-    """`is_caught_up`: it knows of its own registration. With `should_shut_down` nothing depends on it any more."""
+    """`is_caught_up`: the broker has read its registration. `should_shut_down`: the broker may stop now."""
 
     is_caught_up: bool
     is_fenced: bool
@@ -58,7 +57,8 @@ class BrokerHeartbeatReply:
 
 @dataclass(frozen=True, slots=True)
 class FenceBroker:
-    """This life of a broker is over, or silent for too long: others lead what it led -> None, or `Refusal`."""
+    """Fences a process of a broker that ended or whose session expired; others lead its partitions -> None, or
+    `Refusal`."""
 
     broker_id: BrokerId
     broker_epoch: int
@@ -66,15 +66,14 @@ class FenceBroker:
 
 @dataclass(frozen=True, slots=True)
 class UnregisterBroker:
-    """A broker that will not come back -> None, or `Refusal`."""
+    """Removes the registration of a broker that will not return -> None, or `Refusal`."""
 
     broker_id: BrokerId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterController:
-    """A controller says where it is -> None. `endpoints` are (listener, host, port), `features` (name, lowest,
-    highest level)."""
+    """Registers a controller -> None. `endpoints` are (listener, host, port), `features` (name, lowest, highest)."""
 
     controller_id: BrokerId
     incarnation: UUID
@@ -84,7 +83,7 @@ class RegisterController:
 
 @dataclass(frozen=True, slots=True)
 class FeatureUpdate:
-    """`upgrade_type` by Kafka's codes: 1 only up, 2 down if nothing is lost, 3 down."""
+    """`upgrade_type` by Kafka's codes: 1 upgrade, 2 downgrade without loss, 3 downgrade that may lose metadata."""
 
     name: str
     level: int
@@ -93,7 +92,7 @@ class FeatureUpdate:
 
 @dataclass(frozen=True, slots=True)
 class UpdateFeatures:
-    """All of these levels -> None, or `Refusal` INVALID_UPDATE_VERSION and none of them."""
+    """Sets all these levels -> None, or sets none: `Refusal` INVALID_UPDATE_VERSION."""
 
     items: tuple[FeatureUpdate, ...]
     validate_only: bool = False

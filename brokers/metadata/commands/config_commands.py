@@ -9,7 +9,7 @@ from brokers.errors import KafkaError
 
 
 class ResourceType(IntEnum):
-    """What a configuration belongs to, by Kafka's codes."""
+    """Kafka's ConfigResource types, by their codes."""
 
     TOPIC = 2
     BROKER = 4
@@ -24,7 +24,7 @@ Resource: TypeAlias = tuple[
 
 
 class ConfigOperation(IntEnum):
-    """How one key of an incremental change is meant. KIP-339."""
+    """The operation on one key of an incremental change (KIP-339), by Kafka's codes."""
 
     SET = 0
     DELETE = 1
@@ -34,7 +34,7 @@ class ConfigOperation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """`changes` is key -> (operation, value); `replace` first drops every key that is not named."""
+    """`changes`: key -> (operation, value); `replace` first removes every key that `changes` does not name."""
 
     resource: Resource
     changes: Mapping[str, tuple[ConfigOperation, str | None]]
@@ -43,9 +43,9 @@ class ConfigChange:
 
 @dataclass(frozen=True, slots=True)
 class AlterConfigs:
-    """-> `ConfigOutcome` per resource, in order; a resource given twice has one, which refuses it.
+    """-> `ConfigOutcome` per resource, in order; a repeated resource gets one outcome, an error.
 
-    `writer` is the link that asks: a mirror's own link may set what it keeps in step, nobody else.
+    `writer` is the link that sends the command: only a mirror topic's own link may set keys that follow the source.
     """
 
     items: tuple[ConfigChange, ...]

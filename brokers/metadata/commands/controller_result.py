@@ -1,4 +1,4 @@
-"""What the rules produce: records to be written, and what to tell the asker once they are committed."""
+"""What a rule returns for a command: records to append, and the response to send once these are committed."""
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import TypeVar
 from brokers.errors import KafkaError, Refusal
 from brokers.wire.message import Message
 
-# More would make one batch of the metadata log too large; the number is Kafka's.
+# Kafka's limit: more records would make one batch of the metadata log too large.
 RECORDS_MAX = 10_000
 
 Key = TypeVar("Key", bound=Hashable)
@@ -15,19 +15,20 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class ControllerResult:
-    """`records` go into one batch, so they take effect together or not at all."""
+    """Kafka's ControllerResult. `records` are appended in one batch, so all or none of them take effect."""
 
     records: tuple[Message, ...] = field(repr=False)
     result: object
 
 
 class RecordBudget:
-    """How many records one command may still produce."""
+    """Counts how many records one command may still produce."""
 
     def __init__(self) -> None:
         self._left = RECORDS_MAX
 
     def take(self, count: int) -> None:
+        """Raises Refusal POLICY_VIOLATION when the command exceeds `RECORDS_MAX`."""
         if count > self._left:
             because = f"one request may change at most {RECORDS_MAX} partitions and settings"
             raise Refusal(KafkaError.POLICY_VIOLATION, because)
@@ -35,7 +36,7 @@ class RecordBudget:
 
 
 def once(keys: Iterable[Key]) -> Iterator[tuple[Key, bool]]:
-    """Each key in order of its first appearance, and whether it appeared again."""
+    """Each key in order of its first occurrence, and whether it occurs again."""
     counts: dict[Key, int] = {}
     for key in keys:
         counts[key] = counts.get(key, 0) + 1

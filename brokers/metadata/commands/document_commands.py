@@ -7,7 +7,7 @@ from brokers.ids import Offset
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentChange:
-    """`expected_version` 0 is "absent", None is "whatever it is"; a `body` of None deletes."""
+    """`expected_version` 0: the document must not exist; None: any version. A `body` of None deletes."""
 
     kind: str
     name: str
@@ -17,6 +17,6 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class PutDocuments:
-    """All or none -> {(kind, name): its version now, 0 if deleted}, or `Refusal` INVALID_UPDATE_VERSION."""
+    """All changes or none -> {(kind, name): new version, 0 if deleted}, or `Refusal` INVALID_UPDATE_VERSION."""
 
     items: tuple[DocumentChange, ...]

@@ -8,9 +8,9 @@ from brokers.ids import LeaderEpoch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateMirrorTopic:
-    """A topic that only `writer`, a link, writes -> `TopicOutcome`, or `Refusal`.
+    """Creates a topic that only the link `writer` writes -> `TopicOutcome`, or `Refusal`.
 
-    `leader_epochs` are the lowest leader epochs that the partitions may begin with.
+    `leader_epochs` are the lowest leader epochs with which the partitions may begin.
     """
 
     name: str
@@ -22,9 +22,10 @@ class CreateMirrorTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetTopicWriter:
-    """Hand the pen over: None gives the topic to producers -> {partition: its new leader epoch}, or `Refusal`.
+    """Changes the writer of a topic; None: producers -> {partition: new leader epoch}, or `Refusal`.
 
-    Every partition's leader epoch rises, to at least what `leader_epochs` asks for. `expected_writer` must hold it now.
+    `expected_writer` must be the present writer. Every partition's leader epoch rises, at least to its entry in
+    `leader_epochs`.
     """
 
     topic: str
@@ -35,7 +36,7 @@ class SetTopicWriter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaiseLeaderEpochs:
-    """Raise leader epochs to at least these -> {partition: its leader epoch now}, or `Refusal`."""
+    """Raises leader epochs to at least these -> {partition: leader epoch}, or `Refusal`."""
 
     topic: str
     leader_epochs: Mapping[int, LeaderEpoch]

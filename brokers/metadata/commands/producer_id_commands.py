@@ -7,14 +7,14 @@ from brokers.ids import BrokerId, ProducerId
 
 @dataclass(frozen=True, slots=True)
 class AllocateProducerIds:
-    """-> `ProducerIdBlock` that nobody else has or will have."""
+    """-> a `ProducerIdBlock` that no other broker gets, ever."""
 
     broker_id: BrokerId
 
 
 @dataclass(frozen=True, slots=True)
 class ProducerIdBlock:
-    """Producer ids from `first` to below `bound`."""
+    """Producer ids: `first` <= id < `bound`."""
 
     first: ProducerId
     bound: ProducerId

@@ -1,4 +1,4 @@
-"""What one may ask of the controller about replicas, the in-sync set and leadership."""
+"""Commands about replicas, in-sync sets and leaders."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -15,7 +15,7 @@ RECOVERED, RECOVERING = (
 
 @dataclass(frozen=True, slots=True)
 class InSyncMember:
-    """A member of an in-sync set, in that life of it; -1 where the life isn't known."""
+    """A member of an in-sync set; `broker_epoch` is -1 where it is unknown."""
 
     broker_id: BrokerId
     broker_epoch: int
@@ -23,7 +23,7 @@ class InSyncMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InSyncChange:
-    """The in-sync set that a leader proposes, and which state of the partition it goes by."""
+    """The in-sync set that a leader proposes for a partition, as of this leader epoch and partition epoch."""
 
     partition: int
     leader_epoch: LeaderEpoch
@@ -34,7 +34,7 @@ class InSyncChange:
 
 @dataclass(frozen=True, slots=True)
 class AlterPartition:
-    """A leader proposes in-sync sets -> `InSyncOutcome` per partition, by topic and in order, or `Refusal`."""
+    """A leader proposes in-sync sets -> `InSyncOutcome` per partition, in order, or `Refusal`."""
 
     broker_id: BrokerId
     broker_epoch: int
@@ -43,7 +43,7 @@ class AlterPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InSyncOutcome:
-    """The partition as it is now, unless `error` says why nothing came of the proposal."""
+    """The partition after the proposal, or the `error` for which the proposal was rejected."""
 
     topic_id: UUID
     partition: int
@@ -57,7 +57,7 @@ class InSyncOutcome:
 
 @dataclass(frozen=True, slots=True)
 class AssignReplicasToDirs:
-    """In which of its directories a broker keeps replicas -> `AssignedReplica` for each, in order, or `Refusal`.
+    """A broker reports the log directories of replicas (KIP-858) -> `AssignedReplica` for each, in order, or `Refusal`.
 
     `replicas` are (directory, topic id, partition).
     """
@@ -69,7 +69,7 @@ class AssignReplicasToDirs:
 
 @dataclass(frozen=True, slots=True)
 class AssignedReplica:
-    """What became of one replica of a report; `error` NONE is success."""
+    """The result for one replica of a report; `error` NONE is success."""
 
     directory: UUID
     topic_id: UUID
@@ -86,7 +86,7 @@ class ElectionType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ElectLeaders:
-    """-> `PartitionOutcome` per partition, in order; `partitions` None is all whose leader would change."""
+    """-> `PartitionOutcome` per partition, in order; `partitions` None: all partitions whose leader changes."""
 
     election: ElectionType
     partitions: tuple[TopicPartition, ...] | None
@@ -94,12 +94,12 @@ class ElectLeaders:
 
 @dataclass(frozen=True, slots=True)
 class BalanceLeaders:
-    """Leadership goes back to the preferred replicas that are in sync -> how many partitions are still to do (int)."""
+    """Moves leaderships to preferred replicas that are in sync -> the number of partitions still to do (int)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reassignment:
-    """`replicas` is the new set, the preferred leader first; None cancels what is under way."""
+    """`replicas` are the new replicas, the preferred leader first; None cancels a reassignment in progress."""
 
     partition: TopicPartition
     replicas: tuple[BrokerId, ...] | None
@@ -107,7 +107,7 @@ class Reassignment:
 
 @dataclass(frozen=True, slots=True)
 class AlterPartitionReassignments:
-    """-> `PartitionOutcome` per item, in order; a partition given twice has one, which refuses it."""
+    """-> `PartitionOutcome` per partition, in order; a repeated partition gets one outcome, an error."""
 
     items: tuple[Reassignment, ...]
     may_change_factor: bool = True
@@ -115,7 +115,7 @@ class AlterPartitionReassignments:
 
 @dataclass(frozen=True, slots=True)
 class PartitionOutcome:
-    """What became of one partition of a request; `error` NONE is success."""
+    """The result for one partition of a request; `error` NONE is success."""
 
     partition: TopicPartition
     error: KafkaError = KafkaError.NONE

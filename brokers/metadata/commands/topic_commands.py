@@ -12,7 +12,7 @@ DEFAULT = -1  # partition count or replication factor: the region's default
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTopic:
-    """`assignments` is (partition, replicas); with it, count and factor stay at `DEFAULT`."""
+    """`assignments` are (partition, replicas); with them, the count and the replication factor must be `DEFAULT`."""
 
     name: str
     partition_count: int = DEFAULT
@@ -23,7 +23,7 @@ class NewTopic:
 
 @dataclass(frozen=True, slots=True)
 class CreateTopics:
-    """-> `TopicOutcome` per item, in order; a name given twice has one, which refuses it."""
+    """-> `TopicOutcome` per topic, in order; a repeated name gets one outcome, an error."""
 
     items: tuple[NewTopic, ...]
     validate_only: bool = False
@@ -31,7 +31,7 @@ class CreateTopics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicOutcome:
-    """What became of one topic of a request; `error` NONE is success, of which `warning` tells the shortcomings."""
+    """The result for one topic of a request; `error` NONE is success, possibly with a `warning`."""
 
     name: str | None
     topic_id: UUID = NO_ID
@@ -44,10 +44,9 @@ class TopicOutcome:
 
 @dataclass(frozen=True, slots=True)
 class DeleteTopics:
-    """By name (str) or by topic id (UUID) -> `TopicOutcome` per item, in order; a topic named twice has one, which
-    refuses it.
+    """By name (str) or topic id (UUID) -> `TopicOutcome` per topic, in order; a repeated topic gets one, an error.
 
-    `writer` is the link that asks: a mirror's own link may delete it, nobody else.
+    `writer` is the link that sends the command: only a mirror topic's own link may delete it.
     """
 
     topics: tuple[str | UUID, ...]
@@ -56,7 +55,7 @@ class DeleteTopics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPartitions:
-    """`count` is the new total; `assignments`, if any, the replicas of each partition added."""
+    """`count` is the new total; `assignments`, if given, are the replicas of each added partition."""
 
     name: str
     count: int
@@ -65,9 +64,9 @@ class NewPartitions:
 
 @dataclass(frozen=True, slots=True)
 class CreatePartitions:
-    """-> `TopicOutcome` per item, in order; a name given twice has one, which refuses it.
+    """-> `TopicOutcome` per topic, in order; a repeated name gets one outcome, an error.
 
-    `writer` is the link that asks: a mirror's own link may grow it, nobody else.
+    `writer` is the link that sends the command: only a mirror topic's own link may add partitions.
     """
 
     items: tuple[NewPartitions, ...]

@@ -1,7 +1,7 @@
-"""The active controller: decides ahead of the disk, and tells the results once they are committed.
+"""The active controller: decides before the disk has written, and reports results once they are committed.
 
-It decides on `ahead`, the image with everything that it has decided, while `image` has only what is committed. When it
-ceases to be active, what is on its way may yet be committed by another, or be cut off: nobody knows.
+Decisions are based on `ahead`, the image with all decisions, committed or not; `image` has committed records only. When
+this node ceases to be active, another leader may commit or truncate the records in flight: their outcome is unknown.
 """
 
 from collections import deque
@@ -13,6 +13,7 @@ from brokers.ids import Instant, LeaderEpoch, Offset, Ticket
 from brokers.metadata.commands.commands import Command
 from brokers.metadata.controller.controller import Controller
 from brokers.metadata.image.image import Image, ImageDelta
+from brokers.metadata.image.record_batches import value_batch
 from brokers.metadata.image.record_serde import encode
 from brokers.metadata.image.replay import replay
 from brokers.timers import earliest
@@ -23,7 +24,7 @@ from brokers.wire.primitives import WireError
 
 @dataclass(frozen=True, slots=True)
 class CommandCompleted:
-    """The command with this token is committed, or refused. `next_offset` is where an image has it."""
+    """The command with this token is committed, or refused. An image has it from `next_offset` on."""
 
     token: Ticket
     result: object | Refusal
@@ -32,7 +33,7 @@ class CommandCompleted:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A decision on its way to the disk; committed when everything below `next_offset` is."""
+    """A decision in flight; committed when the high watermark reaches `next_offset`."""
 
     next_offset: Offset
     records: tuple[Message, ...] = field(repr=False)
@@ -41,7 +42,7 @@ class _Entry:
 
 
 class ActiveController:
-    """Active from `begin` to `end`. `idle_ms`: after so long without a record it writes one that says nothing."""
+    """Active from `begin` to `end`. After `idle_ms` without a record a NoOpRecord is due."""
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
@@ -58,13 +59,13 @@ class ActiveController:
 
     @property
     def ahead(self) -> Image:
-        """While it is active."""
+        """The image with all decisions; only while active."""
         assert self._ahead is not None
         return self._ahead
 
     @property
     def is_settled(self) -> bool:
-        """Everything decided is committed."""
+        """Whether every decision is committed."""
         return not self._entries
 
     @property
@@ -83,7 +84,7 @@ class ActiveController:
         idle_ms: int | None,
         has_company: bool,
     ) -> None:
-        """From here on; `image` has everything that is committed. A lone node keeps no sessions of others."""
+        """This node becomes active; `image` has every committed record. A lone node keeps no broker sessions."""
         self._ahead = image.copy()
         self.leader_epoch = leader_epoch
         self._idle_ms, self._wrote_at = idle_ms, now
@@ -92,14 +93,14 @@ class ActiveController:
             self._controller.activate(self._ahead, now)
 
     def end(self, refusal: Refusal) -> list[CommandCompleted]:
-        """Who waits hears that the outcome is unknown."""
+        """This node is no longer active: the commands in flight fail with `refusal`."""
         waiting, self._entries = self._entries, deque()
         self._ahead = None
         self._controller.deactivate()
         return [CommandCompleted(each.token, refusal) for each in waiting if each.token is not None]
 
     def own_commands(self, now: Instant) -> Sequence[Command]:
-        """What the controller asks of itself."""
+        """The controller's own commands that are due."""
         return () if not self._is_watching else self._controller.on_time(self.ahead, now)
 
     def is_idle(self, now: Instant) -> bool:
@@ -107,14 +108,14 @@ class ActiveController:
 
     def decide(
         self, command: Command, token: Ticket | None, log_end_offset: Offset, now: Instant
-    ) -> tuple[bytes, ...]:
-        """The values of the records to append at the log's end, in one batch; maybe none."""
+    ) -> bytearray | None:
+        """The batch to append at the log's end; None for a result without records."""
         records: tuple[Message, ...] = ()
         values: tuple[bytes, ...] = ()
         result: object | Refusal
         try:
             decision = self._controller.decide(self.ahead, command, log_end_offset, now)
-            # Before anything relies on it: what other nodes ask for may have no place in a record.
+            # Encoded before the decision takes effect: a value from another node may be too large for a record.
             values = tuple(map(encode, decision.records))
             records, result = decision.records, decision.result
         except Refusal as refusal:
@@ -125,28 +126,32 @@ class ActiveController:
         if records:
             replay(self.ahead, records, next_offset)
             self._wrote_at = now
-        # Even what writes nothing waits its turn: it may go by a decision that is not committed yet.
+        # A result without records waits as well: it may depend on a decision that is not committed yet.
         self._entries.append(_Entry(next_offset, records, token, result))
-        return values
+        return self._batch(values, log_end_offset, now) if values else None
 
-    def pass_time(self, log_end_offset: Offset, now: Instant) -> tuple[bytes, ...]:
-        """A record that says nothing, so that it can be seen how old what is committed is."""
+    def no_op(self, log_end_offset: Offset, now: Instant) -> bytearray:
+        """The batch of a NoOpRecord, so that the age of the committed metadata can be measured."""
         self._wrote_at = now
         records = (NoOpRecord(),)
         self._entries.append(_Entry(log_end_offset + 1, records, None, None))
-        return tuple(map(encode, records))
+        return self._batch(tuple(map(encode, records)), log_end_offset, now)
+
+    def _batch(self, values: tuple[bytes, ...], base_offset: Offset, now: Instant) -> bytearray:
+        epoch = self.leader_epoch
+        return value_batch(values, base_offset=base_offset, leader_epoch=epoch, now=now)
 
     def committed(
         self, image: Image, high_watermark: Offset
     ) -> list[CommandCompleted | ImageDelta]:
-        """Apply what is committed now to `image`, and tell it, in order."""
-        told: list[CommandCompleted | ImageDelta] = []
+        """Applies the decisions below the high watermark to `image` -> deltas and results, in order."""
+        done: list[CommandCompleted | ImageDelta] = []
         while self._entries and self._entries[0].next_offset <= high_watermark:
             entry = self._entries.popleft()
             if entry.records:
                 delta = replay(image, entry.records, entry.next_offset)
                 if delta != ImageDelta():
-                    told.append(delta)
+                    done.append(delta)
             if entry.token is not None:
-                told.append(CommandCompleted(entry.token, entry.result, entry.next_offset))
-        return told
+                done.append(CommandCompleted(entry.token, entry.result, entry.next_offset))
+        return done

@@ -1,8 +1,8 @@
-"""Which brokers were heard of lately: the memory of the active controller, lost with its leadership.
+"""The brokers' sessions, in the memory of the active controller and lost with its leadership.
 
-Silence ends a session; the plane then proposes to fence the broker. A controller that was itself away (a machine that
-was paused, a long step) has heard nobody meanwhile and must not blame them: what it slept beyond its deadline is
-added to every session. Its own broker lives as long as it does, so that one's session has no end.
+A session without a heartbeat expires, and the broker is fenced. A controller that was itself paused (a suspended
+machine, a long step) received no heartbeats meanwhile: the time by which its check was late is added to every session.
+The session of its own broker does not expire.
 """
 
 from collections.abc import Sequence
@@ -11,24 +11,24 @@ from brokers.ids import BrokerId, Instant
 from brokers.metadata.commands.broker_commands import FenceBroker
 from brokers.metadata.image.image import Image
 
-CHECKS_PER_SESSION = 9  # in one session: looking often tells this node's own absence from theirs
-LATE_MS = 250  # a look that is later than this was not just late
+CHECKS_PER_SESSION = 9  # frequent checks distinguish this node's own pauses from the brokers'
+LATE_MS = 250  # a check that is later than this means that this node was paused
 
 
 class BrokerHeartbeatManager:
-    """Sessions of brokers; `watch` when this node becomes the active controller, `rest` when it no longer is."""
+    """Kafka's BrokerHeartbeatManager: `start` when this node becomes the active controller, `stop` when it resigns."""
 
     def __init__(self, node_id: BrokerId, session_ms: int) -> None:
-        self.deadline: Instant | None = None  # when to look for sessions that have ended
-        self.timed_out = 0  # sessions that silence ended, since this process began
+        self.deadline: Instant | None = None  # when to check for expired sessions
+        self.timed_out = 0  # expired sessions since this process began
         self._node_id = node_id
         self._session_ms = session_ms
         self._last_contact: dict[BrokerId, Instant] = {}
 
     def start(self, image: Image, now: Instant) -> None:
-        """Everyone the region counts on has a session from now on: nobody knows when he was heard last.
+        """Every unfenced broker gets a session from now on, as the time of its last heartbeat is unknown.
 
-        This node's broker has none until it registers: what the image has of it is of an earlier life.
+        This node's broker has none until it registers: its registration in the image is of an earlier process.
         """
         self._last_contact = {
             broker.id: now
@@ -42,13 +42,13 @@ class BrokerHeartbeatManager:
         self.deadline = None
 
     def touch(self, broker_id: BrokerId, now: Instant) -> None:
-        """The broker registered, or sent a heartbeat in its present life."""
+        """The broker has registered or sent a heartbeat."""
         self._last_contact[broker_id] = now
         if self.deadline is None:
             self._set_deadline(now)
 
     def remove(self, broker_id: BrokerId) -> None:
-        """It was fenced or unregistered: its id may be taken at once."""
+        """The broker was fenced or unregistered: another process may register its id at once."""
         self._last_contact.pop(broker_id, None)
 
     def has_session(self, broker_id: BrokerId, now: Instant) -> bool:
@@ -58,7 +58,7 @@ class BrokerHeartbeatManager:
         return now - contact_at <= self._session_ms
 
     def on_time(self, image: Image, now: Instant) -> Sequence[FenceBroker]:
-        """What to propose about brokers whose session has ended."""
+        """The commands that fence brokers whose session has expired."""
         if self.deadline is None or now < self.deadline:
             return ()
         self._extend_sessions(now - self.deadline)

@@ -1,4 +1,4 @@
-"""TopicCreationContext for changing configurations: of topics, and of brokers while they run."""
+"""AlterConfigs (Kafka's ConfigurationControlManager): of topics, and of brokers while they run."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ from brokers.metadata.topics.topic_names import check_name
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import ConfigRecord
 
-# How one region keeps its copy; everything else about a mirror follows its source.
+# Keys of a mirror topic that a region sets on its own; all other keys follow the source topic.
 INDEPENDENT_OF_SOURCE = ("flush.messages", "index.interval.bytes", "min.insync.replicas")
 
 _TOPIC = ResourceType.TOPIC
@@ -64,7 +64,7 @@ def alter_configs(config: BrokerConfig, image: Image, command: AlterConfigs) -> 
 def _consequences(
     config: BrokerConfig, image: Image, records: Sequence[ConfigRecord]
 ) -> Sequence[Message]:
-    """Other minimums, promotions or unclean elections decide at once who is eligible, and who leads what nobody led."""
+    """Changed keys of `RULE_KEYS` take effect at once: on eligible replicas, promotions and offline partitions."""
     changed = [record for record in records if record.name in RULE_KEYS]
     if not changed:
         return ()
@@ -108,9 +108,9 @@ def _record(resource: Resource, name: str, value: str | None) -> ConfigRecord:
 def _key(
     config: BrokerConfig, resource: Resource, name: str, operation: ConfigOperation
 ) -> ConfigKey | None:
-    """None for keys that are not known; only removing them is possible.
+    """None for an unknown key, which can only be removed.
 
-    Tools remove what they might have set in a broker of Kafka's, whether they have or not.
+    Kafka's tools remove keys that they may have set, whether these are set or not.
     """
     if resource[0] == ResourceType.BROKER:
         is_known = any(name == known for known, _, _ in config.by_kafka_name())
@@ -126,7 +126,7 @@ def _key(
 def _inherited(
     config: BrokerConfig, image: Image, resource: Resource, key: ConfigKey | None
 ) -> str:
-    """What a list that was never set begins as, before something is appended or subtracted."""
+    """The inherited value of a list that is not set, to which an operation appends or from which it subtracts."""
     if key is None or key.type is not ConfigType.LIST:
         return ""
     return topic_values(image, config, resource[1])[key.name]
@@ -147,8 +147,8 @@ def _applied(
     members = dict.fromkeys(elements(base))
     if operation is ConfigOperation.APPEND:
         return ",".join({**members, **dict.fromkeys(elements(value))})
-    gone = elements(value)
-    return ",".join(member for member in members if member not in gone)
+    removed = elements(value)
+    return ",".join(member for member in members if member not in removed)
 
 
 def _check(

@@ -1,4 +1,4 @@
-"""Decides: an image and a command to the records that change it. Routes to the file that owns the rule."""
+"""Passes each command to the rule that decides it: an image and a command to records and a response."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -62,8 +62,8 @@ from brokers.timers import earliest
 
 
 class Controller:
-    """What it goes by is in the image, but for who was heard of lately: that it remembers while it is the active one,
-    from `began` to `ended`."""
+    """Its only state beside the image are the broker sessions and the next leader balancing, kept while it is active:
+    from `activate` to `deactivate`."""
 
     def __init__(self, config: BrokerConfig, rng: Rng) -> None:
         self.heartbeats = BrokerHeartbeatManager(config.node_id, config.broker_session_timeout_ms)
@@ -73,12 +73,12 @@ class Controller:
 
     @property
     def timed_out_heartbeats(self) -> int:
-        """How often a broker was expired for so long that it was given up, since this process began."""
+        """Broker sessions that have expired since this process began."""
         return self.heartbeats.timed_out
 
     @property
     def deadline(self) -> Instant | None:
-        """When it wants `on_time`."""
+        """When `on_time` is due."""
         return earliest(self.heartbeats.deadline, self._balance_at)
 
     def activate(self, image: Image, now: Instant) -> None:
@@ -87,12 +87,12 @@ class Controller:
         self._balance_at = self._next_balance(now)
 
     def deactivate(self) -> None:
-        """It is so no longer."""
+        """This node is no longer the active controller."""
         self.heartbeats.stop()
         self._balance_at = None
 
     def on_time(self, image: Image, now: Instant) -> Sequence[Command]:
-        """What it asks of itself: to be proposed like everything else."""
+        """The controller's own commands, to be decided like all others."""
         commands: list[Command] = [*self.heartbeats.on_time(image, now)]
         if self._balance_at is not None and self._balance_at <= now:
             self._balance_at = self._next_balance(now)
@@ -102,7 +102,7 @@ class Controller:
     def decide(
         self, image: Image, command: Command, next_offset: Offset, now: Instant
     ) -> ControllerResult:
-        """What `command` does to `image` if its records go to `next_offset`; raises `Refusal`."""
+        """The records of `command`, to be appended at `next_offset`, and its response. Raises Refusal."""
         match command:
             case RegisterBroker() | BrokerHeartbeat() | FenceBroker() | UnregisterBroker():
                 return self._decide_on_broker(image, command, next_offset, now)
@@ -181,7 +181,7 @@ class Controller:
             case BalanceLeaders():
                 decision = balance_leaders(self._config, image)
                 if decision.result and self._balance_at is not None:
-                    self._balance_at = now  # there is more than one decision should hold
+                    self._balance_at = now  # the rest follows in further batches
                 return decision
 
     def _next_balance(self, now: Instant) -> Instant | None:

@@ -1,4 +1,4 @@
-"""TopicCreationContext for the documents that upper layers keep here: opaque, versioned, compared and set."""
+"""Documents: opaque records, by kind and name, that links keep in the metadata log, by compare-and-set."""
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Offset
@@ -11,7 +11,10 @@ DOCUMENT_BYTES_MAX = 1 << 20  # the metadata log is in every node's memory
 
 
 def put_documents(image: Image, command: PutDocuments, next_offset: Offset) -> ControllerResult:
-    """Versions are offsets of the log, so a document that was deleted and made anew never has an old one."""
+    """A version is the offset of the document's record, so a document that is created again gets no earlier version.
+
+    Raises Refusal.
+    """
     if len({(item.kind, item.name) for item in command.items}) < len(command.items):
         raise Refusal(KafkaError.INVALID_REQUEST, "a document appears twice in one request")
     records: list[DocumentRecord] = []

@@ -1,4 +1,4 @@
-"""Producer ids: handed out in blocks, each of which is in the metadata log before anyone gets one of its ids."""
+"""Producer ids in blocks: a block is committed to the metadata log before a producer gets one of its ids (KIP-730)."""
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import ProducerId, Ticket
@@ -8,7 +8,7 @@ from brokers.metadata.image.image import Image, first_producer_id
 from brokers.wire.messages.metadata_records import ProducerIdsRecord
 
 BLOCK_SIZE = 1000  # Kafka's
-REGION_IDS = 1 << 32  # a region's range; the next one belongs to another region
+REGION_IDS = 1 << 32  # the size of a region's range
 
 
 def allocate_producer_ids(image: Image, command: AllocateProducerIds) -> ControllerResult:
@@ -26,14 +26,14 @@ def allocate_producer_ids(image: Image, command: AllocateProducerIds) -> Control
 
 
 class ProducerIdManager:
-    """The rest of the block that this broker was given, and who waits for the next one."""
+    """Kafka's ProducerIdManager: the rest of this broker's block, and the requests that wait for the next block."""
 
     def __init__(self) -> None:
         self._block = ProducerIdBlock(0, 0)
         self.waiting: list[Ticket] = []
 
     def take(self) -> ProducerId | None:
-        """An id that nobody else gets, or None when a new block is needed."""
+        """An unused id, or None when a new block is needed."""
         if self._block.first == self._block.bound:
             return None
         producer_id = self._block.first
@@ -41,5 +41,5 @@ class ProducerIdManager:
         return producer_id
 
     def refill(self, block: ProducerIdBlock) -> None:
-        """Use `block` from now on; what was left of the last one is given up."""
+        """Continues with `block`; the rest of the previous block stays unused."""
         self._block = block

@@ -1,4 +1,4 @@
-"""A broker's state to and from the records that carry it."""
+"""A broker's registration to and from its records."""
 
 from dataclasses import replace
 
@@ -11,12 +11,12 @@ from brokers.wire.messages.metadata_records import (
     RegisterBrokerRecord,
 )
 
-# What a change says of `fenced` and `in_controlled_shutdown`; 0 is "as it was".
-_SAYS = {1: True, -1: False}
+# The values of `fenced` and `in_controlled_shutdown` in a BrokerRegistrationChangeRecord; 0: unchanged.
+_FLAGS = {1: True, -1: False}
 
 
 def registration_record(broker: BrokerImage) -> RegisterBrokerRecord:
-    """All of a broker."""
+    """The record of a whole registration."""
     return RegisterBrokerRecord(
         broker_id=broker.id,
         incarnation_id=broker.incarnation,
@@ -42,7 +42,7 @@ def registration_record(broker: BrokerImage) -> RegisterBrokerRecord:
 
 
 def broker_of(record: RegisterBrokerRecord) -> BrokerImage:
-    """The broker that a record describes; raises `MetadataLogError` for one that nobody can reach."""
+    """The broker of a record. Raises MetadataLogError for a record without an endpoint."""
     if not record.end_points:
         raise MetadataLogError(f"broker {record.broker_id} registers without an address")
     return BrokerImage(
@@ -63,10 +63,12 @@ def broker_of(record: RegisterBrokerRecord) -> BrokerImage:
 
 
 def broker_changed_by(was: BrokerImage, record: BrokerRegistrationChangeRecord) -> BrokerImage:
-    """What a change makes of a broker."""
+    """The broker after a change record."""
     return replace(
         was,
-        fenced=_SAYS.get(record.fenced, was.fenced),
-        in_controlled_shutdown=_SAYS.get(record.in_controlled_shutdown, was.in_controlled_shutdown),
+        fenced=_FLAGS.get(record.fenced, was.fenced),
+        in_controlled_shutdown=_FLAGS.get(
+            record.in_controlled_shutdown, was.in_controlled_shutdown
+        ),
         log_dirs=tuple(record.log_dirs) or was.log_dirs,
     )

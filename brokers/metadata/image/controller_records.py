@@ -1,4 +1,4 @@
-"""A controller's registration to and from the record that carries it (KIP-919)."""
+"""A controller's registration to and from its record (KIP-919)."""
 
 from brokers.metadata.image.image import ControllerImage, Endpoint, FeatureRange
 from brokers.wire.messages.metadata_records import (
@@ -9,7 +9,7 @@ from brokers.wire.messages.metadata_records import (
 
 
 def controller_record(controller: ControllerImage) -> RegisterControllerRecord:
-    """All of a controller."""
+    """The record of a controller's registration."""
     return RegisterControllerRecord(
         controller_id=controller.id,
         incarnation_id=controller.incarnation,
@@ -29,7 +29,7 @@ def controller_record(controller: ControllerImage) -> RegisterControllerRecord:
 
 
 def controller_of(record: RegisterControllerRecord) -> ControllerImage:
-    """The controller that a record describes."""
+    """The controller of a record."""
     return ControllerImage(
         id=record.controller_id,
         incarnation=record.incarnation_id,

@@ -1,4 +1,4 @@
-"""What has changed between two images, where the records between them are not at hand: a snapshot has come instead."""
+"""The delta between two images whose records are not known, as an image was replaced by a snapshot."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -11,8 +11,10 @@ Key = TypeVar("Key")
 
 
 def difference(before: Image, after: Image) -> ImageDelta:
-    """As `replay` would have told it. A topic that was deleted and made anew is in both lists."""
-    gone = [topic for topic in before.topics_by_id.values() if topic.id not in after.topics_by_id]
+    """The delta that `replay` would return. A topic that was deleted and created again is in both lists."""
+    deleted = [
+        topic for topic in before.topics_by_id.values() if topic.id not in after.topics_by_id
+    ]
     new = [topic for topic in after.topics_by_id.values() if topic.id not in before.topics_by_id]
     changed = [
         topic
@@ -21,7 +23,7 @@ def difference(before: Image, after: Image) -> ImageDelta:
     ]
     return ImageDelta(
         topics_created=tuple(topic.name for topic in new),
-        topics_deleted=tuple(topic.name for topic in gone),
+        topics_deleted=tuple(topic.name for topic in deleted),
         topics_changed=tuple(topic.name for topic in changed),
         partitions_changed=tuple(
             partition
@@ -35,7 +37,7 @@ def difference(before: Image, after: Image) -> ImageDelta:
 
 
 def _partitions(before: TopicImage | None, after: TopicImage) -> list[TopicPartition]:
-    """Those that were added or changed."""
+    """The partitions that were added or changed."""
     old = () if before is None else before.partitions
     return [
         TopicPartition(after.name, index)
@@ -53,5 +55,5 @@ def _configured(before: Image, after: Image) -> tuple[str, ...]:
 
 
 def _changed(before: Mapping[Key, object], after: Mapping[Key, object]) -> list[Key]:
-    """Keys whose value is another, new or gone."""
+    """Keys whose value was changed, added or removed."""
     return [key for key in {**before, **after} if before.get(key) != after.get(key)]

@@ -1,7 +1,7 @@
-"""What a region agrees on, as of one offset of its metadata log.
+"""The region's metadata as of one offset of the metadata log: Kafka's MetadataImage.
 
-`replay.replay` is the only thing that changes an `Image`; everyone else reads. What it holds is immutable, so a value
-taken from it stays true to its offset.
+Only `replay.replay` changes an `Image`; all other code reads it. Its values are immutable, so a value taken from an
+image stays as of its offset.
 """
 
 import hashlib
@@ -29,12 +29,13 @@ NO_LEADER: BrokerId = -1
 
 
 class PartitionImage(NamedTuple):
-    """`partition_epoch` counts changes of any kind, `leader_epoch` those that begin a new leadership.
+    """Kafka's PartitionRegistration. `partition_epoch` counts all changes, `leader_epoch` the new leaderships.
 
-    `replicas` holds everyone who has a copy: those of `observers` never join `isr`, those of `promoted` are observers
-    that may for now. Whoever left `isr` while it was below its minimum is in `elr`, and has everything up to the high
-    watermark, which stood still (KIP-966). `last_known_elr` is the last leader, once nobody of either is left. During a
-    reassignment `adding` are not yet, and `removing` still, among `replicas`. `directories` go with `replicas`.
+    `replicas` are all brokers with a copy. Those in `observers` never join `isr`; those in `promoted` are observers
+    that may join it for now. `elr` are replicas that left `isr` while it was below its minimum: they have every record
+    up to the high watermark, which did not advance meanwhile (KIP-966). `last_known_elr` is the last leader once `isr`
+    and `elr` are empty. A reassignment waits for `adding`, and will drop `removing`, of `replicas`. `directories` are
+    in the order of `replicas`.
     """
 
     leader: BrokerId
@@ -53,35 +54,37 @@ class PartitionImage(NamedTuple):
 
     @property
     def is_reassigning(self) -> bool:
-        """Whether its replicas are on the move."""
+        """Whether a reassignment is in progress."""
         return bool(self.adding or self.removing)
 
     def effective_min_isr(self, min_isr: int) -> int:
-        """How many must be in sync before a batch is committed: the topic's minimum, or as many as there can be."""
+        """How many replicas must be in sync to commit: min.insync.replicas, at most the number of non-observers."""
         followers = len(self.replicas) - len(self.observers) - len(self.promoted)
         return max(1, min(min_isr, followers))
 
     def directory(self, replica: BrokerId) -> UUID:
-        """In which of its broker's directories a replica lies, as far as it is known."""
+        """The log directory of a replica; MIGRATING_DIRECTORY where it is unknown."""
         if replica in self.replicas and len(self.directories) == len(self.replicas):
             return self.directories[self.replicas.index(replica)]
         return MIGRATING_DIRECTORY
 
     def with_directory(self, replica: BrokerId, directory: UUID) -> "PartitionImage":
-        """With the replica in that directory."""
-        homes = (directory if each == replica else self.directory(each) for each in self.replicas)
-        return self._replace(directories=tuple(homes))
+        """The partition with the replica in that log directory."""
+        directories = (
+            directory if each == replica else self.directory(each) for each in self.replicas
+        )
+        return self._replace(directories=tuple(directories))
 
     @property
     def all_observers(self) -> tuple[BrokerId, ...]:
-        """Promoted or not, in the order of `replicas`."""
+        """Observers, promoted or not, in the order of `replicas`."""
         named = {*self.observers, *self.promoted}
         return tuple(replica for replica in self.replicas if replica in named) if named else ()
 
 
 @dataclass(frozen=True, slots=True)
 class TopicImage:
-    """A topic. `writer` names the link that alone may write it (the topic is then a mirror); None means producers."""
+    """A topic. `writer` is the only link that may write it (a mirror topic); None: producers write it."""
 
     name: str
     id: UUID
@@ -93,12 +96,12 @@ class TopicImage:
         return self.name in INTERNAL_TOPICS
 
     def each(self) -> list[TopicPartition]:
-        """The names of its partitions."""
+        """The topic's partitions."""
         return [TopicPartition(self.name, index) for index in range(len(self.partitions))]
 
 
 class Endpoint(NamedTuple):
-    """Where a listener of a broker is reached."""
+    """The advertised address of one listener of a node."""
 
     name: str
     host: str
@@ -106,7 +109,7 @@ class Endpoint(NamedTuple):
 
 
 class FeatureRange(NamedTuple):
-    """The levels of a feature that a broker supports."""
+    """The levels of a feature that a node supports, both bounds included."""
 
     name: str
     lowest: int
@@ -115,11 +118,11 @@ class FeatureRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BrokerImage:
-    """A registered broker. `broker_epoch` is the offset of its registration.
+    """A registered broker (Kafka's BrokerRegistration). `broker_epoch` is the offset of its registration.
 
-    `host_label` names the machine it runs on, beside its `rack`. While it is `fenced` nobody counts on it; while it is
-    `in_controlled_shutdown` it still serves what it leads, and gets nothing new. `log_dirs` are its directories
-    that are online.
+    `host_label` names the broker's machine within its `rack`. A `fenced` broker is in no in-sync set and leads nothing.
+    A broker `in_controlled_shutdown` still serves the partitions that it leads and gets no new ones. `log_dirs` are its
+    online log directories.
     """
 
     id: BrokerId
@@ -135,26 +138,26 @@ class BrokerImage:
 
     @property
     def host(self) -> str:
-        """Of the address that clients and other nodes use."""
+        """The host of the address that clients and other nodes use."""
         return self.endpoints[0].host
 
     @property
     def port(self) -> int:
-        """Of the same address."""
+        """The port of the address that clients and other nodes use."""
         return self.endpoints[0].port
 
     @property
     def peer(self) -> Peer:
-        """Where other nodes reach it."""
+        """The broker's address for other nodes."""
         return Peer(self.id, self.host, self.port)
 
     @property
     def is_active(self) -> bool:
-        """Whether it may lead and be in sync."""
+        """Whether the broker may lead partitions and be in sync."""
         return not (self.fenced or self.in_controlled_shutdown)
 
     def has_online_dir(self, directory: UUID) -> bool:
-        """Whether a replica that lies there can be served; `log_dirs` are those that are not offline (KIP-858)."""
+        """Whether the broker can serve a replica in this log directory (KIP-858)."""
         if directory in self.log_dirs or not self.log_dirs:
             return directory != LOST_DIRECTORY
         return directory in UNNAMED_DIRECTORIES and directory != LOST_DIRECTORY
@@ -162,7 +165,7 @@ class BrokerImage:
 
 @dataclass(frozen=True, slots=True)
 class ControllerImage:
-    """A controller that has said where it is (KIP-919). It need not be a voter."""
+    """A registered controller (KIP-919), which need not be a voter."""
 
     id: BrokerId
     incarnation: UUID
@@ -172,7 +175,7 @@ class ControllerImage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Something that upper layers keep in the metadata log; its `version` is the offset that wrote it."""
+    """An opaque record that links keep in the metadata log, by kind and name; `version` is the offset that wrote it."""
 
     kind: str
     name: str
@@ -182,11 +185,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class ImageDelta:
-    """What one committed change did, by topic name; deletions come before creations.
+    """Kafka's MetadataDelta: the changes of one committed batch, by topic name. Deletions precede creations.
 
-    `topics_changed` had partitions added or changed or have another writer; `partitions_changed` says which of them
-    were added or changed; `topic_configs_changed` may have other effective settings, be it by their own or by their
-    brokers' configuration.
+    `topics_changed`: partitions were added or changed, or the writer changed. `partitions_changed`: the partitions
+    that were added or changed. `topic_configs_changed`: effective values may have changed, by the topic's own or by
+    brokers' configurations.
     """
 
     topics_created: tuple[str, ...] = ()
@@ -199,7 +202,7 @@ class ImageDelta:
 
 
 class Image:
-    """Everything agreed on below `next_offset`."""
+    """The committed metadata below `next_offset`."""
 
     def __init__(self, cluster_id: str) -> None:
         self.cluster_id = cluster_id
@@ -215,7 +218,7 @@ class Image:
         self.next_producer_id: ProducerId = first_producer_id(cluster_id)
 
     def copy(self) -> "Image":
-        """An image that changes apart from this one."""
+        """An independent copy."""
         other = Image(self.cluster_id)
         other.next_offset = self.next_offset
         other.topics_by_name = dict(self.topics_by_name)
@@ -230,18 +233,18 @@ class Image:
         return other
 
     def partition(self, partition: TopicPartition) -> PartitionImage | None:
-        """None where the topic or the partition does not exist."""
+        """The partition; None where the topic or the partition does not exist."""
         topic = self.topics_by_name.get(partition.topic)
         if topic is None or not 0 <= partition.partition < len(topic.partitions):
             return None
         return topic.partitions[partition.partition]
 
     def config(self, resource: Resource) -> Mapping[str, str]:
-        """What was set for a resource itself, without any default."""
+        """The values set for a resource itself, without defaults."""
         return self.configs.get(resource, {})
 
     def everything(self) -> ImageDelta:
-        """The delta from nothing to this image."""
+        """The delta from an empty image to this one."""
         return ImageDelta(
             topics_created=tuple(self.topics_by_name),
             documents_changed=tuple(self.documents),
@@ -250,11 +253,11 @@ class Image:
 
 
 def metric_name(topic: str) -> str:
-    """Kafka's metrics cannot tell `.` from `_`, so two topics must not differ only there."""
+    """A topic's name in metrics. Kafka's metrics do not distinguish `.` and `_`, so two topic names must not either."""
     return topic.replace(".", "_")
 
 
 def first_producer_id(cluster_id: str) -> ProducerId:
-    """Regions count producers in ranges of their own, so that a mirrored log never mixes two producers up."""
+    """The start of a region's own range of producer ids, so that producers of two regions never clash in a mirror."""
     digest = hashlib.sha256(cluster_id.encode()).digest()
     return (int.from_bytes(digest[:4], "big") & 0x7FFF_FFFF) << 32

@@ -1,4 +1,4 @@
-"""A partition's state to and from the records that carry it: the whole of it, or what a change changes."""
+"""A partition to and from its records: the whole partition, or one change of it."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,14 +8,14 @@ from uuid import UUID
 from brokers.metadata.image.image import PartitionImage
 from brokers.wire.messages.metadata_records import PartitionChangeRecord, PartitionRecord
 
-UNCHANGED_LEADER = -2  # Kafka's "this change is about something else"
+UNCHANGED_LEADER = -2  # Kafka's NO_LEADER_CHANGE
 UNCHANGED_RECOVERY = -1
 
 Member = TypeVar("Member", int, UUID)
 
 
 def partition_record(topic_id: UUID, index: int, partition: PartitionImage) -> PartitionRecord:
-    """All of a partition."""
+    """The record of a whole partition."""
     return PartitionRecord(
         partition_id=index,
         topic_id=topic_id,
@@ -38,7 +38,7 @@ def partition_record(topic_id: UUID, index: int, partition: PartitionImage) -> P
 def change_record(
     topic_id: UUID, index: int, was: PartitionImage, to: PartitionImage
 ) -> PartitionChangeRecord | None:
-    """What makes `to` of `was`, None where nothing does; the leader epoch can rise by one at most."""
+    """The change from `was` to `to`; None where they are equal. The leader epoch may rise by at most one."""
     leads = to.leader_epoch - was.leader_epoch
     assert leads == 1 or (leads == 0 and was.leader == to.leader), (was, to)
     is_recovering = to.recovery_state != was.recovery_state
@@ -61,7 +61,7 @@ def change_record(
 
 
 def partition_of(record: PartitionRecord) -> PartitionImage:
-    """The partition that a record describes."""
+    """The partition of a record."""
     return PartitionImage(
         leader=record.leader,
         leader_epoch=record.leader_epoch,
@@ -80,7 +80,7 @@ def partition_of(record: PartitionRecord) -> PartitionImage:
 
 
 def changed_by(was: PartitionImage, record: PartitionChangeRecord) -> PartitionImage:
-    """What a change makes of a partition."""
+    """The partition after a change record."""
     leads = record.leader != UNCHANGED_LEADER
     recovers = record.leader_recovery_state != UNCHANGED_RECOVERY
     return PartitionImage(
@@ -110,5 +110,5 @@ def _else(given: Sequence[Member] | None, was: tuple[Member, ...]) -> tuple[Memb
 
 @lru_cache(maxsize=4096)
 def _shared(members: tuple[Member, ...]) -> tuple[Member, ...]:
-    """Thousands of partitions have the same replicas: they share one tuple of them."""
+    """Partitions with equal replicas share one tuple, which saves memory with thousands of partitions."""
     return members

@@ -1,4 +1,4 @@
-"""Metadata records to the batches of the metadata log and of snapshots, and back."""
+"""Metadata records to and from the batches of the metadata log and of snapshots."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from brokers.wire.message import Message
 def data_batch(
     messages: Sequence[Message], *, base_offset: Offset, leader_epoch: LeaderEpoch, now: Instant
 ) -> bytearray:
-    """One batch with these records."""
+    """One batch of these records."""
     values = [records.encode(message) for message in messages]
     return value_batch(values, base_offset=base_offset, leader_epoch=leader_epoch, now=now)
 
@@ -23,15 +23,15 @@ def data_batch(
 def value_batch(
     values: Sequence[bytes], *, base_offset: Offset, leader_epoch: LeaderEpoch, now: Instant
 ) -> bytearray:
-    """The same with records that are encoded."""
+    """One batch of encoded records."""
     made = [NewRecord(None, value) for value in values]
     return build_batch(made, timestamp=now, base_offset=base_offset, leader_epoch=leader_epoch)
 
 
 def read_batches(data: Buffer) -> Iterator[tuple[BatchHeader, list[Message]]]:
-    """Each batch of `data`: its header, and its metadata records or, as the header tells, its control records.
+    """Each batch of `data`: its header, and its metadata records or, for a control batch, its control records.
 
-    Raises `MetadataLogError` at any damage.
+    Raises MetadataLogError for a damaged batch or record.
     """
     for header, batch in checked_batches(data):
         yield header, control_messages(batch) if header.is_control else _messages(batch)

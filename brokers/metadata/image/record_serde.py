@@ -1,6 +1,6 @@
-"""Metadata records to and from the values of the metadata log, in Kafka's frame.
+"""Metadata records to and from record values of the metadata log (Kafka's MetadataRecordSerde).
 
-A value is: frame version (varint, 1), record type (varint), record version (varint), message. KIP-631.
+A value is: frame version (varint, 1), record type (varint), record version (varint), message (KIP-631).
 """
 
 from brokers.ids import Buffer
@@ -10,7 +10,7 @@ from brokers.wire.message import Message
 from brokers.wire.primitives import WireError, read_unsigned_varint, write_unsigned_varint
 
 FRAME_VERSION = 1
-# The versions that we write: what a 4.x controller writes for what we say. All others are 0.
+# The record versions that are written, as by a Kafka 4.x controller for the same fields. All others are 0.
 VERSIONS = {
     "BrokerRegistrationChangeRecord": 2,
     "PartitionChangeRecord": 2,
@@ -20,7 +20,7 @@ VERSIONS = {
 
 
 def encode(record: Message) -> bytes:
-    """One record as the value of a log record."""
+    """The value of a log record."""
     name = type(record).__name__
     version = VERSIONS.get(name, 0)
     frame = (FRAME_VERSION, codec.METADATA_RECORD_TYPES[name], version)
@@ -28,7 +28,7 @@ def encode(record: Message) -> bytes:
 
 
 def decode(value: Buffer) -> Message:
-    """The record in the value of a log record; raises `MetadataLogError`."""
+    """The record in a log record's value. Raises MetadataLogError for an unknown type or version, or for damage."""
     try:
         frame, position = read_unsigned_varint(value, 0)
         kind, position = read_unsigned_varint(value, position)

@@ -1,6 +1,6 @@
-"""Metadata records onto an `Image`: the only code that changes one.
+"""Applies metadata records to an `Image`: the only code that changes one.
 
-One call takes the records of one decision, which lie in one batch: readers see all of it or nothing.
+One call applies the records of one batch, so that readers see all of the batch or none of it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,10 @@ from brokers.wire.messages import metadata_records as wire
 
 
 def replay(image: Image, records: Iterable[Message], next_offset: Offset) -> ImageDelta:
-    """Apply one decision, which ends before `next_offset` of the metadata log."""
+    """Applies the records of one batch, whose last offset is `next_offset` - 1.
+
+    Raises MetadataLogError for a record that contradicts the image, or of an unsupported type.
+    """
     change = _Change(image)
     for record in records:
         change.apply(record)
@@ -36,13 +39,13 @@ def replay(image: Image, records: Iterable[Message], next_offset: Offset) -> Ima
 
 
 class _Change:
-    """Topics are rebuilt once per decision, so that ten thousand new partitions cost ten thousand steps."""
+    """The changes of one batch. A topic is rebuilt once per batch, so that n new partitions cost n steps, not n²."""
 
     def __init__(self, image: Image) -> None:
         self._image = image
         self._topics: dict[str, bool] = {}  # name -> whether it is new
         self._partitions: dict[UUID, list[PartitionImage]] = {}
-        self._moved: dict[tuple[UUID, int], None] = {}
+        self._changed: dict[tuple[UUID, int], None] = {}
         self._deleted: dict[str, None] = {}
         self._configs: dict[Resource, None] = {}
         self._documents: dict[tuple[str, str], None] = {}
@@ -100,7 +103,7 @@ class _Change:
         )
 
     def _partitions_changed(self) -> Iterator[TopicPartition]:
-        for topic_id, index in self._moved:
+        for topic_id, index in self._changed:
             topic = self._image.topics_by_id.get(topic_id)
             if topic is not None and not self._topics[topic.name]:
                 yield TopicPartition(topic.name, index)
@@ -143,14 +146,14 @@ class _Change:
         if not 0 <= index <= len(partitions):
             raise MetadataLogError(f"partition {index} of {record.topic_id} leaves a gap")
         partitions[index : index + 1] = [partition_of(record)]
-        self._moved[record.topic_id, index] = None
+        self._changed[record.topic_id, index] = None
 
     def _partition_change(self, record: wire.PartitionChangeRecord) -> None:
         partitions, index = self._draft(record.topic_id), record.partition_id
         if not 0 <= index < len(partitions):
             raise MetadataLogError(f"partition {index} of {record.topic_id} does not exist")
         partitions[index] = changed_by(partitions[index], record)
-        self._moved[record.topic_id, index] = None
+        self._changed[record.topic_id, index] = None
 
     def _remove_topic(self, topic_id: UUID) -> None:
         topic = self._touch(topic_id)
@@ -194,7 +197,7 @@ class _Change:
         self._image.brokers[record.broker_id] = broker_changed_by(broker, record)
 
     def _broker(self, broker_id: int, broker_epoch: int) -> BrokerImage:
-        """The registration that a record is about."""
+        """The registration that a record changes."""
         broker = self._image.brokers.get(broker_id)
         if broker is None or broker.broker_epoch != broker_epoch:
             raise MetadataLogError(f"broker {broker_id} has no registration at {broker_epoch}")

@@ -1,7 +1,7 @@
 """An image as a file: Kafka's `<end offset>-<leader epoch>.checkpoint` (KIP-630).
 
-Control records that begin it and say who votes, the records that rebuild the image, one that ends it. A file without
-its end is none.
+The file has control records (a header and the voters), the records of the image, and a footer. A file without its
+footer is invalid.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ BATCH_RECORDS = 1_000
 def encode(
     image: Image, leader_epoch: LeaderEpoch, now: Instant, *, voters: VoterSet | None = None
 ) -> bytes:
-    """The file for this image; its own offsets count from 0, as in Kafka. `voters` where the log has said who votes."""
+    """The file for this image; its offsets count from 0, as in Kafka. `voters`: where the log holds a voter set."""
     begin = _beginning(now, voters)
     out = bytearray(control_batch(begin, base_offset=0, leader_epoch=leader_epoch, now=now))
     offset, records = len(begin), records_of(image)
@@ -59,7 +59,7 @@ def _beginning(now: Instant, voters: VoterSet | None) -> list[Message]:
 
 
 def decode(data: Buffer, cluster_id: str, next_offset: Offset) -> Image:
-    """The image in a file; raises `MetadataLogError` where it is damaged or not whole."""
+    """The image in a file. Raises MetadataLogError where the file is damaged or incomplete."""
     messages: list[Message] = []
     controls: list[Message] = []
     for header, found in read_batches(data):
@@ -73,7 +73,7 @@ def decode(data: Buffer, cluster_id: str, next_offset: Offset) -> Image:
 
 
 def voters_in(data: Buffer) -> VoterSet | None:
-    """Who votes as of a snapshot; None where the log has not said yet. Raises as `decode`."""
+    """The voters as of a snapshot; None where the log held no voter set. Raises as `decode`."""
     for _, found in read_batches(data):
         records = [each for each in found if isinstance(each, VotersRecord)]
         return voters_of(records[-1]) if records else None
@@ -81,7 +81,7 @@ def voters_in(data: Buffer) -> VoterSet | None:
 
 
 def records_of(image: Image) -> Iterator[Message]:
-    """Records that make this image of an empty one."""
+    """The records that turn an empty image into this one."""
     for feature, level in sorted(image.features.items()):
         yield FeatureLevelRecord(name=feature, feature_level=level)
     for _, broker in sorted(image.brokers.items()):

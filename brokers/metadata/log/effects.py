@@ -1,4 +1,4 @@
-"""What the metadata plane hears, and what it tells beside its effects on disk and network."""
+"""The events of `RaftManager`, and its effects beside those on disk and network."""
 
 from typing import TypeAlias
 
@@ -11,14 +11,14 @@ from brokers.values import value
 
 @value
 class MetadataUpdated:
-    """`plane.image` has become another. The first one lists everything there is."""
+    """`RaftManager.image` has changed. The first delta lists everything in the image."""
 
     delta: ImageDelta
 
 
 @value
 class MetadataReady:
-    """The image has all that is committed, as far as anyone has told: from now on it is worth going by."""
+    """The image has reached the high watermark for the first time: the node may act on it from now on."""
 
 
 MetadataEffect: TypeAlias = "Effect | CommandCompleted | MetadataUpdated | MetadataReady"

@@ -1,4 +1,4 @@
-"""A node's settings as its membership in the quorum takes them."""
+"""A node's configuration as a member of the quorum."""
 
 from uuid import UUID
 
@@ -24,7 +24,7 @@ def quorum_config(config: BrokerConfig, cluster_id: str, directory: UUID) -> Quo
 
 
 def first_voters(config: BrokerConfig) -> VoterSet:
-    """`controller.quorum.voters`: who votes until the log says something else."""
+    """`controller.quorum.voters`: the voters until the log holds a voter set."""
     name = config.controller_names[0]
     return VoterSet(
         Voter(peer.node_id, endpoints=(Endpoint(name, peer.host, peer.port),))
@@ -33,7 +33,7 @@ def first_voters(config: BrokerConfig) -> VoterSet:
 
 
 def own_endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
-    """Where others reach this controller: as the voters' setting says, or where it listens; empty where nobody does."""
+    """This controller's endpoint: from `controller.quorum.voters`, else its listener; empty without such a listener."""
     name, listens_at = config.controller_listener, config.controller_address
     if name is None or listens_at is None:
         return ()

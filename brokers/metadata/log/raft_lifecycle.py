@@ -1,4 +1,4 @@
-"""This node's seat in the quorum: taken with what the disk holds, lost when the disk refuses, then tried for again."""
+"""The Raft node's lifecycle: started from the disk, stopped when the disk fails, then retried."""
 
 from brokers.effects import Ask, Changed, Effect, Hangup, Reply, StorageEffect
 from brokers.events import LogOpened, RangeRead, StateLoaded
@@ -9,11 +9,11 @@ from brokers.ports import Rng
 from brokers.quorum.config import QuorumConfig
 from brokers.quorum.raft import RaftNode
 
-RETRY_MS = 1_000  # how often a disk that refused is tried again
+RETRY_MS = 1_000  # after a disk failure
 
 
 class RaftLifecycle:
-    """`raft` from the opening of the log until the disk refuses; `opening` before."""
+    """`raft` is set from the opening of the log until the disk fails; `opening` while the log is opened."""
 
     def __init__(self, config: QuorumConfig, rng: Rng) -> None:
         self.raft: RaftNode | None = None
@@ -22,22 +22,22 @@ class RaftLifecycle:
         self.retry_at: Instant | None = None
         self._config = config
         self._rng = rng
-        self._last_ticket: Ticket | None = None  # of the raft before
+        self._last_ticket: Ticket | None = None  # of the last `raft`
 
     @property
     def voters(self) -> tuple[BrokerId, ...]:
-        """As far as it is known who they are."""
+        """The voters of the newest voter set known; before the log is open, the configured ones."""
         known = self._config.voters if self.raft is None else self.raft.voters.latest
         return known.ids
 
     def open(self, image: Image, *, wants_image: bool) -> list[StorageEffect]:
-        """Ask for everything that is on the disk."""
+        """Reads everything that is on the disk."""
         self.retry_at, self.raft = None, None
         self.opening = MetadataRecovery(image, self._config.voters, wants_image=wants_image)
         return self.opening.begin()
 
     def on_event(self, event: LogOpened | StateLoaded | RangeRead) -> list[Effect]:
-        """Something of what was asked for. Raises as `MetadataRecovery`."""
+        """A part of what `open` reads. Raises as `MetadataRecovery`."""
         if self.opening is None or (isinstance(event, RangeRead) and event.ticket != SCAN_TICKET):
             return []
         effects: list[Effect] = [*self.opening.on_event(event)]
@@ -46,7 +46,7 @@ class RaftLifecycle:
         return effects
 
     def start(self, opening: MetadataRecovery) -> RaftNode:
-        """All that the disk holds is known: be a member of the quorum."""
+        """Everything has been read: creates the Raft node."""
         self.opening = None
         self.raft = RaftNode(
             self._config,
@@ -61,11 +61,11 @@ class RaftLifecycle:
         return self.raft
 
     def on_failed(self, reason: str, now: Instant) -> list[Effect]:
-        """Others take over what this node led, and hear of it."""
+        """The disk has failed: resigns, so that another node takes over the leadership, and stops the Raft node."""
         effects: list[Effect] = [Changed("metadata log", "offline", reason)]
         if self.raft is not None:
-            parting = self.raft.leave(now)
-            effects += [each for each in parting if isinstance(each, Ask | Reply | Hangup)]
+            last = self.raft.leave(now)
+            effects += [each for each in last if isinstance(each, Ask | Reply | Hangup)]
             self._last_ticket = self.raft.last_ticket
         self.raft = self.opening = None
         self.offline_reason, self.retry_at = reason, now + RETRY_MS

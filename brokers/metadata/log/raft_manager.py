@@ -1,8 +1,8 @@
-"""The metadata of a region behind one door: the quorum, the image that it agrees on, and the controller where it leads.
+"""The region's metadata behind one interface: the quorum, the image, and the controller where this node leads.
 
-A node starts by reading what it knows (quorum state, snapshot, log) and becomes a member of the quorum. Whatever is
-committed goes onto `image`, which everyone reads. Where this node leads the quorum, and its image has everything that
-is committed, it is the active controller and decides.
+A node first reads its disk (quorum state, snapshot, log) and becomes a member of the quorum. Committed records are
+applied to `image`. While this node leads the quorum, and its image has every committed record, it is the active
+controller.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,14 +37,10 @@ from brokers.metadata.commands.commands import Command
 from brokers.metadata.controller.active_controller import ActiveController, CommandCompleted
 from brokers.metadata.controller.controller import Controller
 from brokers.metadata.controller.producer_id_control import ProducerIdManager
-from brokers.metadata.image.difference import difference
-from brokers.metadata.image.image import Image, ImageDelta
-from brokers.metadata.image.record_batches import value_batch
+from brokers.metadata.image.image import Image
 from brokers.metadata.log.effects import (
     MetadataEffect,
     MetadataEvent,
-    MetadataReady,
-    MetadataUpdated,
 )
 from brokers.metadata.log.metadata_loader import MetadataLoader, unreadable
 from brokers.metadata.log.quorum_config import quorum_config
@@ -59,7 +55,11 @@ from brokers.timers import earliest
 
 
 class RaftManager:
-    """`image` is the committed state; `propose` changes it, `on_event` hears from the disk, `on_answer` from others."""
+    """Kafka's KafkaRaftManager with its MetadataLoader and QuorumController.
+
+    `image` is the committed state; `propose` changes it. `on_event` takes results of the disk, `on_answer` those of
+    requests to other nodes.
+    """
 
     def __init__(
         self,
@@ -70,24 +70,21 @@ class RaftManager:
         directory: UUID = NO_ID,
         log_dirs: tuple[UUID, ...] | None = None,
     ) -> None:
-        """`directory` is that of the metadata log; `log_dirs` a lone node registers with, that one if not given."""
+        """`directory`: of the metadata log. `log_dirs`: with which a lone node registers; by default `directory`."""
         self.producer_ids = ProducerIdManager()
         self._config = config
         self._log_dirs = (directory,) if log_dirs is None else log_dirs
         self._incarnation = UUID(bytes=rng.randbytes(16), version=4)
-        self._raft_lifecycle = RaftLifecycle(quorum_config(config, cluster_id, directory), rng)
-        self._snapshot_pointer = SnapshotPointer(
-            config.metadata_log_max_record_bytes_between_snapshots
-        )
-        self._snapshot_generator = SnapshotGenerator(self._snapshot_pointer)
-        self._loader = MetadataLoader(Image(cluster_id), self._snapshot_pointer.appended)
+        self._lifecycle = RaftLifecycle(quorum_config(config, cluster_id, directory), rng)
+        self._pointer = SnapshotPointer(config.metadata_log_max_record_bytes_between_snapshots)
+        self._snapshots = SnapshotGenerator(self._pointer)
+        self._loader = MetadataLoader(Image(cluster_id), self._pointer.appended)
         self._controller = Controller(config, rng)
         self.active_controller = ActiveController(self._controller)
         self._is_registering = False
-        self._is_published = False
         self._was_offline = False
 
-    # --- what there is ---
+    # --- state ---
 
     @property
     def image(self) -> Image:
@@ -95,34 +92,34 @@ class RaftManager:
 
     @property
     def is_active(self) -> bool:
-        """Whether this node is the active controller. A lone one always is, though its disk may refuse to decide."""
+        """Whether this node is the active controller. A lone node always is, even while its disk is offline."""
         return self._is_alone or self.active_controller.is_active
 
     @property
     def controller(self) -> Peer | None:
-        """The active controller, as far as it is known here: whoever leads the quorum, ready to decide or not yet."""
+        """The quorum's leader, as known here; it may not be active yet."""
         if self._is_alone:
             return self._config.voters[0]
         return None if self._raft is None else self._raft.leader
 
     @property
     def committed_offset(self) -> Offset:
-        """The last offset of the metadata log that is in `image`."""
+        """The offset of the last record in `image`."""
         return self.image.next_offset - 1
 
     @property
     def leader_epoch(self) -> LeaderEpoch:
-        """That of the metadata log."""
+        """The metadata log's leader epoch; 0 while the log is not open."""
         return 0 if self._raft is None else self._raft.leader_epoch
 
     @property
     def log_end_offset(self) -> Offset:
-        """That of the metadata log; what is committed while the log is offline."""
+        """The metadata log's end; the end of `image` while the log is offline."""
         log = None if self._raft is None else self._raft.log
         return self.image.next_offset if log is None else log.log_end_offset
 
     def lag_ms(self, now: Instant) -> int | None:
-        """How long ago the last record in `image` was written; 0 where this node decides what is. None: not known."""
+        """Milliseconds since the last record in `image` was written; 0 on the active controller; None: unknown."""
         if self.is_active:
             return 0
         written_at = self._loader.written_at
@@ -130,39 +127,39 @@ class RaftManager:
 
     @property
     def timed_out_heartbeats(self) -> int:
-        """Brokers that were given up for their silence, by this node as the active controller."""
+        """Broker sessions that have expired at this node as the active controller."""
         return self._controller.timed_out_heartbeats
 
     @property
     def quorum_state(self) -> str | None:
-        """What this node is in the quorum, as Kafka's metrics say it; None while its log is not open."""
+        """This node's Raft state as in Kafka's metrics; None while the log is not open."""
         return None if self._raft is None else self._raft.state
 
     @property
     def voters(self) -> Sequence[BrokerId]:
-        """Nodes whose disks decide what is committed."""
-        return self._raft_lifecycle.voters
+        """The quorum's voters."""
+        return self._lifecycle.voters
 
     @property
     def finalized_features(self) -> Mapping[str, int]:
-        """Levels in force. That of kraft.version is the quorum's own affair, and in no metadata record."""
+        """The finalized levels. The level of kraft.version is in the quorum's control records, not in the image."""
         kraft_version = 0 if self._raft is None else self._raft.voters.kraft_version
         return self.image.features | ({"kraft.version": kraft_version} if kraft_version else {})
 
     @property
     def deadline(self) -> Instant | None:
         raft_due = None if self._raft is None else self._raft.deadline
-        return earliest(self._raft_lifecycle.retry_at, raft_due, self.active_controller.deadline)
+        return earliest(self._lifecycle.retry_at, raft_due, self.active_controller.deadline)
 
     @property
     def has_left(self) -> bool:
-        """After `leave`: the others can do without this node, or cannot be told."""
+        """After `leave`: another voter leads, or this node cannot hand over as its log is not open."""
         return self._raft is None or self._raft.has_handed_over
 
     @property
     def _raft(self) -> RaftNode | None:
         """None while the log is not open."""
-        return self._raft_lifecycle.raft
+        return self._lifecycle.raft
 
     @property
     def _is_alone(self) -> bool:
@@ -173,14 +170,14 @@ class RaftManager:
         log = None if self._raft is None else self._raft.log
         return [] if log is None else log.on_stop()
 
-    # --- in ---
+    # --- events ---
 
     def on_started(self, now: Instant) -> list[MetadataEffect]:
-        """Ask for everything that is on the disk."""
+        """Reads everything that is on the disk."""
         return self._load()
 
     def on_time(self, now: Instant) -> list[MetadataEffect]:
-        if self._raft_lifecycle.retry_at is not None and self._raft_lifecycle.retry_at <= now:
+        if self._lifecycle.retry_at is not None and self._lifecycle.retry_at <= now:
             return self._load()
         if self._raft is None:
             return []
@@ -188,51 +185,47 @@ class RaftManager:
         return effects + self._own_commands(now)
 
     def on_request(self, request: Request, now: Instant) -> list[MetadataEffect]:
-        """One of the quorum's own requests; answered when its time has come."""
+        """A request of the quorum's APIs (Vote, Fetch ...); its reply may follow later."""
         if self._raft is None:
-            return [
-                Hangup(
-                    request.ticket,
-                    f"the metadata log is offline: {self._raft_lifecycle.offline_reason}",
-                )
-            ]
+            why = f"the metadata log is offline: {self._lifecycle.offline_reason}"
+            return [Hangup(request.ticket, why)]
         return self._after(self._raft.on_request(request, now), now)
 
     def on_answer(self, answered: Answered, now: Instant) -> list[MetadataEffect]:
-        """What another member said, or why it said nothing."""
+        """Another member's response, or the failure of the request."""
         return [] if self._raft is None else self._after(self._raft.on_answer(answered, now), now)
 
     def on_event(self, event: MetadataEvent, now: Instant) -> list[MetadataEffect]:
-        """Raises `MetadataLogError` where the disk holds what cannot be read: the node must not go on."""
+        """Raises MetadataLogError for damaged or missing data on the disk: the node has to stop."""
         if isinstance(event, LogFailed):
             return self._on_failed(event.reason, now)
-        if self._raft_lifecycle.opening is not None:
-            return self._on_loaded(self._raft_lifecycle.opening, event, now)
+        if self._lifecycle.opening is not None:
+            return self._on_loaded(self._lifecycle.opening, event, now)
         return [] if self._raft is None else self._on_disk(self._raft, event, now)
 
     def propose(self, command: Command, token: Ticket, now: Instant) -> list[MetadataEffect]:
-        """Decide `command`; `CommandCompleted` with this token comes once the decision is committed."""
+        """Decides `command`; `CommandCompleted` with this token follows once its records are committed."""
         if self.active_controller.is_active and not self._is_registering:
             return self._decide(command, token, now)
         if self._is_alone:
-            refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, self._raft_lifecycle.offline_reason)
+            refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, self._lifecycle.offline_reason)
         else:
             refusal = Refusal(KafkaError.NOT_CONTROLLER, "this node is not the active controller")
         return [CommandCompleted(token, refusal)]
 
     def checkpoint(self, now: Instant) -> list[MetadataEffect]:
-        """Write a snapshot now; the log is trimmed when it is durable."""
+        """Writes a snapshot now; the log is trimmed when the snapshot is durable."""
         raft = self._raft
-        return [] if raft is None else [*self._snapshot_generator.write(raft, self.image, now)]
+        return [] if raft is None else [*self._snapshots.write(raft, self.image, now)]
 
     def leave(self, now: Instant) -> list[MetadataEffect]:
-        """An orderly stop: another takes the lead, if there is one. Goes on until `has_left`."""
+        """Begins a clean shutdown: another voter becomes leader, if there is one. Complete when `has_left`."""
         return [] if self._raft is None else self._after(self._raft.leave(now), now)
 
     # --- start ---
 
     def _load(self) -> list[MetadataEffect]:
-        return [*self._raft_lifecycle.open(self.image, wants_image=not self._is_published)]
+        return [*self._lifecycle.open(self.image, wants_image=not self._loader.is_published)]
 
     def _on_loaded(
         self, opening: MetadataRecovery, event: MetadataEvent, now: Instant
@@ -241,18 +234,14 @@ class RaftManager:
             return self._on_failed(unreadable(event), now)
         if not isinstance(event, LogOpened | StateLoaded | RangeRead):
             return []
-        effects: list[MetadataEffect] = [*self._raft_lifecycle.on_event(event)]
+        effects: list[MetadataEffect] = [*self._lifecycle.on_event(event)]
         return effects + self._join(opening, now) if opening.is_complete else effects
 
     def _join(self, opening: MetadataRecovery, now: Instant) -> list[MetadataEffect]:
-        """Become a member of the quorum, with the image that the disk holds where there is none that is newer."""
-        self._snapshot_pointer.found(opening.snapshot)
-        effects = self._replace_image(opening.image)
-        return effects + self._after(self._raft_lifecycle.start(opening).start(now), now)
-
-    def _replace_image(self, image: Image) -> list[MetadataEffect]:
-        before, self._loader.image = self.image, image
-        return self._updated(difference(before, image)) if self._is_published else []
+        """Becomes a member of the quorum, with the disk's image unless the present one is newer."""
+        self._pointer.found(opening.snapshot)
+        replaced = self._loader.replace(opening.image)
+        return [*replaced, *self._after(self._lifecycle.start(opening).start(now), now)]
 
     # --- the disk ---
 
@@ -277,38 +266,33 @@ class RaftManager:
     def _on_read(self, read: RangeRead, now: Instant) -> list[MetadataEffect]:
         if read.error:
             return self._on_failed(unreadable(read), now)
-        effects = [
-            effect for delta in self._loader.on_read(read) for effect in self._updated(delta)
-        ]
-        return self._after(effects, now)
+        return self._after(self._loader.on_read(read), now)
 
     def _on_saved(self, raft: RaftNode, name: str, now: Instant) -> list[MetadataEffect]:
-        effects, arrived = self._snapshot_generator.saved(raft, name, is_alone=self._is_alone)
+        effects, arrived = self._snapshots.saved(raft, name, is_alone=self._is_alone)
         if arrived is None:
             return self._after(effects, now)
         self._loader.cancel_read()
-        replaced = self._replace_image(arrived.image)
+        replaced = self._loader.replace(arrived.image)
         installed = raft.install(arrived.id, arrived.voters, now)
         return [*replaced, *self._after(installed, now), *effects]
 
-    # --- after everything ---
+    # --- after each event ---
 
     def _after(self, effects: Sequence[MetadataEffect], now: Instant) -> list[MetadataEffect]:
-        """Go on with what the quorum has come to: who leads, what is committed, what has arrived."""
-        raft, told = self._raft, [*effects]
+        """Follows the quorum: its leader, its high watermark, a snapshot that has arrived."""
+        raft, out = self._raft, [*effects]
         if raft is None:
-            return told
-        if (
-            self.active_controller.is_active
-            and raft.leading_epoch != self.active_controller.leader_epoch
-        ):
+            return out
+        active = self.active_controller
+        if active.is_active and raft.leading_epoch != active.leader_epoch:
             because = "another node may have become the active controller: the outcome is unknown"
-            told += self._resign(Refusal(KafkaError.NOT_CONTROLLER, because))
-        told += self._apply(raft, now)
-        return [*told, *self._snapshot_generator.go_on(raft, self.image, now)]
+            out += self._resign(Refusal(KafkaError.NOT_CONTROLLER, because))
+        out += self._apply(raft, now)
+        return [*out, *self._snapshots.go_on(raft, self.image, now)]
 
     def _apply(self, raft: RaftNode, now: Instant) -> list[MetadataEffect]:
-        """What is committed goes onto the image: read from the log, but for what was appended in this epoch here."""
+        """Applies committed records to the image: read from the log, except those of this leadership."""
         reached, image = raft.high_watermark, self.image
         if raft.arrived is not None:
             return []
@@ -317,12 +301,15 @@ class RaftManager:
             *self._loader.read_to(raft.epoch_start if leads else reached)
         ]
         if leads and image.next_offset >= raft.epoch_start:
-            for told in self.active_controller.committed(image, reached):
-                effects += [told] if isinstance(told, CommandCompleted) else self._updated(told)
+            for each in self.active_controller.committed(image, reached):
+                if isinstance(each, CommandCompleted):
+                    effects.append(each)
+                else:
+                    effects += self._loader.updated(each)
             image.next_offset = max(image.next_offset, reached)  # past control records
             effects += self._activate(raft, now)
         if raft.has_heard and image.next_offset >= reached:
-            effects += self._serve()
+            effects += self._publish()
         return effects
 
     def _activate(self, raft: RaftNode, now: Instant) -> list[MetadataEffect]:
@@ -336,76 +323,62 @@ class RaftManager:
         )
         if not is_alone:
             return [Changed("controller", "active", f"in epoch {leader_epoch}")]
-        return [] if self._is_published else self._register(now)
+        return [] if self._loader.is_published else self._register(now)
 
-    def _serve(self) -> list[MetadataEffect]:
-        """The first time that the image is whole. Where there are no others, this node's broker is in it by then."""
-        if self._is_published:
+    def _publish(self) -> list[MetadataEffect]:
+        """Publishes the image when it is complete for the first time; a lone node's broker is registered by then."""
+        if self._loader.is_published:
             was_offline, self._was_offline = self._was_offline, False
             why = "the disk takes writes again"
             return [Changed("metadata log", "online", why)] if was_offline else []
         if self._is_alone and not (self._is_registering and self.active_controller.is_settled):
             return []
-        self._is_published, self._is_registering = True, False
-        return [MetadataUpdated(self.image.everything()), MetadataReady()]
+        self._is_registering = False
+        return [*self._loader.publish()]
 
-    def _updated(self, delta: ImageDelta) -> list[MetadataEffect]:
-        """Changes are told from the first whole image on."""
-        return [MetadataUpdated(delta)] if self._is_published and delta != ImageDelta() else []
-
-    # --- decisions ---
+    # --- the active controller ---
 
     def _register(self, now: Instant) -> list[MetadataEffect]:
-        """A lone node has no controller to register with but itself."""
+        """A lone node registers its broker with itself."""
         self._is_registering = True
         command = lone_registration(self._config, self._incarnation, self._log_dirs)
         return self._decide(command, None, now)
 
     def _decide(self, command: Command, token: Ticket | None, now: Instant) -> list[MetadataEffect]:
-        end = self.log_end_offset
-        return self._append(self.active_controller.decide(command, token, end, now), end, now)
+        batch = self.active_controller.decide(command, token, self.log_end_offset, now)
+        return self._after([], now) if batch is None else self._append(batch, now)
 
-    def _append(
-        self, values: tuple[bytes, ...], base_offset: Offset, now: Instant
-    ) -> list[MetadataEffect]:
+    def _append(self, batch: bytearray, now: Instant) -> list[MetadataEffect]:
         raft = self._raft
         assert raft is not None
-        if not values:
-            return self._after([], now)
-        batch = value_batch(
-            values,
-            base_offset=base_offset,
-            leader_epoch=self.active_controller.leader_epoch,
-            now=now,
-        )
-        self._snapshot_pointer.appended(len(batch))
+        self._pointer.appended(len(batch))
         return self._after(raft.append(batch, now), now)
 
     def _own_commands(self, now: Instant) -> list[MetadataEffect]:
-        """What the controller asks of itself, and a record now and then where nobody asks."""
+        """Commands of the controller itself, and a NoOpRecord after an idle interval."""
         effects: list[MetadataEffect] = []
         if not self.active_controller.is_active:
             return effects
         for command in self.active_controller.own_commands(now):
             effects += self._decide(command, None, now)
         if self.active_controller.is_idle(now):
-            end = self.log_end_offset
-            effects += self._append(self.active_controller.pass_time(end, now), end, now)
+            batch = self.active_controller.no_op(self.log_end_offset, now)
+            effects += self._append(batch, now)
         return effects
 
     def _resign(self, refusal: Refusal) -> list[MetadataEffect]:
         was_active = self.active_controller.is_active and not self._is_alone
-        told = self.active_controller.end(refusal)
-        return [*([Changed("controller", "resting", refusal.because)] if was_active else []), *told]
+        changed = [Changed("controller", "resting", refusal.because)] if was_active else []
+        return [*changed, *self.active_controller.end(refusal)]
 
     # --- failure ---
 
     def _on_failed(self, reason: str, now: Instant) -> list[MetadataEffect]:
-        """Others take over what this node led; the image stays readable. The disk is tried again."""
-        if self._raft is None and self._raft_lifecycle.opening is None:
+        """The disk has failed: this node resigns, the image stays readable, the disk is retried."""
+        if self._raft is None and self._lifecycle.opening is None:
             return []
-        effects: list[MetadataEffect] = [*self._raft_lifecycle.on_failed(reason, now)]
+        effects: list[MetadataEffect] = [*self._lifecycle.on_failed(reason, now)]
         self._is_registering, self._was_offline = False, True
         self._loader.cancel_read()
-        self._snapshot_pointer.on_disk_failed()
+        self._pointer.on_disk_failed()
         return effects + self._resign(Refusal(KafkaError.KAFKA_STORAGE_ERROR, reason))

@@ -1,7 +1,7 @@
-"""What the disk holds of the metadata: quorum state, newest snapshot, log, and who votes by the records in it.
+"""Reads the metadata on the disk: quorum state, newest snapshot, log, and the voters by the log's control records.
 
-The first three come in whatever order; then the log is looked through for control records, since a member of the quorum
-goes by the newest voters that it has, committed or not, before it says a word.
+The first three are read in any order. Then the log is scanned for control records, since a member of the quorum has to
+use the newest voter set in its log, committed or not, before it sends anything.
 """
 
 from brokers.effects import LoadState, OpenLog, ReadRange, StorageEffect
@@ -19,11 +19,11 @@ from brokers.quorum.voters import VoterHistory, VoterSet
 from brokers.records.batch import BatchError, iter_headers
 
 READ_BYTES = 4 << 20
-SCAN_TICKET: Ticket = -1  # there is at most one such read, and nobody else reads this log meanwhile
+SCAN_TICKET: Ticket = -1  # at most one such read is in flight, and no other of this log
 
 
 class MetadataRecovery:
-    """Collects. A node that opens its log anew has an image already, and replaces it only by a newer one."""
+    """Collects what is read. A node that opens its log again has an image, and replaces it only by a newer one."""
 
     def __init__(self, image: Image, voters: VoterSet, *, wants_image: bool) -> None:
         self.image = image
@@ -32,10 +32,10 @@ class MetadataRecovery:
         self._wants_image = wants_image
         self._log: Log | None = None
         self._loaded: dict[str, Buffer | None] = {}
-        self._position: Offset | None = None  # up to where the log has been looked through
+        self._position: Offset | None = None  # up to which the log has been scanned
 
     def begin(self) -> list[StorageEffect]:
-        """All that is in the log is on the disk once it is open: it is what this member says that it has."""
+        """Opens the log with sync: this member reports its log end offset, so everything below has to be durable."""
         return [
             LoadState(STATE_NAME),
             LoadState(VOTER_NAME),
@@ -44,7 +44,7 @@ class MetadataRecovery:
         ]
 
     def on_event(self, event: LogOpened | StateLoaded | RangeRead) -> list[StorageEffect]:
-        """One answer -> what else is needed. Raises `MetadataLogError` for what cannot be read."""
+        """The result of one read -> further reads. Raises MetadataLogError for damaged or missing data."""
         match event:
             case LogOpened():
                 self._log = Log.of(METADATA_PARTITION, event.log)
@@ -64,19 +64,19 @@ class MetadataRecovery:
 
     @property
     def log(self) -> Log:
-        """Once complete."""
+        """Once `is_complete`."""
         assert self._log is not None
         return self._log
 
     @property
     def quorum_state(self) -> QuorumState:
-        """Once complete. Raises `MetadataLogError` for a file that is not one."""
+        """Once `is_complete`. Raises MetadataLogError for a damaged file."""
         data = self._loaded[STATE_NAME]
         return QuorumState() if data is None else QuorumState.decode(data)
 
     @property
     def was_voter(self) -> bool:
-        """Once complete: this disk has been a voter's."""
+        """Once `is_complete`: whether this disk has been a voter's."""
         return self._loaded[VOTER_NAME] is not None
 
     @property
@@ -122,7 +122,7 @@ class MetadataRecovery:
         ]
 
     def _start(self, log: Log, found: SnapshotId) -> Offset:
-        """A log that ends before its snapshot is begun anew behind it."""
+        """Where the scan begins. A log that ends before its snapshot is restarted at the snapshot's end offset."""
         start, end = log.log_start_offset, log.log_end_offset
         if start > found.end_offset:
             raise MetadataLogError(

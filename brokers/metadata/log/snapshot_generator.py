@@ -1,4 +1,4 @@
-"""Snapshots of this node's image, and those that its leader sends: written, then named, then the log begins behind."""
+"""Snapshots of this node's image, and snapshots from the leader: written, made current, then the log is trimmed."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from brokers.quorum.voters import VoterSet
 
 @dataclass(frozen=True, slots=True)
 class ReceivedSnapshot:
-    """What a snapshot that came from the leader says."""
+    """A snapshot from the leader, decoded."""
 
     id: SnapshotId
     image: Image
@@ -23,12 +23,14 @@ class ReceivedSnapshot:
 
 
 class SnapshotGenerator:
-    def __init__(self, checkpoints: SnapshotPointer) -> None:
-        self._snapshot_pointer = checkpoints
-        self._arrived: ReceivedSnapshot | None = None  # and is being made durable
+    """Kafka's SnapshotGenerator; it also installs the leader's snapshots."""
+
+    def __init__(self, pointer: SnapshotPointer) -> None:
+        self._pointer = pointer
+        self._arrived: ReceivedSnapshot | None = None  # being made durable
 
     def write(self, raft: RaftNode, image: Image, now: Instant) -> list[StorageEffect]:
-        """Write `image`, if it has anything that the log does without."""
+        """Writes `image`, unless it is as old as the start of the log."""
         log = raft.log
         if log is None or raft.arrived is not None:
             return []
@@ -36,37 +38,37 @@ class SnapshotGenerator:
             return []
         taken = SnapshotId(image.next_offset, log.epochs.epoch_at(image.next_offset - 1))
         voters = raft.voters.as_of(image.next_offset)
-        return self._snapshot_pointer.begin(image, taken, voters, now)
+        return self._pointer.begin(image, taken, voters, now)
 
     def go_on(self, raft: RaftNode, image: Image, now: Instant) -> list[Effect]:
-        """What has arrived is kept; what is due is written."""
-        if raft.arrived is not None and not self._snapshot_pointer.is_saving:
+        """Saves a snapshot that has arrived from the leader; writes one of this node if that is due."""
+        if raft.arrived is not None and not self._pointer.is_saving:
             return self._keep(raft, *raft.arrived, image.cluster_id, now)
-        return [*self.write(raft, image, now)] if self._snapshot_pointer.is_due else []
+        return [*self.write(raft, image, now)] if self._pointer.is_due else []
 
     def _keep(
         self, raft: RaftNode, arrived: SnapshotId, data: bytes, cluster_id: str, now: Instant
     ) -> list[Effect]:
-        """Read first: a damaged one that the disk names would keep every later life of this node from beginning."""
+        """Decodes the snapshot first: with a damaged one as the current snapshot this node could never start again."""
         try:
             image = snapshot.decode(data, cluster_id, arrived.end_offset)
             self._arrived = ReceivedSnapshot(arrived, image, snapshot.voters_in(data))
         except MetadataLogError as error:
             because = f"what the leader sends as {arrived.file_name} cannot be read ({error}): asking again"
             return [Changed("metadata log", "snapshot refused", because), *raft.refuse(now)]
-        return [*self._snapshot_pointer.keep(arrived, data)]
+        return [*self._pointer.keep(arrived, data)]
 
     def saved(
         self, raft: RaftNode, name: str, *, is_alone: bool
     ) -> tuple[list[Effect], ReceivedSnapshot | None]:
-        """A file is durable -> what comes next, and what came from the leader and is to take the place of the image."""
-        effects, kept = self._snapshot_pointer.saved(name)
+        """A file is durable -> further effects, and the leader's snapshot that replaces the image, if there is one."""
+        effects, kept = self._pointer.saved(name)
         if kept is None:
             return [*effects], None
         if kept.data is not None:
             arrived, self._arrived = self._arrived, None
             return [*effects], arrived
         raft.snapshot_taken(kept.id)
-        # Who is a little behind finds what is missing in the log; where nobody else is, nobody is behind.
+        # The log is kept from the previous snapshot on, for followers that lag a little; a lone node has none.
         trimmed = raft.trim((kept.id if is_alone else kept.before).end_offset)
         return [*trimmed, *effects], None

@@ -1,7 +1,8 @@
-"""When the image is written as a snapshot, and which one counts: one of its own, or one that came from the leader.
+"""When a snapshot is due, and which snapshot is current: one of this node, or one from the leader.
 
-Kafka finds its newest snapshot by listing the folder; here a pointer file names it. It is moved once the snapshot is
-durable, and only then the log is trimmed and the last snapshot removed: a crash in between leaves a file too many.
+Kafka finds its newest snapshot by listing the folder; here a pointer file names it. The pointer is written once the
+snapshot is durable. Only then the log is trimmed and the previous snapshot removed: a crash in between leaves one file
+too many.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ NOTHING = SnapshotId(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class SavedSnapshot:
-    """A snapshot is durable and named. `before` is the one it replaces; `data` is to be installed, if it came."""
+    """A snapshot is durable and current. `before` is the previous one; `data` is set for one from the leader."""
 
     id: SnapshotId
     before: SnapshotId
@@ -27,18 +28,18 @@ class SavedSnapshot:
 
 
 class SnapshotPointer:
-    """Counts the bytes of the log since the last snapshot and carries one snapshot at a time through its steps."""
+    """Counts the log's bytes since the last snapshot, and saves one snapshot at a time."""
 
     def __init__(self, bytes_between: int) -> None:
         self._bytes_between = bytes_between
         self._bytes_since = 0
         self._current = NOTHING
         self._saving: SnapshotId | None = None
-        self._arrived: Buffer | None = None  # what is being saved came from the leader
+        self._arrived: Buffer | None = None  # the data being saved, where it came from the leader
 
     @property
     def current(self) -> SnapshotId:
-        """The newest one that is durable; (0, 0) where there is none."""
+        """The newest durable snapshot; (0, 0) where there is none."""
         return self._current
 
     def found(self, current: SnapshotId) -> None:
@@ -46,7 +47,7 @@ class SnapshotPointer:
         self._current = current
 
     def appended(self, size: int) -> None:
-        """The log has `size` more bytes that no snapshot holds."""
+        """`size` bytes were appended to the log, which no snapshot holds."""
         self._bytes_since += size
 
     @property
@@ -60,13 +61,13 @@ class SnapshotPointer:
     def begin(
         self, image: Image, taken: SnapshotId, voters: VoterSet | None, now: Instant
     ) -> list[StorageEffect]:
-        """Write `image`, with who votes as of it; nothing if that has been done or something is being written."""
+        """Writes `image` and the voters as of it; no effects if a snapshot is being saved or is at least as new."""
         if self.is_saving or taken.end_offset <= self._current.end_offset:
             return []
         return self._save(taken, snapshot.encode(image, taken.leader_epoch, now, voters=voters))
 
     def keep(self, arrived: SnapshotId, data: Buffer) -> list[StorageEffect]:
-        """Write what came from the leader."""
+        """Writes a snapshot from the leader."""
         assert not self.is_saving
         self._arrived = data
         return self._save(arrived, data)
@@ -76,7 +77,7 @@ class SnapshotPointer:
         return [SaveState(taken.file_name, data)]
 
     def saved(self, name: str) -> tuple[list[StorageEffect], SavedSnapshot | None]:
-        """A file is durable -> what comes next, and the snapshot that counts from now on."""
+        """A file is durable -> further effects, and the snapshot that has become current."""
         if self._saving is None or name not in (self._saving.file_name, POINTER_NAME):
             return [], None
         if name == self._saving.file_name:
@@ -89,6 +90,6 @@ class SnapshotPointer:
         return effects, kept
 
     def on_disk_failed(self) -> None:
-        """The disk refused; what was under way is forgotten and due again."""
+        """The disk failed: a snapshot that was being saved is due again."""
         if self.is_saving:
             self._saving, self._arrived, self._bytes_since = None, None, self._bytes_between

@@ -1,4 +1,4 @@
-"""TopicCreationContext for topics that a link writes, and for handing the pen over (promise P4)."""
+"""Rules for topics that a link writes, and for handing the pen over (promise P4)."""
 
 from collections.abc import Mapping
 

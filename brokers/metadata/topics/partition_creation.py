@@ -1,4 +1,4 @@
-"""TopicCreationContext for adding partitions to a topic."""
+"""Rules for adding partitions to a topic."""
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.config.replica_placement import ReplicaPlacement

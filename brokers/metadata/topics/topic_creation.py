@@ -1,4 +1,4 @@
-"""TopicCreationContext for creating topics."""
+"""Rules for creating topics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

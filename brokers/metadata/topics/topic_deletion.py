@@ -1,4 +1,4 @@
-"""TopicCreationContext for deleting topics."""
+"""Rules for deleting topics."""
 
 from uuid import UUID
 

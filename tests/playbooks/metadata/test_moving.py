@@ -32,7 +32,7 @@ def put(name: str) -> PutDocuments:
 
 
 def recorded_at(node: Node) -> set[str]:
-    raft = node.plane._raft_lifecycle.raft
+    raft = node.plane._lifecycle.raft
     assert raft is not None and raft.voters.kraft_version == 1
     return {voter.endpoints[0].host for voter in raft.voters.latest}
 
