@@ -1,6 +1,5 @@
 """Where the leader is, for those who ask somebody else: in the versions that have a place for it."""
 
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -15,59 +14,70 @@ from brokers.quorum.messages import (
     TOPIC,
     VOTE,
 )
+from brokers.wire import codec
+from brokers.wire.message import Message
 from brokers.wire.messages import fetch, quorum, quorum_snapshots
-from tests.kernel.requests import as_read
 from tests.unit.brokers.quorum.quorums import Member, directory
 
 LONG_AGO = 1  # a leader epoch
-
-
-def asked(kind: Any, topic: Any, partition: Any, /, **named: str) -> Any:
-    return kind(topics=[topic(partitions=[partition], **named)])
-
-
 ASKED = {
-    VOTE: asked(
-        quorum.VoteRequest,
-        quorum.VoteRequestTopic,
-        quorum.VoteRequestPartition(replica_id=3, replica_epoch=LONG_AGO),
-        topic_name=TOPIC,
+    VOTE: quorum.VoteRequest(
+        topics=[
+            quorum.VoteRequestTopic(
+                topic_name=TOPIC,
+                partitions=[quorum.VoteRequestPartition(replica_id=3, replica_epoch=LONG_AGO)],
+            )
+        ]
     ),
-    BEGIN_EPOCH: asked(
-        quorum.BeginQuorumEpochRequest,
-        quorum.BeginQuorumEpochRequestTopic,
-        quorum.BeginQuorumEpochRequestPartition(leader_id=3, leader_epoch=LONG_AGO),
-        topic_name=TOPIC,
+    BEGIN_EPOCH: quorum.BeginQuorumEpochRequest(
+        topics=[
+            quorum.BeginQuorumEpochRequestTopic(
+                topic_name=TOPIC,
+                partitions=[
+                    quorum.BeginQuorumEpochRequestPartition(leader_id=3, leader_epoch=LONG_AGO)
+                ],
+            )
+        ]
     ),
-    END_EPOCH: asked(
-        quorum.EndQuorumEpochRequest,
-        quorum.EndQuorumEpochRequestTopic,
-        quorum.EndQuorumEpochRequestPartition(leader_id=3, leader_epoch=LONG_AGO),
-        topic_name=TOPIC,
+    END_EPOCH: quorum.EndQuorumEpochRequest(
+        topics=[
+            quorum.EndQuorumEpochRequestTopic(
+                topic_name=TOPIC,
+                partitions=[
+                    quorum.EndQuorumEpochRequestPartition(leader_id=3, leader_epoch=LONG_AGO)
+                ],
+            )
+        ]
     ),
-    FETCH: asked(
-        fetch.FetchRequest,
-        fetch.FetchTopic,
-        fetch.FetchPartition(current_leader_epoch=LONG_AGO),
-        topic=TOPIC,
+    FETCH: fetch.FetchRequest(
+        topics=[
+            fetch.FetchTopic(
+                topic=TOPIC, partitions=[fetch.FetchPartition(current_leader_epoch=LONG_AGO)]
+            )
+        ]
     ),
-    FETCH_SNAPSHOT: asked(
-        quorum_snapshots.FetchSnapshotRequest,
-        quorum_snapshots.FetchSnapshotRequestTopic,
-        quorum_snapshots.FetchSnapshotRequestPartition(current_leader_epoch=LONG_AGO),
-        name=TOPIC,
+    FETCH_SNAPSHOT: quorum_snapshots.FetchSnapshotRequest(
+        topics=[
+            quorum_snapshots.FetchSnapshotRequestTopic(
+                name=TOPIC,
+                partitions=[
+                    quorum_snapshots.FetchSnapshotRequestPartition(current_leader_epoch=LONG_AGO)
+                ],
+            )
+        ]
     ),
 }
 
 
-def answer(key: int, version: int) -> Any:
+def answer(key: int, version: int) -> Message:
     """Of a follower of node 2, as who asked reads it."""
     member = Member()
     member.hear_begin(3)
     member.save()
     effects = member.request(key, ASKED[key], version)
     (reply,) = [each for each in effects if isinstance(each, Reply)]
-    return as_read(key, version, reply.message)
+    frame = b"".join(map(bytes, codec.encode_response(key, version, reply.message)))
+    return codec.decode_response(key, version, frame, 0)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +99,7 @@ def answer(key: int, version: int) -> Any:
     ],
 )
 def test_an_old_version_is_answered_without_it(key: int, version: int, is_told: bool) -> None:
-    told = [each.node_id for each in answer(key, version).node_endpoints]
+    told = [each.node_id for each in answer(key, version).node_endpoints]  # type: ignore[attr-defined]
     assert told == ([2] if is_told else [])
 
 
@@ -107,7 +117,9 @@ def test_the_quorum_is_described_in_every_version_with_disks_where_there_is_a_pl
     (reply,) = [
         each for each in member.request(DESCRIBE, request, version) if isinstance(each, Reply)
     ]
-    (told,) = as_read(DESCRIBE, version, reply.message).topics[0].partitions
+    frame = b"".join(map(bytes, codec.encode_response(DESCRIBE, version, reply.message)))
+    read = codec.decode_response(DESCRIBE, version, frame, 0)
+    (told,) = read.topics[0].partitions  # type: ignore[attr-defined]
     assert [each.log_end_offset for each in told.current_voters] == [1, 1, -1]
     disks = [each.replica_directory_id for each in (*told.current_voters[:2], *told.observers)]
     assert disks == [directory(each) if version >= 2 else UUID(int=0) for each in (1, 2, 9)]
