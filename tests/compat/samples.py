@@ -2,7 +2,7 @@
 
 import random
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -34,3 +34,18 @@ def _sample(chance: random.Random, number: int, timestamp_ms: int) -> Sample:
         value = b""
     headers = (("number", str(number).encode()), ("tag", chance.randbytes(4)), ("tag", b""))
     return Sample(key, value, headers if number % 3 == 0 else (), timestamp_ms)
+
+
+def sample(record: Any) -> Sample:
+    """Of a record as kafka-python and aiokafka give it."""
+    return Sample(record.key, record.value, tuple(record.headers), record.timestamp)
+
+
+def by_partition(records: list[Any]) -> dict[int, list[Sample]]:
+    """What each partition holds, whose offsets must have no gap."""
+    found: dict[int, list[Sample]] = {}
+    for record in records:
+        held = found.setdefault(record.partition, [])
+        assert record.offset == len(held)
+        held.append(sample(record))
+    return found

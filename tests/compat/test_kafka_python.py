@@ -17,7 +17,7 @@ from kafka import errors as kafka_errors
 from kafka.admin import ConfigResource, ConfigResourceType, NewTopic
 
 from tests.compat.conftest import Region
-from tests.compat.samples import CODECS, Sample, samples
+from tests.compat.samples import CODECS, Sample, by_partition, sample, samples
 
 Name = Callable[[str], str]
 WAIT_S = 60
@@ -69,20 +69,6 @@ def read(reader: KafkaConsumer, count: int) -> list[Any]:
         assert time.monotonic() < deadline, f"{len(found)} of {count} records came"
         polled = reader.poll(timeout_ms=1000, max_records=count - len(found))
         found += [record for records in polled.values() for record in records]
-    return found
-
-
-def sample(record: Any) -> Sample:
-    return Sample(record.key, record.value, tuple(record.headers), record.timestamp)
-
-
-def by_partition(records: list[Any]) -> dict[int, list[Sample]]:
-    """What each partition holds, whose offsets must have no gap."""
-    found: dict[int, list[Sample]] = {}
-    for record in records:
-        held = found.setdefault(record.partition, [])
-        assert record.offset == len(held)
-        held.append(sample(record))
     return found
 
 

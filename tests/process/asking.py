@@ -41,13 +41,13 @@ def ask(address: str, api: tuple[int, int], message: Message, *, patience_s: flo
     frame = b"".join(map(bytes, encode_request_frame(RequestHeader(*api, 1, "test"), message)))
     with socket.create_connection((host, int(port)), timeout=patience_s) as connection:
         connection.sendall(frame)
-        (length,) = struct.unpack(">i", _exactly(connection, 4))
-        answer = _exactly(connection, length)
+        (length,) = struct.unpack(">i", exactly(connection, 4))
+        answer = exactly(connection, length)
     _, position = parse_response_header(*api, answer)
     return decode_response(*api, answer, position)
 
 
-def _exactly(connection: socket.socket, size: int) -> bytes:
+def exactly(connection: socket.socket, size: int) -> bytes:
     data = b""
     while len(data) < size:
         more = connection.recv(size - len(data))

@@ -1,9 +1,7 @@
 """A region of several nodes as a user starts it, and ways to make its nodes suffer."""
 
-import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 from signal import Signals
@@ -11,7 +9,8 @@ from typing import Any
 
 from confluent_kafka.admin import AdminClient
 
-CAUSEWAY = str(Path(sys.executable).parent / "causeway")
+from tests.process.commands import CAUSEWAY, causeway, is_alive
+
 PATIENCE_S = 60
 
 
@@ -46,7 +45,7 @@ class Members:
 
     def signal(self, node: int, number: Signals) -> None:
         """To a node that is running, or has been."""
-        if _is_alive(self._nodes[node]["pid"]):
+        if is_alive(self._nodes[node]["pid"]):
             os.kill(self._nodes[node]["pid"], number)
 
     def end(self, node: int, number: Signals) -> None:
@@ -56,7 +55,7 @@ class Members:
 
     def wait_dead(self, node: int) -> None:
         deadline = time.monotonic() + PATIENCE_S
-        while _is_alive(self._nodes[node]["pid"]):
+        while is_alive(self._nodes[node]["pid"]):
             assert time.monotonic() < deadline, f"node {node} is still there"
 
     def leader(self, topic: str, partition: int, *, other_than: int = -1) -> int:
@@ -94,17 +93,4 @@ class Members:
         return known.partitions.get(partition)
 
     def _run(self, *arguments: str) -> Any:
-        command = [CAUSEWAY, *arguments, "--dir", str(self._directory), "--json"]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=2 * PATIENCE_S, check=False
-        )
-        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
-        return json.loads(done.stdout)
-
-
-def _is_alive(pid: int) -> bool:
-    """A zombie is dead: whoever started it has just not looked yet."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+        return causeway(*arguments, "--dir", str(self._directory), timeout=2 * PATIENCE_S)

@@ -1,15 +1,13 @@
 """Two regions as a user starts them: `causeway local`, `causeway link`, `causeway mirror`."""
 
-import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-CAUSEWAY = str(Path(sys.executable).parent / "causeway")
+from tests.process.commands import causeway, is_alive
+
 PATIENCE_S = 60
 GROUPS = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
 
@@ -36,7 +34,7 @@ class Regions:
         pid = self._named[region]["nodes"][0]["pid"]
         os.kill(pid, signal.SIGKILL)
         deadline = time.monotonic() + PATIENCE_S
-        while _is_alive(pid):
+        while is_alive(pid):
             assert time.monotonic() < deadline
 
     def bootstrap(self, region: str) -> str:
@@ -82,20 +80,4 @@ class Regions:
         return "--bootstrap-server", self.bootstrap("east")
 
     def run(self, *arguments: str) -> Any:
-        done = subprocess.run(
-            [CAUSEWAY, *arguments, "--json"],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
-        return json.loads(done.stdout)
-
-
-def _is_alive(pid: int) -> bool:
-    """A zombie is dead: whoever started it has just not looked yet."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+        return causeway(*arguments, timeout=PATIENCE_S)

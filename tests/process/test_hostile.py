@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from tests.bench import frames
+from tests.process.asking import exactly
 from tests.process.ledger import create_topic
 from tests.process.nodes import BrokerProcess
 
@@ -27,18 +28,8 @@ def ask(connection: socket.socket, request: bytes) -> bytes:
 
 
 def receive(connection: socket.socket) -> bytes:
-    (length,) = struct.unpack(">i", _exactly(connection, 4))
-    return _exactly(connection, length)
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        more = connection.recv(size - len(data))
-        if not more:
-            raise ConnectionError("closed")
-        data += more
-    return data
+    (length,) = struct.unpack(">i", exactly(connection, 4))
+    return exactly(connection, length)
 
 
 def answers(node: BrokerProcess) -> bool:

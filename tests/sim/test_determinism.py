@@ -7,19 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Run
 
 ROOT = Path(__file__).parents[2]
-SEEDS = 3, 17, 30, 60
+SEEDS = {Run: (3, 17, 30, 60), RegionRun: (1, 2, 4)}
 
 
-def hashes(hash_seed: str) -> str:
+def hashes(kind: type[Run | RegionRun], hash_seed: str) -> str:
     """Trace hashes of the same seeds in a process of its own."""
-    program = "import sys; from tests.sim.runs import Run; " + (
+    program = f"import sys; from {kind.__module__} import {kind.__name__} as Run; " + (
         "print(*(Run(int(seed)).execute().trace_hash for seed in sys.argv[1:]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, *map(str, SEEDS)],
+        [sys.executable, "-c", program, *map(str, SEEDS[kind])],
         cwd=ROOT,
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
         capture_output=True,
@@ -29,14 +30,19 @@ def hashes(hash_seed: str) -> str:
     return done.stdout
 
 
-def test_a_seed_gives_the_same_trace_in_processes_that_hash_differently() -> None:
-    first = hashes("1")
-    assert len(set(first.split())) == len(SEEDS)
-    assert hashes("2") == first
+@pytest.mark.parametrize("kind", SEEDS)
+def test_a_seed_gives_the_same_trace_in_processes_that_hash_differently(
+    kind: type[Run | RegionRun],
+) -> None:
+    first = hashes(kind, "1")
+    assert len(set(first.split())) == len(SEEDS[kind])
+    assert hashes(kind, "2") == first
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_showing_the_trace_does_not_change_it(seed: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "seed"), [*((Run, seed) for seed in SEEDS[Run]), (RegionRun, SEEDS[RegionRun][0])]
+)
+def test_showing_the_trace_does_not_change_it(kind: type[Run | RegionRun], seed: int) -> None:
     lines: list[str] = []
-    assert Run(seed, lines.append).execute().trace_hash == Run(seed).execute().trace_hash
+    assert kind(seed, lines.append).execute().trace_hash == kind(seed).execute().trace_hash
     assert len(lines) > 100

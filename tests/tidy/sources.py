@@ -9,20 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("brokers", "linker", "federation")
 _OTHER_FOLDERS = ("tests", "proto", "deploy", ".ci")
-_TEXT_SUFFIXES = {
-    ".py",
-    ".md",
-    ".toml",
-    ".txt",
-    ".proto",
-    ".xml",
-    ".yaml",
-    ".yml",
-    ".sh",
-    ".html",
-    ".j2",
-    ".in",
-}
+_TEXT_SUFFIXES = frozenset(
+    [".py", ".md", ".toml", ".txt", ".proto", ".xml", ".yaml", ".yml", ".sh", ".html", ".j2", ".in"]
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from tests.sim.regions.runs import RegionRun
 from tests.sim.regions.weather import RegionWeather, Shape
+from tests.sim.seeds import check_all, once_failed
 
 LONE = Shape(1, 1, combined=True)
-ONCE_FAILED = [
-    int(line.split()[0])
-    for line in Path(__file__).with_name("seeds.txt").read_text().splitlines()
-    if line and not line.startswith("#")
-]
 # One that once failed: a topic was made on a broker that had just lost its disk, and nobody may lead it by himself.
 ORDERLY_THAT_FAILED = [13598]
 CHUNK = 5  # seeds a test, so that workers share them evenly and a failure names few
@@ -22,17 +17,8 @@ CHUNK = 5  # seeds a test, so that workers share them evenly and a failure names
 Adjust = Callable[[RegionWeather], RegionWeather]
 
 
-def run_all(seeds: Iterable[int], adjust: Adjust = lambda weather: weather) -> list[str]:
-    """One line for each that failed: what, and how to see it again."""
-    return [line for seed in seeds if (line := _run(seed, adjust))]
-
-
-def _run(seed: int, adjust: Adjust) -> str:
-    try:
-        RegionRun(seed, adjust=adjust).execute()
-    except Exception as error:
-        return f"seed {seed}: {error}\n  again: python -m tests.sim --region --seed {seed} --trace"
-    return ""
+def check(seeds: Iterable[int], adjust: Adjust = lambda weather: weather) -> None:
+    check_all(seeds, lambda seed: RegionRun(seed, adjust=adjust).execute(), "--region ")
 
 
 def alone(weather: RegionWeather) -> RegionWeather:
@@ -46,41 +32,36 @@ def orderly(weather: RegionWeather) -> RegionWeather:
 
 @pytest.mark.parametrize("first", range(0, 20, CHUNK))
 def test_a_region_of_one_node_keeps_every_law(first: int) -> None:
-    failed = run_all(range(first, first + CHUNK), alone)
-    assert not failed, "\n".join(failed)
+    check(range(first, first + CHUNK), alone)
 
 
-@pytest.mark.parametrize("seed", ONCE_FAILED)
+@pytest.mark.parametrize("seed", once_failed(__file__))
 def test_a_seed_that_once_failed_keeps_every_law(seed: int) -> None:
-    assert run_all([seed]) == []
+    check([seed])
 
 
 @pytest.mark.parametrize("seed", ORDERLY_THAT_FAILED)
 def test_a_restarted_region_that_once_failed_keeps_every_law(seed: int) -> None:
-    assert run_all([seed], orderly) == []
+    check([seed], orderly)
 
 
 @pytest.mark.parametrize("first", range(0, 300, CHUNK))
 def test_regions_in_bad_weather_keep_every_law(first: int) -> None:
-    failed = run_all(range(first, first + CHUNK))
-    assert not failed, "\n".join(failed)
+    check(range(first, first + CHUNK))
 
 
 @pytest.mark.parametrize("first", range(300, 340, CHUNK))
 def test_regions_that_are_restarted_all_the_time_keep_every_law(first: int) -> None:
-    failed = run_all(range(first, first + CHUNK), orderly)
-    assert not failed, "\n".join(failed)
+    check(range(first, first + CHUNK), orderly)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("first", range(13_000, 14_000, 250))
 def test_a_thousand_restarted_regions_keep_every_law(first: int) -> None:
-    failed = run_all(range(first, first + 250), orderly)
-    assert not failed, "\n".join(failed)
+    check(range(first, first + 250), orderly)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("first", range(10_000, 13_000, 250))
 def test_thousands_of_regions_keep_every_law(first: int) -> None:
-    failed = run_all(range(first, first + 250))
-    assert not failed, "\n".join(failed)
+    check(range(first, first + 250))

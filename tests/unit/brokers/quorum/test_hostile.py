@@ -1,5 +1,6 @@
 """Whatever anyone sends, in whatever role a member is: it is answered, and the member goes on."""
 
+import sys
 from typing import Any
 from uuid import UUID
 
@@ -31,29 +32,30 @@ def many(strategy: Any) -> Any:
     return st.one_of(strategy.map(lambda one: [one]), st.lists(strategy, max_size=2))
 
 
-votes = st.builds(
+def about(
+    kind: Any, of_request: dict[str, Any], of_topic: dict[str, Any], **of_partition: Any
+) -> Any:
+    """Requests of a kind about partitions of topics; the classes of both go by the name of the request."""
+    module, name = sys.modules[kind.__module__], kind.__name__
+    topic, partition = (getattr(module, f"{name}{part}") for part in ("Topic", "Partition"))
+    partitions = many(st.builds(partition, **of_partition))
+    return st.builds(
+        kind, topics=many(st.builds(topic, partitions=partitions, **of_topic)), **of_request
+    )
+
+
+votes = about(
     quorum.VoteRequest,
-    cluster_id=clusters,
-    voter_id=ids,
-    topics=many(
-        st.builds(
-            quorum.VoteRequestTopic,
-            topic_name=topics,
-            partitions=many(
-                st.builds(
-                    quorum.VoteRequestPartition,
-                    partition_index=st.sampled_from([0, 0, 1]),
-                    replica_epoch=numbers,
-                    replica_id=ids,
-                    replica_directory_id=directories,
-                    voter_directory_id=directories,
-                    last_offset_epoch=numbers,
-                    last_offset=numbers,
-                    pre_vote=st.booleans(),
-                )
-            ),
-        )
-    ),
+    {"cluster_id": clusters, "voter_id": ids},
+    {"topic_name": topics},
+    partition_index=st.sampled_from([0, 0, 1]),
+    replica_epoch=numbers,
+    replica_id=ids,
+    replica_directory_id=directories,
+    voter_directory_id=directories,
+    last_offset_epoch=numbers,
+    last_offset=numbers,
+    pre_vote=st.booleans(),
 )
 listeners = st.lists(
     st.builds(
@@ -61,43 +63,21 @@ listeners = st.lists(
     ),
     max_size=2,
 )
-begins = st.builds(
+begins = about(
     quorum.BeginQuorumEpochRequest,
-    cluster_id=clusters,
-    voter_id=ids,
-    leader_endpoints=listeners,
-    topics=many(
-        st.builds(
-            quorum.BeginQuorumEpochRequestTopic,
-            topic_name=topics,
-            partitions=many(
-                st.builds(
-                    quorum.BeginQuorumEpochRequestPartition,
-                    voter_directory_id=directories,
-                    leader_id=ids,
-                    leader_epoch=numbers,
-                )
-            ),
-        )
-    ),
+    {"cluster_id": clusters, "voter_id": ids, "leader_endpoints": listeners},
+    {"topic_name": topics},
+    voter_directory_id=directories,
+    leader_id=ids,
+    leader_epoch=numbers,
 )
-ends = st.builds(
+ends = about(
     quorum.EndQuorumEpochRequest,
-    cluster_id=clusters,
-    topics=many(
-        st.builds(
-            quorum.EndQuorumEpochRequestTopic,
-            topic_name=topics,
-            partitions=many(
-                st.builds(
-                    quorum.EndQuorumEpochRequestPartition,
-                    leader_id=ids,
-                    leader_epoch=numbers,
-                    preferred_successors=st.lists(ids, max_size=3),
-                )
-            ),
-        )
-    ),
+    {"cluster_id": clusters},
+    {"topic_name": topics},
+    leader_id=ids,
+    leader_epoch=numbers,
+    preferred_successors=st.lists(ids, max_size=3),
 )
 fetches = st.builds(
     fetch.FetchRequest,
@@ -125,27 +105,13 @@ fetches = st.builds(
         )
     ),
 )
-snapshots = st.builds(
+snapshots = about(
     quorum_snapshots.FetchSnapshotRequest,
-    cluster_id=clusters,
-    replica_id=ids,
-    max_bytes=numbers,
-    topics=many(
-        st.builds(
-            quorum_snapshots.FetchSnapshotRequestTopic,
-            name=topics,
-            partitions=many(
-                st.builds(
-                    quorum_snapshots.FetchSnapshotRequestPartition,
-                    current_leader_epoch=numbers,
-                    snapshot_id=st.builds(
-                        quorum_snapshots.SnapshotId, end_offset=numbers, epoch=numbers
-                    ),
-                    position=numbers,
-                )
-            ),
-        )
-    ),
+    {"cluster_id": clusters, "replica_id": ids, "max_bytes": numbers},
+    {"name": topics},
+    current_leader_epoch=numbers,
+    snapshot_id=st.builds(quorum_snapshots.SnapshotId, end_offset=numbers, epoch=numbers),
+    position=numbers,
 )
 places = st.lists(
     st.builds(quorum_voters.VoterListener, name=st.just("X"), host=st.just("h"), port=st.just(1)),
@@ -179,17 +145,8 @@ updates = st.builds(
         max_supported_version=st.integers(-1, 2),
     ),
 )
-descriptions = st.builds(
-    quorum.DescribeQuorumRequest,
-    topics=many(
-        st.builds(
-            quorum.DescribeQuorumRequestTopic,
-            topic_name=topics,
-            partitions=many(
-                st.builds(quorum.DescribeQuorumRequestPartition, partition_index=numbers)
-            ),
-        )
-    ),
+descriptions = about(
+    quorum.DescribeQuorumRequest, {}, {"topic_name": topics}, partition_index=numbers
 )
 requests = st.one_of(
     st.tuples(st.just(ApiKey.VOTE), votes),

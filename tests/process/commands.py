@@ -1,0 +1,30 @@
+"""The command line, as an operator runs it, and whether a process is there."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+CAUSEWAY = str(Path(sys.executable).parent / "causeway")
+
+
+def causeway(*arguments: str, timeout: float) -> Any:
+    """What a command answers; it must end well."""
+    done = subprocess.run(
+        [CAUSEWAY, *arguments, "--json"],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+    return json.loads(done.stdout)
+
+
+def is_alive(pid: int) -> bool:
+    """A zombie is dead: whoever started it has just not looked yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
