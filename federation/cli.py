@@ -17,13 +17,16 @@ _AS_JSON: Final = "causeway.as_json"
 COMMANDS = {
     "local": ("federation.commands.local:local", "A federation of processes on this machine."),
     "region": (
-        "federation.commands.region_view:region",
+        "federation.commands.region.view:region",
         "What a region is made of, and what is wrong with it.",
     ),
-    "replica": ("federation.commands.replica:replica", "Where every replica stands."),
-    "link": ("federation.commands.link:link", "Cluster links: create, list, describe, delete."),
+    "replica": ("federation.commands.replica.status:replica", "Where every replica stands."),
+    "link": (
+        "federation.commands.link.link:link",
+        "Cluster links: create, list, describe, delete.",
+    ),
     "mirror": (
-        "federation.commands.mirror:mirror",
+        "federation.commands.link.mirror:mirror",
         "Mirror topics: create, watch, promote, fail over.",
     ),
     "audit": ("federation.audit.cli:audit", "Prove from the stored data that two regions agree."),

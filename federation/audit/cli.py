@@ -12,7 +12,7 @@ import click
 from federation.commands.answers import Failure, answer, end, json_option
 
 if TYPE_CHECKING:
-    from federation.audit.cut import Region
+    from federation.audit.cut.cut import Region
     from federation.audit.run import AuditResult, Options, Watch
 
 
@@ -84,8 +84,8 @@ def run(output: str, as_json: bool, **given: Any) -> None:
 
 
 def _options(given: dict[str, Any]) -> "Options":
-    from federation.audit.holes import parse, parse_cuts
     from federation.audit.run import Options
+    from federation.audit.verdict.holes import parse, parse_cuts
 
     source, mirror = _regions(given)
     return Options(
@@ -125,7 +125,7 @@ def _regions(given: dict[str, Any]) -> "tuple[Region, Region]":
 
 
 def _from_data_dirs(given: dict[str, Any]) -> "tuple[Region, Region]":
-    from federation.audit.cut import Region
+    from federation.audit.cut.cut import Region
 
     if given["source"] or given["mirror"]:
         raise _refused(
@@ -163,7 +163,7 @@ def _from_directory(given: dict[str, Any]) -> "tuple[Region, Region]":
 
 def _local(directory: str) -> "dict[str, Region]":
     """The regions that `causeway local up` wrote down."""
-    from federation.audit.cut import Region
+    from federation.audit.cut.cut import Region
 
     path = os.path.join(directory, "federation.json")
     try:
@@ -223,8 +223,8 @@ def _write(
     result: "AuditResult", options: "Options", seconds: float, output: str
 ) -> dict[str, Any]:
     """Everything into the output directory; returns the JSON document."""
-    from federation.audit.report import page
-    from federation.audit.tables import summary, write_json, write_parquet
+    from federation.audit.report.page import page
+    from federation.audit.report.tables import summary, write_json, write_parquet
 
     os.makedirs(output, exist_ok=True)
     document = summary(result, options, seconds)
@@ -267,6 +267,6 @@ def _show(result: "AuditResult", document: dict[str, Any]) -> None:
 
 
 def _worst(result: "AuditResult") -> Sequence[Any]:
-    from federation.audit.pictures import shown
+    from federation.audit.report.pictures import shown
 
     return shown(result.partitions)

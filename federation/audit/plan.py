@@ -7,10 +7,10 @@ are packed largest first: what Spark costs, it costs per task (30 ms), not per b
 import heapq
 from collections.abc import Iterator, Sequence
 
-from federation.audit.compare import Unit
-from federation.audit.cut import Bounds
-from federation.audit.logs import Log, Position, end_of, first_at, first_covering
-from federation.audit.read import Part
+from federation.audit.comparison.compare import Unit
+from federation.audit.cut.cut import Bounds, compared_range
+from federation.audit.segments.batches import Part
+from federation.audit.segments.replica_log import Log, Position, end_of, first_at, first_covering
 
 TASK_BYTES = 1 << 30
 WORKER_BYTES_MIN = 64 << 20
@@ -21,19 +21,13 @@ class EngineFailed(Exception):
     """The tasks could not be run: nothing is known of any of them."""
 
 
-def compared(source: Bounds, mirror: Bounds) -> tuple[int, int]:
-    """The offsets that both sides should hold; empty ranges end where they start."""
-    start = max(source.log_start, mirror.log_start)
-    return start, max(start, min(source.end, mirror.end))
-
-
 def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
     """One unit per source segment in the compared range, in offset order.
 
     Where the mirror's batches have no boundary at a source segment's base (damage, or batches cut anew), two units
     become one.
     """
-    start, stop = compared(source, mirror)
+    start, stop = compared_range(source, mirror)
     if source.log is None or mirror.log is None or start >= stop:
         return
     topic, partition = source.log.topic, source.log.partition

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
-from federation.audit.compare import Outcome, Unit, compare
+from federation.audit.comparison.compare import Outcome, Unit, compare
 from federation.audit.plan import EngineFailed, pack
 
 

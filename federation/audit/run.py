@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
-from federation.audit import cut, plan, pool
-from federation.audit.checkpoints import Key
-from federation.audit.compare import Outcome, Unit
-from federation.audit.cut import Bounds, Cut, Region
-from federation.audit.findings import Finding
-from federation.audit.holes import Hole
-from federation.audit.lag import lag
-from federation.audit.settle import settle
-from federation.audit.verdicts import (
-    Lag,
+from federation.audit import plan, pool
+from federation.audit.comparison.compare import Outcome, Unit
+from federation.audit.comparison.findings import Finding
+from federation.audit.cut.cut import Bounds, Cut, Region, take
+from federation.audit.cut.lag import Lag, lag
+from federation.audit.segments.checkpoints import Key
+from federation.audit.verdict.holes import Hole
+from federation.audit.verdict.settle import settle
+from federation.audit.verdict.verdicts import (
     PartitionVerdict,
     Verdict,
     at_the_cut,
@@ -125,7 +124,7 @@ def run_audit(options: Options, now: Callable[[], int], watch: Watch) -> AuditRe
 def _take(options: Options, at_ms: int) -> Cut:
     prefix = options.mirror_prefix
     try:
-        taken = cut.take(options.source, options.mirror, at_ms)
+        taken = take(options.source, options.mirror, at_ms)
     except OSError as error:
         raise CannotRun(
             f"{error.filename}: {error.strerror}; check the data directories"

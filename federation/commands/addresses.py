@@ -1,9 +1,14 @@
 """Kafka addresses as they are given on the command line: `HOST:PORT`, or several with commas between them."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from federation.commands.answers import Failure
+from federation.local import layout
+
+UNREACHABLE_EXIT: Final = 4
 _PORT_MAX: Final = 65_535
 
 
@@ -31,3 +36,19 @@ def check_one_way(bootstrap: str | None, directory: object, region: str | None) 
     given = [each is not None for each in (bootstrap, directory, region)]
     if given not in ([True, False, False], [False, True, True]):
         raise click.UsageError("Give --bootstrap-server, or --dir and --region.")
+
+
+def local_region(directory: Path, name: str) -> layout.Region:
+    """A region of a local federation; ends the command where there is none of that name."""
+    try:
+        federation = layout.load(directory)
+    except layout.LocalError as error:
+        raise Failure(str(error), hint=error.hint) from error
+    region = federation.region(name)
+    if region is None:
+        known = ", ".join(one.name for one in federation.regions) or "none"
+        raise Failure(
+            f"{directory} has no region {name}",
+            hint=f"regions there: {known}; `causeway local up` makes them",
+        )
+    return region

@@ -8,12 +8,11 @@ from typing import Any, Final
 
 import click
 
-from federation.commands.addresses import Addresses, check_one_way
+from federation.commands.addresses import UNREACHABLE_EXIT, Addresses, check_one_way, local_region
 from federation.commands.answers import Failure, json_option
-from federation.commands.region import UNREACHABLE_EXIT, local_region
+from federation.commands.region.description import Picture
+from federation.commands.region.requests import picture
 from federation.commands.region_client import Client, NoAnswer
-from federation.commands.region_picture import Picture
-from federation.commands.region_questions import picture
 
 NOT_WELL_EXIT: Final = 3  # as `causeway local status` says it
 

@@ -4,8 +4,8 @@ import os
 import random
 from dataclasses import dataclass
 
-from federation.audit.cut import Region
-from federation.audit.findings import Finding
+from federation.audit.comparison.findings import Finding
+from federation.audit.cut.cut import Region
 from federation.audit.run import AuditResult, Options, Watch, run_audit
 from tests.spark import generate
 from tests.spark.plants import PLANTS, SHIFTING, Expected, Pair

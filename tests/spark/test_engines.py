@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from federation.audit import jobs, pool
 from federation.audit.cli import audit as command
-from federation.audit.cut import Region, take
+from federation.audit.cut.cut import Region, take
 from federation.audit.plan import EngineFailed, units
+from federation.audit.report.tables import write_parquet
 from federation.audit.run import Options
-from federation.audit.tables import write_parquet
 from tests.spark import generate
 from tests.spark.cases import NOW_MS, audit, planted, unexpected
 from tests.spark.plants import PLANTS

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from federation.audit import pool
-from federation.audit.compare import Unit
-from federation.audit.cut import Region, take
-from federation.audit.digests import size
+from federation.audit.comparison.compare import Unit
+from federation.audit.comparison.digests import size
+from federation.audit.cut.cut import Region, take
 from federation.audit.plan import WORKER_BYTES_MIN, EngineFailed, units
 from tests.spark import generate
 from tests.spark.cases import NOW_MS

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from federation.audit.checkpoints import HIGH_WATERMARKS, LOG_STARTS
-from federation.audit.cut import Region
-from federation.audit.holes import Hole
+from federation.audit.cut.cut import Region
 from federation.audit.run import AuditResult, CannotRun, ExitCode, Options, Watch, run_audit
-from federation.audit.verdicts import PartitionVerdict, Verdict
+from federation.audit.segments.checkpoints import HIGH_WATERMARKS, LOG_STARTS
+from federation.audit.verdict.holes import Hole
+from federation.audit.verdict.verdicts import PartitionVerdict, Verdict
 from tests.spark import generate
 from tests.spark.cases import NOW_MS, audit
 
