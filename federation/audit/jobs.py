@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from federation.audit import java
 from federation.audit.comparison.compare import (
-    Outcome,
     Unit,
+    UnitOutcome,
     compare,
     outcome_from_row,
     unit_from_row,
@@ -60,7 +60,7 @@ appender.stderr.layout.pattern = %p %c{1}: %m%n
 
 def run(
     units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
-) -> list[Outcome]:
+) -> list[UnitOutcome]:
     """Outcomes of all units, in no particular order; `seen` is told of all bytes at the end.
 
     Runs in the Spark context that is open, or in one of its own on `master`. Raises EngineFailed when there is no

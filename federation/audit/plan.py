@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from federation.audit.comparison.compare import Unit
 from federation.audit.cut.cut import Bounds, compared_range
 from federation.audit.segments.batches import Part
-from federation.audit.segments.replica_log import Log, Position, end_of, first_at, first_covering
+from federation.audit.segments.replica_log import (
+    Position,
+    ReplicaLog,
+    end_of,
+    first_at,
+    first_covering,
+)
 
 TASK_BYTES = 1 << 30
 WORKER_BYTES_MIN = 64 << 20
@@ -48,11 +54,11 @@ def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
         from_offset, here = offset, (there[0], there[1])
 
 
-def _start(log: Log, offset: int) -> Position:
+def _start(log: ReplicaLog, offset: int) -> Position:
     return first_covering(log, offset) if log.segments else Position(0, 0, offset)
 
 
-def _place(log: Log, offset: int, stop: int) -> Position | None:
+def _place(log: ReplicaLog, offset: int, stop: int) -> Position | None:
     if not log.segments:
         return Position(0, 0, offset)
     place = first_at(log, offset)
@@ -60,7 +66,7 @@ def _place(log: Log, offset: int, stop: int) -> Position | None:
     return end_of(log) if place is None and offset == stop else place
 
 
-def _parts(log: Log, start: Position, stop: Position) -> tuple[Part, ...]:
+def _parts(log: ReplicaLog, start: Position, stop: Position) -> tuple[Part, ...]:
     return log.parts(start, stop) if log.segments else ()
 
 

@@ -12,7 +12,7 @@ UNREACHABLE_EXIT: Final = 4
 _PORT_MAX: Final = 65_535
 
 
-class Addresses(click.ParamType[str]):
+class AddressList(click.ParamType[str]):
     """Refused as a usage error before anybody is asked, since no region could answer there."""
 
     name = "addresses"

@@ -13,7 +13,7 @@ from xxhash import xxh3_64_hexdigest
 from federation.audit.comparison.findings import Class, Finding, Side, continues
 from federation.audit.comparison.merge import Island
 from federation.audit.segments.batches import HEADER, Batch
-from federation.audit.segments.records import Contents, Record, Unopenable, compare, records
+from federation.audit.segments.records import Contents, StoredRecord, Unopenable, compare, records
 
 HEADER_FIELDS = (
     *("base_offset", "length", "leader_epoch", "magic", "crc", "attributes", "last_offset_delta"),
@@ -201,7 +201,7 @@ def _place(batch: Batch) -> dict[str, object]:
     }
 
 
-def _example(record: Record | None, payload: bool) -> dict[str, object] | None:
+def _example(record: StoredRecord | None, payload: bool) -> dict[str, object] | None:
     """Enough to find the record; its bytes only when asked for, since an audit's report travels."""
     if record is None:
         return None

@@ -38,7 +38,7 @@ class Unit(NamedTuple):
         return size(self.source) + size(self.mirror)
 
 
-class Outcome(NamedTuple):
+class UnitOutcome(NamedTuple):
     """What comparing a unit came to. `missing_file` names a file that went away while the audit ran."""
 
     topic: str
@@ -56,9 +56,9 @@ class Outcome(NamedTuple):
     missing_file: str = ""
 
 
-def outcome_from_row(row: list[Any]) -> Outcome:
+def outcome_from_row(row: list[Any]) -> UnitOutcome:
     """An outcome out of its JSON form, a list in field order."""
-    outcome = Outcome(*row)
+    outcome = UnitOutcome(*row)
     return outcome._replace(findings=tuple(from_row(finding) for finding in outcome.findings))
 
 
@@ -68,7 +68,7 @@ def unit_from_row(row: list[Any]) -> Unit:
     return Unit(row[0], row[1], row[2], row[3], source, mirror)
 
 
-def compare(unit: Unit, payload: bool) -> Outcome:
+def compare(unit: Unit, payload: bool) -> UnitOutcome:
     """Never raises for what files hold or lack: that is an outcome."""
     try:
         mirror = digest(unit.mirror)
@@ -78,7 +78,7 @@ def compare(unit: Unit, payload: bool) -> Outcome:
         source = digest_and_walk(unit.source, unit.mirror)
     except OSError as error:
         return _unread(unit, Side.SOURCE, error)
-    outcome = Outcome(
+    outcome = UnitOutcome(
         *unit[:4],
         source.bytes_read,
         mirror.bytes_read,
@@ -103,14 +103,14 @@ def _below(unit: Unit) -> int:
     return max(0, unit.from_offset - unit.source[0].floor) if unit.source else 0
 
 
-def _unread(unit: Unit, side: Side, error: OSError) -> Outcome:
+def _unread(unit: Unit, side: Side, error: OSError) -> UnitOutcome:
     evidence: dict[str, object] = {"error": error.strerror or type(error).__name__}
     finding = _unreadable(unit, side, unit.from_offset, unit.to_offset, evidence)
     missing = str(error.filename) if isinstance(error, FileNotFoundError) else ""
-    return Outcome(*unit[:4], 0, 0, 0, 0, 0, "", "", (finding,), missing)
+    return UnitOutcome(*unit[:4], 0, 0, 0, 0, 0, "", "", (finding,), missing)
 
 
-def _differences(unit: Unit, outcome: Outcome, payload: bool) -> Outcome:
+def _differences(unit: Unit, outcome: UnitOutcome, payload: bool) -> UnitOutcome:
     """The slow path: a table of batches per side, set against each other."""
     scene = Scene(unit.topic, unit.partition, lru_cache(maxsize=64)(_bytes_of), payload)
     source, source_breaks = _table(unit.source, unit)

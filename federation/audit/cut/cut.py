@@ -13,10 +13,10 @@ from typing import NamedTuple
 from federation.audit.cut.listed_offsets import Unanswered, Which, offsets
 from federation.audit.segments import checkpoints
 from federation.audit.segments.checkpoints import Key
-from federation.audit.segments.replica_log import PARTITION_FOLDER, Log, discover
+from federation.audit.segments.replica_log import PARTITION_FOLDER, ReplicaLog, discover
 
 
-class Region(NamedTuple):
+class AuditedRegion(NamedTuple):
     """A region as the audit finds it: its name, its nodes' data directories, its address or an empty text."""
 
     name: str
@@ -35,14 +35,14 @@ class Ends(NamedTuple):
 class Bounds(NamedTuple):
     """One side of a partition: offsets [log_start, end); a reader was promised those below the high watermark."""
 
-    log: Log | None
+    log: ReplicaLog | None
     log_start: int
     high_watermark: int
     end: int
     listed: bool
 
 
-class Cut(NamedTuple):
+class AuditCut(NamedTuple):
     """What is known of each side, per partition, at one moment (ms since the Unix epoch)."""
 
     at_ms: int
@@ -52,13 +52,13 @@ class Cut(NamedTuple):
     mirror_ends: Ends
 
 
-def take(source: Region, mirror: Region, at_ms: int) -> Cut:
+def take(source: AuditedRegion, mirror: AuditedRegion, at_ms: int) -> AuditCut:
     """Raises OSError when a data directory cannot be read and ValueError when a checkpoint file is damaged."""
     mirror_ends = _ends(mirror)
     source_ends = _ends(source)
     mirror_logs = discover(mirror.data_dirs)
     source_logs = discover(source.data_dirs)
-    return Cut(
+    return AuditCut(
         at_ms,
         _bounds(source, source_logs, source_ends),
         _bounds(mirror, mirror_logs, mirror_ends),
@@ -67,7 +67,7 @@ def take(source: Region, mirror: Region, at_ms: int) -> Cut:
     )
 
 
-def _ends(region: Region) -> Ends:
+def _ends(region: AuditedRegion) -> Ends:
     reason = "no address given"
     if region.bootstrap:
         try:
@@ -89,7 +89,7 @@ def _partitions(data_dirs: Sequence[str]) -> list[Key]:
     return sorted(key for key in keys if not key[0].startswith("__"))
 
 
-def _bounds(region: Region, logs: dict[Key, Log], ends: Ends) -> dict[Key, Bounds]:
+def _bounds(region: AuditedRegion, logs: dict[Key, ReplicaLog], ends: Ends) -> dict[Key, Bounds]:
     starts = _log_starts(region, ends)
     bounds = {}
     for key in sorted(logs.keys() | ends.offsets.keys()):
@@ -108,7 +108,7 @@ def _bounds(region: Region, logs: dict[Key, Log], ends: Ends) -> dict[Key, Bound
     return bounds
 
 
-def _log_starts(region: Region, ends: Ends) -> dict[Key, int]:
+def _log_starts(region: AuditedRegion, ends: Ends) -> dict[Key, int]:
     if ends.source == "listed":
         try:
             return offsets(region.bootstrap, list(ends.offsets), Which.EARLIEST)

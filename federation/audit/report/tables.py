@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from federation.audit.comparison.findings import Finding, Severity
-from federation.audit.cut.cut import Ends, Region
+from federation.audit.cut.cut import AuditedRegion, Ends
 from federation.audit.report.pictures import amount
 from federation.audit.run import AuditResult, Options
 from federation.audit.verdict.verdicts import PartitionVerdict, Verdict
@@ -81,7 +81,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def _side(region: Region, ends: Ends) -> dict[str, Any]:
+def _side(region: AuditedRegion, ends: Ends) -> dict[str, Any]:
     return {
         "region": region.name,
         "data_dirs": list(region.data_dirs),

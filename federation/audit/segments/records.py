@@ -22,7 +22,7 @@ class Unopenable(Exception):
     """The batch's records cannot be read."""
 
 
-class Record(NamedTuple):
+class StoredRecord(NamedTuple):
     """One record; `body` is its bytes as stored: attributes, then key, value and headers with their lengths."""
 
     offset: int
@@ -39,10 +39,10 @@ class Contents(NamedTuple):
     differing: int
     only_source: int
     only_mirror: int
-    example: tuple[Record | None, Record | None]
+    example: tuple[StoredRecord | None, StoredRecord | None]
 
 
-def compare(source: list[Record], mirror: list[Record]) -> Contents:
+def compare(source: list[StoredRecord], mirror: list[StoredRecord]) -> Contents:
     """Match records by offset; equal means same timestamp, key, value and headers."""
     left = {record.offset: record for record in source}
     right = {record.offset: record for record in mirror}
@@ -62,7 +62,7 @@ def compare(source: list[Record], mirror: list[Record]) -> Contents:
     return Contents(first, differing, only_source, only_mirror, example)
 
 
-def records(batch: bytes) -> Iterator[Record]:
+def records(batch: bytes) -> Iterator[StoredRecord]:
     """The records of one RecordBatch v2, whatever its codec; raises Unopenable."""
     header = HEADER.unpack_from(batch)
     base_offset, attributes, first_timestamp, max_timestamp = header[0], *header[5:6], *header[7:9]
@@ -77,7 +77,7 @@ def records(batch: bytes) -> Iterator[Record]:
         offset_delta, timestamp_delta, key, value, body = record
         appended = attributes & LOG_APPEND_TIME
         timestamp = max_timestamp if appended else first_timestamp + timestamp_delta
-        yield Record(base_offset + offset_delta, timestamp, key, value, body)
+        yield StoredRecord(base_offset + offset_delta, timestamp, key, value, body)
     if position != len(data):
         raise Unopenable(f"{len(data) - position} bytes follow the last record")
 

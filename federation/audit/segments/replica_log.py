@@ -32,7 +32,7 @@ ENTRIES_EARLY = 4
 TAIL_BATCHES = 16
 
 
-class Segment(NamedTuple):
+class SegmentFile(NamedTuple):
     base_offset: int
     path: str
     size: int
@@ -46,14 +46,14 @@ class Position(NamedTuple):
     offset: int
 
 
-class Log(NamedTuple):
+class ReplicaLog(NamedTuple):
     """One replica of a partition; `end_offset` is the next offset after its last whole batch,
     `newest_ms` that batch's largest timestamp."""
 
     topic: str
     partition: int
     folder: str
-    segments: tuple[Segment, ...]
+    segments: tuple[SegmentFile, ...]
     end_offset: int
     newest_ms: int
 
@@ -87,9 +87,9 @@ class Log(NamedTuple):
         return tuple(found)
 
 
-def discover(data_dirs: Sequence[str]) -> dict[tuple[str, int], Log]:
+def discover(data_dirs: Sequence[str]) -> dict[tuple[str, int], ReplicaLog]:
     """Each partition's log in a region's data directories; of several replicas the one that reaches furthest."""
-    found: dict[tuple[str, int], Log] = {}
+    found: dict[tuple[str, int], ReplicaLog] = {}
     for data_dir in data_dirs:
         for entry in sorted(os.scandir(data_dir), key=lambda entry: entry.name):
             folder = PARTITION_FOLDER.fullmatch(entry.name)
@@ -102,19 +102,19 @@ def discover(data_dirs: Sequence[str]) -> dict[tuple[str, int], Log]:
     return found
 
 
-def _open(key: tuple[str, int], folder: str) -> Log:
+def _open(key: tuple[str, int], folder: str) -> ReplicaLog:
     names = sorted(name for name in os.listdir(folder) if SEGMENT_FILE.fullmatch(name))
     segments = []
     for name in names:
         path = os.path.join(folder, name)
         try:
-            segments.append(Segment(int(name[:20]), path, os.stat(path).st_size))
+            segments.append(SegmentFile(int(name[:20]), path, os.stat(path).st_size))
         except FileNotFoundError:  # retention took it between the listing and now
             continue
-    return Log(*key, folder, tuple(segments), *_end(segments))
+    return ReplicaLog(*key, folder, tuple(segments), *_end(segments))
 
 
-def _end(segments: Sequence[Segment]) -> tuple[int, int]:
+def _end(segments: Sequence[SegmentFile]) -> tuple[int, int]:
     """End offset and newest timestamp: the last few batches walked; a torn last batch does not count."""
     if not segments:
         return 0, -1
@@ -132,7 +132,7 @@ def _end(segments: Sequence[Segment]) -> tuple[int, int]:
     return tail[-1].next_offset if tail else end, newest_ms
 
 
-def first_at(log: Log, offset: int) -> Position | None:
+def first_at(log: ReplicaLog, offset: int) -> Position | None:
     """The place before the first batch at or above `offset`; None where no batch ends cleanly there."""
     number = _segment_of(log, offset)
     segment = log.segments[number]
@@ -153,7 +153,7 @@ def first_at(log: Log, offset: int) -> Position | None:
     return Position(number, byte, offset) if byte == segment.size and reached <= offset else None
 
 
-def first_covering(log: Log, offset: int) -> Position:
+def first_covering(log: ReplicaLog, offset: int) -> Position:
     """The place before the batch that holds `offset`, or the first above it; a file's start when in doubt."""
     number = _segment_of(log, offset)
     segment = log.segments[number]
@@ -167,12 +167,12 @@ def first_covering(log: Log, offset: int) -> Position:
     return Position(number, 0, segment.base_offset)
 
 
-def end_of(log: Log) -> Position:
+def end_of(log: ReplicaLog) -> Position:
     """The last byte of the last file, whatever offsets are found before it."""
     return Position(len(log.segments) - 1, log.segments[-1].size, OFFSET_MAX)
 
 
-def timestamp_at(log: Log, position: Position) -> int:
+def timestamp_at(log: ReplicaLog, position: Position) -> int:
     """The first timestamp of the batch that stands there, -1 where none does (ms since the Unix epoch)."""
     segment = log.segments[position.segment]
     with open(segment.path, "rb", buffering=0) as file:
@@ -181,11 +181,11 @@ def timestamp_at(log: Log, position: Position) -> int:
     return int(HEADER.unpack(data)[7]) if len(data) == HEADER_BYTES else -1
 
 
-def _segment_of(log: Log, offset: int) -> int:
+def _segment_of(log: ReplicaLog, offset: int) -> int:
     return max(0, bisect_right(log.segments, offset, key=lambda segment: segment.base_offset) - 1)
 
 
-def _hop(segment: Segment, byte: int) -> Iterator[tuple[int, int, int]]:
+def _hop(segment: SegmentFile, byte: int) -> Iterator[tuple[int, int, int]]:
     """Base offset, next offset and size of batch after batch, as their headers say, while headers make sense."""
     with open(segment.path, "rb", buffering=0) as file:
         while 0 <= byte <= segment.size - HEADER_BYTES:
@@ -205,7 +205,7 @@ def _hop(segment: Segment, byte: int) -> Iterator[tuple[int, int, int]]:
             byte += size
 
 
-def _hint(segment: Segment, offset: int) -> tuple[int, int]:
+def _hint(segment: SegmentFile, offset: int) -> tuple[int, int]:
     """A byte at which a batch at or below `offset` starts, and its base offset, by the index if that holds true."""
     start = 0, segment.base_offset
     try:

@@ -13,7 +13,7 @@ HOLE = {"topic": str, "partition": int, "from": int, "to": int, "cause": str}
 CUT = {"topic": str, "partition": int, "offset": int}
 
 
-class Hole(NamedTuple):
+class KnownHole(NamedTuple):
     """Offsets [from_offset, to_offset) that the mirror does not hold, and why."""
 
     topic: str
@@ -23,14 +23,14 @@ class Hole(NamedTuple):
     cause: str
 
 
-def parse(text: str) -> list[Hole]:
+def parse(text: str) -> list[KnownHole]:
     """Holes; raises ValueError naming every bad one."""
     document = _json(text)
     if isinstance(document, dict):
         document = document.get("holes")
     if isinstance(document, list):
         document = [_plain(row) for row in document]
-    return _checked(document, HOLE, lambda row: Hole(*row), "hole", _hole_problem)
+    return _checked(document, HOLE, lambda row: KnownHole(*row), "hole", _hole_problem)
 
 
 def parse_cuts(text: str) -> dict[Key, int]:
@@ -94,5 +94,5 @@ def _problems(row: Any, fields: dict[str, type]) -> Iterable[str]:
             yield f"{name} must be {'a text' if wanted is str else 'a whole number'}"
 
 
-def _hole_problem(hole: Hole) -> str:
+def _hole_problem(hole: KnownHole) -> str:
     return "" if 0 <= hole.from_offset < hole.to_offset else "from must lie below to"

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from federation.audit.comparison.findings import Class, Finding, Side, continues, joined
-from federation.audit.verdict.holes import Hole
+from federation.audit.verdict.holes import KnownHole
 
 LACKING = {Side.MIRROR: Class.MISSING_ON_MIRROR, Side.SOURCE: Class.EXTRA_ON_MIRROR}
 """What a displaced batch of one side leaves behind at its rightful place."""
@@ -19,7 +19,7 @@ LACKING = {Side.MIRROR: Class.MISSING_ON_MIRROR, Side.SOURCE: Class.EXTRA_ON_MIR
 STRAY = frozenset({Class.DISPLACED, Class.DUPLICATE})
 
 
-def settle(findings: Iterable[Finding], holes: Sequence[Hole]) -> list[Finding]:
+def settle(findings: Iterable[Finding], holes: Sequence[KnownHole]) -> list[Finding]:
     """The findings of one partition, in their final classes, in offset order."""
     settled = _relate(_readable(sorted(findings)))
     return _coalesced(sorted(_excused(finding, holes) for finding in settled))
@@ -136,7 +136,7 @@ def _under_two_offsets(missing: Finding, extra: Finding) -> Finding:
     )
 
 
-def _excused(finding: Finding, holes: Sequence[Hole]) -> Finding:
+def _excused(finding: Finding, holes: Sequence[KnownHole]) -> Finding:
     lacking = finding.kind is Class.MISSING_ON_MIRROR or (
         finding.kind is Class.EXPIRED_ON_ONE_SIDE and finding.side is Side.MIRROR
     )

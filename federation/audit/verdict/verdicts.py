@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_128_hexdigest
 
-from federation.audit.comparison.compare import Outcome, Unit
+from federation.audit.comparison.compare import Unit, UnitOutcome
 from federation.audit.comparison.digests import size
 from federation.audit.comparison.findings import Class, Finding, Severity, Side
 from federation.audit.cut.cut import Bounds, compared_range
@@ -103,7 +103,7 @@ def orphan_tail(topic: str, partition: int, cut: int, end: int, tail: Lag) -> li
 def judge(
     examined: tuple[str, int, Bounds, Bounds, Lag],
     planned: Sequence[Unit],
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[UnitOutcome],
     findings: Sequence[Finding],
 ) -> PartitionVerdict:
     """The verdict on one partition, from its units' outcomes in offset order and its settled findings."""

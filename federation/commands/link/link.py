@@ -8,7 +8,12 @@ from rich.table import Table
 
 from federation.commands.answers import answer, screen
 from federation.commands.link.messages import as_dict
-from federation.commands.link.region_admin import Region, region_options, settings, with_configs
+from federation.commands.link.region_admin import (
+    RegionAdmin,
+    region_options,
+    settings,
+    with_configs,
+)
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -35,7 +40,7 @@ def link() -> None:
 )
 @region_options
 def create(
-    region: Region,
+    region: RegionAdmin,
     name: str,
     source_bootstrap_server: str | None,
     source_cluster_id: str,
@@ -69,7 +74,7 @@ def create(
 
 @link.command("list")
 @region_options
-def list_links(region: Region, as_json: bool) -> None:
+def list_links(region: RegionAdmin, as_json: bool) -> None:
     """All links of the region."""
     links = region.ask("ListLinks", pb.ListLinksRequest()).links
     answer({"links": [as_dict(one) for one in links]}, as_json, lambda: _show_links(links))
@@ -78,7 +83,7 @@ def list_links(region: Region, as_json: bool) -> None:
 @link.command()
 @click.argument("name")
 @region_options
-def describe(region: Region, name: str, as_json: bool) -> None:
+def describe(region: RegionAdmin, name: str, as_json: bool) -> None:
     """State, mirrors and background tasks of link NAME."""
     found = region.ask("DescribeLink", pb.LinkRequest(link_name=name)).link
     answer(as_dict(found), as_json, lambda: _show_link(found))
@@ -89,7 +94,7 @@ def describe(region: Region, name: str, as_json: bool) -> None:
 @click.option("--force", is_flag=True, help="Fail its live mirror topics over first.")
 @click.option("--validate-only", is_flag=True, help="Check everything, delete nothing.")
 @region_options
-def delete(region: Region, name: str, force: bool, validate_only: bool, as_json: bool) -> None:
+def delete(region: RegionAdmin, name: str, force: bool, validate_only: bool, as_json: bool) -> None:
     """Delete link NAME. Mirror topics that are still live need --force, and become writable."""
     request = pb.DeleteLinkRequest(link_name=name, force=force, validate_only=validate_only)
     reply = region.ask("DeleteLink", request, FAILOVER_SECONDS)
@@ -110,7 +115,7 @@ def delete(region: Region, name: str, force: bool, validate_only: bool, as_json:
 @click.option("--validate-only", is_flag=True, help="Check everything, change nothing.")
 @region_options
 def configs(
-    region: Region,
+    region: RegionAdmin,
     name: str,
     pairs: tuple[str, ...],
     config_file: Path | None,

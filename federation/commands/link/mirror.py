@@ -10,7 +10,12 @@ from rich.table import Table
 
 from federation.commands.answers import Failure, answer, end, screen, show_table
 from federation.commands.link.messages import as_dict
-from federation.commands.link.region_admin import Region, region_options, settings, with_configs
+from federation.commands.link.region_admin import (
+    RegionAdmin,
+    region_options,
+    settings,
+    with_configs,
+)
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -30,7 +35,7 @@ def mirror() -> None:
 @click.option("--validate-only", is_flag=True, help="Check everything, create nothing.")
 @region_options
 def create(
-    region: Region,
+    region: RegionAdmin,
     topic: str,
     link_name: str,
     source_topic: str,
@@ -58,7 +63,7 @@ def create(
     "--mirror-status", default="", help="In this state only, as active or pending_stopped."
 )
 @region_options
-def list_mirrors(region: Region, link_name: str, mirror_status: str, as_json: bool) -> None:
+def list_mirrors(region: RegionAdmin, link_name: str, mirror_status: str, as_json: bool) -> None:
     """All mirror topics of the region."""
     request = pb.ListMirrorsRequest(link_name=link_name, mirror_status=mirror_status)
     mirrors = region.ask("ListMirrors", request).mirrors
@@ -68,14 +73,14 @@ def list_mirrors(region: Region, link_name: str, mirror_status: str, as_json: bo
 @mirror.command()
 @click.argument("topic")
 @region_options
-def describe(region: Region, topic: str, as_json: bool) -> None:
+def describe(region: RegionAdmin, topic: str, as_json: bool) -> None:
     """State, lag, holes and the cut of mirror topic TOPIC."""
     found = region.ask("DescribeMirror", pb.DescribeMirrorRequest(mirror_topic=topic)).mirror
     answer(as_dict(found), as_json, lambda: _show_mirror(found))
 
 
 def _change(
-    region: Region, method: str, request: Any, as_json: bool, timeout_seconds: float
+    region: RegionAdmin, method: str, request: Any, as_json: bool, timeout_seconds: float
 ) -> None:
     reply = region.ask(method, request, timeout_seconds)
     refused = any(topic.HasField("error") for topic in reply.topics)
@@ -96,7 +101,9 @@ def _changing(command: Any) -> Any:
     return click.argument("topics", nargs=-1)(command)
 
 
-def _request(region: Region, link_name: str, topics: tuple[str, ...], validate_only: bool) -> Any:
+def _request(
+    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool
+) -> Any:
     return pb.MirrorsRequest(
         link_name=link_name or _link_of(region, topics),
         mirror_topics=topics,
@@ -104,7 +111,7 @@ def _request(region: Region, link_name: str, topics: tuple[str, ...], validate_o
     )
 
 
-def _link_of(region: Region, topics: tuple[str, ...]) -> str:
+def _link_of(region: RegionAdmin, topics: tuple[str, ...]) -> str:
     """The one link that all these mirrors are of."""
     if not topics:
         raise click.UsageError("name topics, or --link for all of a link's")
@@ -124,7 +131,7 @@ def _link_of(region: Region, topics: tuple[str, ...]) -> str:
 @_changing
 @region_options
 def pause(
-    region: Region, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
+    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
     """Stop copying TOPICS (all of the link's, if none is named); they stay read-only."""
     _change(region, "PauseMirrors", _request(region, link_name, topics, validate_only), as_json, 60)
@@ -134,7 +141,7 @@ def pause(
 @_changing
 @region_options
 def resume(
-    region: Region, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
+    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
     """Go on copying paused TOPICS, from where their logs end."""
     _change(
@@ -148,7 +155,7 @@ def resume(
 @click.option("--no-wait", is_flag=True, help="Return when it has begun.")
 @region_options
 def promote(
-    region: Region,
+    region: RegionAdmin,
     link_name: str,
     topics: tuple[str, ...],
     validate_only: bool,
@@ -175,7 +182,7 @@ def promote(
         end(1)
 
 
-def _await_promotion(region: Region, topic: Any) -> None:
+def _await_promotion(region: RegionAdmin, topic: Any) -> None:
     """The node keeps the time; this only looks."""
     request = pb.DescribeMirrorRequest(mirror_topic=topic.mirror_topic)
     while (
@@ -194,7 +201,7 @@ def _await_promotion(region: Region, topic: Any) -> None:
 @_changing
 @region_options
 def failover(
-    region: Region, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
+    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
     """Make TOPICS writable now, with what they hold; the source need not answer."""
     request = _request(region, link_name, topics, validate_only)

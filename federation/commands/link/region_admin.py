@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from federation.commands.addresses import UNREACHABLE_EXIT, Addresses, check_one_way, local_region
+from federation.commands.addresses import UNREACHABLE_EXIT, AddressList, check_one_way, local_region
 from federation.commands.answers import Failure, json_option
 from linker.shell.administrator import QUICK_SECONDS, Administrator, Unreachable, find_endpoint
 from linker.shell.discovery import DiscoveryError
@@ -20,7 +20,7 @@ from linker.shell.discovery import DiscoveryError
 _START_HINT = "check that the region runs and that the address is right"
 
 
-class Region:
+class RegionAdmin:
     """The administration of one region; every refusal ends the command."""
 
     def __init__(self, administrator: Administrator) -> None:
@@ -48,7 +48,7 @@ def region_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @json_option
     @click.option(
         "--bootstrap-server",
-        type=Addresses(),
+        type=AddressList(),
         metavar="HOST:PORT[,...]",
         help="Kafka addresses of the region; the first that answers is asked.",
     )
@@ -68,7 +68,7 @@ def region_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         endpoint = _endpoint(bootstrap_server, directory, region_name)
         with Administrator(endpoint) as administrator:
-            return command(Region(administrator), **arguments)
+            return command(RegionAdmin(administrator), **arguments)
 
     return with_region
 

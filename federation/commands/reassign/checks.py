@@ -9,25 +9,31 @@ import click
 from brokers.ids import TopicPartition
 from federation.commands.answers import Failure
 from federation.commands.reassign import requests
-from federation.commands.reassign.plan import Ongoing, PlanError, Targets, by_name, topics_of
-from federation.commands.region.description import Partition, Picture
-from federation.commands.region.requests import picture
+from federation.commands.reassign.plan import (
+    PartitionReassignment,
+    PlanError,
+    Targets,
+    by_name,
+    topics_of,
+)
+from federation.commands.region.description import PartitionDescription, RegionDescription
+from federation.commands.region.requests import describe_region
 from federation.commands.region_client import Client
 
 
-class Stage(NamedTuple):
+class RegionState(NamedTuple):
     """The region as it is; `partitions` are those of the plan's topics."""
 
-    picture: Picture
-    partitions: Mapping[TopicPartition, Partition]
-    ongoing: Mapping[TopicPartition, Ongoing]
+    region: RegionDescription
+    partitions: Mapping[TopicPartition, PartitionDescription]
+    ongoing: Mapping[TopicPartition, PartitionReassignment]
 
 
-def stage_of(client: Client, targets: Targets, *, needs_all: bool = True) -> Stage:
+def region_state(client: Client, targets: Targets, *, needs_all: bool = True) -> RegionState:
     names = list(dict.fromkeys(name.topic for name in targets))
     moving = requests.ongoing(client)
-    found = picture(client, names if needs_all else ())
-    return Stage(found, by_name(found.partitions), moving)
+    found = describe_region(client, names if needs_all else ())
+    return RegionState(found, by_name(found.partitions), moving)
 
 
 def parsed(path: Path, read: Callable[[str], Any]) -> Any:
@@ -51,7 +57,7 @@ def named_topics(path: Path | None, topics: str | None) -> list[str]:
     return names
 
 
-def brokers_of(text: str, found: Picture) -> list[int]:
+def brokers_of(text: str, found: RegionDescription) -> list[int]:
     try:
         brokers = [int(item) for item in text.split(",")]
     except ValueError:
@@ -62,23 +68,23 @@ def brokers_of(text: str, found: Picture) -> list[int]:
     return brokers
 
 
-def check_known(brokers: list[int], found: Picture) -> None:
+def check_known(brokers: list[int], found: RegionDescription) -> None:
     unknown = sorted({*brokers} - {broker.id for broker in found.brokers})
     if unknown:
         known = ", ".join(str(broker.id) for broker in found.brokers)
         raise Failure(f"broker {unknown[0]} is not registered", hint=f"brokers there: {known}")
 
 
-def check(stage: Stage, targets: Targets, *, may_add: bool) -> None:
-    missing = [name for name in targets if name not in stage.partitions]
+def check(state: RegionState, targets: Targets, *, may_add: bool) -> None:
+    missing = [name for name in targets if name not in state.partitions]
     if missing:
         raise Failure(
             f"there is no partition {missing[0]}", hint="`causeway region partitions` lists them"
         )
-    check_known([broker for replicas in targets.values() for broker in replicas], stage.picture)
-    if stage.ongoing and not may_add:
+    check_known([broker for replicas in targets.values() for broker in replicas], state.region)
+    if state.ongoing and not may_add:
         raise Failure(
-            f"{len(stage.ongoing)} partitions are on the move already, {min(stage.ongoing)} first",
+            f"{len(state.ongoing)} partitions are on the move already, {min(state.ongoing)} first",
             hint="wait until `region reassign list` is empty, or give --additional to move these too"
             " (with the same plan it changes the throttle)",
         )

@@ -10,29 +10,29 @@ from brokers.ids import TopicPartition
 from federation.commands.answers import Failure, answer, end
 from federation.commands.reassign import requests
 from federation.commands.reassign.checks import (
-    Stage,
+    RegionState,
     brokers_of,
     check,
     named_topics,
     parsed,
-    stage_of,
+    region_state,
 )
 from federation.commands.reassign.log_dir_moves import (
-    DirectoryMove,
-    begin_first,
-    begin_patiently,
+    LogDirMoveState,
+    begin_existing,
+    begin_until,
     check_directories,
+    current_directories,
     directory_moves,
-    lying,
-    tell_begun,
-    told_problems,
+    problem_lines,
+    show_begun,
 )
-from federation.commands.reassign.log_dirs import begin, told_by
+from federation.commands.reassign.log_dirs import begin, describe_log_dirs
 from federation.commands.reassign.plan import (
     Directories,
-    Progress,
-    Replica,
+    PartitionReassignmentState,
     Targets,
+    TopicPartitionReplica,
     by_name,
     commas,
     directories_of,
@@ -48,7 +48,7 @@ from federation.commands.reassign.throttles import (
     throttle_copies,
     throttle_moves,
 )
-from federation.commands.region.requests import picture
+from federation.commands.region.requests import describe_region
 from federation.commands.region_asking import NOT_WELL_EXIT, answering, bootstrap_options
 
 UNLIMITED: Final = -1
@@ -107,13 +107,13 @@ def generate(
     """
     names = named_topics(path, topics)
     with answering(bootstrap) as client:
-        found = picture(client, names)
+        found = describe_region(client, names)
         brokers = brokers_of(broker_list, found)
         proposed = requests.propose(
             client, found, brokers, minds_racks=not disable_rack_aware, factor=factor
         )
     have = {name: each.replicas for name, each in by_name(found.partitions).items()}
-    lie_in = lying(told_by(found.brokers, replicas_of(have)))
+    lie_in = current_directories(describe_log_dirs(found.brokers, replicas_of(have)))
 
     def show() -> None:
         click.echo(f"{_CURRENT}\n{plan_text(have, lie_in)}\n")
@@ -164,28 +164,28 @@ def execute(
     """Begin the moves of a plan. What was there before is printed first: keep it, to go back."""
     targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
     with answering(bootstrap) as client:
-        stage = stage_of(client, targets)
-        check(stage, targets, may_add=additional)
-        brokers = stage.picture.brokers
-        have = {name: stage.partitions[name].replicas for name in targets}
-        told = told_by(brokers, [*replicas_of(have), *wanted])
+        state = region_state(client, targets)
+        check(state, targets, may_add=additional)
+        brokers = state.region.brokers
+        have = {name: state.partitions[name].replicas for name in targets}
+        told = describe_log_dirs(brokers, [*replicas_of(have), *wanted])
         check_directories(wanted, told)
-        lie_in = lying(told)
+        lie_in = current_directories(told)
         if not as_json:
             click.echo(f"{_CURRENT}\n\n{plan_text(have, lie_in)}\n")
             click.echo("Save this to use as the --reassignment-json-file option during rollback")
         if copy_throttle is not None:
-            throttle_copies(client, stage, wanted, copy_throttle, tells=not as_json)
-        begun, waiting = begin_first(brokers, wanted, told)
+            throttle_copies(client, state, wanted, copy_throttle, tells=not as_json)
+        begun, waiting = begin_existing(brokers, wanted, told)
         if not as_json:
-            tell_begun(begun)
+            show_begun(begun)
         if throttle is not None:
-            throttle_moves(client, stage, targets, throttle, tells=not as_json)
+            throttle_moves(client, state, targets, throttle, tells=not as_json)
         refused = requests.alter(
             client, targets, may_change_factor=not disallow_replication_factor_change
         )
         waiting = {each: waiting[each] for each in waiting if each.partition not in refused}
-        unbegun = begin_patiently(brokers, waiting, timeout_ms / 1000, tells=not as_json)
+        unbegun = begin_until(brokers, waiting, timeout_ms / 1000, tells=not as_json)
     begun += [each for each in waiting if each not in unbegun]
     started = {name: replicas for name, replicas in targets.items() if name not in refused}
     not_moved = {str(each): problem.because for each, problem in unbegun.items()}
@@ -216,13 +216,13 @@ def verify(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
     """
     targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
     with answering(bootstrap) as client:
-        stage = stage_of(client, targets, needs_all=False)
-        found = progress(targets, stage.partitions, stage.ongoing)
-        homing = _homing(stage, wanted)
-        is_moving = bool(stage.ongoing) or any(each.home.future for each in homing)
+        state = region_state(client, targets, needs_all=False)
+        found = progress(targets, state.partitions, state.ongoing)
+        homing = _homing(state, wanted)
+        is_moving = bool(state.ongoing) or any(each.home.future for each in homing)
         cleared = not is_moving and not preserve_throttles
-        topics = clear(client, stage, targets) if cleared else []
-    told: list[Progress | DirectoryMove] = [*found, *homing]
+        topics = clear(client, state, targets) if cleared else []
+    told: list[PartitionReassignmentState | LogDirMoveState] = [*found, *homing]
     is_complete = all(each.is_complete for each in told)
     result = {
         "partitions": [_as_dict(each) for each in found],
@@ -236,7 +236,7 @@ def verify(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
         for each in told:
             click.echo(each.sentence)
         if cleared:
-            show_cleared(stage, topics)
+            show_cleared(state, topics)
 
     answer(result, as_json, show)
     if not is_complete:
@@ -254,17 +254,17 @@ def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
     """
     targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
     with answering(bootstrap) as client:
-        stage = stage_of(client, targets, needs_all=False)
-        stopped = {name: None for name in targets if name in stage.ongoing}
+        state = region_state(client, targets, needs_all=False)
+        stopped = {name: None for name in targets if name in state.ongoing}
         refused = requests.alter(client, stopped) if stopped else {}
         if refused:
             raise Failure(
                 f"not cancelled: {_lines(refused)}", hint="verify says what is still on the move"
             )
-        returned = _return(stage, wanted)
-        others = stage.ongoing.keys() - stopped.keys()
+        returned = _return(state, wanted)
+        others = state.ongoing.keys() - stopped.keys()
         cleared = not preserve_throttles and not others
-        topics = clear(client, stage, targets) if cleared else []
+        topics = clear(client, state, targets) if cleared else []
 
     def show() -> None:
         if stopped:
@@ -274,7 +274,7 @@ def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
         if not stopped and not returned:
             click.echo("None of the specified partition moves are active.")
         if cleared:
-            show_cleared(stage, topics)
+            show_cleared(state, topics)
 
     names = list(map(str, stopped))
     result = {
@@ -309,17 +309,17 @@ def list_ongoing(bootstrap: str, as_json: bool) -> None:
 # --- directories ---
 
 
-def _homing(stage: Stage, wanted: Directories) -> list[DirectoryMove]:
-    return directory_moves(wanted, told_by(stage.picture.brokers, wanted))
+def _homing(state: RegionState, wanted: Directories) -> list[LogDirMoveState]:
+    return directory_moves(wanted, describe_log_dirs(state.region.brokers, wanted))
 
 
-def _return(stage: Stage, wanted: Directories) -> list[Replica]:
+def _return(state: RegionState, wanted: Directories) -> list[TopicPartitionReplica]:
     """Those that were being moved, wherever to, and stay where they lie."""
-    moving = [each for each in _homing(stage, wanted) if each.home.future and each.home.current]
-    problems = begin(stage.picture.brokers, {each.replica: each.home.current for each in moving})
+    moving = [each for each in _homing(state, wanted) if each.home.future and each.home.current]
+    problems = begin(state.region.brokers, {each.replica: each.home.current for each in moving})
     if problems:
         raise Failure(
-            f"not cancelled: {told_problems(problems)}", hint="verify says what still moves"
+            f"not cancelled: {problem_lines(problems)}", hint="verify says what still moves"
         )
     return [each.replica for each in moving]
 
@@ -357,7 +357,7 @@ def _tell_refused(refused: Mapping[str, str], *, is_throttled: bool, as_json: bo
     )
 
 
-def _as_dict(each: Progress) -> dict[str, Any]:
+def _as_dict(each: PartitionReassignmentState) -> dict[str, Any]:
     return {
         "topic": each.name.topic,
         "partition": each.name.partition,

@@ -8,18 +8,23 @@ from typing import Any, Final
 import click
 
 from federation.commands.answers import Failure
-from federation.commands.reassign.log_dirs import Home, Problem, Told, begin
-from federation.commands.reassign.plan import ANY_DIRECTORY, Directories, Replica, commas
-from federation.commands.region.description import Broker
+from federation.commands.reassign.log_dirs import BrokerLogDirs, MoveError, ReplicaLogDirInfo, begin
+from federation.commands.reassign.plan import (
+    ANY_DIRECTORY,
+    Directories,
+    TopicPartitionReplica,
+    commas,
+)
+from federation.commands.region.description import BrokerDescription
 
 POLL_SECONDS: Final = 0.2
-_MISSING: Final = Told(problem="it is not registered")
+_MISSING: Final = BrokerLogDirs(problem="it is not registered")
 
 
-def lying(told: Mapping[int, Told]) -> Directories:
+def current_directories(told: Mapping[int, BrokerLogDirs]) -> Directories:
     """Where replicas lie, as far as brokers tell."""
     return {
-        Replica(name, broker): home.current
+        TopicPartitionReplica(name, broker): home.current
         for broker, each in told.items()
         for name, home in each.homes.items()
         if home.current
@@ -29,7 +34,7 @@ def lying(told: Mapping[int, Told]) -> Directories:
 # --- before anything has begun ---
 
 
-def check_directories(wanted: Directories, told: Mapping[int, Told]) -> None:
+def check_directories(wanted: Directories, told: Mapping[int, BrokerLogDirs]) -> None:
     """Ends the command for a directory that its broker cannot move to."""
     for (_, broker), directory in wanted.items():
         each = told[broker]
@@ -42,9 +47,9 @@ def check_directories(wanted: Directories, told: Mapping[int, Told]) -> None:
             raise Failure(f"broker {broker}: {directory} {what}", hint=f"it has {known}")
 
 
-def begin_first(
-    brokers: Iterable[Broker], wanted: Directories, told: Mapping[int, Told]
-) -> tuple[list[Replica], Directories]:
+def begin_existing(
+    brokers: Iterable[BrokerDescription], wanted: Directories, told: Mapping[int, BrokerLogDirs]
+) -> tuple[list[TopicPartitionReplica], Directories]:
     """Those that move now, and those to ask for again: they are not there yet, and their brokers know where to begin.
 
     Replicas that lie where they are to be are left alone. Ends the command where a broker refuses.
@@ -54,33 +59,33 @@ def begin_first(
     refused = {each: problem for each, problem in problems.items() if not problem.passes}
     if refused:
         raise Failure(
-            f"no partition is reassigned: {told_problems(refused)}",
+            f"no partition is reassigned: {problem_lines(refused)}",
             hint="moves between directories may have begun: verify shows them, cancel stops them",
         )
     begun = [each for each in moving if each not in problems]
     return begun, {each: moving[each] for each in problems}
 
 
-def told_problems(problems: Mapping[Replica, Problem]) -> str:
+def problem_lines(problems: Mapping[TopicPartitionReplica, MoveError]) -> str:
     return "".join(f"\n  {replica}: {problem.because}" for replica, problem in problems.items())
 
 
 # --- until all have ---
 
 
-def begin_patiently(
-    brokers: Sequence[Broker], wanted: Directories, patience_s: float, *, tells: bool
-) -> dict[Replica, Problem]:
+def begin_until(
+    brokers: Sequence[BrokerDescription], wanted: Directories, patience_s: float, *, tells: bool
+) -> dict[TopicPartitionReplica, MoveError]:
     """Asked again until the replicas are there, or for so long -> those that have not begun, and why."""
-    refused: dict[Replica, Problem] = {}
-    problems: dict[Replica, Problem] = {}
+    refused: dict[TopicPartitionReplica, MoveError] = {}
+    problems: dict[TopicPartitionReplica, MoveError] = {}
     deadline = time.monotonic() + patience_s
     if wanted and tells:
         click.echo(f"Waiting {patience_s:g} s at most for new replicas: {commas([*wanted])}")
     while wanted:
         problems = begin(brokers, wanted)
         if tells:
-            tell_begun([each for each in wanted if each not in problems])
+            show_begun([each for each in wanted if each not in problems])
         refused |= {each: problem for each, problem in problems.items() if not problem.passes}
         wanted = {each: wanted[each] for each in problems if each not in refused}
         if not wanted or time.monotonic() >= deadline:
@@ -89,7 +94,7 @@ def begin_patiently(
     return refused | problems
 
 
-def tell_begun(replicas: Sequence[Replica]) -> None:
+def show_begun(replicas: Sequence[TopicPartitionReplica]) -> None:
     if replicas:
         click.echo(f"Successfully started log directory moves for: {commas(replicas)}")
 
@@ -98,17 +103,17 @@ def tell_begun(replicas: Sequence[Replica]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectoryMove:
+class LogDirMoveState:
     """One replica of a plan that names its directory; `problem` says why its broker tells nothing."""
 
-    replica: Replica
+    replica: TopicPartitionReplica
     target: str
-    home: Home
+    home: ReplicaLogDirInfo
     problem: str
 
     @property
     def is_complete(self) -> bool:
-        return self.home == Home(self.target)
+        return self.home == ReplicaLogDirInfo(self.target)
 
     @property
     def is_needed(self) -> bool:
@@ -151,9 +156,13 @@ class DirectoryMove:
         }
 
 
-def directory_moves(wanted: Directories, told: Mapping[int, Told]) -> list[DirectoryMove]:
+def directory_moves(
+    wanted: Directories, told: Mapping[int, BrokerLogDirs]
+) -> list[LogDirMoveState]:
     return [
-        DirectoryMove(replica, directory, each.homes.get(replica.partition, Home()), each.problem)
+        LogDirMoveState(
+            replica, directory, each.homes.get(replica.partition, ReplicaLogDirInfo()), each.problem
+        )
         for replica, directory in wanted.items()
         for each in [told.get(replica.broker, _MISSING)]
     ]

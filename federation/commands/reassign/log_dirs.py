@@ -17,13 +17,13 @@ from brokers.wire.messages.log_dirs import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
 )
-from federation.commands.reassign.plan import Directories, Replica
-from federation.commands.region.description import Broker
+from federation.commands.reassign.plan import Directories, TopicPartitionReplica
+from federation.commands.region.description import BrokerDescription
 from federation.commands.region.requests import QUICK_SECONDS
 from federation.commands.region_client import Client, NoAnswer
 
 
-class Home(NamedTuple):
+class ReplicaLogDirInfo(NamedTuple):
     """Where a replica lies, and where a copy of it is made that will replace it; empty where there is none."""
 
     current: str = ""
@@ -31,25 +31,27 @@ class Home(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BrokerLogDirs:
     """What a broker tells of its log directories; `problem` says why it tells nothing."""
 
     online: list[str] = field(default_factory=list)
     offline: list[str] = field(default_factory=list)
-    homes: dict[TopicPartition, Home] = field(default_factory=dict)
+    homes: dict[TopicPartition, ReplicaLogDirInfo] = field(default_factory=dict)
     problem: str = ""
 
 
-class Problem(NamedTuple):
+class MoveError(NamedTuple):
     """Why a move has not begun, and whether it may if it is asked for again."""
 
     because: str
     passes: bool
 
 
-def told_by(brokers: Iterable[Broker], replicas: Collection[Replica]) -> dict[int, Told]:
+def describe_log_dirs(
+    brokers: Iterable[BrokerDescription], replicas: Collection[TopicPartitionReplica]
+) -> dict[int, BrokerLogDirs]:
     """Broker -> what it tells of the replicas that it has or is to have; brokers that have none are not asked."""
-    found: dict[int, Told] = {}
+    found: dict[int, BrokerLogDirs] = {}
     for broker in brokers:
         names = {each.partition: None for each in replicas if each.broker == broker.id}
         if names:
@@ -57,7 +59,7 @@ def told_by(brokers: Iterable[Broker], replicas: Collection[Replica]) -> dict[in
     return found
 
 
-def _asked(broker: Broker, names: Iterable[TopicPartition]) -> Told:
+def _asked(broker: BrokerDescription, names: Iterable[TopicPartition]) -> BrokerLogDirs:
     topics: dict[str, DescribableLogDirTopic] = {}
     for name in names:
         topic = topics.setdefault(name.topic, DescribableLogDirTopic(topic=name.topic))
@@ -67,30 +69,36 @@ def _asked(broker: Broker, names: Iterable[TopicPartition]) -> Told:
             if not client.serves(ApiKey.DESCRIBE_LOG_DIRS) or not client.serves(
                 ApiKey.ALTER_REPLICA_LOG_DIRS
             ):
-                return Told(problem="it is too old to move replicas between them")
+                return BrokerLogDirs(problem="it is too old to move replicas between them")
             request = DescribeLogDirsRequest(topics=list(topics.values()))
             answer = client.ask(ApiKey.DESCRIBE_LOG_DIRS, request)
     except NoAnswer as error:
-        return Told(problem=str(error))
-    return Told(problem=KafkaError(answer.error_code).name) if answer.error_code else _read(answer)
+        return BrokerLogDirs(problem=str(error))
+    return (
+        BrokerLogDirs(problem=KafkaError(answer.error_code).name)
+        if answer.error_code
+        else _read(answer)
+    )
 
 
-def _read(answer: Any) -> Told:
-    told = Told()
+def _read(answer: Any) -> BrokerLogDirs:
+    told = BrokerLogDirs()
     for result in answer.results:
         (told.offline if result.error_code else told.online).append(result.log_dir)
         for topic in result.topics:
             for each in topic.partitions:
                 name = TopicPartition(topic.name, each.partition_index)
                 where = "future" if each.is_future_key else "current"
-                home = told.homes.get(name, Home())
+                home = told.homes.get(name, ReplicaLogDirInfo())
                 told.homes[name] = home._replace(**{where: result.log_dir})
     return told
 
 
-def begin(brokers: Iterable[Broker], wanted: Directories) -> dict[Replica, Problem]:
+def begin(
+    brokers: Iterable[BrokerDescription], wanted: Directories
+) -> dict[TopicPartitionReplica, MoveError]:
     """Ask for these moves -> those that have not begun."""
-    problems: dict[Replica, Problem] = {}
+    problems: dict[TopicPartitionReplica, MoveError] = {}
     for broker in brokers:
         own = {each: directory for each, directory in wanted.items() if each.broker == broker.id}
         if own:
@@ -98,25 +106,27 @@ def begin(brokers: Iterable[Broker], wanted: Directories) -> dict[Replica, Probl
     return problems
 
 
-def _begun(broker: Broker, own: Directories) -> dict[Replica, Problem]:
+def _begun(broker: BrokerDescription, own: Directories) -> dict[TopicPartitionReplica, MoveError]:
     try:
         with Client(f"{broker.host}:{broker.port}", QUICK_SECONDS) as client:
             answer = client.ask(ApiKey.ALTER_REPLICA_LOG_DIRS, _request(own))
     except NoAnswer as error:
-        return dict.fromkeys(own, Problem(str(error), passes=True))
+        return dict.fromkeys(own, MoveError(str(error), passes=True))
     return {
-        Replica(TopicPartition(topic.topic_name, each.partition_index), broker.id): _problem(each)
+        TopicPartitionReplica(
+            TopicPartition(topic.topic_name, each.partition_index), broker.id
+        ): _problem(each)
         for topic in answer.results
         for each in topic.partitions
         if each.error_code
     }
 
 
-def _problem(result: Any) -> Problem:
+def _problem(result: Any) -> MoveError:
     error = KafkaError(result.error_code)
     if error == KafkaError.REPLICA_NOT_AVAILABLE:
-        return Problem(f"the replica is not there yet ({error.name})", passes=True)
-    return Problem(error.name, passes=False)
+        return MoveError(f"the replica is not there yet ({error.name})", passes=True)
+    return MoveError(error.name, passes=False)
 
 
 def _request(own: Directories) -> AlterReplicaLogDirsRequest:

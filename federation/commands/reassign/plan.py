@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from brokers.ids import TopicPartition
-from federation.commands.region.description import Partition
+from federation.commands.region.description import PartitionDescription
 
 ANY_DIRECTORY: Final = "any"
 LEADER_REPLICAS: Final = "leader.replication.throttled.replicas"
@@ -25,7 +25,7 @@ class PlanError(ValueError):
     """A file that is no plan; says what is wrong with it."""
 
 
-class Ongoing(NamedTuple):
+class PartitionReassignment(NamedTuple):
     """A partition on the move: all who have or get a copy, who of them are new, who are to go."""
 
     replicas: tuple[int, ...]
@@ -33,7 +33,7 @@ class Ongoing(NamedTuple):
     removing: tuple[int, ...]
 
 
-class Replica(NamedTuple):
+class TopicPartitionReplica(NamedTuple):
     partition: TopicPartition
     broker: int
 
@@ -75,7 +75,7 @@ class _Topics(BaseModel):
 
 Model = TypeVar("Model", bound=BaseModel)
 Targets = Mapping[TopicPartition, tuple[int, ...]]
-Directories = Mapping[Replica, str]
+Directories = Mapping[TopicPartitionReplica, str]
 
 
 def targets_of(text: str) -> Targets:
@@ -105,7 +105,7 @@ def _check_directories(name: TopicPartition, each: _Assigned) -> None:
 def directories_of(text: str) -> Directories:
     """The log directories that a plan names; replicas that may lie in any are left out. Raises PlanError."""
     return {
-        Replica(TopicPartition(each.topic, each.partition), broker): directory
+        TopicPartitionReplica(TopicPartition(each.topic, each.partition), broker): directory
         for each in _read(_Plan, text).partitions
         for broker, directory in zip(each.replicas, each.log_dirs or (), strict=False)
         if directory != ANY_DIRECTORY
@@ -133,8 +133,12 @@ def _problem(error: Any) -> str:
     return f"{where}: {error['msg']}" if where else str(error["msg"])
 
 
-def replicas_of(assignments: Targets) -> list[Replica]:
-    return [Replica(name, broker) for name, brokers in assignments.items() for broker in brokers]
+def replicas_of(assignments: Targets) -> list[TopicPartitionReplica]:
+    return [
+        TopicPartitionReplica(name, broker)
+        for name, brokers in assignments.items()
+        for broker in brokers
+    ]
 
 
 def plan_document(assignments: Targets, directories: Directories) -> dict[str, Any]:
@@ -147,7 +151,8 @@ def plan_document(assignments: Targets, directories: Directories) -> dict[str, A
                 "partition": name.partition,
                 "replicas": list(replicas),
                 "log_dirs": [
-                    directories.get(Replica(name, broker), ANY_DIRECTORY) for broker in replicas
+                    directories.get(TopicPartitionReplica(name, broker), ANY_DIRECTORY)
+                    for broker in replicas
                 ],
             }
             for name, replicas in assignments.items()
@@ -162,7 +167,7 @@ def plan_text(assignments: Targets, directories: Directories) -> str:
 # --- proposals ---
 
 
-def dealt(
+def keeping_replicas(
     current: Sequence[tuple[int, ...]], proposed: Sequence[tuple[int, ...]]
 ) -> list[tuple[int, ...]]:
     """The same proposals, dealt to a topic's partitions so that replicas stay where they are as far as is easily seen.
@@ -202,8 +207,8 @@ class Move(NamedTuple):
 
 def moves(
     targets: Targets,
-    current: Mapping[TopicPartition, Partition],
-    ongoing: Mapping[TopicPartition, Ongoing],
+    current: Mapping[TopicPartition, PartitionDescription],
+    ongoing: Mapping[TopicPartition, PartitionReassignment],
 ) -> dict[TopicPartition, Move]:
     """Everyone who copies: what the plan asks for, and what is on the move already."""
     wanted = {name: moving.replicas for name, moving in ongoing.items()} | dict(targets)
@@ -242,7 +247,7 @@ def throttled_brokers(found: Mapping[TopicPartition, Move]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class PartitionReassignmentState:
     """One partition of a plan; `replicas` are those it has, none where the region knows no such partition."""
 
     name: TopicPartition
@@ -275,16 +280,20 @@ class Progress:
 
 def progress(
     targets: Targets,
-    current: Mapping[TopicPartition, Partition],
+    current: Mapping[TopicPartition, PartitionDescription],
     ongoing: Collection[TopicPartition],
-) -> list[Progress]:
+) -> list[PartitionReassignmentState]:
     return [
-        Progress(name, current[name].replicas if name in current else (), target, name in ongoing)
+        PartitionReassignmentState(
+            name, current[name].replicas if name in current else (), target, name in ongoing
+        )
         for name, target in targets.items()
     ]
 
 
-def by_name(partitions: Iterable[Partition]) -> dict[TopicPartition, Partition]:
+def by_name(
+    partitions: Iterable[PartitionDescription],
+) -> dict[TopicPartition, PartitionDescription]:
     return {TopicPartition(each.topic, each.partition): each for each in partitions}
 
 

@@ -27,11 +27,15 @@ from federation.commands.reassign.plan import (
     FOLLOWER_REPLICAS,
     LEADER_REPLICAS,
     RATES,
-    Ongoing,
+    PartitionReassignment,
     Targets,
-    dealt,
+    keeping_replicas,
 )
-from federation.commands.region.description import Broker, Picture, Topic
+from federation.commands.region.description import (
+    BrokerDescription,
+    RegionDescription,
+    TopicDescription,
+)
 from federation.commands.region.requests import (
     PLACEMENT,
     QUICK_SECONDS,
@@ -48,7 +52,7 @@ _OLD_HINT: Final = "upgrade the brokers; reassignments need Kafka 2.4 or newer"
 # --- what is on the move ---
 
 
-def ongoing(client: Client) -> dict[TopicPartition, Ongoing]:
+def ongoing(client: Client) -> dict[TopicPartition, PartitionReassignment]:
     """Every partition of the region whose replicas are on the move."""
     if not client.serves(ApiKey.LIST_PARTITION_REASSIGNMENTS):
         raise Failure("the region's brokers know no reassignments", hint=_OLD_HINT)
@@ -56,7 +60,7 @@ def ongoing(client: Client) -> dict[TopicPartition, Ongoing]:
     if answer.error_code:
         _refused("the region does not tell what is on the move", answer)
     return {
-        TopicPartition(topic.name, each.partition_index): Ongoing(
+        TopicPartition(topic.name, each.partition_index): PartitionReassignment(
             tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
         )
         for topic in answer.topics
@@ -109,13 +113,13 @@ def _because(answer: Any) -> str:
 # --- throttles ---
 
 
-def set_rate(client: Client, brokers: Iterable[Broker], rate: int) -> None:
+def set_rate(client: Client, brokers: Iterable[BrokerDescription], rate: int) -> None:
     """Bytes a second, for what each of them sends and fetches of throttled replicas."""
     settings = [_set(name, str(rate)) for name in RATES]
     _alter_brokers(client, brokers, settings)
 
 
-def set_copy_rate(client: Client, brokers: Iterable[Broker], rate: int) -> None:
+def set_copy_rate(client: Client, brokers: Iterable[BrokerDescription], rate: int) -> None:
     """Bytes a second, for what each of them copies between its own log directories."""
     _alter_brokers(client, brokers, [_set(COPY_RATE, str(rate))])
 
@@ -129,7 +133,9 @@ def set_replicas(client: Client, topics: Mapping[str, Mapping[str, str]]) -> Non
     _alter_configs(client, resources)
 
 
-def clear_throttles(client: Client, brokers: Iterable[Broker], topics: Iterable[str]) -> None:
+def clear_throttles(
+    client: Client, brokers: Iterable[BrokerDescription], topics: Iterable[str]
+) -> None:
     """Whatever was throttled for reassignments is so no longer."""
     _alter_brokers(client, brokers, [_unset(name) for name in (*RATES, COPY_RATE)])
     names = [_unset(name) for name in (LEADER_REPLICAS, FOLLOWER_REPLICAS)]
@@ -137,7 +143,7 @@ def clear_throttles(client: Client, brokers: Iterable[Broker], topics: Iterable[
 
 
 def _alter_brokers(
-    client: Client, brokers: Iterable[Broker], settings: list[IncrementalAlterableConfig]
+    client: Client, brokers: Iterable[BrokerDescription], settings: list[IncrementalAlterableConfig]
 ) -> None:
     """Apache Kafka's brokers take settings of their own only; ours take those of one that is down, too."""
     for broker in brokers:
@@ -178,7 +184,7 @@ def _unset(name: str) -> IncrementalAlterableConfig:
 
 def propose(
     client: Client,
-    found: Picture,
+    found: RegionDescription,
     brokers: Sequence[BrokerId],
     *,
     minds_racks: bool,
@@ -201,7 +207,7 @@ def propose(
 
 
 def _of_topic(
-    image: Image, topic: Topic, placement: str, factor: int | None, first_partition: int
+    image: Image, topic: TopicDescription, placement: str, factor: int | None, first_partition: int
 ) -> Targets:
     try:
         wanted = parse(placement)
@@ -226,14 +232,14 @@ def _of_topic(
             hint="mend what it says, or name more brokers in --broker-list",
         ) from error
     current = [each.replicas for each in topic.partitions]
-    replicas = dealt(current, [assignment.replicas for assignment in assignments])
+    replicas = keeping_replicas(current, [assignment.replicas for assignment in assignments])
     return {
         TopicPartition(topic.name, each.partition): chosen
         for each, chosen in zip(topic.partitions, replicas, strict=True)
     }
 
 
-def _as_image(broker: Broker, *, minds_racks: bool) -> BrokerImage:
+def _as_image(broker: BrokerDescription, *, minds_racks: bool) -> BrokerImage:
     return BrokerImage(
         id=broker.id,
         broker_epoch=0,
@@ -245,7 +251,7 @@ def _as_image(broker: Broker, *, minds_racks: bool) -> BrokerImage:
     )
 
 
-def _host_label(broker: Broker) -> str | None:
+def _host_label(broker: BrokerDescription) -> str | None:
     try:
         return broker_setting(f"{broker.host}:{broker.port}", broker.id, _HOST_LABEL)
     except NoAnswer:

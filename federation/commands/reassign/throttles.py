@@ -3,7 +3,7 @@
 import click
 
 from federation.commands.reassign import requests
-from federation.commands.reassign.checks import Stage
+from federation.commands.reassign.checks import RegionState
 from federation.commands.reassign.plan import (
     Directories,
     Targets,
@@ -16,39 +16,39 @@ from federation.commands.region_client import Client
 
 
 def throttle_moves(
-    client: Client, stage: Stage, targets: Targets, rate: int, *, tells: bool
+    client: Client, state: RegionState, targets: Targets, rate: int, *, tells: bool
 ) -> None:
     """Before anything moves between brokers, so that nothing moves without."""
-    found = moves(targets, stage.partitions, stage.ongoing)
+    found = moves(targets, state.partitions, state.ongoing)
     brokers = throttled_brokers(found)
     requests.set_replicas(client, throttled_replicas(found))
-    concerned = [broker for broker in stage.picture.brokers if broker.id in brokers]
+    concerned = [broker for broker in state.region.brokers if broker.id in brokers]
     requests.set_rate(client, concerned, rate)
     if tells:
         click.echo(f"The inter-broker throttle limit was set to {rate} B/s")
 
 
 def throttle_copies(
-    client: Client, stage: Stage, wanted: Directories, rate: int, *, tells: bool
+    client: Client, state: RegionState, wanted: Directories, rate: int, *, tells: bool
 ) -> None:
     """Before anything is copied between directories: of all brokers for whose replicas the plan names one."""
     named = {replica.broker for replica in wanted}
-    concerned = [broker for broker in stage.picture.brokers if broker.id in named]
+    concerned = [broker for broker in state.region.brokers if broker.id in named]
     requests.set_copy_rate(client, concerned, rate)
     if tells:
         click.echo(f"The replica-alter-dir throttle limit was set to {rate} B/s")
 
 
-def clear(client: Client, stage: Stage, targets: Targets) -> list[str]:
+def clear(client: Client, state: RegionState, targets: Targets) -> list[str]:
     """The topics whose throttles went; one that is no more needs none."""
     named = {name.topic for name in targets}
-    topics = [topic.name for topic in stage.picture.topics if topic.name in named]
-    requests.clear_throttles(client, stage.picture.brokers, topics)
+    topics = [topic.name for topic in state.region.topics if topic.name in named]
+    requests.clear_throttles(client, state.region.brokers, topics)
     return topics
 
 
-def show_cleared(stage: Stage, topics: list[str]) -> None:
-    brokers = commas([broker.id for broker in stage.picture.brokers])
+def show_cleared(state: RegionState, topics: list[str]) -> None:
+    brokers = commas([broker.id for broker in state.region.brokers])
     click.echo(f"\nClearing broker-level throttles on brokers {brokers}")
     for topic in topics:
         click.echo(f"Clearing topic-level throttles on topic {topic}")

@@ -8,7 +8,7 @@ NOBODY: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Broker:
+class BrokerDescription:
     """`fenced` is None where the broker asked is too old to say (DescribeCluster before version 2)."""
 
     id: int
@@ -23,7 +23,7 @@ class Broker:
 
 
 @dataclass(frozen=True, slots=True)
-class Voter:
+class VoterState:
     """A node that decides; its `lag` is in records of the metadata log behind the active controller.
 
     None where that has not heard of it since it was elected.
@@ -34,17 +34,17 @@ class Voter:
 
 
 @dataclass(frozen=True, slots=True)
-class Quorum:
+class QuorumInfo:
     """`leader` is the active controller."""
 
     leader: int
     leader_epoch: int
     high_watermark: int
-    voters: tuple[Voter, ...]
+    voters: tuple[VoterState, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
+class PartitionDescription:
     """`elr` are eligible leader replicas, None where the broker asked does not tell them.
 
     `observers` says how many of `replicas` are not meant to be in sync, by the topic's placement; `adding` are those of
@@ -97,10 +97,10 @@ class Partition:
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class TopicDescription:
     name: str
     is_internal: bool
-    partitions: tuple[Partition, ...]
+    partitions: tuple[PartitionDescription, ...]
 
     @property
     def replication(self) -> int:
@@ -122,7 +122,7 @@ class Tally:
         return self.offline == self.under_min_isr == self.under_replicated == 0
 
 
-def tally(partitions: Iterable[Partition]) -> Tally:
+def tally(partitions: Iterable[PartitionDescription]) -> Tally:
     every = list(partitions)
     return Tally(
         len(every),
@@ -133,17 +133,17 @@ def tally(partitions: Iterable[Partition]) -> Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class RegionDescription:
     """`quorum` is None where nobody asked for it, or nobody tells of it; `controller` is NOBODY where none is known."""
 
     cluster_id: str
     controller: int
-    brokers: tuple[Broker, ...]
-    quorum: Quorum | None
-    topics: tuple[Topic, ...]
+    brokers: tuple[BrokerDescription, ...]
+    quorum: QuorumInfo | None
+    topics: tuple[TopicDescription, ...]
 
     @property
-    def partitions(self) -> tuple[Partition, ...]:
+    def partitions(self) -> tuple[PartitionDescription, ...]:
         return tuple(partition for topic in self.topics for partition in topic.partitions)
 
     @property
@@ -160,7 +160,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Short:
+class ShortTopic:
     """An internal topic with fewer replicas than it is `configured` to have and there are brokers for."""
 
     topic: str
@@ -168,12 +168,12 @@ class Short:
     configured: int
 
 
-def short_of_replicas(found: Picture, configured: Mapping[str, int]) -> list[Short]:
+def short_of_replicas(found: RegionDescription, configured: Mapping[str, int]) -> list[ShortTopic]:
     """A partition that is on the move has more than it will; it is not counted as short."""
     holders = sum(not broker.fenced for broker in found.brokers)
     least = {topic.name: topic.replication for topic in found.topics if topic.name in configured}
     return [
-        Short(name, have, configured[name])
+        ShortTopic(name, have, configured[name])
         for name, have in least.items()
         if have < min(configured[name], holders)
     ]
@@ -190,7 +190,9 @@ FILTERS: Final = {
 }
 
 
-def matching(partitions: Iterable[Partition], wanted: Iterable[Filter]) -> list[Partition]:
+def matching(
+    partitions: Iterable[PartitionDescription], wanted: Iterable[Filter]
+) -> list[PartitionDescription]:
     """Those that any of the filters lets through; without filters, all."""
     properties = [FILTERS[name][0] for name in wanted]
     return [

@@ -17,7 +17,7 @@ from brokers.wire.messages.replication import (
     TopicPartitions,
 )
 from federation.commands.answers import Failure, answer, end
-from federation.commands.region.requests import picture
+from federation.commands.region.requests import describe_region
 from federation.commands.region_asking import answering, bootstrap_options
 from federation.commands.region_client import Client
 
@@ -78,13 +78,15 @@ def elect(
     with answering(bootstrap) as client:
         if topic is not None:
             listed = _of_topic(client, topic, partition)
-        held = hold(client, kind.lower(), listed)
+        held = elect_leaders(client, kind.lower(), listed)
     answer(_told(held), as_json, lambda: _show(held, kind.lower()))
     if held.refused:
         end(REFUSED_EXIT)
 
 
-def hold(client: Client, kind: str, partitions: Sequence[TopicPartition] | None) -> Elections:
+def elect_leaders(
+    client: Client, kind: str, partitions: Sequence[TopicPartition] | None
+) -> Elections:
     """Elections for these partitions, None for all; ends the command where the region holds none at all."""
     needed = UNCLEAN_FROM if kind == "unclean" else 0
     if not client.serves(ApiKey.ELECT_LEADERS) or client.version(ApiKey.ELECT_LEADERS) < needed:
@@ -131,7 +133,7 @@ def _sort(held: Elections, partition: TopicPartition, result: Any) -> None:
 def _of_topic(client: Client, topic: str, partition: int | None) -> list[TopicPartition]:
     if partition is not None:
         return [TopicPartition(topic, partition)]
-    found = picture(client, [topic])
+    found = describe_region(client, [topic])
     return [TopicPartition(each.topic, each.partition) for each in found.partitions]
 
 

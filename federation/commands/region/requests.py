@@ -1,4 +1,4 @@
-"""The questions whose answers make a `Picture`, in the versions that the broker at hand serves."""
+"""The questions whose answers make a `RegionDescription`, in the versions that the broker at hand serves."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -24,12 +24,12 @@ from brokers.wire.messages.replication import ListPartitionReassignmentsRequest
 from federation.commands.answers import Failure
 from federation.commands.region.description import (
     NOBODY,
-    Broker,
-    Partition,
-    Picture,
-    Quorum,
-    Topic,
-    Voter,
+    BrokerDescription,
+    PartitionDescription,
+    QuorumInfo,
+    RegionDescription,
+    TopicDescription,
+    VoterState,
 )
 from federation.commands.region_client import Client, NoAnswer
 
@@ -50,7 +50,9 @@ _TOPIC, _BROKER = 2, 4  # Kafka's resource types
 _UNKNOWN: Final = -1
 
 
-def picture(client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = False) -> Picture:
+def describe_region(
+    client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = False
+) -> RegionDescription:
     """Of all topics, or of the named ones; ends the command for a name that is no topic's.
 
     The quorum's leader alone can tell of the quorum. A broker that knows of a quorum names any broker as the controller
@@ -67,11 +69,11 @@ def picture(client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = F
     if asks_quorum and client.serves(ApiKey.DESCRIBE_QUORUM):
         quorum = _quorum(client.address)
         controller = NOBODY if quorum is None else quorum.leader
-    return Picture(
+    return RegionDescription(
         cluster_id=cluster.cluster_id,
         controller=controller,
         brokers=tuple(
-            Broker(
+            BrokerDescription(
                 each.broker_id, each.host, each.port, each.rack,
                 each.is_fenced if knows_fenced else None,
             )
@@ -91,7 +93,7 @@ def _check(error: int, because: str | None, what: str) -> None:
         raise Failure(f"{what}: {because or name} ({name})", hint=hint)
 
 
-def _quorum(address: str) -> Quorum | None:
+def _quorum(address: str) -> QuorumInfo | None:
     """Asked over a connection of its own: while the leader is frozen, the broker can tell of everything else."""
     asked = DescribeQuorumRequestTopic(
         topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartition(partition_index=0)]
@@ -107,13 +109,13 @@ def _quorum(address: str) -> Quorum | None:
     ends = {each.replica_id: each.log_end_offset for each in told.current_voters}
     end = ends.get(told.leader_id, told.high_watermark)
     voters = tuple(
-        Voter(voter, None if offset == _UNKNOWN else max(0, end - offset))
+        VoterState(voter, None if offset == _UNKNOWN else max(0, end - offset))
         for voter, offset in sorted(ends.items())
     )
-    return Quorum(told.leader_id, told.leader_epoch, told.high_watermark, voters)
+    return QuorumInfo(told.leader_id, told.leader_epoch, told.high_watermark, voters)
 
 
-def _topics(client: Client, names: Sequence[str]) -> Iterator[Topic]:
+def _topics(client: Client, names: Sequence[str]) -> Iterator[TopicDescription]:
     """In order of their names."""
     if client.serves(ApiKey.DESCRIBE_TOPIC_PARTITIONS):
         answers = _described(client, names)
@@ -131,7 +133,7 @@ def _topics(client: Client, names: Sequence[str]) -> Iterator[Topic]:
                 hint="`causeway region topics` lists those that there are",
             )
         partitions = sorted(answer.partitions, key=lambda each: each.partition_index)
-        yield Topic(
+        yield TopicDescription(
             answer.name,
             answer.is_internal,
             tuple(_partition(answer.name, each) for each in partitions),
@@ -161,9 +163,9 @@ def _described(client: Client, names: Sequence[str]) -> Iterator[Any]:
         yield begun
 
 
-def _partition(topic: str, told: Any) -> Partition:
+def _partition(topic: str, told: Any) -> PartitionDescription:
     elr = getattr(told, "eligible_leader_replicas", None)
-    return Partition(
+    return PartitionDescription(
         topic=topic,
         partition=told.partition_index,
         leader=told.leader_id,
@@ -175,13 +177,13 @@ def _partition(topic: str, told: Any) -> Partition:
     )
 
 
-def _with_settings(client: Client, topics: list[Topic]) -> Iterator[Topic]:
+def _with_settings(client: Client, topics: list[TopicDescription]) -> Iterator[TopicDescription]:
     """Their partitions know how many replicas must be in sync, and how many observe."""
     settings = topic_settings(client, [topic.name for topic in topics], [MIN_ISR, PLACEMENT])
     yield from (_told(topic, settings.get(topic.name, {})) for topic in topics)
 
 
-def _with_moves(client: Client, topics: Iterable[Topic]) -> Iterator[Topic]:
+def _with_moves(client: Client, topics: Iterable[TopicDescription]) -> Iterator[TopicDescription]:
     """Their partitions know which replicas are on their way; asked only where some are missed."""
     found = list(topics)
     is_asked = any(each.is_under_replicated for topic in found for each in topic.partitions)
@@ -232,7 +234,7 @@ def topic_settings(
     return found
 
 
-def factors_set(client: Client, found: Picture) -> dict[str, int]:
+def factors_set(client: Client, found: RegionDescription) -> dict[str, int]:
     """Internal topic -> the replication factor that the brokers are configured with, where the one asked tells."""
     wanted = [topic.name for topic in found.topics if topic.name in FACTOR_SETTINGS]
     own = [each.id for each in found.brokers if f"{each.host}:{each.port}" == client.address]
@@ -262,7 +264,7 @@ def broker_setting(
     return values[0] if values else None
 
 
-def _told(topic: Topic, settings: dict[str, str | None]) -> Topic:
+def _told(topic: TopicDescription, settings: dict[str, str | None]) -> TopicDescription:
     min_isr = int(settings.get(MIN_ISR) or 1)
     observers = _observers(settings.get(PLACEMENT) or "")
     partitions = (replace(each, min_isr=min_isr, observers=observers) for each in topic.partitions)

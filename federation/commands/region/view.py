@@ -12,18 +12,18 @@ from federation.commands.reassign.command import reassign
 from federation.commands.region.description import (
     FILTERS,
     NOBODY,
-    Broker,
-    Partition,
-    Picture,
-    Short,
-    Topic,
-    Voter,
+    BrokerDescription,
+    PartitionDescription,
+    RegionDescription,
+    ShortTopic,
+    TopicDescription,
+    VoterState,
     matching,
     short_of_replicas,
     tally,
 )
 from federation.commands.region.elect import elect
-from federation.commands.region.requests import factors_set, picture
+from federation.commands.region.requests import describe_region, factors_set
 from federation.commands.region_asking import (
     NOT_WELL_EXIT,
     answering,
@@ -69,7 +69,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def describe(bootstrap: str, check: bool, as_json: bool) -> None:
     """Cluster id, controllers, brokers, and how many partitions are not as they should be."""
     with answering(bootstrap) as client:
-        found = picture(client, asks_quorum=True)
+        found = describe_region(client, asks_quorum=True)
         short = short_of_replicas(found, factors_set(client, found))
     answer(_described(found, short), as_json, lambda: _show_region(found, short))
     if check and not found.is_well:
@@ -121,7 +121,7 @@ def partitions(
 # --- for scripts ---
 
 
-def _described(found: Picture, short: Sequence[Short]) -> dict[str, Any]:
+def _described(found: RegionDescription, short: Sequence[ShortTopic]) -> dict[str, Any]:
     return {
         "cluster_id": found.cluster_id,
         "controller": found.controller,
@@ -133,11 +133,11 @@ def _described(found: Picture, short: Sequence[Short]) -> dict[str, Any]:
     }
 
 
-def _broker(found: Picture, broker: Broker) -> dict[str, Any]:
+def _broker(found: RegionDescription, broker: BrokerDescription) -> dict[str, Any]:
     return {**asdict(broker), "leads": found.leads(broker.id), "replicas": found.holds(broker.id)}
 
 
-def _topic(topic: Topic) -> dict[str, Any]:
+def _topic(topic: TopicDescription) -> dict[str, Any]:
     return {
         "topic": topic.name,
         "internal": topic.is_internal,
@@ -146,14 +146,14 @@ def _topic(topic: Topic) -> dict[str, Any]:
     }
 
 
-def _partition(partition: Partition) -> dict[str, Any]:
+def _partition(partition: PartitionDescription) -> dict[str, Any]:
     return {**asdict(partition), "state": partition.state}
 
 
 # --- for people ---
 
 
-def _show_region(found: Picture, short: Sequence[Short]) -> None:
+def _show_region(found: RegionDescription, short: Sequence[ShortTopic]) -> None:
     console = screen()
     console.print(f"[bold]cluster[/] {found.cluster_id}")
     console.print(f"active controller: {_controller(found)}", soft_wrap=True)
@@ -174,7 +174,7 @@ def _show_region(found: Picture, short: Sequence[Short]) -> None:
         console.print(_mended(found, each), highlight=False, soft_wrap=True)
 
 
-def _mended(found: Picture, short: Short) -> str:
+def _mended(found: RegionDescription, short: ShortTopic) -> str:
     """What is missing, and the commands that mend it."""
     holders = _nodes(broker.id for broker in found.brokers if not broker.fenced)
     plan = f"{short.topic.strip('_')}.json"
@@ -186,7 +186,7 @@ def _mended(found: Picture, short: Short) -> str:
     )
 
 
-def _controller(found: Picture) -> str:
+def _controller(found: RegionDescription) -> str:
     """Who dies while there is none stays as it was in what brokers tell."""
     if found.controller == NOBODY:
         return (
@@ -196,20 +196,20 @@ def _controller(found: Picture) -> str:
     return f"node {found.controller}{_voters(found)}"
 
 
-def _voters(found: Picture) -> str:
+def _voters(found: RegionDescription) -> str:
     if found.quorum is None:
         return ""
     voters = ", ".join(map(_voter, found.quorum.voters))
     return f", leader epoch {found.quorum.leader_epoch}, voters {voters}"
 
 
-def _voter(voter: Voter) -> str:
+def _voter(voter: VoterState) -> str:
     if voter.lag is None:
         return f"[red]{voter.id} (not heard of since the election)[/]"
     return f"{voter.id} ({voter.lag} records behind)" if voter.lag else str(voter.id)
 
 
-def _broker_table(found: Picture) -> Table:
+def _broker_table(found: RegionDescription) -> Table:
     table = Table("Broker", "Address", "Rack", "State", "Leads", "Replicas")
     for each in found.brokers:
         table.add_row(
@@ -223,7 +223,7 @@ def _broker_table(found: Picture) -> Table:
     return table
 
 
-def _show_topics(found: list[Topic]) -> None:
+def _show_topics(found: list[TopicDescription]) -> None:
     if not found:
         screen().print("No such topics.")
         return
@@ -245,7 +245,7 @@ def _alarming(count: int) -> str:
     return f"[red]{count}[/]" if count else "0"
 
 
-def _show_partitions(found: list[Partition]) -> None:
+def _show_partitions(found: list[PartitionDescription]) -> None:
     if not found:
         screen().print("No such partitions.")
         return

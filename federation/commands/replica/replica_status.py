@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from federation.commands.region.description import NOBODY, Broker, Partition
+from federation.commands.region.description import NOBODY, BrokerDescription, PartitionDescription
 from federation.commands.region.requests import broker_setting
 from federation.commands.region_client import NoAnswer
 from linker.shell.administrator import Administrator, Unreachable
@@ -20,7 +20,7 @@ Key: TypeAlias = tuple[str, int]  # topic, partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ReplicaStatus:
     """One replica; None is what nobody could tell. `lag` is in records."""
 
     topic: str
@@ -45,7 +45,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Silent:
+class LeaderFailure:
     """A leader that did not tell of what it leads, and why; None is nobody, where nobody leads."""
 
     broker: int | None
@@ -53,23 +53,25 @@ class Silent:
 
 
 def rows(
-    partitions: Sequence[Partition], brokers: Iterable[Broker], patience_s: float
-) -> tuple[list[Row], list[Silent]]:
+    partitions: Sequence[PartitionDescription],
+    brokers: Iterable[BrokerDescription],
+    patience_s: float,
+) -> tuple[list[ReplicaStatus], list[LeaderFailure]]:
     """One row for each replica of each partition, whether its leader answers or not."""
-    led: dict[int, list[Partition]] = {}
+    led: dict[int, list[PartitionDescription]] = {}
     for partition in partitions:
         led.setdefault(partition.leader, []).append(partition)
     addresses = {broker.id: f"{broker.host}:{broker.port}" for broker in brokers}
 
-    def ask(leader: int) -> list[Any] | Silent:
+    def ask(leader: int) -> list[Any] | LeaderFailure:
         if leader == NOBODY:
-            return Silent(None, f"nobody leads {_names(led[leader])}")
+            return LeaderFailure(None, f"nobody leads {_names(led[leader])}")
         topics = dict.fromkeys(partition.topic for partition in led[leader])
         return _ask(addresses.get(leader), leader, topics, patience_s)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = dict(zip(led, pool.map(ask, led), strict=True))
-    told = _by_partition(each for each in answers.values() if not isinstance(each, Silent))
+    told = _by_partition(each for each in answers.values() if not isinstance(each, LeaderFailure))
     found = [row for partition in partitions for row in _rows(partition, told)]
     return found, list(_silent(led, answers, told))
 
@@ -83,33 +85,35 @@ def _by_partition(answers: Iterable[Iterable[Any]]) -> dict[Key, list[Any]]:
 
 
 def _silent(
-    led: Mapping[int, list[Partition]],
-    answers: Mapping[int, list[Any] | Silent],
+    led: Mapping[int, list[PartitionDescription]],
+    answers: Mapping[int, list[Any] | LeaderFailure],
     told: Mapping[Key, list[Any]],
-) -> Iterator[Silent]:
+) -> Iterator[LeaderFailure]:
     for leader, answer in answers.items():
-        if isinstance(answer, Silent):
+        if isinstance(answer, LeaderFailure):
             yield answer
             continue
         missing = [each for each in led[leader] if (each.topic, each.partition) not in told]
         if missing:
-            yield Silent(leader, f"it no longer leads {_names(missing)}: ask again")
+            yield LeaderFailure(leader, f"it no longer leads {_names(missing)}: ask again")
 
 
-def _names(partitions: Sequence[Partition]) -> str:
+def _names(partitions: Sequence[PartitionDescription]) -> str:
     named = [f"{each.topic}-{each.partition}" for each in partitions]
     more = f" and {len(named) - NAMED_MAX} more" if len(named) > NAMED_MAX else ""
     return ", ".join(named[:NAMED_MAX]) + more
 
 
-def _rows(partition: Partition, told: Mapping[Key, list[Any]]) -> Iterator[Row]:
+def _rows(
+    partition: PartitionDescription, told: Mapping[Key, list[Any]]
+) -> Iterator[ReplicaStatus]:
     """As its leader tells them: its image may be newer than the one that named the leader."""
     replicas = told.get((partition.topic, partition.partition))
     if replicas is not None:
         yield from map(_told, replicas)
         return
     for replica in partition.replicas:
-        yield Row(
+        yield ReplicaStatus(
             topic=partition.topic,
             partition=partition.partition,
             replica=replica,
@@ -118,8 +122,8 @@ def _rows(partition: Partition, told: Mapping[Key, list[Any]]) -> Iterator[Row]:
         )
 
 
-def _told(told: Any) -> Row:
-    return Row(
+def _told(told: Any) -> ReplicaStatus:
+    return ReplicaStatus(
         topic=told.topic,
         partition=told.partition,
         replica=told.replica,
@@ -142,20 +146,20 @@ def _number(value: int) -> int | None:
 
 def _ask(
     address: str | None, broker: int, topics: Iterable[str], patience_s: float
-) -> list[Any] | Silent:
+) -> list[Any] | LeaderFailure:
     """What a broker says of the partitions that it leads."""
     if address is None:
-        return Silent(broker, "it is not among the brokers that the region names")
+        return LeaderFailure(broker, "it is not among the brokers that the region names")
     try:
         listens_at = broker_setting(address, broker, SETTING, patience_s)
         if not listens_at:
-            return Silent(broker, f"{address} has no {SETTING}: it is no broker of ours")
+            return LeaderFailure(broker, f"{address} has no {SETTING}: it is no broker of ours")
         request = pb.DescribeReplicasRequest(topics=topics)
         endpoint = reachable(listens_at, address.rpartition(":")[0].strip("[]"))
         with Administrator(endpoint) as administrator:
             reply = administrator.ask("DescribeReplicas", request, patience_s)
     except (NoAnswer, Unreachable) as error:
-        return Silent(broker, str(error))
+        return LeaderFailure(broker, str(error))
     if reply.HasField("error"):
-        return Silent(broker, f"{reply.error.message} ({reply.error.code})")
+        return LeaderFailure(broker, f"{reply.error.message} ({reply.error.code})")
     return list(reply.replicas)

@@ -10,9 +10,9 @@ from rich.table import Table
 
 from federation.commands.addresses import UNREACHABLE_EXIT
 from federation.commands.answers import Failure, answer, end, screen, show_table
-from federation.commands.region.description import Partition
+from federation.commands.region.description import PartitionDescription
 from federation.commands.region_asking import ask_picture, bootstrap_options
-from federation.commands.replica.replica_status import Row, Silent, rows
+from federation.commands.replica.replica_status import LeaderFailure, ReplicaStatus, rows
 
 COLUMNS: Final = (
     "Topic", "Partition", "Replica", "ClusterLink", "IsLeader", "IsObserver", "IsIsrEligible", "IsInIsr", "IsCaughtUp",
@@ -108,7 +108,9 @@ def _indexes(text: str) -> list[range]:
     return found
 
 
-def _chosen(partitions: Sequence[Partition], indexes: Sequence[range]) -> list[Partition]:
+def _chosen(
+    partitions: Sequence[PartitionDescription], indexes: Sequence[range]
+) -> list[PartitionDescription]:
     there = {each.partition for each in partitions}
     for some in indexes:
         missing = next((index for index in some if index not in there), None)
@@ -129,7 +131,7 @@ def _lets_through(choice: str | None, is_one: bool | None) -> bool:
     return choice is None or is_one is None or is_one == (choice == "only")
 
 
-def _show(shown: Sequence[Row], silent: Sequence[Silent]) -> None:
+def _show(shown: Sequence[ReplicaStatus], silent: Sequence[LeaderFailure]) -> None:
     console = screen()
     if shown:
         table = Table(*COLUMNS, box=None, padding=(0, 2, 0, 0))
@@ -143,7 +145,7 @@ def _show(shown: Sequence[Row], silent: Sequence[Silent]) -> None:
         console.print(f"{who}{each.because}", soft_wrap=True)
 
 
-def _cells(row: Row) -> Iterator[str]:
+def _cells(row: ReplicaStatus) -> Iterator[str]:
     for name, value in asdict(row).items():
         if name == "cluster_link":
             yield value or "-"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from federation.audit.comparison.compare import compare, outcome_from_row, unit_from_row
-from federation.audit.cut.cut import Region, take
+from federation.audit.cut.cut import AuditedRegion, take
 from federation.audit.plan import units
 from federation.audit.verdict.verdicts import Verdict
 from tests.quick import some
@@ -72,7 +72,7 @@ def test_first_differing_offset_is_that_of_the_record(tmp_path: Path) -> None:
 
 def test_units_and_outcomes_survive_their_json_form(tmp_path: Path) -> None:
     case = planted(str(tmp_path), 5, ("missing", "other_value"))
-    cut = take(Region("west", (case.source,)), Region("east", (case.mirror,)), NOW_MS)
+    cut = take(AuditedRegion("west", (case.source,)), AuditedRegion("east", (case.mirror,)), NOW_MS)
     for key in cut.source:
         for unit in units(cut.source[key], cut.mirror[key]):
             rows = [list(part) for part in unit.source], [list(part) for part in unit.mirror]
@@ -84,7 +84,7 @@ def test_units_and_outcomes_survive_their_json_form(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_read_is_unreadable_on_its_side(tmp_path: Path) -> None:
     case = planted(str(tmp_path), 7, ())
-    cut = take(Region("west", (case.source,)), Region("east", (case.mirror,)), NOW_MS)
+    cut = take(AuditedRegion("west", (case.source,)), AuditedRegion("east", (case.mirror,)), NOW_MS)
     key = ("flights", 0)
     (first, *_) = units(cut.source[key], cut.mirror[key])
     for side, folder in (("source", case.source), ("mirror", case.mirror)):

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from federation.audit.cut.cut import Region, take
+from federation.audit.cut.cut import AuditedRegion, take
 from federation.audit.cut.listed_offsets import Unanswered, Which, offsets
 from federation.audit.segments.checkpoints import HIGH_WATERMARKS, LOG_STARTS
 from tests.spark import generate
 
 
-def region(folder: Path, count: int = 10, bootstrap: str = "") -> Region:
+def region(folder: Path, count: int = 10, bootstrap: str = "") -> AuditedRegion:
     made = generate.batches(random.Random(1), count)
     generate.write_partition(str(folder), "t", 0, {0: generate.stored(made)})
-    return Region(folder.name, (str(folder),), bootstrap)
+    return AuditedRegion(folder.name, (str(folder),), bootstrap)
 
 
 def refusing_address() -> str:
@@ -80,7 +80,7 @@ def test_data_directories_of_several_nodes_are_one_region(tmp_path: Path) -> Non
     for node, offset in ((one, 3), (two, 5)):
         generate.write_checkpoint(node.data_dirs[0], HIGH_WATERMARKS, {("t", 0): offset})
         generate.write_checkpoint(node.data_dirs[0], LOG_STARTS, {("t", 0): offset - 3})
-    both = Region("both", (*one.data_dirs, *two.data_dirs))
+    both = AuditedRegion("both", (*one.data_dirs, *two.data_dirs))
     bounds = take(both, two, 0).source["t", 0]
     assert bounds.log is not None
     assert bounds.log.folder.startswith(two.data_dirs[0])

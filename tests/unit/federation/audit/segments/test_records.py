@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from federation.audit.segments.batches import HEADER_BYTES
-from federation.audit.segments.records import Record, Unopenable, compare, records
+from federation.audit.segments.records import StoredRecord, Unopenable, compare, records
 from tests.spark import generate
 from tests.spark.generate import Made, Row
 
@@ -69,7 +69,7 @@ def test_hostile_bytes_allocate_nothing_and_raise_unopenable(
     assert len(found) == max(0, count)
 
 
-def opened(codec: int, body: bytes) -> list[Record]:
+def opened(codec: int, body: bytes) -> list[StoredRecord]:
     head = struct.pack(">qiibIhiqqqhii", 0, 49 + len(body), 0, 2, 0, codec, 0, 0, 0, -1, -1, -1, 1)
     return list(records(head + body))
 
@@ -93,8 +93,8 @@ def test_snappy_frames_are_held_to_the_limit_together() -> None:
         opened(2, framed)
 
 
-def record(offset: int, value: bytes = b"v") -> Record:
-    return Record(offset, 0, None, value, value)
+def record(offset: int, value: bytes = b"v") -> StoredRecord:
+    return StoredRecord(offset, 0, None, value, value)
 
 
 def test_equal_records_do_not_differ() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from federation.audit.segments.batches import OFFSET_MAX, Batch, walk
 from federation.audit.segments.replica_log import (
-    Log,
+    ReplicaLog,
     discover,
     end_of,
     first_at,
@@ -20,7 +20,7 @@ from federation.audit.segments.replica_log import (
 from tests.spark import generate
 
 
-def written(folder: Path, made: list[generate.Made], bases: set[int] = frozenset()) -> Log:  # type: ignore[assignment]
+def written(folder: Path, made: list[generate.Made], bases: set[int] = frozenset()) -> ReplicaLog:  # type: ignore[assignment]
     generate.write_partition(
         str(folder), "t", 0, generate.cut_in_segments(generate.stored(made), bases)
     )

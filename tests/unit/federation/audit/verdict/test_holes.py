@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from federation.audit.verdict.holes import Hole, parse, parse_cuts
+from federation.audit.verdict.holes import KnownHole, parse, parse_cuts
 
 GOOD = {"topic": "t", "partition": 0, "from": 5, "to": 9, "cause": "expired"}
 
 
 def test_holes_are_read() -> None:
-    assert parse(json.dumps([GOOD])) == [Hole("t", 0, 5, 9, "expired")]
+    assert parse(json.dumps([GOOD])) == [KnownHole("t", 0, 5, 9, "expired")]
     assert parse("[]") == []
 
 
@@ -64,7 +64,7 @@ def test_holes_are_read_from_a_mirror_s_description() -> None:
         "cause": "SOURCE_LOG_START",
     }
     text = described(holes=[{**row, "first_seen_ms": 17}])
-    assert parse(text) == [Hole("t", 3, 0, 7, "SOURCE_LOG_START")]
+    assert parse(text) == [KnownHole("t", 3, 0, 7, "SOURCE_LOG_START")]
     assert parse(described()) == []
 
 

@@ -4,7 +4,7 @@ import json
 from itertools import permutations
 
 from federation.audit.comparison.findings import Class, Finding, Side
-from federation.audit.verdict.holes import Hole
+from federation.audit.verdict.holes import KnownHole
 from federation.audit.verdict.settle import settle
 
 
@@ -34,7 +34,7 @@ def stray(start: int, stop: int, side: Side = Side.MIRROR, print_: str = "x") ->
     return finding(Class.DISPLACED, start, stop, side, **prints)
 
 
-def kinds(*findings: Finding, holes: tuple[Hole, ...] = ()) -> list[tuple[str, str, int, int]]:
+def kinds(*findings: Finding, holes: tuple[KnownHole, ...] = ()) -> list[tuple[str, str, int, int]]:
     """Settled, and the same in whatever order the units came in."""
     orders = {
         tuple((one.kind.value, one.side.value, one[2], one[3]) for one in settle(order, holes))
@@ -92,7 +92,7 @@ def test_what_lies_in_the_dark_is_not_known_to_be_missing() -> None:
 
 
 def test_a_hole_in_the_ledger_is_no_fault_and_one_that_is_not_is() -> None:
-    holes = (Hole("t", 0, 5, 8, "the source had expired it"),)
+    holes = (KnownHole("t", 0, 5, 8, "the source had expired it"),)
     (found,) = settle([missing(5, 8)], holes)
     assert found.kind is Class.KNOWN_HOLE
     assert json.loads(found.evidence)["cause"] == "the source had expired it"

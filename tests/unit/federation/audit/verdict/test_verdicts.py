@@ -1,6 +1,6 @@
 """What follows for a partition from what was found in it."""
 
-from federation.audit.comparison.compare import Outcome, Unit
+from federation.audit.comparison.compare import Unit, UnitOutcome
 from federation.audit.comparison.findings import Class, Finding, Severity, Side, severity_of
 from federation.audit.cut.cut import Bounds
 from federation.audit.segments.batches import OFFSET_MAX, Part
@@ -25,8 +25,10 @@ def unit(start: int, stop: int, size: int = 100) -> Unit:
     return Unit("t", 0, start, stop, (part,), (part,))
 
 
-def outcome(start: int, stop: int, source: int = 100, mirror: int = 100) -> Outcome:
-    return Outcome("t", 0, start, stop, source, mirror, 1, stop - start, stop - start, "a", "a", ())
+def outcome(start: int, stop: int, source: int = 100, mirror: int = 100) -> UnitOutcome:
+    return UnitOutcome(
+        "t", 0, start, stop, source, mirror, 1, stop - start, stop - start, "a", "a", ()
+    )
 
 
 def finding(kind: Class, start: int, stop: int) -> Finding:
@@ -34,7 +36,7 @@ def finding(kind: Class, start: int, stop: int) -> Finding:
 
 
 def judged(
-    *findings: Finding, outcomes: tuple[Outcome, ...] = (outcome(0, 50), outcome(50, 90))
+    *findings: Finding, outcomes: tuple[UnitOutcome, ...] = (outcome(0, 50), outcome(50, 90))
 ) -> PartitionVerdict:
     examined = ("t", 0, bounds(0, 90), bounds(0, 90), Lag())
     return judge(examined, [unit(0, 50), unit(50, 90)], outcomes, findings)

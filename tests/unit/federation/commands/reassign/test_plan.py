@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from brokers.ids import TopicPartition
 from federation.commands.reassign.plan import (
     Move,
-    Ongoing,
+    PartitionReassignment,
     PlanError,
-    Replica,
+    TopicPartitionReplica,
     by_name,
-    dealt,
     directories_of,
+    keeping_replicas,
     moves,
     plan_text,
     progress,
@@ -24,7 +24,7 @@ from federation.commands.reassign.plan import (
     throttled_replicas,
     topics_of,
 )
-from federation.commands.region.description import Partition
+from federation.commands.region.description import PartitionDescription
 
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
 
@@ -37,13 +37,13 @@ def text(*partitions: Any, version: int = 1) -> str:
     return json.dumps({"version": version, "partitions": list(partitions)})
 
 
-def held(*replicas: int, topic: str = "t", partition: int = 0) -> Partition:
-    return Partition(topic, partition, replicas[0], 1, replicas, replicas)
+def held(*replicas: int, topic: str = "t", partition: int = 0) -> PartitionDescription:
+    return PartitionDescription(topic, partition, replicas[0], 1, replicas, replicas)
 
 
 def test_what_is_written_is_read() -> None:
     targets = {T1: (3, 1), U0: (2,)}
-    directories = {Replica(T1, 1): "/b"}
+    directories = {TopicPartitionReplica(T1, 1): "/b"}
     written = plan_text(targets, directories)
     first = '{"topic":"t","partition":1,"replicas":[3,1],"log_dirs":["any","/b"]}'
     assert written.startswith('{"version":1,"partitions":[' + first)
@@ -94,7 +94,10 @@ def test_those_who_have_it_are_sources_and_those_who_lack_it_destinations() -> N
 
 def test_what_is_on_the_move_already_is_throttled_too() -> None:
     current = by_name([held(3, 1, 2), held(9, 2, topic="u")])
-    ongoing = {T0: Ongoing((3, 1, 2), (3,), (2,)), U0: Ongoing((9, 2), (9,), (2,))}
+    ongoing = {
+        T0: PartitionReassignment((3, 1, 2), (3,), (2,)),
+        U0: PartitionReassignment((9, 2), (9,), (2,)),
+    }
     found = moves({T0: (4, 1)}, current, ongoing)
     assert found == {T0: Move((1, 2), (4,)), U0: Move((2,), (9,))}
     assert throttled_brokers(found) == [1, 2, 4, 9]
@@ -122,15 +125,15 @@ def test_a_plan_is_complete_where_the_replicas_are_those_it_names_in_its_order()
     assert otherwise.state == missing.state == "not as planned"
     assert otherwise.sentence.endswith("t-1, but replica set is 1,2 rather than 2,1.")
     assert "there is no such partition" in missing.sentence
-    moving = progress({T0: (2, 1)}, current, {T0: Ongoing((), (), ())})[0]
+    moving = progress({T0: (2, 1)}, current, {T0: PartitionReassignment((), (), ())})[0]
     assert (moving.state, moving.is_complete) == ("in progress", False)
 
 
 def test_proposals_are_dealt_so_that_replicas_stay() -> None:
     current = [(1, 2), (2, 3), (3, 1)]
-    assert dealt(current, [(3, 2), (1, 3), (2, 1)]) == [(2, 1), (3, 2), (1, 3)]
-    assert dealt([(1, 2), (3, 4)], [(4, 5), (5, 1)]) == [(5, 1), (4, 5)]
-    assert dealt([(2, 1)], [(2, 1)]) == [(2, 1)]
+    assert keeping_replicas(current, [(3, 2), (1, 3), (2, 1)]) == [(2, 1), (3, 2), (1, 3)]
+    assert keeping_replicas([(1, 2), (3, 4)], [(4, 5), (5, 1)]) == [(5, 1), (4, 5)]
+    assert keeping_replicas([(2, 1)], [(2, 1)]) == [(2, 1)]
 
 
 ASSIGNMENTS = st.lists(
@@ -145,7 +148,7 @@ def test_what_is_dealt_is_what_was_proposed(
     current: list[tuple[int, ...]], proposed: list[tuple[int, ...]]
 ) -> None:
     count = min(len(current), len(proposed))
-    found = dealt(current[:count], proposed[:count])
+    found = keeping_replicas(current[:count], proposed[:count])
     assert sorted(found) == sorted(proposed[:count])
-    again = dealt(proposed[:count], found)
+    again = keeping_replicas(proposed[:count], found)
     assert [{*each} for each in again] == [{*each} for each in proposed[:count]]
