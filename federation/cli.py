@@ -2,8 +2,8 @@
 
 A command that needs Spark or gRPC would otherwise make `causeway --help` wait for both.
 
-Exit codes, for every command: 0 it is so; 1 refused or failed, with the reason and what to do next on stderr; 2 asked
-wrongly (click's usage errors; with `--json` they are an object too). `local status` adds 3, `audit run` has its own,
+Exit codes, for every command: 0 success; 1 refused or failed, with the reason and what to do next on stderr; 2 usage
+error (click's; with `--json` it is an object too). `local status` adds 3, `audit run` has its own,
 both in their help.
 """
 
@@ -39,7 +39,7 @@ class Commands(click.Group):
     """A group whose members are imported when they are used; their one-line help is known beforehand."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_AS_JSON] = "--json" in args  # whoever was asked wrongly has parsed nothing yet
+        ctx.meta[_AS_JSON] = "--json" in args  # after a usage error, no option has been parsed
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -1,6 +1,6 @@
-"""Whether a node lives and whether it is ready, for whoever restarts it or sends it clients.
+"""Whether a node lives and whether it is ready, for supervisors and load balancers.
 
-Live: its loop turns (or nobody would answer) and its core has not stopped by itself. Ready: everything it holds was
+Live: its event loop runs and its core has not stopped by itself. Ready: everything it holds was
 opened, it is registered as a broker, and not fenced.
 """
 

@@ -87,7 +87,7 @@ class HttpServer:
         slices = _slices(answer.pieces) if request.method != b"HEAD" else iter(())
         while (text := await self._next(slices)) is not None:
             writer.write(connection.send(h11.Data(data=text.encode())) or b"")
-            await writer.drain()  # the turn is over: who does not read keeps nobody waiting
+            await writer.drain()  # the turn is over: a slow client delays no other
         writer.write(connection.send(h11.EndOfMessage()) or b"")
         await writer.drain()
 

@@ -27,7 +27,7 @@ _DELAYED: Final = {"Fetch": fetch.KEY, "Produce": produce.KEY}
 
 
 class Metrics:
-    """Of one node. `bound` None: nobody asks, so `feed` is the node's own and there is nothing to `perform`."""
+    """Of one node. `bound` None: no listener, so `feed` is the node's own and there is nothing to `perform`."""
 
     def __init__(self, node: Node, parts: Parts, bound: socket.socket | None) -> None:
         self._node = node

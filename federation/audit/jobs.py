@@ -61,7 +61,7 @@ appender.stderr.layout.pattern = %p %c{1}: %m%n
 def run(
     units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
 ) -> list[UnitOutcome]:
-    """Outcomes of all units, in no particular order; `seen` is told of all bytes at the end.
+    """Outcomes of all units, in no particular order; `seen` is called once with all bytes at the end.
 
     Runs in the Spark context that is open, or in one of its own on `master`. Raises EngineFailed when there is no
     Spark to run on, or when it gave up on a task.

@@ -1,6 +1,6 @@
 """From a cut to units, and from units to tasks.
 
-Units follow the source's segments, and nothing else, so that they are the same whoever plans for how many cores. Tasks
+Units follow the source's segments, and nothing else, so that they do not depend on the number of cores. Tasks
 are packed largest first: what Spark costs, it costs per task (30 ms), not per byte.
 """
 

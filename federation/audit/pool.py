@@ -23,7 +23,7 @@ def workers(master: str) -> int:
 def run(
     units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
 ) -> list[UnitOutcome]:
-    """Outcomes of all units, in no particular order; `seen` is told of bytes as tasks are done."""
+    """Outcomes of all units, in no particular order; `seen` is called with the bytes of each task that is done."""
     outcomes: list[UnitOutcome] = []
     tasks = pack(units, workers(master))
     if len(tasks) <= 1:

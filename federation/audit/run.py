@@ -62,7 +62,7 @@ class Options:
 
 
 class AuditResult(NamedTuple):
-    """What was found; `over_budget` says of each partition over a budget by how much."""
+    """What was found; `over_budget` has a sentence for each partition that exceeds a budget."""
 
     verdict: Verdict
     exit_code: ExitCode
@@ -73,14 +73,14 @@ class AuditResult(NamedTuple):
 
 
 class AuditProgress(NamedTuple):
-    """Told how an audit goes: how many bytes it will read, and bytes as they are done."""
+    """Callbacks: `planned` gets the number of bytes to read, `seen` the bytes compared since its last call."""
 
     planned: Callable[[int], None]
     seen: Callable[[int], None]
 
 
 class Engine(Protocol):
-    """Runs units, in whatever order, on whatever cores; `seen` is told of bytes done."""
+    """Runs units, in whatever order, on whatever cores; `seen` is called with bytes done."""
 
     def __call__(
         self, units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
@@ -88,7 +88,7 @@ class Engine(Protocol):
 
 
 class Examined(NamedTuple):
-    """One partition: its bounds, its lag, its units, and what its bounds alone say."""
+    """One partition: its bounds, its lag, its units, and the findings that follow from its bounds alone."""
 
     source: Bounds
     mirror: Bounds
@@ -98,7 +98,7 @@ class Examined(NamedTuple):
 
 
 def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) -> AuditResult:
-    """The audit of all chosen partitions; raises CannotRun. `now` tells the time in ms since the Unix epoch.
+    """The audit of all chosen partitions; raises CannotRun. `now` returns ms since the Unix epoch.
 
     When files went away meanwhile (retention, a partition moved), their partitions are audited once more against a
     fresh cut; what is then still away is unreadable.

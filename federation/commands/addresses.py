@@ -1,4 +1,4 @@
-"""Kafka addresses as they are given on the command line: `HOST:PORT`, or several with commas between them."""
+"""How a region is named on the command line: Kafka addresses (`HOST:PORT,...`), or a name in a local federation."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +13,7 @@ _PORT_MAX: Final = 65_535
 
 
 class AddressList(click.ParamType[str]):
-    """Refused as a usage error before anybody is asked, since no region could answer there."""
+    """A malformed address is a usage error, raised before any connection is made."""
 
     name = "addresses"
 
@@ -32,7 +32,7 @@ def _is_address(text: str) -> bool:
 
 
 def check_one_way(bootstrap: str | None, directory: object, region: str | None) -> None:
-    """A region is named in one of two ways; half of the other one beside it would be ignored."""
+    """Raises UsageError unless a region is named in exactly one of the two ways, completely."""
     given = [each is not None for each in (bootstrap, directory, region)]
     if given not in ([True, False, False], [False, True, True]):
         raise click.UsageError("Give --bootstrap-server, or --dir and --region.")

@@ -99,7 +99,7 @@ def compare(unit: Unit, payload: bool) -> UnitOutcome:
 
 
 def _below(unit: Unit) -> int:
-    """Offsets of the first batch that lie below the unit: a log may start in the middle of a batch."""
+    """Offsets of the first batch that are below the unit: a log may start in the middle of a batch."""
     return max(0, unit.from_offset - unit.source[0].floor) if unit.source else 0
 
 

@@ -2,7 +2,7 @@
 
 Two sides of a unit hold the same thing when their bytes have the same length and the same xxh3-128. The source is
 also walked batch by batch, so that equal bytes are known to be sound bytes: checksums hold, offsets rise, and every
-file of either side ends where a batch ends. Whatever is not so is left to the slow path, which says what it is.
+file of either side ends where a batch ends. The slow path classifies everything else.
 xxh3-128 is right against faults, not against an adversary who can choose the bytes of a batch.
 """
 

@@ -23,7 +23,7 @@ class Island(NamedTuple):
 
 
 def in_order(batches: Sequence[Batch], known: Set[Identity]) -> tuple[list[Batch], list[Batch]]:
-    """The batches whose offsets rise, and those that stand outside of that order.
+    """The batches whose offsets rise, and the batches outside of that order.
 
     `known`, what the other side holds too, is trusted first: so the batch that was moved or whose base offset was
     damaged is blamed, not its neighbours.

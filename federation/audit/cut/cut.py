@@ -112,7 +112,7 @@ def _log_starts(region: AuditedRegion, ends: Ends) -> dict[Key, int]:
     if ends.source == "listed":
         try:
             return offsets(region.bootstrap, list(ends.offsets), Which.EARLIEST)
-        except Unanswered:  # it died just now: its files say the rest
+        except Unanswered:  # the region died after its ends were listed: read its checkpoint files
             pass
     found: dict[Key, int] = {}
     for data_dir in region.data_dirs:

@@ -154,7 +154,7 @@ def _follower(window: Window, part: Part, position: int, after: int) -> int | No
 def _next_sound(window: Window, part: Part, start: int, expected: int) -> tuple[int, int] | None:
     """Position and base offset of the first batch from `start` on that fits here and whose checksum holds.
 
-    Asking for an offset that can stand here keeps batches stored inside of values from being taken for ours.
+    Requiring an offset that is possible here excludes batches that are stored inside of record values.
     """
     while start + HEADER_BYTES <= part.stop:
         data = window.at(start, WINDOW_BYTES)

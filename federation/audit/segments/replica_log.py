@@ -224,7 +224,7 @@ def _hint(segment: SegmentFile, offset: int) -> tuple[int, int]:
 def _indexed(index: bytes, relative: int) -> int:
     """Position of an entry shortly before `relative`; a live index ends in zeros that are no entries.
 
-    A few entries early, so that batches out of place around the offset are seen by whoever hops on from there.
+    A few entries early, so that hopping on from there meets batches that are out of place around the offset.
     """
 
     def key(number: int) -> int:

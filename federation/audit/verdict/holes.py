@@ -1,4 +1,4 @@
-"""What a link says of itself: the hole ledger (promise P8) and the cuts that failovers stand on (promise P5).
+"""What a link has recorded: the hole ledger (promise P8) and the cuts of failovers (promise P5).
 
 Either as plain lists, or as `causeway mirror describe TOPIC --json` prints them.
 """

@@ -1,4 +1,4 @@
-"""From what single units found to what a partition's report says.
+"""Joins the findings of single units into the findings of a partition.
 
 Units are compared apart from one another, wherever an engine likes. Here, in the driver, a partition's findings meet:
 a batch missing in one place and displaced in another was moved; one batch under two base offsets diverges; holes

@@ -61,7 +61,7 @@ class PartitionVerdict(NamedTuple):
 def at_the_cut(
     topic: str, partition: int, source: Bounds, mirror: Bounds, lag: Lag
 ) -> list[Finding]:
-    """What the bounds alone say, before a byte is compared."""
+    """Findings that follow from the bounds alone, before a byte is compared."""
 
     def found(kind: Class, side: Side, start: int, stop: int, **evidence: object) -> Finding:
         text = json.dumps(evidence, sort_keys=True)

@@ -1,7 +1,7 @@
-"""Which region a command speaks to, and how its answers become ours.
+"""The admin endpoint of the region that a command names, and how its errors end the command.
 
 A region is named by a Kafka address (`--bootstrap-server`), behind which its administration is found, or as one of a
-local federation (`--dir` and `--region`). Exit codes of these commands: 0 it is so, 1 refused, 2 asked wrongly, 4 the
+local federation (`--dir` and `--region`). Exit codes of these commands: 0 success, 1 refused, 2 usage error, 4 the
 region does not answer.
 """
 
@@ -37,7 +37,7 @@ class RegionAdmin:
 
 
 def refusal(error: Any) -> Failure:
-    """A structured error of a region, as this program tells it."""
+    """A structured error of a region as the failure of the command."""
     problems = "".join(f"\n  {problem}" for problem in error.problems)
     return Failure(f"{error.message} ({error.code}){problems}", hint=error.hint)
 

@@ -1,4 +1,4 @@
-"""What a reassignment begins with: a plan that can be read, the region as it is, and that the two fit."""
+"""Before a reassignment: read the plan, describe the region, and check that the plan fits the region."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -52,7 +52,7 @@ def named_topics(path: Path | None, topics: str | None) -> list[str]:
         return list(parsed(path, topics_of))
     assert topics is not None
     names = list(dict.fromkeys(filter(None, (name.strip() for name in topics.split(",")))))
-    if not names:  # to whoever is asked, no names are all of them
+    if not names:  # in a request, no names mean all topics
         raise click.UsageError("--topics names no topic.")
     return names
 

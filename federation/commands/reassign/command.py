@@ -314,7 +314,7 @@ def _homing(state: RegionState, wanted: Directories) -> list[LogDirMoveState]:
 
 
 def _return(state: RegionState, wanted: Directories) -> list[TopicPartitionReplica]:
-    """Those that were being moved, wherever to, and stay where they lie."""
+    """Cancel the moves of these replicas between log directories; returns the replicas whose moves were cancelled."""
     moving = [each for each in _homing(state, wanted) if each.home.future and each.home.current]
     problems = begin(state.region.brokers, {each.replica: each.home.current for each in moving})
     if problems:

@@ -1,4 +1,4 @@
-"""Replicas on their way to the log directories that a plan names: what must hold first, the way, how far they are."""
+"""Moves of replicas to the log directories that a plan names: checks, beginning, and state of each move (KIP-113)."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _MISSING: Final = BrokerLogDirs(problem="it is not registered")
 
 
 def current_directories(told: Mapping[int, BrokerLogDirs]) -> Directories:
-    """Where replicas lie, as far as brokers tell."""
+    """The log directory of each replica, where its broker answered."""
     return {
         TopicPartitionReplica(name, broker): home.current
         for broker, each in told.items()
@@ -35,7 +35,7 @@ def current_directories(told: Mapping[int, BrokerLogDirs]) -> Directories:
 
 
 def check_directories(wanted: Directories, told: Mapping[int, BrokerLogDirs]) -> None:
-    """Ends the command for a directory that its broker cannot move to."""
+    """Raises Failure for a log directory that its broker does not have online."""
     for (_, broker), directory in wanted.items():
         each = told[broker]
         if each.problem:
@@ -50,9 +50,10 @@ def check_directories(wanted: Directories, told: Mapping[int, BrokerLogDirs]) ->
 def begin_existing(
     brokers: Iterable[BrokerDescription], wanted: Directories, told: Mapping[int, BrokerLogDirs]
 ) -> tuple[list[TopicPartitionReplica], Directories]:
-    """Those that move now, and those to ask for again: they are not there yet, and their brokers know where to begin.
+    """Begin the moves; returns the replicas that move now, and those to retry, which their brokers do not host yet.
 
-    Replicas that lie where they are to be are left alone. Ends the command where a broker refuses.
+    A broker puts a replica that arrives later into its directory. Replicas that are in theirs already
+    are left alone. Raises Failure where a broker refuses.
     """
     moving = {each.replica: each.target for each in directory_moves(wanted, told) if each.is_needed}
     problems = begin(brokers, moving)
@@ -76,7 +77,7 @@ def problem_lines(problems: Mapping[TopicPartitionReplica, MoveError]) -> str:
 def begin_until(
     brokers: Sequence[BrokerDescription], wanted: Directories, patience_s: float, *, tells: bool
 ) -> dict[TopicPartitionReplica, MoveError]:
-    """Asked again until the replicas are there, or for so long -> those that have not begun, and why."""
+    """Retry until all replicas move, or for `patience_s` seconds; returns the replicas that do not move, and why."""
     refused: dict[TopicPartitionReplica, MoveError] = {}
     problems: dict[TopicPartitionReplica, MoveError] = {}
     deadline = time.monotonic() + patience_s
@@ -104,7 +105,7 @@ def show_begun(replicas: Sequence[TopicPartitionReplica]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LogDirMoveState:
-    """One replica of a plan that names its directory; `problem` says why its broker tells nothing."""
+    """One replica of a plan that names its log directory; `problem` is why its broker did not answer, else empty."""
 
     replica: TopicPartitionReplica
     target: str

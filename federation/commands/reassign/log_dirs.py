@@ -1,6 +1,6 @@
-"""What brokers are asked of log directories (KIP-113): which they have, what lies in them, to move it to others.
+"""DescribeLogDirs and AlterReplicaLogDirs (KIP-113), sent to each broker.
 
-A broker knows its own directories alone and moves replicas between them itself, so each is asked for its own.
+A broker knows its own log directories only, and moves replicas between them itself.
 """
 
 from collections.abc import Collection, Iterable
@@ -24,7 +24,7 @@ from federation.commands.region_client import Client, NoAnswer
 
 
 class ReplicaLogDirInfo(NamedTuple):
-    """Where a replica lies, and where a copy of it is made that will replace it; empty where there is none."""
+    """Kafka's ReplicaLogDirInfo: the log directories of a replica and of its future replica; empty for none."""
 
     current: str = ""
     future: str = ""
@@ -32,7 +32,7 @@ class ReplicaLogDirInfo(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BrokerLogDirs:
-    """What a broker tells of its log directories; `problem` says why it tells nothing."""
+    """The log directories of a broker; `problem` is why it did not answer, else empty."""
 
     online: list[str] = field(default_factory=list)
     offline: list[str] = field(default_factory=list)
@@ -41,7 +41,7 @@ class BrokerLogDirs:
 
 
 class MoveError(NamedTuple):
-    """Why a move has not begun, and whether it may if it is asked for again."""
+    """Why a move has not begun; `passes`: a retry may succeed."""
 
     because: str
     passes: bool
@@ -50,7 +50,7 @@ class MoveError(NamedTuple):
 def describe_log_dirs(
     brokers: Iterable[BrokerDescription], replicas: Collection[TopicPartitionReplica]
 ) -> dict[int, BrokerLogDirs]:
-    """Broker -> what it tells of the replicas that it has or is to have; brokers that have none are not asked."""
+    """Broker -> its log directories, with those of these replicas; brokers of none of the replicas are left out."""
     found: dict[int, BrokerLogDirs] = {}
     for broker in brokers:
         names = {each.partition: None for each in replicas if each.broker == broker.id}
@@ -97,7 +97,7 @@ def _read(answer: Any) -> BrokerLogDirs:
 def begin(
     brokers: Iterable[BrokerDescription], wanted: Directories
 ) -> dict[TopicPartitionReplica, MoveError]:
-    """Ask for these moves -> those that have not begun."""
+    """Send AlterReplicaLogDirs for these moves; returns the replicas whose moves have not begun."""
     problems: dict[TopicPartitionReplica, MoveError] = {}
     for broker in brokers:
         own = {each: directory for each, directory in wanted.items() if each.broker == broker.id}

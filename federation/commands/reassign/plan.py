@@ -1,4 +1,4 @@
-"""Plans as Kafka's own tool writes them, and what they mean: who copies from whom, who is throttled, who is done.
+"""Plans as `kafka-reassign-partitions` writes them: read and written, moves and throttles derived, state reported.
 
 {"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1, 2], "log_dirs": ["any", "any"]}]}
 {"version": 1, "topics": [{"topic": "t"}]}
@@ -22,11 +22,11 @@ COPY_RATE: Final = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
 class PlanError(ValueError):
-    """A file that is no plan; says what is wrong with it."""
+    """The file is no plan; the message says why."""
 
 
 class PartitionReassignment(NamedTuple):
-    """A partition on the move: all who have or get a copy, who of them are new, who are to go."""
+    """Kafka's PartitionReassignment: broker ids of all replicas, of those being added and of those being removed."""
 
     replicas: tuple[int, ...]
     adding: tuple[int, ...]
@@ -103,7 +103,7 @@ def _check_directories(name: TopicPartition, each: _Assigned) -> None:
 
 
 def directories_of(text: str) -> Directories:
-    """The log directories that a plan names; replicas that may lie in any are left out. Raises PlanError."""
+    """The log directories that a plan names; replicas that may be in any directory are left out. Raises PlanError."""
     return {
         TopicPartitionReplica(TopicPartition(each.topic, each.partition), broker): directory
         for each in _read(_Plan, text).partitions
@@ -170,9 +170,9 @@ def plan_text(assignments: Targets, directories: Directories) -> str:
 def keeping_replicas(
     current: Sequence[tuple[int, ...]], proposed: Sequence[tuple[int, ...]]
 ) -> list[tuple[int, ...]]:
-    """The same proposals, dealt to a topic's partitions so that replicas stay where they are as far as is easily seen.
+    """The same assignments, distributed over a topic's partitions so that most replicas stay (greedy, not optimal).
 
-    Any of them does for any partition. Those who keep most choose first, the lowest partition among equals.
+    Any assignment fits any partition. The partition that keeps most replicas chooses first, the lowest among equals.
     """
     left: dict[frozenset[int], list[tuple[int, ...]]] = {}
     for each in proposed:
@@ -199,7 +199,7 @@ def keeping_replicas(
 
 
 class Move(NamedTuple):
-    """Who of a partition's brokers have what the others are to copy."""
+    """The brokers of a partition that have its replicas, and those that are to copy it."""
 
     sources: tuple[int, ...]
     destinations: tuple[int, ...]
@@ -210,7 +210,7 @@ def moves(
     current: Mapping[TopicPartition, PartitionDescription],
     ongoing: Mapping[TopicPartition, PartitionReassignment],
 ) -> dict[TopicPartition, Move]:
-    """Everyone who copies: what the plan asks for, and what is on the move already."""
+    """The moves of the plan, and those that are in progress already."""
     wanted = {name: moving.replicas for name, moving in ongoing.items()} | dict(targets)
     found: dict[TopicPartition, Move] = {}
     for name, replicas in wanted.items():
@@ -225,7 +225,7 @@ def moves(
 
 
 def throttled_replicas(found: Mapping[TopicPartition, Move]) -> dict[str, dict[str, str]]:
-    """Topic -> its two settings, which say whose copying counts."""
+    """Topic -> its settings `leader.` and `follower.replication.throttled.replicas` (KIP-73)."""
     topics: dict[str, tuple[list[str], list[str]]] = {}
     for name, move in found.items():
         sources, destinations = topics.setdefault(name.topic, ([], []))

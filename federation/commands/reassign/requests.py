@@ -1,4 +1,4 @@
-"""What a reassignment asks of a region, in Kafka's protocol: who is on the move, go there, go slowly."""
+"""Requests of a reassignment: list and alter reassignments (KIP-455), set throttles (KIP-73), propose a plan."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -53,7 +53,7 @@ _OLD_HINT: Final = "upgrade the brokers; reassignments need Kafka 2.4 or newer"
 
 
 def ongoing(client: Client) -> dict[TopicPartition, PartitionReassignment]:
-    """Every partition of the region whose replicas are on the move."""
+    """The region's partition reassignments in progress."""
     if not client.serves(ApiKey.LIST_PARTITION_REASSIGNMENTS):
         raise Failure("the region's brokers know no reassignments", hint=_OLD_HINT)
     answer = client.ask(ApiKey.LIST_PARTITION_REASSIGNMENTS, ListPartitionReassignmentsRequest())
@@ -74,7 +74,7 @@ def alter(
     *,
     may_change_factor: bool = True,
 ) -> dict[TopicPartition, str]:
-    """Begin these moves, None stops one -> why not, for those that the region refused."""
+    """Begin these reassignments (None cancels one); returns the reason for each partition that the region refused."""
     topics: dict[str, ReassignableTopic] = {}
     for name, replicas in targets.items():
         topic = topics.setdefault(name.topic, ReassignableTopic(name=name.topic))
@@ -114,18 +114,18 @@ def _because(answer: Any) -> str:
 
 
 def set_rate(client: Client, brokers: Iterable[BrokerDescription], rate: int) -> None:
-    """Bytes a second, for what each of them sends and fetches of throttled replicas."""
+    """Limit each broker's sending and fetching of throttled replicas, in bytes a second."""
     settings = [_set(name, str(rate)) for name in RATES]
     _alter_brokers(client, brokers, settings)
 
 
 def set_copy_rate(client: Client, brokers: Iterable[BrokerDescription], rate: int) -> None:
-    """Bytes a second, for what each of them copies between its own log directories."""
+    """Limit each broker's copying between its own log directories, in bytes a second."""
     _alter_brokers(client, brokers, [_set(COPY_RATE, str(rate))])
 
 
 def set_replicas(client: Client, topics: Mapping[str, Mapping[str, str]]) -> None:
-    """Whose copying counts."""
+    """Set the throttled replicas of topics."""
     resources = [
         _resource(_TOPIC, topic, [_set(name, value) for name, value in settings.items()])
         for topic, settings in topics.items()
@@ -136,7 +136,7 @@ def set_replicas(client: Client, topics: Mapping[str, Mapping[str, str]]) -> Non
 def clear_throttles(
     client: Client, brokers: Iterable[BrokerDescription], topics: Iterable[str]
 ) -> None:
-    """Whatever was throttled for reassignments is so no longer."""
+    """Remove the throttles of reassignments from brokers and topics."""
     _alter_brokers(client, brokers, [_unset(name) for name in (*RATES, COPY_RATE)])
     names = [_unset(name) for name in (LEADER_REPLICAS, FOLLOWER_REPLICAS)]
     _alter_configs(client, [_resource(_TOPIC, topic, names) for topic in topics])
@@ -145,7 +145,7 @@ def clear_throttles(
 def _alter_brokers(
     client: Client, brokers: Iterable[BrokerDescription], settings: list[IncrementalAlterableConfig]
 ) -> None:
-    """Apache Kafka's brokers take settings of their own only; ours take those of one that is down, too."""
+    """Sent to the broker itself, as Apache Kafka requires; where it is down, to another one, which Causeway allows."""
     for broker in brokers:
         resources = [_resource(_BROKER, str(broker.id), settings)]
         try:
@@ -192,7 +192,8 @@ def propose(
 ) -> Targets:
     """New replicas on these brokers for every topic of the picture, as many as it has unless a `factor` is given.
 
-    Spread over racks, and within them over hosts, where brokers tell theirs; by a topic's placement if it has one.
+    Spread over racks, and within them over hosts, where they are known;
+    by a topic's placement if it has one.
     """
     known = {broker.id: broker for broker in found.brokers}
     image = Image(found.cluster_id)

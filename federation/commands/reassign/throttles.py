@@ -18,7 +18,7 @@ from federation.commands.region_client import Client
 def throttle_moves(
     client: Client, state: RegionState, targets: Targets, rate: int, *, tells: bool
 ) -> None:
-    """Before anything moves between brokers, so that nothing moves without."""
+    """Set before any move between brokers begins, so that no move is without its throttle."""
     found = moves(targets, state.partitions, state.ongoing)
     brokers = throttled_brokers(found)
     requests.set_replicas(client, throttled_replicas(found))
@@ -31,7 +31,7 @@ def throttle_moves(
 def throttle_copies(
     client: Client, state: RegionState, wanted: Directories, rate: int, *, tells: bool
 ) -> None:
-    """Before anything is copied between directories: of all brokers for whose replicas the plan names one."""
+    """Set before any copy between log directories, on all brokers that the plan names log directories for."""
     named = {replica.broker for replica in wanted}
     concerned = [broker for broker in state.region.brokers if broker.id in named]
     requests.set_copy_rate(client, concerned, rate)
@@ -40,7 +40,7 @@ def throttle_copies(
 
 
 def clear(client: Client, state: RegionState, targets: Targets) -> list[str]:
-    """The topics whose throttles went; one that is no more needs none."""
+    """Remove throttles; returns the topics concerned, without those that have been deleted."""
     named = {name.topic for name in targets}
     topics = [topic.name for topic in state.region.topics if topic.name in named]
     requests.clear_throttles(client, state.region.brokers, topics)

@@ -1,4 +1,4 @@
-"""A region as one of its brokers describes it: what was asked of it, taken together."""
+"""A region as one of its brokers describes it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ NOBODY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class BrokerDescription:
-    """`fenced` is None where the broker asked is too old to say (DescribeCluster before version 2)."""
+    """`fenced` is None where the responding broker does not report it (DescribeCluster before version 2)."""
 
     id: int
     host: str
@@ -24,9 +24,9 @@ class BrokerDescription:
 
 @dataclass(frozen=True, slots=True)
 class VoterState:
-    """A node that decides; its `lag` is in records of the metadata log behind the active controller.
+    """A voter of the metadata quorum; `lag` is the number of records that it is behind the active controller.
 
-    None where that has not heard of it since it was elected.
+    None where the active controller has received no fetch from it since it was elected.
     """
 
     id: int
@@ -45,10 +45,10 @@ class QuorumInfo:
 
 @dataclass(frozen=True, slots=True)
 class PartitionDescription:
-    """`elr` are eligible leader replicas, None where the broker asked does not tell them.
+    """`elr` are eligible leader replicas, None where the responding broker does not report them.
 
-    `observers` says how many of `replicas` are not meant to be in sync, by the topic's placement; `adding` are those of
-    them that a reassignment is bringing here, and that nobody misses yet (as `kafka-topics` counts).
+    `observers` is the number of `replicas` that are not meant to be in sync, by the topic's placement; `adding` are the
+    replicas that a reassignment adds, which do not count as missing yet (as `kafka-topics` counts).
     """
 
     topic: str
@@ -74,7 +74,7 @@ class PartitionDescription:
 
     @property
     def _observers(self) -> tuple[int, ...]:
-        """They come last, unless replicas are on the move. One that is promoted hides nobody who is gone."""
+        """The last replicas, unless a reassignment runs. A promoted observer replaces no missing replica."""
         return self.replicas[len(self.replicas) - self.observers :]
 
     @property
@@ -83,12 +83,12 @@ class PartitionDescription:
 
     @property
     def _expected(self) -> int:
-        """So many are meant to be in sync."""
+        """The number of replicas that are meant to be in sync."""
         return len(self.replicas) - len(self.adding) - self.observers
 
     @property
     def state(self) -> str:
-        """The worst that can be said of it."""
+        """The worst condition that holds."""
         if self.is_offline:
             return "offline"
         if self.is_under_min_isr:
@@ -104,13 +104,13 @@ class TopicDescription:
 
     @property
     def replication(self) -> int:
-        """How many replicas the partition has that has the least."""
+        """The least number of replicas of any partition."""
         return min((len(each.replicas) for each in self.partitions), default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many partitions there are, and are not as they should be."""
+    """Numbers of partitions: all of them, and those in each bad condition."""
 
     partitions: int
     offline: int
@@ -134,7 +134,7 @@ def tally(partitions: Iterable[PartitionDescription]) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class RegionDescription:
-    """`quorum` is None where nobody asked for it, or nobody tells of it; `controller` is NOBODY where none is known."""
+    """`quorum` is None where it was not asked for or not answered; `controller` is NOBODY where none is known."""
 
     cluster_id: str
     controller: int
@@ -193,7 +193,7 @@ FILTERS: Final = {
 def matching(
     partitions: Iterable[PartitionDescription], wanted: Iterable[Filter]
 ) -> list[PartitionDescription]:
-    """Those that any of the filters lets through; without filters, all."""
+    """The partitions that match any of the filters; without filters, all."""
     properties = [FILTERS[name][0] for name in wanted]
     return [
         each

@@ -1,4 +1,4 @@
-"""The questions whose answers make a `RegionDescription`, in the versions that the broker at hand serves."""
+"""The Kafka requests whose responses make a `RegionDescription`, in the versions that the broker serves."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -53,10 +53,10 @@ _UNKNOWN: Final = -1
 def describe_region(
     client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = False
 ) -> RegionDescription:
-    """Of all topics, or of the named ones; ends the command for a name that is no topic's.
+    """Describe a region with all topics, or the named ones; raises Failure for a name that is no topic's.
 
-    The quorum's leader alone can tell of the quorum. A broker that knows of a quorum names any broker as the controller
-    (KIP-590), so where the leader does not tell, none is known.
+    Only the quorum's leader can describe the quorum. A broker of a KRaft region names any broker as the controller
+    (KIP-590), so where the leader does not answer, no controller is known.
     """
     if not client.serves(ApiKey.DESCRIBE_CLUSTER):
         because = f"the broker at {client.address} does not describe its region"
@@ -94,7 +94,7 @@ def _check(error: int, because: str | None, what: str) -> None:
 
 
 def _quorum(address: str) -> QuorumInfo | None:
-    """Asked over a connection of its own: while the leader is frozen, the broker can tell of everything else."""
+    """Sent over a connection of its own: while the leader is frozen, the broker still answers other requests."""
     asked = DescribeQuorumRequestTopic(
         topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartition(partition_index=0)]
     )
@@ -201,7 +201,7 @@ def _with_moves(client: Client, topics: Iterable[TopicDescription]) -> Iterator[
 
 
 def _adding(address: str) -> dict[tuple[str, int], tuple[int, ...]]:
-    """Over a connection of its own: where only the active controller knows and is silent, nothing is on its way."""
+    """Sent over a connection of its own: empty where the active controller, which alone knows, does not answer."""
     try:
         with Client(address, QUICK_SECONDS) as client:
             answer = client.ask(
@@ -219,7 +219,7 @@ def _adding(address: str) -> dict[tuple[str, int], tuple[int, ...]]:
 def topic_settings(
     client: Client, names: Sequence[str], keys: Sequence[str]
 ) -> dict[str, dict[str, str | None]]:
-    """Topic -> those of these settings that the broker tells."""
+    """Topic -> those of these settings that the broker returns."""
     found: dict[str, dict[str, str | None]] = {}
     for start in range(0, len(names), TOPICS_AT_ONCE):
         resources = [
@@ -235,7 +235,7 @@ def topic_settings(
 
 
 def factors_set(client: Client, found: RegionDescription) -> dict[str, int]:
-    """Internal topic -> the replication factor that the brokers are configured with, where the one asked tells."""
+    """Internal topic -> the replication factor that the responding broker is configured with, where it returns it."""
     wanted = [topic.name for topic in found.topics if topic.name in FACTOR_SETTINGS]
     own = [each.id for each in found.brokers if f"{each.host}:{each.port}" == client.address]
     if not wanted or not own:
@@ -254,7 +254,7 @@ def factors_set(client: Client, found: RegionDescription) -> dict[str, int]:
 def broker_setting(
     address: str, broker: int, key: str, patience_s: float = QUICK_SECONDS
 ) -> str | None:
-    """A broker's own setting, asked of it at this Kafka address: no other would tell. Raises NoAnswer."""
+    """A setting of this broker, requested at its own Kafka address, as Kafka requires. Raises NoAnswer."""
     asked = DescribeConfigsResource(
         resource_type=_BROKER, resource_name=str(broker), configuration_keys=[key]
     )

@@ -41,8 +41,8 @@ _OFFLINE = (
 def region() -> None:
     """What a region is made of: brokers, topics, partitions, and what of them is not as it should be.
 
-    Asks in Kafka's protocol, so any region will do, Apache Kafka's too. Exit codes: 0 it is so, 1 refused, 2 asked
-    wrongly, 3 not well (where --check is given) or not complete, 4 the region does not answer.
+    Uses Kafka's protocol, so any region will do, Apache Kafka's too. Exit codes: 0 success, 1 refused, 2 usage
+    error, 3 not well (where --check is given) or not complete, 4 the region does not answer.
     """
 
 
@@ -187,7 +187,7 @@ def _mended(found: RegionDescription, short: ShortTopic) -> str:
 
 
 def _controller(found: RegionDescription) -> str:
-    """Who dies while there is none stays as it was in what brokers tell."""
+    """While no controller is active, brokers that die are not fenced: the description is as the last one left it."""
     if found.controller == NOBODY:
         return (
             "[red]none is known[/]: what follows is as the last one left it;"

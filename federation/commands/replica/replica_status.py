@@ -1,4 +1,4 @@
-"""Every replica of a region, as the leaders of its partitions see them: each broker tells of those that it leads."""
+"""The status of every replica of a region, requested from the leader of each partition."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +21,7 @@ Key: TypeAlias = tuple[str, int]  # topic, partition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaStatus:
-    """One replica; None is what nobody could tell. `lag` is in records."""
+    """One replica; None for what is unknown, since its leader did not answer. `lag` is in records."""
 
     topic: str
     partition: int
@@ -40,13 +40,13 @@ class ReplicaStatus:
 
     @property
     def is_known(self) -> bool:
-        """Whether a leader told of it."""
+        """Whether the leader described this replica."""
         return self.is_caught_up is not None
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderFailure:
-    """A leader that did not tell of what it leads, and why; None is nobody, where nobody leads."""
+    """A leader that did not describe its partitions, and why; `broker` is None for partitions without a leader."""
 
     broker: int | None
     because: str
@@ -107,7 +107,7 @@ def _names(partitions: Sequence[PartitionDescription]) -> str:
 def _rows(
     partition: PartitionDescription, told: Mapping[Key, list[Any]]
 ) -> Iterator[ReplicaStatus]:
-    """As its leader tells them: its image may be newer than the one that named the leader."""
+    """The replicas that the leader describes, whose image may be newer than the one that named the leader."""
     replicas = told.get((partition.topic, partition.partition))
     if replicas is not None:
         yield from map(_told, replicas)
@@ -147,7 +147,7 @@ def _number(value: int) -> int | None:
 def _ask(
     address: str | None, broker: int, topics: Iterable[str], patience_s: float
 ) -> list[Any] | LeaderFailure:
-    """What a broker says of the partitions that it leads."""
+    """The replicas of the partitions that a broker leads, or why it did not answer."""
     if address is None:
         return LeaderFailure(broker, "it is not among the brokers that the region names")
     try:
