@@ -2,8 +2,8 @@
 
 A command that needs Spark or gRPC would otherwise make `causeway --help` wait for both.
 
-Exit codes, for every command: 0 it is so; 1 refused or failed, with the reason and what to do next on stderr; 2 asked
-wrongly (click's usage errors; with `--json` they are an object too). `local status` adds 3, `audit run` has its own,
+Exit codes, for every command: 0 success; 1 refused or failed, with the reason and what to do next on stderr; 2 usage
+error (click's; with `--json` it is an object too). `local status` adds 3, `audit run` has its own,
 both in their help.
 """
 
@@ -17,13 +17,16 @@ _AS_JSON: Final = "causeway.as_json"
 COMMANDS = {
     "local": ("federation.commands.local:local", "A federation of processes on this machine."),
     "region": (
-        "federation.commands.region_view:region",
+        "federation.commands.region.view:region",
         "What a region is made of, and what is wrong with it.",
     ),
-    "replica": ("federation.commands.replica:replica", "Where every replica stands."),
-    "link": ("federation.commands.link:link", "Cluster links: create, list, describe, delete."),
+    "replica": ("federation.commands.replica.status:replica", "Where every replica stands."),
+    "link": (
+        "federation.commands.link.link:link",
+        "Cluster links: create, list, describe, delete.",
+    ),
     "mirror": (
-        "federation.commands.mirror:mirror",
+        "federation.commands.link.mirror:mirror",
         "Mirror topics: create, watch, promote, fail over.",
     ),
     "audit": ("federation.audit.cli:audit", "Prove from the stored data that two regions agree."),
@@ -36,7 +39,7 @@ class Commands(click.Group):
     """A group whose members are imported when they are used; their one-line help is known beforehand."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_AS_JSON] = "--json" in args  # whoever was asked wrongly has parsed nothing yet
+        ctx.meta[_AS_JSON] = "--json" in args  # after a usage error, no option has been parsed
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

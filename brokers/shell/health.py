@@ -1,6 +1,6 @@
-"""Whether a node lives and whether it is ready, for whoever restarts it or sends it clients.
+"""Whether a node lives and whether it is ready, for supervisors and load balancers.
 
-Live: its loop turns (or nobody would answer) and its core has not stopped by itself. Ready: everything it holds was
+Live: its event loop runs and its core has not stopped by itself. Ready: everything it holds was
 opened, it is registered as a broker, and not fenced.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from brokers.node.parts import Parts
-from brokers.shell.http import Answer, Route
+from brokers.shell.http import HttpResponse, Route
 from brokers.shell.node import Node
 
 JSON = "application/json"
@@ -55,20 +55,20 @@ def _obstacles(node: Node, parts: Parts) -> Iterator[str]:
 
 
 def health_routes(node: Node, parts: Parts) -> Mapping[str, Route]:
-    def live() -> Answer:
+    def live() -> HttpResponse:
         found = health(node, parts)
         return _answer({"live": found.live}, found.live)
 
-    def ready() -> Answer:
+    def ready() -> HttpResponse:
         found = health(node, parts)
         return _answer({"ready": found.ready, "why": found.why}, found.ready)
 
-    def both() -> Answer:
+    def both() -> HttpResponse:
         found = health(node, parts)
         return _answer({"live": found.live, "ready": found.ready, "why": found.why}, found.ready)
 
     return {"/health": both, "/health/live": live, "/health/ready": ready}
 
 
-def _answer(told: Mapping[str, object], is_good: bool) -> Answer:
-    return Answer([json.dumps(told) + "\n"], JSON, 200 if is_good else UNAVAILABLE)
+def _answer(told: Mapping[str, object], is_good: bool) -> HttpResponse:
+    return HttpResponse([json.dumps(told) + "\n"], JSON, 200 if is_good else UNAVAILABLE)

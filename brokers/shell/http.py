@@ -23,7 +23,7 @@ TEXT: Final = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """`pieces` are made while they are sent."""
 
     pieces: Iterable[str]
@@ -31,7 +31,7 @@ class Answer:
     status: int = 200
 
 
-Route: TypeAlias = Callable[[], Answer]
+Route: TypeAlias = Callable[[], HttpResponse]
 
 
 class HttpServer:
@@ -87,7 +87,7 @@ class HttpServer:
         slices = _slices(answer.pieces) if request.method != b"HEAD" else iter(())
         while (text := await self._next(slices)) is not None:
             writer.write(connection.send(h11.Data(data=text.encode())) or b"")
-            await writer.drain()  # the turn is over: who does not read keeps nobody waiting
+            await writer.drain()  # the turn is over: a slow client delays no other
         writer.write(connection.send(h11.EndOfMessage()) or b"")
         await writer.drain()
 
@@ -97,13 +97,15 @@ class HttpServer:
             await asyncio.sleep(0)
         return text
 
-    def _route(self, request: h11.Request) -> Answer:
+    def _route(self, request: h11.Request) -> HttpResponse:
         path = request.target.partition(b"?")[0].decode("ascii", "replace")
         route = self._routes.get(path)
         if route is None:
-            return Answer([f"Nothing is here. There is: {', '.join(self._routes)}\n"], status=404)
+            return HttpResponse(
+                [f"Nothing is here. There is: {', '.join(self._routes)}\n"], status=404
+            )
         if request.method not in (b"GET", b"HEAD"):
-            return Answer(["Only GET and HEAD.\n"], status=405)
+            return HttpResponse(["Only GET and HEAD.\n"], status=405)
         return route()
 
 

@@ -1,4 +1,4 @@
-"""What a node says to its operators, on stderr: a line of text, or with `log.format = "json"` a JSON object a line."""
+"""A node's log for its operators, on stderr: a line of text, or with `log.format = "json"` a JSON object a line."""
 
 import json
 import logging
@@ -35,7 +35,7 @@ class JsonLines(logging.Formatter):
 
 
 def begin_logging(config: BrokerConfig) -> None:
-    """Once, at the start of a node's process: stdout is for the one line that says where the node answers."""
+    """Once, at the start of a node's process: stdout is for the one line with the node's addresses."""
     handler = logging.StreamHandler(sys.stderr)
     is_json = config.log_format == "json"
     handler.setFormatter(JsonLines(config.node_id) if is_json else logging.Formatter(TEXT_FORMAT))

@@ -12,7 +12,7 @@ from brokers.api import fetch, produce
 from brokers.node.parts import Parts
 from brokers.shell.clock import Clock
 from brokers.shell.health import health, health_routes
-from brokers.shell.http import Answer, HttpServer
+from brokers.shell.http import HttpResponse, HttpServer
 from brokers.shell.meter import Meter
 from brokers.shell.node import Node
 from brokers.shell.process_stats import process_text
@@ -27,7 +27,7 @@ _DELAYED: Final = {"Fetch": fetch.KEY, "Produce": produce.KEY}
 
 
 class Metrics:
-    """Of one node. `bound` None: nobody asks, so `feed` is the node's own and there is nothing to `perform`."""
+    """Of one node. `bound` None: no listener, so `feed` is the node's own and there is nothing to `perform`."""
 
     def __init__(self, node: Node, parts: Parts, bound: socket.socket | None) -> None:
         self._node = node
@@ -57,8 +57,8 @@ class Metrics:
     async def stop(self) -> None:
         await self._http.stop()
 
-    def _page(self) -> Answer:
-        return Answer(self._text(), CONTENT_TYPE)
+    def _page(self) -> HttpResponse:
+        return HttpResponse(self._text(), CONTENT_TYPE)
 
     def _text(self) -> Iterator[str]:
         yield from state_text(self._parts, self._changes, self._clock.now())

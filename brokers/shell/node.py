@@ -243,7 +243,7 @@ class Node:
         await self._loop.run_in_executor(None, shutdown)
         await self._loop.run_in_executor(None, self._writers.shutdown)
         await self._loop.run_in_executor(None, self._threads.shutdown)
-        if self.ready.done():  # before, some logs were not looked at: nobody may trust them
+        if self.ready.done():  # before, some logs are not recovered: no clean shutdown
             self._storage.close()
 
 

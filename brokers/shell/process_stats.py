@@ -2,7 +2,7 @@
 
 The names are those that its documentation asks of every client library ("Writing client libraries", standard metrics),
 and its Python library's for the collector of garbage. The kernel is read from /proc; where there is none (macOS) only
-the processor time is told.
+the processor time is reported.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Tells when sockets that were full have room again: one edge-triggered epoll for all of them, which the loop watches.
+"""Reports when sockets whose send buffer was full have room again: one edge-triggered epoll, which the loop watches.
 
 The loop's own `add_writer` would do, but setting it up and taking it down costs a dozen system calls per answer.
 """
@@ -31,7 +31,7 @@ class Room:
         assert self._poll is not None
         for descriptor, _ in self._poll.poll(0):
             callback = self._callbacks.get(descriptor)
-            if callback is not None:  # else an earlier one's deeds ended this one
+            if callback is not None:  # None: an earlier callback closed this connection
                 callback()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A reply that lies in files: page cache to socket, without passing through this process.
+"""A reply whose bytes are in files: page cache to socket, without passing through this process.
 
 Its bytes in between (headers) go by the same way, held back until the data that follows them (`MSG_MORE`).
 """

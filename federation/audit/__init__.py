@@ -1,16 +1,14 @@
-"""The outside witness: do two regions hold the same thing? Read from what is stored, never from what they say.
+"""Whether two regions hold the same records, read from the stored files, never from what the regions answer.
 
-It shares Kafka's formats with the system it audits, and none of its code. In reading order:
+The audit shares Kafka's formats with the system it audits, and none of its code. In reading order:
 
-`read`                              segment bytes to batches
-`logs`, `checkpoints`, `ask`, `cut` a replica's files; which offsets an audit speaks for
-`plan`, `digests`                   units and tasks; the fast path
-`merge`, `classify`, `records`      the slow path
-`compare`                           one unit, both paths
-`findings`, `settle`, `holes`       what was found
-`lag`, `verdicts`                   what it means
-`jobs`, `pool`                      the engines: Spark, and this machine's processes
-`run`                               an audit from end to end
-`tables`, `pictures`, `report`      what it leaves behind
-`java`, `cli`                       Spark's Java; the command
+`segments`      the files of a replica: batches, records, logs, checkpoints
+`cut`           which offsets of each partition an audit compares, and how far the mirror was behind
+`plan`          units of comparison, packed into tasks
+`comparison`    one unit compared: by digest, and batch by batch where digests differ
+`verdict`       findings of a partition put together; promise P2 kept, broken or unknown
+`jobs`, `pool`  the engines: Spark, and processes of this machine; `java` finds a Java for Spark
+`run`           an audit from its options to its result
+`report`        the HTML page, the picture, JSON and Parquet
+`cli`           the commands `causeway audit ...`
 """

@@ -12,8 +12,8 @@ import click
 from federation.commands.answers import Failure, answer, end, json_option
 
 if TYPE_CHECKING:
-    from federation.audit.cut import Region
-    from federation.audit.run import AuditResult, Options, Watch
+    from federation.audit.cut.cut import AuditedRegion
+    from federation.audit.run import AuditProgress, AuditResult, Options
 
 
 COULD_NOT_RUN = 4
@@ -84,8 +84,8 @@ def run(output: str, as_json: bool, **given: Any) -> None:
 
 
 def _options(given: dict[str, Any]) -> "Options":
-    from federation.audit.holes import parse, parse_cuts
     from federation.audit.run import Options
+    from federation.audit.verdict.holes import parse, parse_cuts
 
     source, mirror = _regions(given)
     return Options(
@@ -111,7 +111,7 @@ def _refused(because: str, hint: str) -> Failure:
     return Failure(because, hint=hint, exit_code=COULD_NOT_RUN)
 
 
-def _regions(given: dict[str, Any]) -> "tuple[Region, Region]":
+def _regions(given: dict[str, Any]) -> "tuple[AuditedRegion, AuditedRegion]":
     source, mirror = _from_directory(given) if given["directory"] else _from_data_dirs(given)
     shared = {os.path.realpath(path) for path in source.data_dirs} & {
         os.path.realpath(path) for path in mirror.data_dirs
@@ -124,8 +124,8 @@ def _regions(given: dict[str, Any]) -> "tuple[Region, Region]":
     return source, mirror
 
 
-def _from_data_dirs(given: dict[str, Any]) -> "tuple[Region, Region]":
-    from federation.audit.cut import Region
+def _from_data_dirs(given: dict[str, Any]) -> "tuple[AuditedRegion, AuditedRegion]":
+    from federation.audit.cut.cut import AuditedRegion
 
     if given["source"] or given["mirror"]:
         raise _refused(
@@ -136,13 +136,13 @@ def _from_data_dirs(given: dict[str, Any]) -> "tuple[Region, Region]":
             "name two regions", "--dir with --source and --mirror, or --source-dir and --mirror-dir"
         )
     source, mirror = (
-        Region(given[f"{side}_name"], given[f"{side}_dir"], given[f"{side}_bootstrap"] or "")
+        AuditedRegion(given[f"{side}_name"], given[f"{side}_dir"], given[f"{side}_bootstrap"] or "")
         for side in ("source", "mirror")
     )
     return source, mirror
 
 
-def _from_directory(given: dict[str, Any]) -> "tuple[Region, Region]":
+def _from_directory(given: dict[str, Any]) -> "tuple[AuditedRegion, AuditedRegion]":
     if given["source_dir"] or given["mirror_dir"]:
         raise _refused(
             "--dir finds the data directories itself", "leave out --source-dir and --mirror-dir"
@@ -161,16 +161,16 @@ def _from_directory(given: dict[str, Any]) -> "tuple[Region, Region]":
     return chosen[0], chosen[1]
 
 
-def _local(directory: str) -> "dict[str, Region]":
+def _local(directory: str) -> "dict[str, AuditedRegion]":
     """The regions that `causeway local up` wrote down."""
-    from federation.audit.cut import Region
+    from federation.audit.cut.cut import AuditedRegion
 
     path = os.path.join(directory, "federation.json")
     try:
         with open(path, encoding="utf-8") as file:
             regions = json.load(file)["regions"]
         return {
-            one["name"]: Region(
+            one["name"]: AuditedRegion(
                 one["name"], tuple(node["data"] for node in one["nodes"]), one["bootstrap"]
             )
             for one in regions
@@ -195,12 +195,12 @@ def _parsed(option: str, path: str, parse: Callable[[str], T]) -> T:
 
 
 @contextmanager
-def _watching(options: "Options") -> "Iterator[Watch]":
+def _watching(options: "Options") -> "Iterator[AuditProgress]":
     """A progress bar on stderr, where that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    from federation.audit.run import Watch
+    from federation.audit.run import AuditProgress
 
     columns = (
         TextColumn("{task.description}"),
@@ -213,7 +213,7 @@ def _watching(options: "Options") -> "Iterator[Watch]":
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         where = f"{options.source.name} and {options.mirror.name} on {options.engine}"
         task = progress.add_task(f"comparing {where}", total=None)
-        yield Watch(
+        yield AuditProgress(
             lambda size: progress.update(task, total=size),
             lambda size: progress.advance(task, size),
         )
@@ -223,8 +223,8 @@ def _write(
     result: "AuditResult", options: "Options", seconds: float, output: str
 ) -> dict[str, Any]:
     """Everything into the output directory; returns the JSON document."""
-    from federation.audit.report import page
-    from federation.audit.tables import summary, write_json, write_parquet
+    from federation.audit.report.page import page
+    from federation.audit.report.tables import summary, write_json, write_parquet
 
     os.makedirs(output, exist_ok=True)
     document = summary(result, options, seconds)
@@ -267,6 +267,6 @@ def _show(result: "AuditResult", document: dict[str, Any]) -> None:
 
 
 def _worst(result: "AuditResult") -> Sequence[Any]:
-    from federation.audit.pictures import shown
+    from federation.audit.report.pictures import shown
 
     return shown(result.partitions)

@@ -19,7 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from federation.audit import java
-from federation.audit.compare import Outcome, Unit, compare, outcome_from_row, unit_from_row
+from federation.audit.comparison.compare import (
+    Unit,
+    UnitOutcome,
+    compare,
+    outcome_from_row,
+    unit_from_row,
+)
 from federation.audit.plan import EngineFailed, pack
 
 if TYPE_CHECKING:
@@ -54,8 +60,8 @@ appender.stderr.layout.pattern = %p %c{1}: %m%n
 
 def run(
     units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
-) -> list[Outcome]:
-    """Outcomes of all units, in no particular order; `seen` is told of all bytes at the end.
+) -> list[UnitOutcome]:
+    """Outcomes of all units, in no particular order; `seen` is called once with all bytes at the end.
 
     Runs in the Spark context that is open, or in one of its own on `master`. Raises EngineFailed when there is no
     Spark to run on, or when it gave up on a task.
@@ -123,8 +129,8 @@ def _package() -> str:
     here = Path(__file__).parent
     with zipfile.ZipFile(archive, "w") as file:
         file.write(here.parent / "__init__.py", "federation/__init__.py")
-        for source in sorted(here.glob("*.py")):
-            file.write(source, f"federation/audit/{source.name}")
+        for source in sorted(here.rglob("*.py")):
+            file.write(source, f"federation/audit/{source.relative_to(here)}")
     return str(archive)
 
 

@@ -1,16 +1,22 @@
 """From a cut to units, and from units to tasks.
 
-Units follow the source's segments, and nothing else, so that they are the same whoever plans for how many cores. Tasks
+Units follow the source's segments, and nothing else, so that they do not depend on the number of cores. Tasks
 are packed largest first: what Spark costs, it costs per task (30 ms), not per byte.
 """
 
 import heapq
 from collections.abc import Iterator, Sequence
 
-from federation.audit.compare import Unit
-from federation.audit.cut import Bounds
-from federation.audit.logs import Log, Position, end_of, first_at, first_covering
-from federation.audit.read import Part
+from federation.audit.comparison.compare import Unit
+from federation.audit.cut.cut import Bounds, compared_range
+from federation.audit.segments.batches import Part
+from federation.audit.segments.replica_log import (
+    Position,
+    ReplicaLog,
+    end_of,
+    first_at,
+    first_covering,
+)
 
 TASK_BYTES = 1 << 30
 WORKER_BYTES_MIN = 64 << 20
@@ -21,19 +27,13 @@ class EngineFailed(Exception):
     """The tasks could not be run: nothing is known of any of them."""
 
 
-def compared(source: Bounds, mirror: Bounds) -> tuple[int, int]:
-    """The offsets that both sides should hold; empty ranges end where they start."""
-    start = max(source.log_start, mirror.log_start)
-    return start, max(start, min(source.end, mirror.end))
-
-
 def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
     """One unit per source segment in the compared range, in offset order.
 
     Where the mirror's batches have no boundary at a source segment's base (damage, or batches cut anew), two units
     become one.
     """
-    start, stop = compared(source, mirror)
+    start, stop = compared_range(source, mirror)
     if source.log is None or mirror.log is None or start >= stop:
         return
     topic, partition = source.log.topic, source.log.partition
@@ -54,11 +54,11 @@ def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
         from_offset, here = offset, (there[0], there[1])
 
 
-def _start(log: Log, offset: int) -> Position:
+def _start(log: ReplicaLog, offset: int) -> Position:
     return first_covering(log, offset) if log.segments else Position(0, 0, offset)
 
 
-def _place(log: Log, offset: int, stop: int) -> Position | None:
+def _place(log: ReplicaLog, offset: int, stop: int) -> Position | None:
     if not log.segments:
         return Position(0, 0, offset)
     place = first_at(log, offset)
@@ -66,7 +66,7 @@ def _place(log: Log, offset: int, stop: int) -> Position | None:
     return end_of(log) if place is None and offset == stop else place
 
 
-def _parts(log: Log, start: Position, stop: Position) -> tuple[Part, ...]:
+def _parts(log: ReplicaLog, start: Position, stop: Position) -> tuple[Part, ...]:
     return log.parts(start, stop) if log.segments else ()
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
-from federation.audit.compare import Outcome, Unit, compare
+from federation.audit.comparison.compare import Unit, UnitOutcome, compare
 from federation.audit.plan import EngineFailed, pack
 
 
@@ -22,9 +22,9 @@ def workers(master: str) -> int:
 
 def run(
     units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
-) -> list[Outcome]:
-    """Outcomes of all units, in no particular order; `seen` is told of bytes as tasks are done."""
-    outcomes: list[Outcome] = []
+) -> list[UnitOutcome]:
+    """Outcomes of all units, in no particular order; `seen` is called with the bytes of each task that is done."""
+    outcomes: list[UnitOutcome] = []
     tasks = pack(units, workers(master))
     if len(tasks) <= 1:
         for unit in units:
@@ -41,5 +41,5 @@ def run(
     return outcomes
 
 
-def compare_all(task: Sequence[Unit], payload: bool) -> list[Outcome]:
+def compare_all(task: Sequence[Unit], payload: bool) -> list[UnitOutcome]:
     return [compare(unit, payload) for unit in task]

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple, Protocol
 
-from federation.audit import cut, plan, pool
-from federation.audit.checkpoints import Key
-from federation.audit.compare import Outcome, Unit
-from federation.audit.cut import Bounds, Cut, Region
-from federation.audit.findings import Finding
-from federation.audit.holes import Hole
-from federation.audit.lag import lag
-from federation.audit.settle import settle
-from federation.audit.verdicts import (
-    Lag,
+from federation.audit import plan, pool
+from federation.audit.comparison.compare import Unit, UnitOutcome
+from federation.audit.comparison.findings import Finding
+from federation.audit.cut.cut import AuditCut, AuditedRegion, Bounds, take
+from federation.audit.cut.lag import Lag, lag
+from federation.audit.segments.checkpoints import Key
+from federation.audit.verdict.holes import KnownHole
+from federation.audit.verdict.settle import settle
+from federation.audit.verdict.verdicts import (
     PartitionVerdict,
     Verdict,
     at_the_cut,
@@ -49,13 +48,13 @@ class Options:
     `engine` is "spark" or "local", `master` a Spark master URL; a budget of None is none at all.
     """
 
-    source: Region
-    mirror: Region
+    source: AuditedRegion
+    mirror: AuditedRegion
     topics: tuple[str, ...] = ()
     engine: str = "spark"
     master: str = "local[*]"
     payload: bool = False
-    holes: tuple[Hole, ...] = ()
+    holes: tuple[KnownHole, ...] = ()
     cuts: Mapping[Key, int] = field(default_factory=dict)
     mirror_prefix: str = ""
     budget_lag_records: int | None = None
@@ -63,33 +62,33 @@ class Options:
 
 
 class AuditResult(NamedTuple):
-    """What was found; `over_budget` says of each partition over a budget by how much."""
+    """What was found; `over_budget` has a sentence for each partition that exceeds a budget."""
 
     verdict: Verdict
     exit_code: ExitCode
-    cut: Cut
+    cut: AuditCut
     partitions: tuple[PartitionVerdict, ...]
     findings: tuple[Finding, ...]
     over_budget: tuple[str, ...]
 
 
-class Watch(NamedTuple):
-    """Told how an audit goes: how many bytes it will read, and bytes as they are done."""
+class AuditProgress(NamedTuple):
+    """Callbacks: `planned` gets the number of bytes to read, `seen` the bytes compared since its last call."""
 
     planned: Callable[[int], None]
     seen: Callable[[int], None]
 
 
 class Engine(Protocol):
-    """Runs units, in whatever order, on whatever cores; `seen` is told of bytes done."""
+    """Runs units, in whatever order, on whatever cores; `seen` is called with bytes done."""
 
     def __call__(
         self, units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
-    ) -> list[Outcome]: ...
+    ) -> list[UnitOutcome]: ...
 
 
 class Examined(NamedTuple):
-    """One partition: its bounds, its lag, its units, and what its bounds alone say."""
+    """One partition: its bounds, its lag, its units, and the findings that follow from its bounds alone."""
 
     source: Bounds
     mirror: Bounds
@@ -98,8 +97,8 @@ class Examined(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def run_audit(options: Options, now: Callable[[], int], watch: Watch) -> AuditResult:
-    """The audit of all chosen partitions; raises CannotRun. `now` tells the time in ms since the Unix epoch.
+def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) -> AuditResult:
+    """The audit of all chosen partitions; raises CannotRun. `now` returns ms since the Unix epoch.
 
     When files went away meanwhile (retention, a partition moved), their partitions are audited once more against a
     fresh cut; what is then still away is unreadable.
@@ -122,10 +121,10 @@ def run_audit(options: Options, now: Callable[[], int], watch: Watch) -> AuditRe
     return _result(options, taken, partitions, findings)
 
 
-def _take(options: Options, at_ms: int) -> Cut:
+def _take(options: Options, at_ms: int) -> AuditCut:
     prefix = options.mirror_prefix
     try:
-        taken = cut.take(options.source, options.mirror, at_ms)
+        taken = take(options.source, options.mirror, at_ms)
     except OSError as error:
         raise CannotRun(
             f"{error.filename}: {error.strerror}; check the data directories"
@@ -140,7 +139,7 @@ def _take(options: Options, at_ms: int) -> Cut:
     return taken._replace(mirror=named)
 
 
-def _chosen(taken: Cut, patterns: Sequence[str]) -> list[Key]:
+def _chosen(taken: AuditCut, patterns: Sequence[str]) -> list[Key]:
     """Partitions of the topics that are asked for, on either side; internal topics never."""
     source = {topic for topic, _ in taken.source if not topic.startswith("__")}
     mirror = {topic for topic, _ in taken.mirror if not topic.startswith("__")}
@@ -167,7 +166,7 @@ def _listed(topics: Iterable[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "") or "none"
 
 
-def _examine(taken: Cut, keys: Iterable[Key], options: Options) -> dict[Key, Examined]:
+def _examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key, Examined]:
     examined = {}
     for key in keys:
         source = taken.source.get(key, NOTHING_THERE)
@@ -194,8 +193,8 @@ def _until(bounds: Bounds, stop: int) -> Bounds:
 
 
 def _compared(
-    examined: dict[Key, Examined], options: Options, watch: Watch
-) -> dict[Key, list[Outcome]]:
+    examined: dict[Key, Examined], options: Options, watch: AuditProgress
+) -> dict[Key, list[UnitOutcome]]:
     """Outcomes by partition, in offset order."""
     units = [unit for one in examined.values() for unit in one.units]
     watch.planned(sum(unit.size for unit in units))
@@ -205,7 +204,7 @@ def _compared(
         )
     except plan.EngineFailed as error:
         raise CannotRun(str(error)) from error
-    outcomes: dict[Key, list[Outcome]] = defaultdict(list)
+    outcomes: dict[Key, list[UnitOutcome]] = defaultdict(list)
     for outcome in sorted(found, key=lambda outcome: outcome[:4]):
         outcomes[outcome.topic, outcome.partition].append(outcome)
     return outcomes
@@ -220,7 +219,7 @@ def _engine(name: str) -> Engine:
 
 
 def _settled(
-    key: Key, examined: Examined, outcomes: Sequence[Outcome], holes: Iterable[Hole]
+    key: Key, examined: Examined, outcomes: Sequence[UnitOutcome], holes: Iterable[KnownHole]
 ) -> list[Finding]:
     found = [*examined.findings, *(one for outcome in outcomes for one in outcome.findings)]
     return settle(found, [hole for hole in holes if (hole.topic, hole.partition) == key])
@@ -228,7 +227,7 @@ def _settled(
 
 def _result(
     options: Options,
-    taken: Cut,
+    taken: AuditCut,
     partitions: Sequence[PartitionVerdict],
     findings: Sequence[Finding],
 ) -> AuditResult:

@@ -1,14 +1,19 @@
-"""Kafka addresses as they are given on the command line: `HOST:PORT`, or several with commas between them."""
+"""How a region is named on the command line: Kafka addresses (`HOST:PORT,...`), or a name in a local federation."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from federation.commands.answers import Failure
+from federation.local import layout
+
+UNREACHABLE_EXIT: Final = 4
 _PORT_MAX: Final = 65_535
 
 
-class Addresses(click.ParamType[str]):
-    """Refused as a usage error before anybody is asked, since no region could answer there."""
+class AddressList(click.ParamType[str]):
+    """A malformed address is a usage error, raised before any connection is made."""
 
     name = "addresses"
 
@@ -27,7 +32,23 @@ def _is_address(text: str) -> bool:
 
 
 def check_one_way(bootstrap: str | None, directory: object, region: str | None) -> None:
-    """A region is named in one of two ways; half of the other one beside it would be ignored."""
+    """Raises UsageError unless a region is named in exactly one of the two ways, completely."""
     given = [each is not None for each in (bootstrap, directory, region)]
     if given not in ([True, False, False], [False, True, True]):
         raise click.UsageError("Give --bootstrap-server, or --dir and --region.")
+
+
+def local_region(directory: Path, name: str) -> layout.Region:
+    """A region of a local federation; ends the command where there is none of that name."""
+    try:
+        federation = layout.load(directory)
+    except layout.LocalError as error:
+        raise Failure(str(error), hint=error.hint) from error
+    region = federation.region(name)
+    if region is None:
+        known = ", ".join(one.name for one in federation.regions) or "none"
+        raise Failure(
+            f"{directory} has no region {name}",
+            hint=f"regions there: {known}; `causeway local up` makes them",
+        )
+    return region

@@ -43,7 +43,7 @@ class Failure(click.ClickException):
 
 
 def answer(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> None:
-    """Print `result` as one JSON object, or let `show` say it to a person."""
+    """Print `result` as one JSON object, or call `show` to print it as text."""
     if as_json:
         click.echo(json.dumps(result))
     else:

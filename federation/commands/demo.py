@@ -66,7 +66,7 @@ def _show_ending(directory: Path, seconds: float, keep: bool) -> None:
 
 
 def _make_room(directory: Path) -> None:
-    """An empty directory: a former demo's is cleared, anybody else's is left alone."""
+    """Make an empty directory: a former demo's is cleared; any other that is not empty is refused."""
     mark = directory / _MARK
     if mark.exists():
         _stop(directory)
@@ -84,7 +84,7 @@ def _make_room(directory: Path) -> None:
 
 @contextmanager
 def _nothing_left_running(directory: Path, keep: bool) -> Iterator[None]:
-    """Stop the regions at the end: of the story (unless --keep), of patience (Ctrl-C, SIGTERM), of luck (an error)."""
+    """Stop the regions at the end of the demo (unless --keep), on Ctrl-C or SIGTERM, and after an error."""
     former = signal.signal(signal.SIGTERM, _interrupt)
     try:
         yield

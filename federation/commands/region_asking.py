@@ -8,12 +8,11 @@ from typing import Any, Final
 
 import click
 
-from federation.commands.addresses import Addresses, check_one_way
+from federation.commands.addresses import UNREACHABLE_EXIT, AddressList, check_one_way, local_region
 from federation.commands.answers import Failure, json_option
-from federation.commands.region import UNREACHABLE_EXIT, local_region
+from federation.commands.region.description import RegionDescription
+from federation.commands.region.requests import describe_region
 from federation.commands.region_client import Client, NoAnswer
-from federation.commands.region_picture import Picture
-from federation.commands.region_questions import picture
 
 NOT_WELL_EXIT: Final = 3  # as `causeway local status` says it
 
@@ -25,7 +24,7 @@ def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--bootstrap-server",
         "--bootstrap",
-        type=Addresses(),
+        type=AddressList(),
         metavar="HOST:PORT[,...]",
         help="Kafka addresses of the region; the first that answers is asked.",
     )
@@ -66,7 +65,7 @@ def answering(bootstrap: str) -> Iterator[Client]:
         ) from error
 
 
-def ask_picture(bootstrap: str, topics: Sequence[str] = ()) -> Picture:
+def ask_picture(bootstrap: str, topics: Sequence[str] = ()) -> RegionDescription:
     """The region at these addresses."""
     with answering(bootstrap) as client:
-        return picture(client, topics)
+        return describe_region(client, topics)

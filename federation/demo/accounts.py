@@ -12,12 +12,12 @@ Offsets: TypeAlias = Mapping[int, int]  # partition -> offset
 
 
 class Acknowledged(NamedTuple):
-    """A record that the producer was told is stored."""
+    """A record that was acknowledged to the producer."""
 
     partition: int
     offset: int
     flight: int
-    at_ms: float  # when the producer heard, milliseconds of a clock that only runs forward
+    at_ms: float  # when the acknowledgement arrived, in ms of a monotonic clock
 
 
 @dataclass(frozen=True, slots=True)

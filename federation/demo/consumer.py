@@ -87,7 +87,7 @@ class Reader(threading.Thread):
         self._is_quiet.wait(PATIENCE_S)
 
     def _on_error(self, error: KafkaError) -> None:
-        self._region_answers = False  # until it is heard of again
+        self._region_answers = False  # until it answers again
 
     def _take(self, messages: list[Message]) -> None:
         self._region_answers |= bool(messages)

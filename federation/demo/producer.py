@@ -71,7 +71,7 @@ class Sender(threading.Thread):
         self._producer.flush(0)
 
     def _listen(self, until: float) -> None:
-        """Hear acknowledgements, at least those that are there, and go on doing so until an instant."""
+        """Receive acknowledgements, at least those that have arrived, until an instant."""
         self._producer.poll(0)
         while (wait := until - time.monotonic()) > 0 and not self._stopped.is_set():
             self._producer.poll(wait)

@@ -31,7 +31,7 @@ class Screen:
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:
-        """Say what begins, and how long it took."""
+        """Print what begins, and how long it took."""
         self.console.print(f"[bold]{what}[/bold]")
         started = time.monotonic()
         yield
@@ -41,7 +41,7 @@ class Screen:
         self.console.print(f"  {text}")
 
     def watch(self, rows: Callable[[], list[Row]], until: Callable[[], bool]) -> None:
-        """Show rows live until `until` says so."""
+        """Show rows live until `until` returns true."""
         with Live(_table(rows()), console=self.console, auto_refresh=False) as live:
             while not until():
                 time.sleep(_REFRESH_S)

@@ -33,7 +33,7 @@ _POLL_S = 0.005
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who takes part."""
+    """The processes and clients of the demo."""
 
     directory: Path
     federation: Federation

@@ -16,7 +16,7 @@ from federation.local import answering, processes
 from federation.local.layout import (
     Federation,
     LocalError,
-    Node,
+    LocalNode,
     Region,
     check_region_names,
     load,
@@ -102,14 +102,14 @@ def existing(directory: Path) -> Federation:
     return federation
 
 
-def state(node: Node) -> str:
+def state(node: LocalNode) -> str:
     """`running` (it answers), `silent` (it runs and doesn't answer) or `stopped`."""
     if not processes.runs(node.pid, node.settings):
         return "stopped"
     return "running" if answering.answers_kafka(node.kafka) else "silent"
 
 
-def log_tail(node: Node, begins_at: int = 0) -> str:
+def log_tail(node: LocalNode, begins_at: int = 0) -> str:
     """The last lines of what a node printed, none of those that its earlier lives did."""
     with Path(node.log).open("rb") as log:
         log.seek(begins_at)
@@ -156,7 +156,7 @@ def _region(
     ]
     chosen = settle(places, racks, settled_ports(directory))
     made = tuple(
-        Node(id=place.node_id, pid=None, kafka=where.kafka, data=str(place.data),
+        LocalNode(id=place.node_id, pid=None, kafka=where.kafka, data=str(place.data),
              log=str(place.settings.with_suffix(".log")), metrics=where.metrics)
         for place, where in zip(places, chosen, strict=True)
     )  # fmt: skip
@@ -167,7 +167,7 @@ def _region(
 
 def _start_missing(directory: Path, federation: Federation, names: tuple[str, ...]) -> Federation:
     started: list[tuple[int, Path]] = []
-    waiting: list[tuple[Region, Node, _Birth | None]] = []
+    waiting: list[tuple[Region, LocalNode, _Birth | None]] = []
     try:
         for region, node in list(federation.nodes()):
             if region.name not in names:
@@ -190,7 +190,7 @@ def _start_missing(directory: Path, federation: Federation, names: tuple[str, ..
 class _Birth:
     """A node that is starting, and where its part of the log begins."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: LocalNode) -> None:
         log = Path(node.log)
         self._log = log
         self.begins_at = log.stat().st_size if log.exists() else 0
@@ -212,7 +212,7 @@ class _Birth:
         return said.get("ready") is True and said.get("pid") == self.process.pid
 
 
-def _wait_until_it_answers(region: Region, node: Node, birth: _Birth | None) -> None:
+def _wait_until_it_answers(region: Region, node: LocalNode, birth: _Birth | None) -> None:
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         if birth and birth.process.poll() is not None:
@@ -232,7 +232,7 @@ def _wait_until_it_answers(region: Region, node: Node, birth: _Birth | None) -> 
     )
 
 
-def _answers(region: Region, node: Node) -> bool:
+def _answers(region: Region, node: LocalNode) -> bool:
     """The region is administered at its first node."""
     is_first = node is region.nodes[0]
     return answering.answers_kafka(node.kafka) and (not is_first or answering.accepts(region.admin))

@@ -26,7 +26,7 @@ class LocalError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class LocalNode:
     """One process of a region. `pid` is that of its last start, None once it was stopped."""
 
     id: int
@@ -49,7 +49,7 @@ class Region:
     name: str
     bootstrap: str
     admin: str
-    nodes: tuple[Node, ...]
+    nodes: tuple[LocalNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Federation:
     def region(self, name: str) -> Region | None:
         return next((region for region in self.regions if region.name == name), None)
 
-    def nodes(self) -> Iterator[tuple[Region, Node]]:
+    def nodes(self) -> Iterator[tuple[Region, LocalNode]]:
         for region in self.regions:
             for node in region.nodes:
                 yield region, node
@@ -114,7 +114,7 @@ def load(directory: Path) -> Federation:
         regions = json.loads(path.read_text())["regions"]
         return Federation(
             tuple(
-                Region(**{**region, "nodes": tuple(Node(**node) for node in region["nodes"])})
+                Region(**{**region, "nodes": tuple(LocalNode(**node) for node in region["nodes"])})
                 for region in regions
             )
         )

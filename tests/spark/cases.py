@@ -4,13 +4,13 @@ import os
 import random
 from dataclasses import dataclass
 
-from federation.audit.cut import Region
-from federation.audit.findings import Finding
-from federation.audit.run import AuditResult, Options, Watch, run_audit
+from federation.audit.comparison.findings import Finding
+from federation.audit.cut.cut import AuditedRegion
+from federation.audit.run import AuditProgress, AuditResult, Options, run_audit
 from tests.spark import generate
 from tests.spark.plants import PLANTS, SHIFTING, Expected, Pair
 
-QUIET = Watch(lambda size: None, lambda size: None)
+QUIET = AuditProgress(lambda size: None, lambda size: None)
 NOW_MS = 1_800_000_000_000
 
 
@@ -26,8 +26,8 @@ class Case:
 
     def options(self, **changed: object) -> Options:
         regions = {
-            "source": Region("west", (self.source,)),
-            "mirror": Region("east", (self.mirror,)),
+            "source": AuditedRegion("west", (self.source,)),
+            "mirror": AuditedRegion("east", (self.mirror,)),
         }
         return Options(**{**regions, "engine": "local", "master": "local[1]", **changed})  # type: ignore[arg-type]
 

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from federation.audit import jobs, pool
 from federation.audit.cli import audit as command
-from federation.audit.cut import Region, take
+from federation.audit.cut.cut import AuditedRegion, take
 from federation.audit.plan import EngineFailed, units
+from federation.audit.report.tables import write_parquet
 from federation.audit.run import Options
-from federation.audit.tables import write_parquet
 from tests.spark import generate
 from tests.spark.cases import NOW_MS, audit, planted, unexpected
 from tests.spark.plants import PLANTS
@@ -27,7 +27,7 @@ PARTITIONS = 30
 
 
 @pytest.fixture(scope="module")
-def regions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Region, Region]:
+def regions(tmp_path_factory: pytest.TempPathFactory) -> tuple[AuditedRegion, AuditedRegion]:
     """Partitions of every codec, each with faults of its own."""
     folder = tmp_path_factory.mktemp("regions")
     for number in range(PARTITIONS):
@@ -37,10 +37,12 @@ def regions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Region, Region]:
         for side, data in (("west", case.source), ("east", case.mirror)):
             (folder / side).mkdir(exist_ok=True)
             shutil.move(f"{data}/flights-0", folder / side / f"flights-{number}")
-    return Region("west", (str(folder / "west"),)), Region("east", (str(folder / "east"),))
+    return AuditedRegion("west", (str(folder / "west"),)), AuditedRegion(
+        "east", (str(folder / "east"),)
+    )
 
 
-def tables(folder: Path, regions: tuple[Region, Region], **how: str) -> list[bytes]:
+def tables(folder: Path, regions: tuple[AuditedRegion, AuditedRegion], **how: str) -> list[bytes]:
     folder.mkdir()
     source, mirror = regions
     result = audit(Options(source=source, mirror=mirror, **how))  # type: ignore[arg-type]
@@ -49,7 +51,7 @@ def tables(folder: Path, regions: tuple[Region, Region], **how: str) -> list[byt
 
 
 def test_spark_and_processes_leave_the_same_tables_byte_by_byte(
-    tmp_path: Path, regions: tuple[Region, Region], spark: "SparkContext"
+    tmp_path: Path, regions: tuple[AuditedRegion, AuditedRegion], spark: "SparkContext"
 ) -> None:
     assert spark.version
     local = tables(tmp_path / "local", regions, engine="local", master="local[1]")
@@ -57,7 +59,7 @@ def test_spark_and_processes_leave_the_same_tables_byte_by_byte(
 
 
 def test_however_units_are_packed_the_outcomes_are_the_same(
-    regions: tuple[Region, Region], spark: "SparkContext"
+    regions: tuple[AuditedRegion, AuditedRegion], spark: "SparkContext"
 ) -> None:
     cut = take(*regions, NOW_MS)
     planned = [unit for key in cut.source for unit in units(cut.source[key], cut.mirror[key])]
@@ -81,7 +83,10 @@ def test_logs_of_many_tasks_are_compared_whole(tmp_path: Path, spark: "SparkCont
             log[61] = made[61], generate.flipped(made[61].encoded(), 70_000)
         cuts = set(range(0, 100, 12))
         generate.write_partition(str(tmp_path / side), "t", 0, generate.cut_in_segments(log, cuts))
-    regions = (Region("west", (str(tmp_path / "west"),)), Region("east", (str(tmp_path / "east"),)))
+    regions = (
+        AuditedRegion("west", (str(tmp_path / "west"),)),
+        AuditedRegion("east", (str(tmp_path / "east"),)),
+    )
     result = audit(Options(source=regions[0], mirror=regions[1], engine="spark", master="local[2]"))
     assert [(one.kind, one.side, *one[2:4]) for one in result.findings] == [
         ("damaged", "mirror", 61, 62)

@@ -27,7 +27,6 @@ MAPS_YET = frozenset(
         "brokers.shell",
         "brokers.telemetry",
         "brokers.wire",
-        "federation.commands",
         "federation.demo",
         "linker.shell",
     }

@@ -1,4 +1,4 @@
-"""A command that was asked wrongly: usage for people, one object for scripts."""
+"""A usage error of a command: usage for people, one object for scripts."""
 
 import json
 

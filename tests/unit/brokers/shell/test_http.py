@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
-from brokers.shell.http import CONNECTIONS_MAX, SLICE_SECONDS, Answer, HttpServer
+from brokers.shell.http import CONNECTIONS_MAX, SLICE_SECONDS, HttpResponse, HttpServer
 
 ROUTES = {
-    "/text": lambda: Answer(["one ", "two\n"]),
-    "/down": lambda: Answer(["{}"], "application/json", 503),
+    "/text": lambda: HttpResponse(["one ", "two\n"]),
+    "/down": lambda: HttpResponse(["{}"], "application/json", 503),
 }
 
 
-def serve(routes: dict[str, Callable[[], Answer]], act: Callable[[int], Any]) -> Any:
+def serve(routes: dict[str, Callable[[], HttpResponse]], act: Callable[[int], Any]) -> Any:
     """What `act(port)` returns, run in a thread while the server serves on its loop."""
 
     async def run() -> Any:
@@ -74,7 +74,7 @@ def test_who_does_not_read_keeps_nobody_waiting() -> None:
             connection.recv(1)
             return ask(port, "/text")
 
-    routes = {**ROUTES, "/endless": lambda: Answer(itertools.repeat("x" * 65_536))}
+    routes = {**ROUTES, "/endless": lambda: HttpResponse(itertools.repeat("x" * 65_536))}
     assert serve(routes, act)[0] == 200
 
 
@@ -123,7 +123,7 @@ def test_a_long_answer_is_made_in_slices_between_which_others_have_their_turn() 
             turns += 1
             loop.call_soon(turn)
 
-        server = HttpServer({"/busy": lambda: Answer(busy())})
+        server = HttpServer({"/busy": lambda: HttpResponse(busy())})
         bound = socket.create_server(("127.0.0.1", 0))
         await server.start(bound)
         turn()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from federation.audit.checkpoints import HIGH_WATERMARKS
-from federation.audit.read import OFFSET_MAX, Break, Part, walk
 from federation.audit.run import ExitCode
-from federation.audit.verdicts import Verdict
+from federation.audit.segments.batches import OFFSET_MAX, Break, Part, walk
+from federation.audit.segments.checkpoints import HIGH_WATERMARKS
+from federation.audit.verdict.verdicts import Verdict
 from tests.quick import some
 from tests.spark import generate
 from tests.spark.cases import Case, audit

@@ -6,12 +6,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from federation.audit.compare import Unit
-from federation.audit.cut import Bounds
-from federation.audit.digests import size
-from federation.audit.logs import discover
-from federation.audit.plan import TASK_BYTES, WORKER_BYTES_MIN, compared, pack, units
-from federation.audit.read import OFFSET_MAX, Part
+from federation.audit.comparison.compare import Unit
+from federation.audit.comparison.digests import size
+from federation.audit.cut.cut import Bounds, compared_range
+from federation.audit.plan import TASK_BYTES, WORKER_BYTES_MIN, pack, units
+from federation.audit.segments.batches import OFFSET_MAX, Part
+from federation.audit.segments.replica_log import discover
 from tests.spark import generate
 
 
@@ -86,7 +86,7 @@ def test_nothing_in_common_makes_no_units(tmp_path: Path) -> None:
     late = bounds(tmp_path / "east", batches[20:], set())
     nothing = Bounds(None, 0, 0, 0, False)
     for source, mirror in ((early, late), (late, early), (early, nothing), (nothing, early)):
-        start, stop = compared(source, mirror)
+        start, stop = compared_range(source, mirror)
         assert start == stop
         assert list(units(source, mirror)) == []
 

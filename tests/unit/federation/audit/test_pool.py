@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from federation.audit import pool
-from federation.audit.compare import Unit
-from federation.audit.cut import Region, take
-from federation.audit.digests import size
+from federation.audit.comparison.compare import Unit
+from federation.audit.comparison.digests import size
+from federation.audit.cut.cut import AuditedRegion, take
 from federation.audit.plan import WORKER_BYTES_MIN, EngineFailed, units
 from tests.spark import generate
 from tests.spark.cases import NOW_MS
@@ -41,7 +41,9 @@ def _large(folder: Path) -> list[Unit]:
             log = generate.cut_in_segments(generate.stored(made), {8, 16, 24})
             generate.write_partition(str(folder / side), "t", partition, log)
     cut = take(
-        Region("west", (str(folder / "west"),)), Region("east", (str(folder / "east"),)), NOW_MS
+        AuditedRegion("west", (str(folder / "west"),)),
+        AuditedRegion("east", (str(folder / "east"),)),
+        NOW_MS,
     )
     return [unit for key in cut.source for unit in units(cut.source[key], cut.mirror[key])]
 

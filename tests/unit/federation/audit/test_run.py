@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from federation.audit.checkpoints import HIGH_WATERMARKS, LOG_STARTS
-from federation.audit.cut import Region
-from federation.audit.holes import Hole
-from federation.audit.run import AuditResult, CannotRun, ExitCode, Options, Watch, run_audit
-from federation.audit.verdicts import PartitionVerdict, Verdict
+from federation.audit.cut.cut import AuditedRegion
+from federation.audit.run import AuditProgress, AuditResult, CannotRun, ExitCode, Options, run_audit
+from federation.audit.segments.checkpoints import HIGH_WATERMARKS, LOG_STARTS
+from federation.audit.verdict.holes import KnownHole
+from federation.audit.verdict.verdicts import PartitionVerdict, Verdict
 from tests.spark import generate
 from tests.spark.cases import NOW_MS, audit
 
@@ -36,8 +36,8 @@ class Pair:
 
     def options(self, **changed: object) -> Options:
         options = Options(
-            source=Region("west", (self.west,)),
-            mirror=Region("east", (self.east,)),
+            source=AuditedRegion("west", (self.west,)),
+            mirror=AuditedRegion("east", (self.east,)),
             engine="local",
             master="local[1]",
         )
@@ -212,11 +212,11 @@ def test_holes_that_the_link_owned_up_to_are_kept_and_named(pair: Pair) -> None:
     pair.write(pair.east, batches[:5] + batches[8:])
     start, stop = batches[5].base_offset, batches[8].base_offset
     assert pair.audit().exit_code is ExitCode.BROKEN
-    told = pair.audit(holes=(Hole("t", 0, start, stop, "expired at the source"),))
+    told = pair.audit(holes=(KnownHole("t", 0, start, stop, "expired at the source"),))
     assert told.exit_code is ExitCode.KEPT
     assert classes(told) == [("known_hole", "", start, stop)]
     assert json.loads(told.findings[0].evidence)["cause"] == "expired at the source"
-    elsewhere = pair.audit(holes=(Hole("t", 1, start, stop, "another partition"),))
+    elsewhere = pair.audit(holes=(KnownHole("t", 1, start, stop, "another partition"),))
     assert elsewhere.exit_code is ExitCode.BROKEN
 
 
@@ -225,7 +225,7 @@ def test_a_hole_at_the_mirror_s_start_is_known_too(pair: Pair) -> None:
     pair.write(pair.west, batches)
     pair.write(pair.east, batches[8:])
     start = batches[8].base_offset
-    told = pair.audit(holes=(Hole("t", 0, 0, start, "START_OFFSET_LATEST"),))
+    told = pair.audit(holes=(KnownHole("t", 0, 0, start, "START_OFFSET_LATEST"),))
     assert classes(told) == [("known_hole", "mirror", 0, start)]
 
 
@@ -326,7 +326,7 @@ def test_regions_with_nothing_in_common_are_refused(pair: Pair) -> None:
 
 
 def test_a_directory_that_is_not_there_is_refused(pair: Pair) -> None:
-    options = pair.options(mirror=Region("east", (pair.east + "/nowhere",)))
+    options = pair.options(mirror=AuditedRegion("east", (pair.east + "/nowhere",)))
     with pytest.raises(CannotRun, match=r"nowhere: No such file"):
         audit(options)
 
@@ -344,7 +344,7 @@ def test_a_master_that_the_local_engine_does_not_know_is_refused(pair: Pair) -> 
         pair.audit(master="spark://there:7077")
 
 
-def retaining(pair: Pair, times: int) -> Watch:
+def retaining(pair: Pair, times: int) -> AuditProgress:
     """Retention at work: whenever an audit has planned, the source's first file goes."""
     left = [times]
 
@@ -353,7 +353,7 @@ def retaining(pair: Pair, times: int) -> Watch:
             left[0] -= 1
             sorted(Path(pair.west, "t-0").glob("*.log"))[0].unlink()
 
-    return Watch(planned, lambda size: None)
+    return AuditProgress(planned, lambda size: None)
 
 
 def segmented(pair: Pair) -> list[generate.Made]:

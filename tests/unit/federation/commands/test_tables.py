@@ -9,7 +9,7 @@ from typing import Any
 from brokers.wire.messages.cluster import DescribeClusterBroker, DescribeClusterResponse
 from brokers.wire.messages.metadata import DescribeTopicPartitionsResponse
 from tests.unit.federation.commands.broker_double import Answers, BrokerDouble, broker_double
-from tests.unit.federation.commands.test_region import configs, partition, topic
+from tests.unit.federation.commands.region.test_view import configs, partition, topic
 
 HOST = "broker-one.west.example.org"
 LONG_NAME = "orders-" * 35

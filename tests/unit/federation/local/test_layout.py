@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from federation.local.layout import (
     Federation,
     LocalError,
-    Node,
+    LocalNode,
     Region,
     check_region_names,
     load,
@@ -22,7 +22,7 @@ paths = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(
     lambda text: f"/data/{text}"
 )
 nodes = st.builds(
-    Node,
+    LocalNode,
     id=st.integers(0, 9),
     pid=st.none() | st.integers(1, 2**22),
     kafka=ports,
@@ -39,7 +39,7 @@ federations = st.lists(regions, unique_by=lambda region: region.name).map(
 
 def _west_and_east() -> Federation:
     def region(name: str) -> Region:
-        node = Node(id=1, pid=7, kafka="127.0.0.1:1", data="/d", log=f"/{name}/node-1.log")
+        node = LocalNode(id=1, pid=7, kafka="127.0.0.1:1", data="/d", log=f"/{name}/node-1.log")
         return Region(name=name, bootstrap="127.0.0.1:1", admin="127.0.0.1:2", nodes=(node,))
 
     return Federation((region("west"), region("east")))

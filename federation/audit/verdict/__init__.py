@@ -1,0 +1,5 @@
+"""What the findings of a partition mean.
+
+`settle` joins the findings of all units of a partition, `holes` reads the hole ledger and the cuts of failovers, and
+`verdicts` judges promise P2.
+"""

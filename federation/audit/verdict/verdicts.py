@@ -1,0 +1,183 @@
+"""Promise P2, partition by partition: kept, broken, or unknown.
+
+Kept means that every byte of the compared range was read on both sides and held nothing but equal batches (P11). What
+could not be read is unknown; and so is a partition of which there was nothing to compare although the source has data.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from xxhash import xxh3_128_hexdigest
+
+from federation.audit.comparison.compare import Unit, UnitOutcome
+from federation.audit.comparison.digests import size
+from federation.audit.comparison.findings import Class, Finding, Severity, Side
+from federation.audit.cut.cut import Bounds, compared_range
+from federation.audit.cut.lag import Lag
+
+
+class Verdict(StrEnum):
+    KEPT = "kept"
+    BROKEN = "broken"
+    UNKNOWN = "unknown"
+
+
+class PartitionVerdict(NamedTuple):
+    """One row of the report; offsets [compared_from, compared_to) were compared but for `unread_offsets`;
+    `absent_offsets` of them the source itself does not hold (compaction, or offsets never written)."""
+
+    topic: str
+    partition: int
+    verdict: Verdict
+    compared_from: int
+    compared_to: int
+    offsets: int
+    unread_offsets: int
+    absent_offsets: int
+    batches: int
+    records: int
+    source_bytes: int
+    mirror_bytes: int
+    source_coverage: float
+    mirror_coverage: float
+    first_differing_offset: int
+    classes: str
+    lag_offsets: int
+    lag_bytes: int
+    lag_ms: int
+    orphan_offsets: int
+    source_log_start: int
+    source_end: int
+    source_end_from: str
+    mirror_log_start: int
+    mirror_end: int
+    mirror_end_from: str
+    source_digest: str
+    mirror_digest: str
+
+
+def at_the_cut(
+    topic: str, partition: int, source: Bounds, mirror: Bounds, lag: Lag
+) -> list[Finding]:
+    """Findings that follow from the bounds alone, before a byte is compared."""
+
+    def found(kind: Class, side: Side, start: int, stop: int, **evidence: object) -> Finding:
+        text = json.dumps(evidence, sort_keys=True)
+        return Finding(topic, partition, start, stop, kind, side, start, evidence=text)
+
+    findings = []
+    low, high = sorted((source.log_start, mirror.log_start))
+    if low < min(high, source.end, mirror.end):
+        side = Side.SOURCE if source.log_start == high else Side.MIRROR
+        stop = min(high, max(source.end, mirror.end))
+        findings.append(found(Class.EXPIRED_ON_ONE_SIDE, side, low, stop))
+    if lag.offsets:
+        start = max(mirror.end, source.log_start)
+        findings.append(
+            found(Class.LAG, Side.MIRROR, start, source.end, bytes=lag.bytes, ms=lag.ms)
+        )
+    if mirror.end > source.end:
+        start = max(source.end, mirror.log_start)
+        findings.append(found(Class.MIRROR_AHEAD, Side.MIRROR, start, mirror.end))
+    start, stop = compared_range(source, mirror)
+    reached = source.log.end_offset if source.log else 0
+    if max(start, reached) < stop:
+        error = f"the log ends at {reached}, below its high watermark {source.high_watermark}"
+        findings.append(
+            found(Class.UNREADABLE, Side.SOURCE, max(start, reached), stop, error=error)
+        )
+    return findings
+
+
+def orphan_tail(topic: str, partition: int, cut: int, end: int, tail: Lag) -> list[Finding]:
+    """What the old source has beyond the cut that a failover stands on: lost to the new one, and no fault of it."""
+    if cut >= end:
+        return []
+    evidence = json.dumps({"bytes": tail.bytes}, sort_keys=True)
+    kind = Class.ORPHAN_TAIL
+    return [Finding(topic, partition, cut, end, kind, Side.SOURCE, cut, evidence=evidence)]
+
+
+def judge(
+    examined: tuple[str, int, Bounds, Bounds, Lag],
+    planned: Sequence[Unit],
+    outcomes: Sequence[UnitOutcome],
+    findings: Sequence[Finding],
+) -> PartitionVerdict:
+    """The verdict on one partition, from its units' outcomes in offset order and its settled findings."""
+    topic, partition, source, mirror, lag = examined
+    start, stop = compared_range(source, mirror)
+    read = sum(one.source_bytes for one in outcomes), sum(one.mirror_bytes for one in outcomes)
+    wanted = sum(size(one.source) for one in planned), sum(size(one.mirror) for one in planned)
+    unread = _unread(findings, start, stop)
+    grave = [one for one in findings if one.severity is not Severity.NOTE]
+    faults = [one for one in grave if one.severity is Severity.FAULT]
+    nothing = start == stop and source.end > source.log_start
+    if faults:
+        verdict = Verdict.BROKEN
+    elif grave or read != wanted or nothing:
+        verdict = Verdict.UNKNOWN
+    else:
+        verdict = Verdict.KEPT
+    return PartitionVerdict(
+        topic=topic,
+        partition=partition,
+        verdict=verdict,
+        compared_from=start,
+        compared_to=stop,
+        offsets=stop - start - unread,
+        unread_offsets=unread,
+        absent_offsets=max(0, stop - start - unread - sum(one.held_offsets for one in outcomes)),
+        batches=sum(one.batches for one in outcomes),
+        records=sum(one.records for one in outcomes),
+        source_bytes=read[0],
+        mirror_bytes=read[1],
+        source_coverage=_share(read[0], wanted[0]),
+        mirror_coverage=_share(read[1], wanted[1]),
+        first_differing_offset=min((one.first_offset for one in faults), default=-1),
+        classes=" ".join(sorted({one.kind.value for one in findings})),
+        lag_offsets=lag.offsets,
+        lag_bytes=lag.bytes,
+        lag_ms=lag.ms,
+        orphan_offsets=sum(
+            one.to_offset - one.from_offset for one in findings if one.kind is Class.ORPHAN_TAIL
+        ),
+        source_log_start=source.log_start,
+        source_end=source.end,
+        source_end_from="listed" if source.listed else "checkpoint and log end",
+        mirror_log_start=mirror.log_start,
+        mirror_end=mirror.end,
+        mirror_end_from="listed" if mirror.listed else "checkpoint and log end",
+        source_digest=_chained(one.source_digest for one in outcomes),
+        mirror_digest=_chained(one.mirror_digest for one in outcomes),
+    )
+
+
+def overall(partitions: Sequence[PartitionVerdict]) -> Verdict:
+    """The worst: one broken partition breaks the promise, one unknown leaves it open."""
+    verdicts = {row.verdict for row in partitions}
+    for verdict in (Verdict.BROKEN, Verdict.UNKNOWN):
+        if verdict in verdicts:
+            return verdict
+    return Verdict.KEPT
+
+
+def _unread(findings: Sequence[Finding], start: int, stop: int) -> int:
+    """Offsets of the range that either side could not be read at."""
+    total, reached = 0, start
+    for one in sorted(findings, key=lambda one: one.from_offset):
+        if one.severity is Severity.UNKNOWN:
+            low, high = max(one.from_offset, reached), min(one.to_offset, stop)
+            total += max(0, high - low)
+            reached = max(reached, high)
+    return total
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
+
+
+def _chained(digests: Iterable[str]) -> str:
+    return xxh3_128_hexdigest(" ".join(digests).encode())

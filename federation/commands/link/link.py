@@ -1,0 +1,176 @@
+"""`causeway link`: cluster links of a region, which live where the data arrives."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from federation.commands.answers import answer, screen
+from federation.commands.link.messages import as_dict
+from federation.commands.link.region_admin import (
+    RegionAdmin,
+    region_options,
+    settings,
+    with_configs,
+)
+from linker.shell.administrator import FAILOVER_SECONDS
+from linker.wire.v1 import admin_pb2 as pb
+
+
+@click.group()
+def link() -> None:
+    """Cluster links: a link lives in its destination region and copies topics from its source region."""
+
+
+@link.command()
+@click.argument("name")
+@click.option(
+    "--source-bootstrap-server",
+    metavar="HOST:PORT[,...]",
+    help="Kafka addresses of the source region (the link's bootstrap.servers).",
+)
+@click.option(
+    "--source-cluster", "source_cluster_id", default="", help="Refuse any other cluster id."
+)
+@with_configs
+@click.option("--validate-only", is_flag=True, help="Check everything, create nothing.")
+@click.option(
+    "--no-validate", is_flag=True, help="Create it even if the source does not answer now."
+)
+@region_options
+def create(
+    region: RegionAdmin,
+    name: str,
+    source_bootstrap_server: str | None,
+    source_cluster_id: str,
+    pairs: tuple[str, ...],
+    config_file: Path | None,
+    validate_only: bool,
+    no_validate: bool,
+    as_json: bool,
+) -> None:
+    """Create link NAME in the region; the source region is asked who it is first."""
+    configs = settings(pairs, config_file)
+    if source_bootstrap_server is not None:
+        configs["bootstrap.servers"] = source_bootstrap_server
+    request = pb.CreateLinkRequest(
+        link_name=name,
+        configs=configs,
+        source_cluster_id=source_cluster_id,
+        validate_only=validate_only,
+        skip_validation=no_validate,
+    )
+    found = region.ask("CreateLink", request).link
+    done = "could be created" if validate_only else "created"
+    answer(
+        as_dict(found),
+        as_json,
+        lambda: click.echo(
+            f"Link {name} {done}: {found.link_state}, source {found.source_cluster_id}"
+        ),
+    )
+
+
+@link.command("list")
+@region_options
+def list_links(region: RegionAdmin, as_json: bool) -> None:
+    """All links of the region."""
+    links = region.ask("ListLinks", pb.ListLinksRequest()).links
+    answer({"links": [as_dict(one) for one in links]}, as_json, lambda: _show_links(links))
+
+
+@link.command()
+@click.argument("name")
+@region_options
+def describe(region: RegionAdmin, name: str, as_json: bool) -> None:
+    """State, mirrors and background tasks of link NAME."""
+    found = region.ask("DescribeLink", pb.LinkRequest(link_name=name)).link
+    answer(as_dict(found), as_json, lambda: _show_link(found))
+
+
+@link.command()
+@click.argument("name")
+@click.option("--force", is_flag=True, help="Fail its live mirror topics over first.")
+@click.option("--validate-only", is_flag=True, help="Check everything, delete nothing.")
+@region_options
+def delete(region: RegionAdmin, name: str, force: bool, validate_only: bool, as_json: bool) -> None:
+    """Delete link NAME. Mirror topics that are still live need --force, and become writable."""
+    request = pb.DeleteLinkRequest(link_name=name, force=force, validate_only=validate_only)
+    reply = region.ask("DeleteLink", request, FAILOVER_SECONDS)
+    topics = [topic.mirror_topic for topic in reply.topics]
+    done = "could be deleted" if validate_only else "deleted"
+    failed_over = f"; failed over: {', '.join(topics)}" if topics else ""
+    answer(
+        {"link_name": name, "deleted": not validate_only, "failed_over": topics},
+        as_json,
+        lambda: click.echo(f"Link {name} {done}{failed_over}"),
+    )
+
+
+@link.command()
+@click.argument("name")
+@with_configs
+@click.option("--delete", "deletes", multiple=True, metavar="KEY", help="Back to its default.")
+@click.option("--validate-only", is_flag=True, help="Check everything, change nothing.")
+@region_options
+def configs(
+    region: RegionAdmin,
+    name: str,
+    pairs: tuple[str, ...],
+    config_file: Path | None,
+    deletes: tuple[str, ...],
+    validate_only: bool,
+    as_json: bool,
+) -> None:
+    """Show the configuration of link NAME, or change it with --config and --delete."""
+    changes = settings(pairs, config_file)
+    if changes or deletes:
+        request = pb.AlterLinkConfigsRequest(
+            link_name=name, set=changes, validate_only=validate_only
+        )
+        request.delete.extend(deletes)
+        found = region.ask("AlterLinkConfigs", request).configs
+    else:
+        found = region.ask("DescribeLinkConfigs", pb.LinkRequest(link_name=name)).configs
+    answer(
+        {"link_name": name, "configs": [as_dict(one) for one in found]},
+        as_json,
+        lambda: _show_configs(found),
+    )
+
+
+def _show_links(links: Any) -> None:
+    table = Table("LinkName", "SourceCluster", "LinkState", "LinkError", "Mirrors")
+    for one in links:
+        table.add_row(
+            one.link_name,
+            one.source_cluster_id,
+            one.link_state,
+            one.link_error,
+            str(len(one.topic_names)),
+        )
+    screen().print(table if links else "No links. `causeway link create` makes one.")
+
+
+def _show_link(found: Any) -> None:
+    console = screen()
+    console.print(f"[bold]{found.link_name}[/] {found.link_state} (id {found.link_id})")
+    console.print(f"source cluster {found.source_cluster_id or 'not known yet'}")
+    if found.link_error_message:
+        console.print(f"{found.link_error}: {found.link_error_message}")
+    if found.hint:
+        console.print(f"Next: {found.hint}")
+    counts = [f"{count} {name}" for name, count in sorted(found.category_counts.items()) if count]
+    console.print(f"mirror topics: {', '.join(counts) or 'none'}")
+    table = Table("Task", "State", "Error", "Message")
+    for task in found.tasks:
+        table.add_row(task.name, task.state, task.error, task.message)
+    console.print(table)
+
+
+def _show_configs(found: Any) -> None:
+    table = Table("Name", "Value", "")
+    for one in found:
+        table.add_row(one.name, one.value, "default" if one.is_default else "")
+    screen().print(table)

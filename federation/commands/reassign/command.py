@@ -1,0 +1,375 @@
+"""`causeway region reassign`: replicas to other brokers, with the files and options of `kafka-reassign-partitions`."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import click
+
+from brokers.ids import TopicPartition
+from federation.commands.answers import Failure, answer, end
+from federation.commands.reassign import requests
+from federation.commands.reassign.checks import (
+    RegionState,
+    brokers_of,
+    check,
+    named_topics,
+    parsed,
+    region_state,
+)
+from federation.commands.reassign.log_dir_moves import (
+    LogDirMoveState,
+    begin_existing,
+    begin_until,
+    check_directories,
+    current_directories,
+    directory_moves,
+    problem_lines,
+    show_begun,
+)
+from federation.commands.reassign.log_dirs import begin, describe_log_dirs
+from federation.commands.reassign.plan import (
+    Directories,
+    PartitionReassignmentState,
+    Targets,
+    TopicPartitionReplica,
+    by_name,
+    commas,
+    directories_of,
+    plan_document,
+    plan_text,
+    progress,
+    replicas_of,
+    targets_of,
+)
+from federation.commands.reassign.throttles import (
+    clear,
+    show_cleared,
+    throttle_copies,
+    throttle_moves,
+)
+from federation.commands.region.requests import describe_region
+from federation.commands.region_asking import NOT_WELL_EXIT, answering, bootstrap_options
+
+UNLIMITED: Final = -1
+_CURRENT: Final = "Current partition replica assignment"
+
+Command: TypeAlias = Callable[..., Any]
+_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group()
+def reassign() -> None:
+    """Move replicas between brokers: generate a plan, execute it, verify it until it is complete, or cancel it.
+
+    Plans are Kafka's JSON. What was there before is printed as a plan too, so that every move can be taken back.
+    """
+
+
+plan_option = click.option(
+    "--reassignment-json-file", "path", type=_file, required=True, help="The plan."
+)
+preserve_option = click.option(
+    "--preserve-throttles", is_flag=True, help="Leave throttles as they are."
+)
+
+
+@reassign.command()
+@click.option("--topics-to-move-json-file", "path", type=_file, help="Which topics.")
+@click.option("--topics", metavar="A,B,...", help="The same without a file.")
+@click.option("--broker-list", metavar="1,2,...", required=True, help="Who may hold them.")
+@click.option("--disable-rack-aware", is_flag=True, help="Do not mind racks.")
+@click.option(
+    "--replication-factor",
+    "factor",
+    type=click.IntRange(min=1),
+    help="So many replicas of each partition, rather than as many as it has.",
+)
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Write the proposal to this file too.",
+)
+@bootstrap_options
+def generate(
+    bootstrap: str,
+    path: Path | None,
+    topics: str | None,
+    broker_list: str,
+    disable_rack_aware: bool,
+    factor: int | None,
+    save: Path | None,
+    as_json: bool,
+) -> None:
+    """Propose a plan: replicas spread over racks, hosts and brokers, or as each topic's placement says.
+
+    Of plans that come to the same, one that leaves most replicas where they are.
+    """
+    names = named_topics(path, topics)
+    with answering(bootstrap) as client:
+        found = describe_region(client, names)
+        brokers = brokers_of(broker_list, found)
+        proposed = requests.propose(
+            client, found, brokers, minds_racks=not disable_rack_aware, factor=factor
+        )
+    have = {name: each.replicas for name, each in by_name(found.partitions).items()}
+    lie_in = current_directories(describe_log_dirs(found.brokers, replicas_of(have)))
+
+    def show() -> None:
+        click.echo(f"{_CURRENT}\n{plan_text(have, lie_in)}\n")
+        click.echo(f"Proposed partition reassignment configuration\n{plan_text(proposed, {})}")
+
+    if save is not None:
+        _save(save, plan_text(proposed, {}))
+    result = {"current": plan_document(have, lie_in), "proposed": plan_document(proposed, {})}
+    answer(result, as_json, show)
+
+
+@reassign.command()
+@plan_option
+@click.option(
+    "--throttle",
+    type=click.IntRange(min=0),
+    help="Bytes a second that each broker sends, and fetches, for the moves at most.",
+)
+@click.option(
+    "--replica-alter-log-dirs-throttle",
+    "copy_throttle",
+    type=click.IntRange(min=0),
+    help="Bytes a second that each broker copies between its own log directories at most.",
+)
+@click.option("--additional", is_flag=True, help="Also while other partitions are on the move.")
+@click.option(
+    "--disallow-replication-factor-change", is_flag=True, help="Refuse more or fewer replicas."
+)
+@click.option(
+    "--timeout",
+    "timeout_ms",
+    type=click.IntRange(min=0),
+    default=10_000,
+    show_default=True,
+    help="Milliseconds to wait for new replicas that the plan names log directories for.",
+)
+@bootstrap_options
+def execute(
+    bootstrap: str,
+    path: Path,
+    throttle: int | None,
+    copy_throttle: int | None,
+    additional: bool,
+    disallow_replication_factor_change: bool,
+    timeout_ms: int,
+    as_json: bool,
+) -> None:
+    """Begin the moves of a plan. What was there before is printed first: keep it, to go back."""
+    targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
+    with answering(bootstrap) as client:
+        state = region_state(client, targets)
+        check(state, targets, may_add=additional)
+        brokers = state.region.brokers
+        have = {name: state.partitions[name].replicas for name in targets}
+        told = describe_log_dirs(brokers, [*replicas_of(have), *wanted])
+        check_directories(wanted, told)
+        lie_in = current_directories(told)
+        if not as_json:
+            click.echo(f"{_CURRENT}\n\n{plan_text(have, lie_in)}\n")
+            click.echo("Save this to use as the --reassignment-json-file option during rollback")
+        if copy_throttle is not None:
+            throttle_copies(client, state, wanted, copy_throttle, tells=not as_json)
+        begun, waiting = begin_existing(brokers, wanted, told)
+        if not as_json:
+            show_begun(begun)
+        if throttle is not None:
+            throttle_moves(client, state, targets, throttle, tells=not as_json)
+        refused = requests.alter(
+            client, targets, may_change_factor=not disallow_replication_factor_change
+        )
+        waiting = {each: waiting[each] for each in waiting if each.partition not in refused}
+        unbegun = begin_until(brokers, waiting, timeout_ms / 1000, tells=not as_json)
+    begun += [each for each in waiting if each not in unbegun]
+    started = {name: replicas for name, replicas in targets.items() if name not in refused}
+    not_moved = {str(each): problem.because for each, problem in unbegun.items()}
+    problems = {str(name): because for name, because in refused.items()}
+    result: dict[str, Any] = {
+        "current": plan_document(have, lie_in),
+        "started": list(map(str, started)),
+        "refused": problems,
+        "directory_moves": {"started": list(map(str, begun)), "refused": not_moved},
+    }
+    answer(result, as_json, lambda: _show_started(started, path))
+    if problems or not_moved:
+        _tell_refused(
+            problems | not_moved,
+            is_throttled=(throttle, copy_throttle) != (None, None),
+            as_json=as_json,
+        )
+
+
+@reassign.command()
+@plan_option
+@preserve_option
+@bootstrap_options
+def verify(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) -> None:
+    """Say how far a plan is; exits 3 until it is complete.
+
+    When nothing of the region is on the move any more, throttles are removed.
+    """
+    targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
+    with answering(bootstrap) as client:
+        state = region_state(client, targets, needs_all=False)
+        found = progress(targets, state.partitions, state.ongoing)
+        homing = _homing(state, wanted)
+        is_moving = bool(state.ongoing) or any(each.home.future for each in homing)
+        cleared = not is_moving and not preserve_throttles
+        topics = clear(client, state, targets) if cleared else []
+    told: list[PartitionReassignmentState | LogDirMoveState] = [*found, *homing]
+    is_complete = all(each.is_complete for each in told)
+    result = {
+        "partitions": [_as_dict(each) for each in found],
+        "directories": [each.as_dict() for each in homing],
+        "is_complete": is_complete,
+        "throttles_removed": cleared,
+    }
+
+    def show() -> None:
+        click.echo("Status of partition reassignment:")
+        for each in told:
+            click.echo(each.sentence)
+        if cleared:
+            show_cleared(state, topics)
+
+    answer(result, as_json, show)
+    if not is_complete:
+        end(NOT_WELL_EXIT)
+
+
+@reassign.command()
+@plan_option
+@preserve_option
+@bootstrap_options
+def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) -> None:
+    """Stop the moves of a plan: their partitions go back to the replicas they had, which stay in their directories.
+
+    Throttles are removed.
+    """
+    targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
+    with answering(bootstrap) as client:
+        state = region_state(client, targets, needs_all=False)
+        stopped = {name: None for name in targets if name in state.ongoing}
+        refused = requests.alter(client, stopped) if stopped else {}
+        if refused:
+            raise Failure(
+                f"not cancelled: {_lines(refused)}", hint="verify says what is still on the move"
+            )
+        returned = _return(state, wanted)
+        others = state.ongoing.keys() - stopped.keys()
+        cleared = not preserve_throttles and not others
+        topics = clear(client, state, targets) if cleared else []
+
+    def show() -> None:
+        if stopped:
+            click.echo(f"Successfully cancelled partition reassignments for: {_named(stopped)}")
+        if returned:
+            click.echo(f"Successfully cancelled log directory moves for: {commas(returned)}")
+        if not stopped and not returned:
+            click.echo("None of the specified partition moves are active.")
+        if cleared:
+            show_cleared(state, topics)
+
+    names = list(map(str, stopped))
+    result = {
+        "cancelled": names,
+        "directory_moves_cancelled": list(map(str, returned)),
+        "throttles_removed": cleared,
+    }
+    answer(result, as_json, show)
+
+
+@reassign.command(name="list")
+@bootstrap_options
+def list_ongoing(bootstrap: str, as_json: bool) -> None:
+    """Every partition of the region whose replicas are on the move."""
+    with answering(bootstrap) as client:
+        found = requests.ongoing(client)
+    rows = [{"partition": str(name), **moving._asdict()} for name, moving in sorted(found.items())]
+
+    def show() -> None:
+        for name, moving in sorted(found.items()):
+            click.echo(
+                f"{name}: replicas: {commas(moving.replicas)}."
+                f" adding: {commas(moving.adding) or 'none'}."
+                f" removing: {commas(moving.removing) or 'none'}."
+            )
+        if not found:
+            click.echo("No partition reassignments found.")
+
+    answer({"reassignments": rows}, as_json, show)
+
+
+# --- directories ---
+
+
+def _homing(state: RegionState, wanted: Directories) -> list[LogDirMoveState]:
+    return directory_moves(wanted, describe_log_dirs(state.region.brokers, wanted))
+
+
+def _return(state: RegionState, wanted: Directories) -> list[TopicPartitionReplica]:
+    """Cancel the moves of these replicas between log directories; returns the replicas whose moves were cancelled."""
+    moving = [each for each in _homing(state, wanted) if each.home.future and each.home.current]
+    problems = begin(state.region.brokers, {each.replica: each.home.current for each in moving})
+    if problems:
+        raise Failure(
+            f"not cancelled: {problem_lines(problems)}", hint="verify says what still moves"
+        )
+    return [each.replica for each in moving]
+
+
+# --- after ---
+
+
+def _save(path: Path, plan: str) -> None:
+    try:
+        path.write_text(plan + "\n")
+    except OSError as error:
+        raise Failure(
+            f"{path} cannot be written: {error.strerror}",
+            hint="give --save another file; nothing has been moved",
+        ) from error
+
+
+def _show_started(started: Targets, path: Path) -> None:
+    if started:
+        click.echo(f"Successfully started partition reassignments for {_named(started)}")
+        click.echo(
+            f"\nNext: `causeway region reassign verify --reassignment-json-file {path}` until it is complete,"
+            " which removes throttles too"
+        )
+
+
+def _tell_refused(refused: Mapping[str, str], *, is_throttled: bool, as_json: bool) -> None:
+    """Beside what has begun, which a script reads in the same object."""
+    if as_json:
+        end(1)
+    throttles = "; throttles are set: `region reassign verify` removes them" if is_throttled else ""
+    raise Failure(
+        f"not all moves have begun: {_lines(refused)}",
+        hint=f"mend the plan and execute it with --additional{throttles}",
+    )
+
+
+def _as_dict(each: PartitionReassignmentState) -> dict[str, Any]:
+    return {
+        "topic": each.name.topic,
+        "partition": each.name.partition,
+        "state": each.state,
+        "replicas": each.replicas,
+        "target": each.target,
+    }
+
+
+def _lines(refused: Mapping[Any, str]) -> str:
+    return "".join(f"\n  {name}: {because}" for name, because in refused.items())
+
+
+def _named(names: Mapping[TopicPartition, object]) -> str:
+    return ",".join(map(str, names))

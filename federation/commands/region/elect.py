@@ -1,0 +1,171 @@
+"""`causeway region elect`: the elections of `kafka-leader-election`, with its options and its file."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from brokers.errors import KafkaError
+from brokers.ids import TopicPartition
+from brokers.wire.messages.api_keys import ApiKey
+from brokers.wire.messages.replication import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    TopicPartitions,
+)
+from federation.commands.answers import Failure, answer, end
+from federation.commands.region.requests import describe_region
+from federation.commands.region_asking import answering, bootstrap_options
+from federation.commands.region_client import Client
+
+UNCLEAN_FROM: Final = 1  # version of ElectLeaders (KIP-460)
+KINDS: Final = ("preferred", "unclean")  # as ElectLeaders numbers them
+REFUSED_EXIT: Final = 1
+TIMEOUT_MS: Final = 30_000
+_FILE_HINT: Final = 'write {"partitions": [{"topic": "orders", "partition": 0}]}'
+
+
+@dataclass
+class Elections:
+    """What became of each partition that was asked for."""
+
+    elected: list[TopicPartition] = field(default_factory=list)
+    not_needed: list[TopicPartition] = field(default_factory=list)
+    refused: dict[TopicPartition, str] = field(default_factory=dict)
+
+
+@click.command()
+@click.option(
+    "--election-type",
+    "kind",
+    type=click.Choice(KINDS, case_sensitive=False),
+    required=True,
+    help="preferred: the first replica leads again, if it is in sync. unclean: any replica that is there leads"
+    " what nobody leads, and what it misses is lost.",
+)
+@click.option("--topic", help="The partitions of this topic.")
+@click.option("--partition", type=click.IntRange(min=0), help="This one of --topic alone.")
+@click.option("--all-topic-partitions", "is_all", is_flag=True, help="All of the region.")
+@click.option(
+    "--path-to-json-file",
+    "path",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help='Those of a file {"partitions": [{"topic": ..., "partition": ...}, ...]}.',
+)
+@bootstrap_options
+def elect(
+    bootstrap: str,
+    kind: str,
+    topic: str | None,
+    partition: int | None,
+    is_all: bool,
+    path: Path | None,
+    as_json: bool,
+) -> None:
+    """Have leaders elected: the preferred ones, or anyone where nobody may lead without a loss.
+
+    A partition without a leader waits for a replica that has everything (see Isr and Elr in `region partitions`).
+    Elect uncleanly only where none of those comes back. Exit code 1: for some partition nobody could be elected.
+    """
+    if sum(map(bool, (topic is not None, is_all, path))) != 1:
+        raise click.UsageError("Give one of --topic, --all-topic-partitions, --path-to-json-file.")
+    if partition is not None and topic is None:
+        raise click.UsageError("--partition needs --topic.")
+    listed = None if path is None else _listed(path)
+    with answering(bootstrap) as client:
+        if topic is not None:
+            listed = _of_topic(client, topic, partition)
+        held = elect_leaders(client, kind.lower(), listed)
+    answer(_told(held), as_json, lambda: _show(held, kind.lower()))
+    if held.refused:
+        end(REFUSED_EXIT)
+
+
+def elect_leaders(
+    client: Client, kind: str, partitions: Sequence[TopicPartition] | None
+) -> Elections:
+    """Elections for these partitions, None for all; ends the command where the region holds none at all."""
+    needed = UNCLEAN_FROM if kind == "unclean" else 0
+    if not client.serves(ApiKey.ELECT_LEADERS) or client.version(ApiKey.ELECT_LEADERS) < needed:
+        because = f"the broker at {client.address} holds no {kind} elections"
+        raise Failure(because, hint="upgrade it; this needs Kafka 2.4 or newer")
+    request = ElectLeadersRequest(
+        election_type=KINDS.index(kind),
+        topic_partitions=None if partitions is None else _by_topic(partitions),
+        timeout_ms=TIMEOUT_MS,
+    )
+    return _sorted_out(client.ask(ApiKey.ELECT_LEADERS, request))
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> list[TopicPartitions]:
+    topics: dict[str, list[int]] = {}
+    for topic, partition in dict.fromkeys(partitions):
+        topics.setdefault(topic, []).append(partition)
+    return [TopicPartitions(topic=name, partitions=indexes) for name, indexes in topics.items()]
+
+
+def _sorted_out(told: ElectLeadersResponse) -> Elections:
+    if told.error_code:
+        name = KafkaError(told.error_code).name
+        hint = "see `causeway region describe` for whether a controller is active, then try again"
+        raise Failure(f"the region holds no election: {name}", hint=hint)
+    held = Elections()
+    for topic in told.replica_election_results:
+        for result in topic.partition_result:
+            _sort(held, TopicPartition(topic.topic, result.partition_id), result)
+    return held
+
+
+def _sort(held: Elections, partition: TopicPartition, result: Any) -> None:
+    error = KafkaError(result.error_code)
+    if error is KafkaError.NONE:
+        held.elected.append(partition)
+    elif error is KafkaError.ELECTION_NOT_NEEDED:
+        held.not_needed.append(partition)
+    else:
+        because = f"{result.error_message} ({error.name})" if result.error_message else error.name
+        held.refused[partition] = because
+
+
+def _of_topic(client: Client, topic: str, partition: int | None) -> list[TopicPartition]:
+    if partition is not None:
+        return [TopicPartition(topic, partition)]
+    found = describe_region(client, [topic])
+    return [TopicPartition(each.topic, each.partition) for each in found.partitions]
+
+
+def _listed(path: Path) -> list[TopicPartition]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return [_partition(each) for each in document["partitions"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise Failure(f"{path} lists no partitions: {error!r}", hint=_FILE_HINT) from None
+
+
+def _partition(entry: Any) -> TopicPartition:
+    topic, partition = entry["topic"], entry["partition"]
+    if not isinstance(topic, str) or isinstance(partition, bool) or not isinstance(partition, int):
+        raise TypeError(f"{entry} is no topic and partition")
+    return TopicPartition(topic, partition)
+
+
+def _told(held: Elections) -> dict[str, Any]:
+    return {
+        "elected": list(map(str, held.elected)),
+        "not_needed": list(map(str, held.not_needed)),
+        "refused": {str(each): because for each, because in held.refused.items()},
+    }
+
+
+def _show(held: Elections, kind: str) -> None:
+    if held.elected:
+        click.echo(f"{kind} leader elected: {', '.join(map(str, held.elected))}")
+    if held.not_needed:
+        click.echo(f"no election needed: {', '.join(map(str, held.not_needed))}")
+    for partition, because in held.refused.items():
+        click.echo(f"not elected: {partition}: {because}", err=True)
+    if not (held.elected or held.not_needed or held.refused):
+        click.echo("no partition needs an election")

@@ -1,0 +1,280 @@
+"""The Kafka requests whose responses make a `RegionDescription`, in the versions that the broker serves."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from brokers.config import replica_placement
+from brokers.errors import KafkaError
+from brokers.wire.messages.api_keys import ApiKey
+from brokers.wire.messages.cluster import DescribeClusterRequest
+from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
+from brokers.wire.messages.metadata import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsRequestTopic,
+    MetadataRequest,
+    MetadataRequestTopic,
+)
+from brokers.wire.messages.quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumRequestPartition,
+    DescribeQuorumRequestTopic,
+)
+from brokers.wire.messages.replication import ListPartitionReassignmentsRequest
+from federation.commands.answers import Failure
+from federation.commands.region.description import (
+    NOBODY,
+    BrokerDescription,
+    PartitionDescription,
+    QuorumInfo,
+    RegionDescription,
+    TopicDescription,
+    VoterState,
+)
+from federation.commands.region_client import Client, NoAnswer
+
+FENCED_FROM: Final = 2  # version of DescribeCluster (KIP-1073)
+
+METADATA_TOPIC: Final = "__cluster_metadata"
+MIN_ISR: Final = "min.insync.replicas"
+PLACEMENT: Final = "confluent.placement.constraints"
+FACTOR_SETTINGS: Final = {
+    "__consumer_offsets": "offsets.topic.replication.factor",
+    "__transaction_state": "transaction.state.log.replication.factor",
+    "__share_group_state": "share.coordinator.state.topic.replication.factor",
+}
+QUICK_SECONDS: Final = 5.0  # for what may be left out where a broker does not answer
+TOPICS_AT_ONCE: Final = 1_000
+PARTITIONS_AT_ONCE: Final = 2_000  # Kafka gives no more in one answer
+_TOPIC, _BROKER = 2, 4  # Kafka's resource types
+_UNKNOWN: Final = -1
+
+
+def describe_region(
+    client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = False
+) -> RegionDescription:
+    """Describe a region with all topics, or the named ones; raises Failure for a name that is no topic's.
+
+    Only the quorum's leader can describe the quorum. A broker of a KRaft region names any broker as the controller
+    (KIP-590), so where the leader does not answer, no controller is known.
+    """
+    if not client.serves(ApiKey.DESCRIBE_CLUSTER):
+        because = f"the broker at {client.address} does not describe its region"
+        raise Failure(because, hint="upgrade it; this needs Kafka 2.8 or newer")
+    knows_fenced = client.version(ApiKey.DESCRIBE_CLUSTER) >= FENCED_FROM
+    request = DescribeClusterRequest(include_fenced_brokers=knows_fenced)
+    cluster = client.ask(ApiKey.DESCRIBE_CLUSTER, request)
+    _check(cluster.error_code, cluster.error_message, "the broker does not describe its region")
+    controller, quorum = cluster.controller_id, None
+    if asks_quorum and client.serves(ApiKey.DESCRIBE_QUORUM):
+        quorum = _quorum(client.address)
+        controller = NOBODY if quorum is None else quorum.leader
+    return RegionDescription(
+        cluster_id=cluster.cluster_id,
+        controller=controller,
+        brokers=tuple(
+            BrokerDescription(
+                each.broker_id, each.host, each.port, each.rack,
+                each.is_fenced if knows_fenced else None,
+            )
+            for each in sorted(cluster.brokers, key=lambda broker: broker.broker_id)
+        ),
+        quorum=quorum,
+        topics=tuple(_with_moves(client, _with_settings(client, list(_topics(client, topics))))),
+    )  # fmt: skip
+
+
+def _check(error: int, because: str | None, what: str) -> None:
+    if error:
+        name = KafkaError(error).name
+        hint = "look at the broker's log"
+        if error == KafkaError.MISMATCHED_ENDPOINT_TYPE:
+            hint = "give the address at which a broker answers clients, not the one for controllers"
+        raise Failure(f"{what}: {because or name} ({name})", hint=hint)
+
+
+def _quorum(address: str) -> QuorumInfo | None:
+    """Sent over a connection of its own: while the leader is frozen, the broker still answers other requests."""
+    asked = DescribeQuorumRequestTopic(
+        topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartition(partition_index=0)]
+    )
+    try:
+        with Client(address, QUICK_SECONDS) as client:
+            answer = client.ask(ApiKey.DESCRIBE_QUORUM, DescribeQuorumRequest(topics=[asked]))
+    except NoAnswer:
+        return None
+    if answer.error_code or answer.topics[0].partitions[0].error_code:
+        return None
+    told = answer.topics[0].partitions[0]
+    ends = {each.replica_id: each.log_end_offset for each in told.current_voters}
+    end = ends.get(told.leader_id, told.high_watermark)
+    voters = tuple(
+        VoterState(voter, None if offset == _UNKNOWN else max(0, end - offset))
+        for voter, offset in sorted(ends.items())
+    )
+    return QuorumInfo(told.leader_id, told.leader_epoch, told.high_watermark, voters)
+
+
+def _topics(client: Client, names: Sequence[str]) -> Iterator[TopicDescription]:
+    """In order of their names."""
+    if client.serves(ApiKey.DESCRIBE_TOPIC_PARTITIONS):
+        answers = _described(client, names)
+    else:
+        wanted = [MetadataRequestTopic(name=name) for name in names] or None
+        request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        answers = iter(
+            sorted(client.ask(ApiKey.METADATA, request).topics, key=lambda each: each.name)
+        )
+    for answer in answers:
+        if answer.error_code:
+            error = KafkaError(answer.error_code).name
+            raise Failure(
+                f"{answer.name}: {error}",
+                hint="`causeway region topics` lists those that there are",
+            )
+        partitions = sorted(answer.partitions, key=lambda each: each.partition_index)
+        yield TopicDescription(
+            answer.name,
+            answer.is_internal,
+            tuple(_partition(answer.name, each) for each in partitions),
+        )
+
+
+def _described(client: Client, names: Sequence[str]) -> Iterator[Any]:
+    """Page by page; a topic that was cut in two is put together again."""
+    topics = [DescribeTopicPartitionsRequestTopic(name=name) for name in names]
+    request = DescribeTopicPartitionsRequest(
+        topics=topics, response_partition_limit=PARTITIONS_AT_ONCE, cursor=None
+    )
+    begun: Any = None
+    while True:
+        answer = client.ask(ApiKey.DESCRIBE_TOPIC_PARTITIONS, request)
+        for topic in answer.topics:
+            if begun is not None and begun.name == topic.name:
+                begun.partitions += topic.partitions
+                continue
+            if begun is not None:
+                yield begun
+            begun = topic
+        if answer.next_cursor is None:
+            break
+        request.cursor = answer.next_cursor
+    if begun is not None:
+        yield begun
+
+
+def _partition(topic: str, told: Any) -> PartitionDescription:
+    elr = getattr(told, "eligible_leader_replicas", None)
+    return PartitionDescription(
+        topic=topic,
+        partition=told.partition_index,
+        leader=told.leader_id,
+        leader_epoch=told.leader_epoch,
+        replicas=tuple(told.replica_nodes),
+        isr=tuple(told.isr_nodes),
+        elr=None if elr is None else tuple(elr),
+        offline_replicas=tuple(told.offline_replicas or ()),
+    )
+
+
+def _with_settings(client: Client, topics: list[TopicDescription]) -> Iterator[TopicDescription]:
+    """Their partitions know how many replicas must be in sync, and how many observe."""
+    settings = topic_settings(client, [topic.name for topic in topics], [MIN_ISR, PLACEMENT])
+    yield from (_told(topic, settings.get(topic.name, {})) for topic in topics)
+
+
+def _with_moves(client: Client, topics: Iterable[TopicDescription]) -> Iterator[TopicDescription]:
+    """Their partitions know which replicas are on their way; asked only where some are missed."""
+    found = list(topics)
+    is_asked = any(each.is_under_replicated for topic in found for each in topic.partitions)
+    adding = (
+        _adding(client.address)
+        if is_asked and client.serves(ApiKey.LIST_PARTITION_REASSIGNMENTS)
+        else {}
+    )
+    for topic in found:
+        partitions = (
+            replace(each, adding=adding.get((each.topic, each.partition), ()))
+            for each in topic.partitions
+        )
+        yield replace(topic, partitions=tuple(partitions))
+
+
+def _adding(address: str) -> dict[tuple[str, int], tuple[int, ...]]:
+    """Sent over a connection of its own: empty where the active controller, which alone knows, does not answer."""
+    try:
+        with Client(address, QUICK_SECONDS) as client:
+            answer = client.ask(
+                ApiKey.LIST_PARTITION_REASSIGNMENTS, ListPartitionReassignmentsRequest()
+            )
+    except NoAnswer:
+        return {}
+    return {
+        (topic.name, each.partition_index): tuple(each.adding_replicas)
+        for topic in answer.topics
+        for each in topic.partitions
+    }
+
+
+def topic_settings(
+    client: Client, names: Sequence[str], keys: Sequence[str]
+) -> dict[str, dict[str, str | None]]:
+    """Topic -> those of these settings that the broker returns."""
+    found: dict[str, dict[str, str | None]] = {}
+    for start in range(0, len(names), TOPICS_AT_ONCE):
+        resources = [
+            DescribeConfigsResource(
+                resource_type=_TOPIC, resource_name=name, configuration_keys=list(keys)
+            )
+            for name in names[start : start + TOPICS_AT_ONCE]
+        ]
+        answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=resources))
+        for result in answer.results:
+            found[result.resource_name] = {each.name: each.value for each in result.configs}
+    return found
+
+
+def factors_set(client: Client, found: RegionDescription) -> dict[str, int]:
+    """Internal topic -> the replication factor that the responding broker is configured with, where it returns it."""
+    wanted = [topic.name for topic in found.topics if topic.name in FACTOR_SETTINGS]
+    own = [each.id for each in found.brokers if f"{each.host}:{each.port}" == client.address]
+    if not wanted or not own:
+        return {}
+    asked = DescribeConfigsResource(
+        resource_type=_BROKER,
+        resource_name=str(own[0]),
+        configuration_keys=[FACTOR_SETTINGS[name] for name in wanted],
+    )
+    answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
+    told = {each.name: each.value for result in answer.results for each in result.configs}
+    settings = {name: told.get(FACTOR_SETTINGS[name]) for name in wanted}
+    return {name: int(value) for name, value in settings.items() if value}
+
+
+def broker_setting(
+    address: str, broker: int, key: str, patience_s: float = QUICK_SECONDS
+) -> str | None:
+    """A setting of this broker, requested at its own Kafka address, as Kafka requires. Raises NoAnswer."""
+    asked = DescribeConfigsResource(
+        resource_type=_BROKER, resource_name=str(broker), configuration_keys=[key]
+    )
+    with Client(address, patience_s) as client:
+        answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
+    values = [config.value for result in answer.results for config in result.configs]
+    return values[0] if values else None
+
+
+def _told(topic: TopicDescription, settings: dict[str, str | None]) -> TopicDescription:
+    min_isr = int(settings.get(MIN_ISR) or 1)
+    observers = _observers(settings.get(PLACEMENT) or "")
+    partitions = (replace(each, min_isr=min_isr, observers=observers) for each in topic.partitions)
+    return replace(topic, partitions=tuple(partitions))
+
+
+def _observers(placement: str) -> int:
+    """0 too where another product wrote a placement that we can't read."""
+    try:
+        read = replica_placement.parse(placement)
+    except replica_placement.PlacementError:
+        return 0
+    return 0 if read is None else read.observer_count

@@ -1,0 +1,270 @@
+"""`causeway region`: what a region is made of, and what of it is not as it should be."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import click
+from rich.table import Table
+
+from federation.commands.answers import answer, end, screen, show_table
+from federation.commands.reassign.command import reassign
+from federation.commands.region.description import (
+    FILTERS,
+    NOBODY,
+    BrokerDescription,
+    PartitionDescription,
+    RegionDescription,
+    ShortTopic,
+    TopicDescription,
+    VoterState,
+    matching,
+    short_of_replicas,
+    tally,
+)
+from federation.commands.region.elect import elect
+from federation.commands.region.requests import describe_region, factors_set
+from federation.commands.region_asking import (
+    NOT_WELL_EXIT,
+    answering,
+    ask_picture,
+    bootstrap_options,
+)
+
+_OFFLINE = (
+    "offline: a replica of Isr or Elr leads as soon as it is back; where none comes back,"
+    " `causeway region elect --election-type unclean` has another lead, and what that one misses is lost"
+)
+
+
+@click.group()
+def region() -> None:
+    """What a region is made of: brokers, topics, partitions, and what of them is not as it should be.
+
+    Uses Kafka's protocol, so any region will do, Apache Kafka's too. Exit codes: 0 success, 1 refused, 2 usage
+    error, 3 not well (where --check is given) or not complete, 4 the region does not answer.
+    """
+
+
+region.add_command(elect)
+region.add_command(reassign)
+
+
+def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--under-replicated` and its like, as `wanted`: whatever is given lets through what it names."""
+    for name, (_, about) in reversed(FILTERS.items()):
+        command = click.option(f"--{name}", "wanted", flag_value=name, multiple=True, help=about)(
+            command
+        )
+    return command
+
+
+@region.command()
+@bootstrap_options
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Exit 3 if no controller is active, a broker fenced or a partition not well.",
+)
+def describe(bootstrap: str, check: bool, as_json: bool) -> None:
+    """Cluster id, controllers, brokers, and how many partitions are not as they should be."""
+    with answering(bootstrap) as client:
+        found = describe_region(client, asks_quorum=True)
+        short = short_of_replicas(found, factors_set(client, found))
+    answer(_described(found, short), as_json, lambda: _show_region(found, short))
+    if check and not found.is_well:
+        end(NOT_WELL_EXIT)
+
+
+@region.command()
+@bootstrap_options
+def brokers(bootstrap: str, as_json: bool) -> None:
+    """The brokers: where they are, whether they are fenced, how much they lead and hold."""
+    found = ask_picture(bootstrap)
+    answer(
+        {"brokers": [_broker(found, each) for each in found.brokers]},
+        as_json,
+        lambda: show_table(_broker_table(found)),
+    )
+
+
+@region.command()
+@bootstrap_options
+@filter_options
+@click.option("--no-internal", is_flag=True, help="Without __consumer_offsets and its like.")
+def topics(bootstrap: str, wanted: tuple[str, ...], no_internal: bool, as_json: bool) -> None:
+    """The topics, or only those that have a partition which is not as it should be."""
+    found = [
+        topic
+        for topic in ask_picture(bootstrap).topics
+        if not (no_internal and topic.is_internal) and matching(topic.partitions, wanted)
+    ]
+    answer({"topics": [_topic(each) for each in found]}, as_json, lambda: _show_topics(found))
+
+
+@region.command()
+@click.argument("names", metavar="[TOPIC]...", nargs=-1)
+@bootstrap_options
+@filter_options
+def partitions(
+    bootstrap: str, names: tuple[str, ...], wanted: tuple[str, ...], as_json: bool
+) -> None:
+    """The partitions of all topics or of the named ones: leader, replicas, which are in sync."""
+    found = matching(ask_picture(bootstrap, names).partitions, wanted)
+    answer(
+        {"partitions": [_partition(each) for each in found]},
+        as_json,
+        lambda: _show_partitions(found),
+    )
+
+
+# --- for scripts ---
+
+
+def _described(found: RegionDescription, short: Sequence[ShortTopic]) -> dict[str, Any]:
+    return {
+        "cluster_id": found.cluster_id,
+        "controller": found.controller,
+        "quorum": None if found.quorum is None else asdict(found.quorum),
+        "brokers": [_broker(found, each) for each in found.brokers],
+        "topics": len(found.topics),
+        "short_of_replicas": [asdict(each) for each in short],
+        **asdict(tally(found.partitions)),
+    }
+
+
+def _broker(found: RegionDescription, broker: BrokerDescription) -> dict[str, Any]:
+    return {**asdict(broker), "leads": found.leads(broker.id), "replicas": found.holds(broker.id)}
+
+
+def _topic(topic: TopicDescription) -> dict[str, Any]:
+    return {
+        "topic": topic.name,
+        "internal": topic.is_internal,
+        "replication_factor": topic.replication,
+        **asdict(tally(topic.partitions)),
+    }
+
+
+def _partition(partition: PartitionDescription) -> dict[str, Any]:
+    return {**asdict(partition), "state": partition.state}
+
+
+# --- for people ---
+
+
+def _show_region(found: RegionDescription, short: Sequence[ShortTopic]) -> None:
+    console = screen()
+    console.print(f"[bold]cluster[/] {found.cluster_id}")
+    console.print(f"active controller: {_controller(found)}", soft_wrap=True)
+    show_table(_broker_table(found))
+    internal = sum(topic.is_internal for topic in found.topics)
+    console.print(f"topics: {len(found.topics)}, of which internal: {internal}")
+    counted = tally(found.partitions)
+    console.print(f"partitions: {counted.partitions}")
+    for name, count in (
+        ("offline", counted.offline),
+        ("under-min-isr", counted.under_min_isr),
+        ("under-replicated", counted.under_replicated),
+    ):
+        style = "red" if count else "green"
+        see = f"  see: causeway region partitions --{name}" if count else ""
+        console.print(f"  {name}: [{style}]{count}[/]{see}", highlight=False)
+    for each in short:
+        console.print(_mended(found, each), highlight=False, soft_wrap=True)
+
+
+def _mended(found: RegionDescription, short: ShortTopic) -> str:
+    """What is missing, and the commands that mend it."""
+    holders = _nodes(broker.id for broker in found.brokers if not broker.fenced)
+    plan = f"{short.topic.strip('_')}.json"
+    return (
+        f"[red]{short.topic} has {short.replicas} of {short.configured} configured replicas[/]; to mend it:\n"
+        f"  causeway region reassign generate --topics {short.topic} --replication-factor {short.configured}"
+        f" --broker-list {holders} --save {plan}\n"
+        f"  causeway region reassign execute --reassignment-json-file {plan}"
+    )
+
+
+def _controller(found: RegionDescription) -> str:
+    """While no controller is active, brokers that die are not fenced: the description is as the last one left it."""
+    if found.controller == NOBODY:
+        return (
+            "[red]none is known[/]: what follows is as the last one left it;"
+            " most of the controllers must run, for one of them to be elected"
+        )
+    return f"node {found.controller}{_voters(found)}"
+
+
+def _voters(found: RegionDescription) -> str:
+    if found.quorum is None:
+        return ""
+    voters = ", ".join(map(_voter, found.quorum.voters))
+    return f", leader epoch {found.quorum.leader_epoch}, voters {voters}"
+
+
+def _voter(voter: VoterState) -> str:
+    if voter.lag is None:
+        return f"[red]{voter.id} (not heard of since the election)[/]"
+    return f"{voter.id} ({voter.lag} records behind)" if voter.lag else str(voter.id)
+
+
+def _broker_table(found: RegionDescription) -> Table:
+    table = Table("Broker", "Address", "Rack", "State", "Leads", "Replicas")
+    for each in found.brokers:
+        table.add_row(
+            str(each.id),
+            f"{each.host}:{each.port}",
+            each.rack or "",
+            f"[red]{each.state}[/]" if each.fenced else each.state,
+            str(found.leads(each.id)),
+            str(found.holds(each.id)),
+        )
+    return table
+
+
+def _show_topics(found: list[TopicDescription]) -> None:
+    if not found:
+        screen().print("No such topics.")
+        return
+    table = Table(
+        "Topic", "Partitions", "ReplicationFactor", "Offline", "UnderMinIsr", "UnderReplicated"
+    )
+    for topic in found:
+        counted = tally(topic.partitions)
+        table.add_row(
+            topic.name,
+            str(counted.partitions),
+            str(topic.replication),
+            *map(_alarming, (counted.offline, counted.under_min_isr, counted.under_replicated)),
+        )
+    show_table(table)
+
+
+def _alarming(count: int) -> str:
+    return f"[red]{count}[/]" if count else "0"
+
+
+def _show_partitions(found: list[PartitionDescription]) -> None:
+    if not found:
+        screen().print("No such partitions.")
+        return
+    table = Table("Topic", "Partition", "Leader", "LeaderEpoch", "Replicas", "Isr", "Elr", "State")
+    for each in found:
+        table.add_row(
+            each.topic,
+            str(each.partition),
+            "none" if each.is_offline else str(each.leader),
+            str(each.leader_epoch),
+            _nodes(each.replicas),
+            _nodes(each.isr),
+            "unknown" if each.elr is None else _nodes(each.elr),
+            each.state if each.state == "ok" else f"[red]{each.state}[/]",
+        )
+    show_table(table)
+    if any(each.is_offline for each in found):
+        screen().print(_OFFLINE, highlight=False, soft_wrap=True)
+
+
+def _nodes(ids: Iterable[int]) -> str:
+    return ",".join(map(str, ids))

@@ -1,0 +1,165 @@
+"""The status of every replica of a region, requested from the leader of each partition."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from federation.commands.region.description import NOBODY, BrokerDescription, PartitionDescription
+from federation.commands.region.requests import broker_setting
+from federation.commands.region_client import NoAnswer
+from linker.shell.administrator import Administrator, Unreachable
+from linker.shell.discovery import SETTING, reachable
+from linker.wire.v1 import admin_pb2 as pb
+
+AT_ONCE: Final = 8
+NAMED_MAX: Final = 5
+_UNKNOWN: Final = -1
+
+Key: TypeAlias = tuple[str, int]  # topic, partition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaStatus:
+    """One replica; None for what is unknown, since its leader did not answer. `lag` is in records."""
+
+    topic: str
+    partition: int
+    replica: int
+    cluster_link: str | None = None
+    is_leader: bool
+    is_observer: bool | None = None
+    is_isr_eligible: bool | None = None
+    is_in_isr: bool
+    is_caught_up: bool | None = None
+    last_caught_up_lag_ms: int | None = None
+    last_fetch_lag_ms: int | None = None
+    log_start_offset: int | None = None
+    log_end_offset: int | None = None
+    lag: int | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the leader described this replica."""
+        return self.is_caught_up is not None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderFailure:
+    """A leader that did not describe its partitions, and why; `broker` is None for partitions without a leader."""
+
+    broker: int | None
+    because: str
+
+
+def rows(
+    partitions: Sequence[PartitionDescription],
+    brokers: Iterable[BrokerDescription],
+    patience_s: float,
+) -> tuple[list[ReplicaStatus], list[LeaderFailure]]:
+    """One row for each replica of each partition, whether its leader answers or not."""
+    led: dict[int, list[PartitionDescription]] = {}
+    for partition in partitions:
+        led.setdefault(partition.leader, []).append(partition)
+    addresses = {broker.id: f"{broker.host}:{broker.port}" for broker in brokers}
+
+    def ask(leader: int) -> list[Any] | LeaderFailure:
+        if leader == NOBODY:
+            return LeaderFailure(None, f"nobody leads {_names(led[leader])}")
+        topics = dict.fromkeys(partition.topic for partition in led[leader])
+        return _ask(addresses.get(leader), leader, topics, patience_s)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = dict(zip(led, pool.map(ask, led), strict=True))
+    told = _by_partition(each for each in answers.values() if not isinstance(each, LeaderFailure))
+    found = [row for partition in partitions for row in _rows(partition, told)]
+    return found, list(_silent(led, answers, told))
+
+
+def _by_partition(answers: Iterable[Iterable[Any]]) -> dict[Key, list[Any]]:
+    told: dict[Key, list[Any]] = {}
+    for answer in answers:
+        for each in answer:
+            told.setdefault((each.topic, each.partition), []).append(each)
+    return told
+
+
+def _silent(
+    led: Mapping[int, list[PartitionDescription]],
+    answers: Mapping[int, list[Any] | LeaderFailure],
+    told: Mapping[Key, list[Any]],
+) -> Iterator[LeaderFailure]:
+    for leader, answer in answers.items():
+        if isinstance(answer, LeaderFailure):
+            yield answer
+            continue
+        missing = [each for each in led[leader] if (each.topic, each.partition) not in told]
+        if missing:
+            yield LeaderFailure(leader, f"it no longer leads {_names(missing)}: ask again")
+
+
+def _names(partitions: Sequence[PartitionDescription]) -> str:
+    named = [f"{each.topic}-{each.partition}" for each in partitions]
+    more = f" and {len(named) - NAMED_MAX} more" if len(named) > NAMED_MAX else ""
+    return ", ".join(named[:NAMED_MAX]) + more
+
+
+def _rows(
+    partition: PartitionDescription, told: Mapping[Key, list[Any]]
+) -> Iterator[ReplicaStatus]:
+    """The replicas that the leader describes, whose image may be newer than the one that named the leader."""
+    replicas = told.get((partition.topic, partition.partition))
+    if replicas is not None:
+        yield from map(_told, replicas)
+        return
+    for replica in partition.replicas:
+        yield ReplicaStatus(
+            topic=partition.topic,
+            partition=partition.partition,
+            replica=replica,
+            is_leader=replica == partition.leader,
+            is_in_isr=replica in partition.isr,
+        )
+
+
+def _told(told: Any) -> ReplicaStatus:
+    return ReplicaStatus(
+        topic=told.topic,
+        partition=told.partition,
+        replica=told.replica,
+        is_leader=told.is_leader,
+        is_observer=told.is_observer,
+        is_isr_eligible=told.is_isr_eligible,
+        is_in_isr=told.is_in_isr,
+        is_caught_up=told.is_caught_up,
+        last_caught_up_lag_ms=_number(told.last_caught_up_lag_ms),
+        last_fetch_lag_ms=_number(told.last_fetch_lag_ms),
+        log_start_offset=_number(told.log_start_offset),
+        log_end_offset=_number(told.log_end_offset),
+        lag=_number(told.lag),
+    )
+
+
+def _number(value: int) -> int | None:
+    return None if value == _UNKNOWN else value
+
+
+def _ask(
+    address: str | None, broker: int, topics: Iterable[str], patience_s: float
+) -> list[Any] | LeaderFailure:
+    """The replicas of the partitions that a broker leads, or why it did not answer."""
+    if address is None:
+        return LeaderFailure(broker, "it is not among the brokers that the region names")
+    try:
+        listens_at = broker_setting(address, broker, SETTING, patience_s)
+        if not listens_at:
+            return LeaderFailure(broker, f"{address} has no {SETTING}: it is no broker of ours")
+        request = pb.DescribeReplicasRequest(topics=topics)
+        endpoint = reachable(listens_at, address.rpartition(":")[0].strip("[]"))
+        with Administrator(endpoint) as administrator:
+            reply = administrator.ask("DescribeReplicas", request, patience_s)
+    except (NoAnswer, Unreachable) as error:
+        return LeaderFailure(broker, str(error))
+    if reply.HasField("error"):
+        return LeaderFailure(broker, f"{reply.error.message} ({reply.error.code})")
+    return list(reply.replicas)

@@ -1,0 +1,155 @@
+"""`causeway replica`: where every replica stands, as `kafka-replica-status` shows it."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, Final, TypeAlias
+
+import click
+from rich.table import Table
+
+from federation.commands.addresses import UNREACHABLE_EXIT
+from federation.commands.answers import Failure, answer, end, screen, show_table
+from federation.commands.region.description import PartitionDescription
+from federation.commands.region_asking import ask_picture, bootstrap_options
+from federation.commands.replica.replica_status import LeaderFailure, ReplicaStatus, rows
+
+COLUMNS: Final = (
+    "Topic", "Partition", "Replica", "ClusterLink", "IsLeader", "IsObserver", "IsIsrEligible", "IsInIsr", "IsCaughtUp",
+    "LastCaughtUpLagMs", "LastFetchLagMs", "LogStartOffset", "LogEndOffset", "Lag",
+)  # fmt: skip
+_PATIENCE_MAX_S: Final = 3600.0
+_RANGE: Final = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
+
+Command: TypeAlias = Callable[..., Any]
+
+
+@click.group()
+def replica() -> None:
+    """Replicas of a region's partitions: where each of them stands."""
+
+
+def _only_or_exclude(name: str, about: str) -> Callable[[Command], Command]:
+    """`--name` alone shows only those, `--name exclude` shows the others."""
+    return click.option(
+        f"--{name}",
+        is_flag=False,
+        flag_value="only",
+        type=click.Choice(["only", "exclude"]),
+        help=f"Only {about}, or all but them.",
+    )
+
+
+@replica.command()
+@click.option("--topics", "names", metavar="A,B,...", default="", help="Default: all topics.")
+@click.option("--partitions", metavar="0,2-4,...", default="", help="Default: all partitions.")
+@_only_or_exclude("leaders", "leaders")
+@_only_or_exclude("observers", "observers")
+@click.option("--no-internal", is_flag=True, help="Leave out the region's own topics.")
+@click.option(
+    "--timeout",
+    "patience_s",
+    type=click.FloatRange(min=0.1, max=_PATIENCE_MAX_S),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long each leader may take.",
+)
+@bootstrap_options
+def status(
+    bootstrap: str,
+    names: str,
+    partitions: str,
+    leaders: str | None,
+    observers: str | None,
+    no_internal: bool,
+    patience_s: float,
+    as_json: bool,
+) -> None:
+    """Each replica: its role, whether it is in sync, where its log ends, how long ago it had everything.
+
+    Every leader is asked for what it leads. Where one does not answer, or where there is none, its replicas are shown
+    with unknown values, and the command exits 4.
+    """
+    wanted = tuple(filter(None, (name.strip() for name in names.split(","))))
+    indexes = _indexes(partitions)
+    found = ask_picture(bootstrap, wanted)
+    candidates = [
+        partition
+        for topic in found.topics
+        if not (no_internal and topic.is_internal)
+        for partition in topic.partitions
+    ]
+    chosen = _chosen(candidates, indexes)
+    every, silent = rows(chosen, found.brokers, patience_s)
+    shown = [
+        row
+        for row in every
+        if _lets_through(leaders, row.is_leader) and _lets_through(observers, row.is_observer)
+    ]
+    result = {
+        "replicas": [asdict(row) for row in shown],
+        "silent": [asdict(each) for each in silent],
+    }
+    answer(result, as_json, lambda: _show(shown, silent))
+    if any(not row.is_known for row in every):
+        end(UNREACHABLE_EXIT)
+
+
+def _indexes(text: str) -> list[range]:
+    """`0,2-4` -> 0 and 2 to 4; nothing means all. Ranges, since a slip of the finger may name billions."""
+    found: list[range] = []
+    for item in filter(None, (item.strip() for item in text.split(","))):
+        read = _RANGE.fullmatch(item)
+        some = range(int(read[1]), int(read[2] or read[1]) + 1) if read else range(0)
+        if not some:
+            raise click.BadParameter(f"{item!r} is neither a number nor a range.")
+        found.append(some)
+    return found
+
+
+def _chosen(
+    partitions: Sequence[PartitionDescription], indexes: Sequence[range]
+) -> list[PartitionDescription]:
+    there = {each.partition for each in partitions}
+    for some in indexes:
+        missing = next((index for index in some if index not in there), None)
+        if missing is not None:
+            raise Failure(
+                f"no topic asked for has a partition {missing}",
+                hint="`causeway region topics` says how many each has",
+            )
+    return [
+        each
+        for each in partitions
+        if not indexes or any(each.partition in some for some in indexes)
+    ]
+
+
+def _lets_through(choice: str | None, is_one: bool | None) -> bool:
+    """What is unknown is never hidden."""
+    return choice is None or is_one is None or is_one == (choice == "only")
+
+
+def _show(shown: Sequence[ReplicaStatus], silent: Sequence[LeaderFailure]) -> None:
+    console = screen()
+    if shown:
+        table = Table(*COLUMNS, box=None, padding=(0, 2, 0, 0))
+        for row in shown:
+            table.add_row(*_cells(row))
+        show_table(table)
+    else:
+        console.print("No such replicas.")
+    for each in silent:
+        who = "" if each.broker is None else f"[red]broker {each.broker} does not tell[/]: "
+        console.print(f"{who}{each.because}", soft_wrap=True)
+
+
+def _cells(row: ReplicaStatus) -> Iterator[str]:
+    for name, value in asdict(row).items():
+        if name == "cluster_link":
+            yield value or "-"
+        elif isinstance(value, bool):
+            yield str(value).lower()
+        else:
+            yield "[red]unknown[/]" if value is None else str(value)

@@ -1,0 +1,152 @@
+"""A replica's files: found, measured, and offsets placed in them."""
+
+import itertools
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from federation.audit.segments.batches import OFFSET_MAX, Batch, walk
+from federation.audit.segments.replica_log import (
+    ReplicaLog,
+    discover,
+    end_of,
+    first_at,
+    first_covering,
+    timestamp_at,
+)
+from tests.spark import generate
+
+
+def written(folder: Path, made: list[generate.Made], bases: set[int] = frozenset()) -> ReplicaLog:  # type: ignore[assignment]
+    generate.write_partition(
+        str(folder), "t", 0, generate.cut_in_segments(generate.stored(made), bases)
+    )
+    return discover([str(folder)])["t", 0]
+
+
+def made(number: int = 1, count: int = 30, start: int = 0) -> list[generate.Made]:
+    return generate.batches(random.Random(number), count, start=start)
+
+
+def test_a_log_is_found_with_its_ends(tmp_path: Path) -> None:
+    batches = made(start=500)
+    log = written(tmp_path, batches, {batches[10].base_offset})
+    assert (log.topic, log.partition) == ("t", 0)
+    assert [one.base_offset for one in log.segments] == [500, batches[10].base_offset]
+    assert (log.first_offset, log.end_offset) == (500, batches[-1].next_offset)
+    assert log.newest_ms >= batches[-1].first_timestamp
+    assert log.size == sum(len(one.encoded()) for one in batches)
+
+
+def test_other_folders_and_files_are_left_alone(tmp_path: Path) -> None:
+    written(tmp_path, made(count=3))
+    (tmp_path / "t-0" / "00000000000000000009.log.deleted").write_bytes(b"x")
+    for name in ("t-0.0a1b-delete", "lost+found", "t-1x"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "file-3").write_text("not a folder")
+    assert list(discover([str(tmp_path)])) == [("t", 0)]
+    assert len(discover([str(tmp_path)])["t", 0].segments) == 1
+
+
+def test_of_several_replicas_the_one_that_reaches_furthest_speaks(tmp_path: Path) -> None:
+    batches = made()
+    for name, count in (("one", 10), ("two", 30), ("three", 20)):
+        written(tmp_path / name, batches[:count])
+    found = discover([str(tmp_path / name) for name in ("one", "two", "three")])
+    assert found["t", 0].folder == str(tmp_path / "two" / "t-0")
+
+
+def test_a_torn_tail_does_not_count(tmp_path: Path) -> None:
+    batches = made()
+    written(tmp_path, batches[:-1])
+    path = tmp_path / "t-0" / f"{0:020}.log"
+    path.write_bytes(path.read_bytes() + batches[-1].encoded()[:-1])
+    assert discover([str(tmp_path)])["t", 0].end_offset == batches[-2].next_offset
+
+
+def test_an_empty_last_segment_says_where_the_log_ends(tmp_path: Path) -> None:
+    written(tmp_path, made())
+    (tmp_path / "t-0" / f"{4000:020}.log").write_bytes(b"")
+    assert discover([str(tmp_path)])["t", 0].end_offset == 4000
+
+
+def test_a_damaged_base_offset_near_the_end_does_not_move_the_end(tmp_path: Path) -> None:
+    batches = made()
+    log = generate.stored(batches)
+    log[-3] = batches[-3], generate.flipped(batches[-3].encoded(), 2)
+    generate.write_partition(str(tmp_path), "t", 0, {0: log})
+    assert discover([str(tmp_path)])["t", 0].end_offset == batches[-1].next_offset
+
+
+@pytest.mark.parametrize("index", ["kept", "missing", "zeros", "random"])
+def test_every_batch_is_found_with_and_without_an_index(tmp_path: Path, index: str) -> None:
+    batches = made(count=60)
+    written(tmp_path, batches, {batches[25].base_offset})
+    for path in sorted((tmp_path / "t-0").glob("*.index")):
+        if index == "missing":
+            path.unlink()
+        elif index != "kept":
+            path.write_bytes(bytes(800) if index == "zeros" else random.Random(2).randbytes(800))
+    log = discover([str(tmp_path)])["t", 0]
+    assert log.end_offset == batches[-1].next_offset
+    for batch in batches:
+        place = first_at(log, batch.base_offset)
+        assert place is not None
+        (found, *_) = walk(log.parts(place, end_of(log))[0])
+        assert isinstance(found, Batch)
+        assert found.base_offset == batch.base_offset
+        for offset in range(batch.base_offset, batch.next_offset):
+            covering = first_covering(log, offset)
+            assert (covering.segment, covering.byte) == (place.segment, place.byte)
+            if offset > batch.base_offset:
+                assert first_at(log, offset) is None
+
+
+@given(number=st.integers(0, 30), cuts=st.lists(st.integers(0, 29), max_size=4), data=st.data())
+def test_parts_between_places_divide_the_log(
+    tmp_path_factory: pytest.TempPathFactory, number: int, cuts: list[int], data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("log")
+    batches = made(number)
+    log = written(folder, batches, {batches[cut].base_offset for cut in cuts})
+    chosen = sorted(data.draw(st.sets(st.integers(1, 29), max_size=5)))
+    places = [first_covering(log, 0)]
+    for place in (first_at(log, batches[one].base_offset) for one in chosen):
+        assert place is not None
+        places.append(place)
+    places.append(end_of(log))
+    parts = [part for one, two in itertools.pairwise(places) for part in log.parts(one, two)]
+    assert sum(part.stop - part.start for part in parts) == log.size
+    found = [one for part in parts for one in walk(part)]
+    assert [one.base_offset for one in found] == [one.base_offset for one in batches]
+
+
+def test_no_batch_beyond_a_gap_is_believed_unless_the_log_goes_on_above_it(tmp_path: Path) -> None:
+    batches = made()
+    gap = written(tmp_path / "gap", batches[:10] + batches[12:])
+    place = first_at(gap, batches[11].base_offset)
+    assert place is not None
+    log = generate.stored(batches)
+    log[5] = batches[5], generate.flipped(batches[5].encoded(), 3)
+    generate.write_partition(str(tmp_path / "damaged"), "t", 0, {0: log})
+    damaged = discover([str(tmp_path / "damaged")])["t", 0]
+    assert first_at(damaged, batches[5].base_offset) is not None
+    assert first_at(damaged, batches[9].base_offset) is None
+
+
+def test_the_end_of_a_log_has_no_ceiling(tmp_path: Path) -> None:
+    log = written(tmp_path, made())
+    (part,) = log.parts(first_covering(log, 0), end_of(log))
+    assert part.ceiling == OFFSET_MAX
+
+
+def test_a_place_has_the_time_of_its_batch(tmp_path: Path) -> None:
+    batches = made()
+    log = written(tmp_path, batches)
+    assert (
+        timestamp_at(log, first_covering(log, batches[7].base_offset)) == batches[7].first_timestamp
+    )
+    assert timestamp_at(log, first_covering(log, log.end_offset)) == -1
