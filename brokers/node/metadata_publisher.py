@@ -15,7 +15,7 @@ from brokers.metadata.log.outcomes import MetadataEffect, MetadataReady
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.replica_lifecycle import ReplicaLifecycle
 from brokers.region import ImageChanged
-from brokers.replication.replication import Replication
+from brokers.replication.replica_manager import ReplicaManager
 
 Subscriber: TypeAlias = Callable[[Image, ImageDelta], None]
 
@@ -37,7 +37,7 @@ class MetadataPublisher:
         self,
         raft: RaftManager,
         replicas: ReplicaLifecycle,
-        replication: Replication,
+        replication: ReplicaManager,
         coordinators: Coordinators,
         continuations: Continuations,
         host: PublisherHost,

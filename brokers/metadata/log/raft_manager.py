@@ -38,8 +38,8 @@ from brokers.metadata.log.recovery import MetadataRecovery
 from brokers.metadata.log.snapshot_generator import SnapshotGenerator
 from brokers.metadata.log.snapshot_pointer import SnapshotPointer
 from brokers.ports import Rng
-from brokers.quorum.raft import RaftNode
-from brokers.quorum.state import STATE_NAME
+from brokers.quorum.election_state import STATE_NAME
+from brokers.quorum.raft_client import RaftClient
 from brokers.timers import earliest
 
 
@@ -143,7 +143,7 @@ class RaftManager:
         return self._raft is None or self._raft.has_handed_over
 
     @property
-    def _raft(self) -> RaftNode | None:
+    def _raft(self) -> RaftClient | None:
         """None while the log is not open."""
         return self._seat.raft
 
@@ -229,7 +229,9 @@ class RaftManager:
 
     # --- the disk ---
 
-    def _on_disk(self, raft: RaftNode, event: MetadataEvent, now: Instant) -> list[MetadataEffect]:
+    def _on_disk(
+        self, raft: RaftClient, event: MetadataEvent, now: Instant
+    ) -> list[MetadataEffect]:
         match event:
             case Written(_, next_offset):
                 return self._after(raft.on_written(next_offset, now), now)
@@ -253,7 +255,7 @@ class RaftManager:
         effects = [effect for delta in self._applying.take(read) for effect in self._told(delta)]
         return self._after(effects, now)
 
-    def _on_saved(self, raft: RaftNode, name: str, now: Instant) -> list[MetadataEffect]:
+    def _on_saved(self, raft: RaftClient, name: str, now: Instant) -> list[MetadataEffect]:
         effects, arrived = self._snapshotting.saved(raft, name, is_alone=self._is_alone)
         if arrived is None:
             return self._after(effects, now)
@@ -275,7 +277,7 @@ class RaftManager:
         told += self._apply(raft, now)
         return [*told, *self._snapshotting.go_on(raft, self.image, now)]
 
-    def _apply(self, raft: RaftNode, now: Instant) -> list[MetadataEffect]:
+    def _apply(self, raft: RaftClient, now: Instant) -> list[MetadataEffect]:
         """What is committed goes onto the image: read from the log, but for what was appended in this epoch here."""
         reached, image = raft.high_watermark, self.image
         if raft.arrived is not None:
@@ -293,7 +295,7 @@ class RaftManager:
             effects += self._serve()
         return effects
 
-    def _begin_deciding(self, raft: RaftNode, now: Instant) -> list[MetadataEffect]:
+    def _begin_deciding(self, raft: RaftClient, now: Instant) -> list[MetadataEffect]:
         if self.deciding.is_active:
             return []
         leader_epoch, is_alone = raft.leading_epoch, self._is_alone

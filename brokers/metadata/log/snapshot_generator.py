@@ -9,7 +9,7 @@ from brokers.metadata.image.image import Image
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.metadata.log.snapshot_pointer import SnapshotPointer
 from brokers.quorum.ids import SnapshotId
-from brokers.quorum.raft import RaftNode
+from brokers.quorum.raft_client import RaftClient
 from brokers.quorum.voters import VoterSet
 
 
@@ -27,7 +27,7 @@ class SnapshotGenerator:
         self._checkpoints = checkpoints
         self._arrived: Arrived | None = None  # and is being made durable
 
-    def write(self, raft: RaftNode, image: Image, now: Instant) -> list[StorageEffect]:
+    def write(self, raft: RaftClient, image: Image, now: Instant) -> list[StorageEffect]:
         """Write `image`, if it has anything that the log does without."""
         log = raft.log
         if log is None or raft.arrived is not None:
@@ -38,14 +38,14 @@ class SnapshotGenerator:
         voters = raft.voters.as_of(image.next_offset)
         return self._checkpoints.begin(image, taken, voters, now)
 
-    def go_on(self, raft: RaftNode, image: Image, now: Instant) -> list[Effect]:
+    def go_on(self, raft: RaftClient, image: Image, now: Instant) -> list[Effect]:
         """What has arrived is kept; what is due is written."""
         if raft.arrived is not None and not self._checkpoints.is_saving:
             return self._keep(raft, *raft.arrived, image.cluster_id, now)
         return [*self.write(raft, image, now)] if self._checkpoints.is_due else []
 
     def _keep(
-        self, raft: RaftNode, arrived: SnapshotId, data: bytes, cluster_id: str, now: Instant
+        self, raft: RaftClient, arrived: SnapshotId, data: bytes, cluster_id: str, now: Instant
     ) -> list[Effect]:
         """Read first: a damaged one that the disk names would keep every later life of this node from beginning."""
         try:
@@ -57,7 +57,7 @@ class SnapshotGenerator:
         return [*self._checkpoints.keep(arrived, data)]
 
     def saved(
-        self, raft: RaftNode, name: str, *, is_alone: bool
+        self, raft: RaftClient, name: str, *, is_alone: bool
     ) -> tuple[list[Effect], Arrived | None]:
         """A file is durable -> what comes next, and what came from the leader and is to take the place of the image."""
         effects, kept = self._checkpoints.saved(name)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from uuid import UUID
 
 from brokers.quorum.config import QuorumConfig
-from brokers.quorum.raft import RaftNode
-from brokers.quorum.voters import Endpoint, Voter, VoterSet
+from brokers.quorum.raft_client import RaftClient
+from brokers.quorum.voters import QuorumEndpoint, Voter, VoterSet
 from tests.playbooks.quorum.checks import Court, Violation
 from tests.playbooks.quorum.disk import Disk
 from tests.playbooks.quorum.life import BrokerState
@@ -16,8 +16,8 @@ from tests.playbooks.quorum.network import Network
 EPOCH = 1_700_000_000_000
 
 
-def endpoint(node_id: int) -> Endpoint:
-    return Endpoint("CONTROLLER", f"host-{node_id}", 9093)
+def endpoint(node_id: int) -> QuorumEndpoint:
+    return QuorumEndpoint("CONTROLLER", f"host-{node_id}", 9093)
 
 
 class World:
@@ -29,7 +29,7 @@ class World:
         *,
         voters: int = 3,
         observers: int = 0,
-        make: type[RaftNode] = RaftNode,
+        make: type[RaftClient] = RaftClient,
         settings: dict[str, int] | None = None,
     ) -> None:
         self.rng = random.Random(seed)
@@ -48,7 +48,7 @@ class World:
             Voter(node_id, endpoints=(endpoint(node_id),)) for node_id in range(1, voters + 1)
         )
         self.disks: dict[int, Disk] = {}
-        self.places: dict[int, Endpoint] = {}
+        self.places: dict[int, QuorumEndpoint] = {}
         self.roles: dict[int, bool] = {}  # node id -> whether it may vote
         for node_id in range(1, voters + observers + 1):
             self.add_node(node_id, may_vote=node_id <= voters)

@@ -15,7 +15,7 @@ from brokers.events import Request
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.metadata.commands.commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
-from brokers.partition.waiting import Placed
+from brokers.partition.delayed_operations import Placed
 from brokers.wire.codec import decode_response, encode_response
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.wiring import Wiring
