@@ -1,4 +1,5 @@
-"""Who is told when a partition moves: acknowledgements in offset order, reads that long-poll, sessions of followers."""
+"""What waits for a partition to move (Kafka's purgatories): acknowledgements in offset order, long-polling reads, fetch
+sessions of followers."""
 
 from collections import deque
 from collections.abc import Callable
@@ -17,7 +18,7 @@ Poked: TypeAlias = "Callable[[int, Instant], list[Effect]]"
 
 
 class PartitionListener(Protocol):
-    """Notes that something about a partition moved, its log end included; acts on it later."""
+    """Is notified when a partition moves, its log end included; acts on it later."""
 
     def moved(self) -> None: ...
 
@@ -54,7 +55,7 @@ class DelayedOperations:
         self._reads.pop(key, None)
 
     def watch(self, watcher: PartitionListener) -> None:
-        """Followers hear of appends too, before they are committed: that is how they get to be."""
+        """Notify this listener of every move, appends before they are committed included: followers fetch those."""
         self._watchers[watcher] = None
 
     def unwatch(self, watcher: PartitionListener) -> None:

@@ -1,8 +1,8 @@
 """The leader's side of replication: who is in sync, and how far the partition is committed.
 
 Always: the high watermark is at or below the log end of every member of the in-sync set in its *maximal* form, that is
-of the committed set together with everyone whom a proposal on its way to the controller would add. Whoever might be
-elected has everything that was ever committed.
+of the committed set together with every replica that an AlterPartition request in flight would add. So every replica
+that may be elected has everything that was ever committed.
 
     settled --proposes--> proposed --accepted--> settled (the set that the controller names, its partition epoch)
                                    --not attempted, ineligible--> settled (as before)

@@ -1,4 +1,5 @@
-"""What a leader knows of one other replica: how far it has come, and when it was last level with the leader."""
+"""What a leader knows of one other replica (Kafka's Replica.ReplicaState): its log end, and when it was last caught
+up."""
 
 from dataclasses import dataclass, field
 
@@ -39,8 +40,8 @@ class RemoteReplica:
     ) -> None:
         """It asked for `offset`. `leader_end` is where the leader's log ends now, before anything is read for it.
 
-        Who has come to where the leader's log ended when it last asked was caught up at that time: so a follower that
-        is always one append behind is not taken for a slow one.
+        A follower that has reached the log end of its previous fetch was caught up at that fetch: so a follower that is
+        always one append behind is not taken for a slow one.
         """
         if offset >= leader_end:
             self.caught_up_at = max(self.caught_up_at, now)
@@ -70,7 +71,7 @@ class RemoteReplica:
         return self.contact.at == NEVER and self.log_end_offset != UNKNOWN_OFFSET
 
     def is_in_touch(self, now: Instant, lag_ms_max: int) -> bool:
-        """Whether it asked lately, be it without a word of this partition."""
+        """Whether the follower fetched within `lag_ms_max`, in a request that need not list this partition."""
         return now - self.contact.at <= lag_ms_max
 
     def is_caught_up(self, leader_end: Offset, now: Instant, lag_ms_max: int) -> bool:

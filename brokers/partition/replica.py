@@ -26,7 +26,7 @@ ALL_REPLICAS = -1  # acks=all
 
 
 class ReplicaSource(Protocol):
-    """Where a follower's data comes from; told when there is room for more."""
+    """The fetch of a follower; notified when the replica can append more."""
 
     def written(self, now: Instant) -> list[Effect]: ...
 

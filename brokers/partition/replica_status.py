@@ -1,4 +1,4 @@
-"""How every replica of a partition stands, as its leader sees it: what an operator looks at before replicas move."""
+"""The status of every replica of a partition, as its leader sees it: operators read it before replicas move."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,9 +1,10 @@
-"""What a controller asks its leader for by itself (KIP-853).
+"""The voter changes that a controller requests of the leader by itself (KIP-853).
 
-A voter that listens elsewhere than the voters' record says has it corrected. A controller whose id votes with another
-disk than its own has come back with a new one: it has the old one removed. Not while the old one is heard of: then two
-nodes have one id, and an operator must say which is right. One that the settings name as a voter, with a disk that
-never was one, has itself added; a disk that was, and is no more, was removed on purpose.
+- A voter whose endpoints differ from the voter set's sends UpdateRaftVoter.
+- A controller whose id is a voter with another directory id has a new disk: it sends RemoveRaftVoter for the old one.
+  While the old voter still fetches, two nodes have one id, and the operator must correct `node.id` of one.
+- A controller that the settings name as a voter, and whose disk never was one, sends AddRaftVoter. A disk that was a
+  voter once was removed on purpose and stays an observer.
 """
 
 from brokers.effects import Changed, Effect, SaveState
@@ -39,7 +40,7 @@ EVERY_MS = 1_000
 
 
 class AutoJoin:
-    """One question at a time. `settle` asks when there is something to ask."""
+    """Has one request in flight at most. `settle` sends the next one when it is due."""
 
     def __init__(self, member: QuorumState, *, was_voter: bool) -> None:
         self._member = member
@@ -156,7 +157,7 @@ class AutoJoin:
         return self._ask(ApiKey.REMOVE_RAFT_VOTER, request, now)
 
     def _is_heard(self, answer: DescribeQuorumResponsePartition, voter: Voter) -> bool:
-        """Whether the disk of the voters' record asked lately, by the leader's clock, on which it asks itself now."""
+        """Whether the recorded voter fetched lately. Times are the leader's; its own fetch time is now."""
         times = {
             (each.replica_id, each.replica_directory_id): each.last_fetch_timestamp
             for each in answer.current_voters
@@ -165,7 +166,7 @@ class AutoJoin:
         return times.get(voter.key, -1) > newest - 2 * self._member.config.fetch_timeout_ms
 
     def _is_silent_for_long(self, now: Instant) -> bool:
-        """A leader that is new has not heard of anyone for long."""
+        """Whether the voter was silent for two fetch timeouts under one leader: a new leader has no fetch times yet."""
         leader_epoch = self._member.leader_epoch
         if self._silent_since is None or self._silent_since[0] != leader_epoch:
             self._silent_since = (leader_epoch, now)

@@ -1,4 +1,4 @@
-"""Votes of one election, or of the question before it."""
+"""The votes of one election, or of its pre-vote (Kafka's EpochElection; KIP-996)."""
 
 from brokers.ids import BrokerId, LeaderEpoch
 from brokers.quorum.voters import VoterSet

@@ -1,7 +1,7 @@
 """The leader's answers to FetchSnapshot: ranges of bytes of its newest snapshot (KIP-630).
 
-The file is read once and kept while somebody goes on asking for it, so that a newer snapshot, which removes it from the
-disk, doesn't make a member that is half done begin anew.
+The file is read once and kept for `KEPT_MS` after the last request for it. A newer snapshot removes the file from the
+disk; a replica that has fetched half of it can still fetch the rest.
 """
 
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class FetchSnapshotRequests:
         return [LoadState(wanted.file_name)] if len(waiting) == 1 else []
 
     def on_loaded(self, event: StateLoaded, now: Instant) -> list[Effect]:
-        """Whoever waited for the file is answered as if asking now."""
+        """Answer the requests that waited for the file as if they came now."""
         found = next((each for each in self._waiting if each.file_name == event.name), None)
         if found is None:
             return []

@@ -1,6 +1,7 @@
-"""A leader says that its epoch has begun, or that it ends (BeginQuorumEpoch, EndQuorumEpoch; KIP-595, 853).
+"""BeginQuorumEpoch and EndQuorumEpoch, sent and answered (KIP-595, 853).
 
-Whoever pulls has no other way to hear of a new leader; and whoever hears that one leaves need not miss it first.
+Followers pull, so a voter learns of a new leader only from its BeginQuorumEpoch. EndQuorumEpoch of a leader that
+resigns spares the voters the fetch timeout.
 """
 
 from brokers.effects import Effect, Reply
@@ -46,7 +47,7 @@ from brokers.wire.messages.quorum import (
 
 
 class QuorumEpochs:
-    """Goes on saying that an epoch has begun to whoever doesn't ask; says that it ends once, while it leaves."""
+    """Repeats BeginQuorumEpoch to voters that do not fetch; sends EndQuorumEpoch once, when the leader resigns."""
 
     def __init__(self, member: QuorumState) -> None:
         self._member = member
@@ -60,11 +61,11 @@ class QuorumEpochs:
 
     @property
     def is_heard(self) -> bool:
-        """Everyone who was told has answered, or can't be reached."""
+        """Every request that was sent has been answered, or has failed."""
         return not self._asked
 
     def begin(self, now: Instant) -> list[Effect]:
-        """Tell all voters that this member leads."""
+        """Send BeginQuorumEpoch to all other voters."""
         self._asked.clear()
         self._next_at = now + self._interval
         return [effect for peer in self._member.other_voters() for effect in self._tell(peer)]
@@ -88,7 +89,8 @@ class QuorumEpochs:
         ]
 
     def end(self, leading: LeaderState) -> list[Effect]:
-        """Tell all voters that this member has resigned, and who had best follow it: who holds the most of its log."""
+        """Send EndQuorumEpoch to all other voters, with the preferred successors: those that hold most of the log
+        first."""
         self._asked.clear()
         return [
             effect
@@ -249,9 +251,11 @@ class QuorumEpochs:
         return [*effects, self._ended(request, error)]
 
     def _delay(self, told: EndQuorumEpochRequestPartition) -> int:
-        """The first heir tries at once, the others one after another, should the ones before them fail.
+        """Milliseconds until this voter stands for election: 0 for the first successor, one slot more for each next
+        one.
 
-        However many are named, nobody waits longer than for a leader that says nothing.
+        However many successors there are, the delay is at most `election_backoff_max_ms`, plus a random backoff for a
+        voter that is not among them.
         """
         config, heirs = self._member.config, _heirs(told)
         own = (ReplicaKey(config.node_id), config.key)
@@ -278,7 +282,7 @@ class QuorumEpochs:
 
 
 def _heirs(told: EndQuorumEpochRequestPartition) -> list[ReplicaKey]:
-    """Version 1 names them with their disks, in a field of its own."""
+    """The preferred successors. Version 1 has them with their directories, in `preferred_candidates`."""
     if told.preferred_candidates:
         return [
             ReplicaKey(each.candidate_id, each.candidate_directory_id)

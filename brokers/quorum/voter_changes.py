@@ -1,11 +1,11 @@
-"""Changes of who votes (AddRaftVoter, RemoveRaftVoter, UpdateRaftVoter; KIP-853). Only a leader makes them.
+"""Changes of the voter set (AddRaftVoter, RemoveRaftVoter, UpdateRaftVoter; KIP-853). Only a leader makes them.
 
 Always: one at a time; none before the leader knows what is committed; a new voter has the log already; a set is in
 force once it is appended, and two sets that follow one another differ in one member, so that a majority of one and a
 majority of the other have a member in common.
 
-Voters that were configured have no directories. Once all of them have shown theirs, the leader records the set with
-them, and a disk that comes back empty is no longer taken for the one that voted.
+Configured voters have no directory ids. Once all of them have fetched with theirs, the leader records the set with the
+directory ids; from then on a disk that comes back empty is another voter.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ _NOWHERE = "a voter needs an endpoint"
 
 @dataclass(slots=True)
 class _Change:
-    """Waits for something, and then goes on. `tell` answers whoever asked for it."""
+    """A change under way: `then` runs once `is_ready`. `tell` answers the request."""
 
     leader_epoch: LeaderEpoch
     until: Instant

@@ -1,6 +1,6 @@
-"""One request of a follower: look at the news of its session, answer at once or wait for some.
+"""One Fetch request of a follower (Kafka's DelayedFetch): read what changed in its session, answer at once or wait.
 
-Data, errors and divergence are urgent; a high watermark waits a little for data to ride with.
+Data, errors and divergence are answered at once; a high watermark alone waits up to `LINGER_MS` for data.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ _REPORTED = (KafkaError.NOT_LEADER_OR_FOLLOWER, KafkaError.FENCED_LEADER_EPOCH)
 
 @dataclass(slots=True)
 class FetchPurgatory:
-    """What all answers of a node share. `woken` are those that something happened for since they were parked."""
+    """What all delayed fetches of a node share. `woken` are the parked ones whose partitions have changed."""
 
     host: Host
     throttle: ReplicationQuota
@@ -53,7 +53,7 @@ class _Wanted(NamedTuple):
 
 
 class DelayedFetch:
-    """One request: looks at the news of its session, then replies or parks."""
+    """One request: reads the session's changed partitions, then replies or parks."""
 
     def __init__(
         self, desk: FetchPurgatory, request: Request, message: FetchRequest, session: FetchSession
@@ -75,7 +75,7 @@ class DelayedFetch:
         return self._look(now)
 
     def resume(self, now: Instant) -> list[Effect]:
-        """It was parked, and there is news or no more time."""
+        """Read again: a partition has changed, or the time is over."""
         self._unpark()
         return self._look(now)
 
@@ -235,7 +235,8 @@ class DelayedFetch:
         return [Reply(self._ticket, response)]
 
     def _sent(self, tracked: CachedPartition, item: PartitionData) -> None:
-        """What is answered is news no more: of data, errors and divergence a follower speaks again by itself."""
+        """Remove what was answered from the changed partitions: after data, errors and divergence the follower lists
+        the partition again."""
         tracked.is_new = False
         # After an error everything is news once it recovers.
         tracked.sent = (-1, -1) if item.error_code else (item.high_watermark, item.log_start_offset)
@@ -247,7 +248,7 @@ class DelayedFetch:
 
 
 def _renew_bounds(tracked: CachedPartition, item: PartitionData) -> None:
-    """They may have moved while other partitions were read."""
+    """Bring the offsets up to date: they may have moved while other partitions were read."""
     replica = tracked.watched
     if replica is not None and replica.log is not None and not item.error_code:
         item.high_watermark = replica.high_watermark

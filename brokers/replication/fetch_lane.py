@@ -43,7 +43,7 @@ class _State(Enum):
 
 
 class LaneFetcher(Protocol):
-    """The fetcher that a lane belongs to."""
+    """What a lane needs of its `ReplicaFetcher`."""
 
     def round_over(self, lane: "FetchLane", now: Instant) -> list[Effect]:
         """Everything that was answered is stored: partitions may change lanes now."""
@@ -52,7 +52,7 @@ class LaneFetcher(Protocol):
         """How long the next request may wait at the leader."""
 
     def taken(self, following: PartitionFetch, size: int, now: Instant) -> None:
-        """So many bytes came for this partition."""
+        """`size` bytes were appended for this partition."""
 
     def failed(self, lane: "FetchLane", following: PartitionFetch, now: Instant) -> None:
         """The leader has nothing for this partition now; it is out of the lane."""
@@ -195,7 +195,7 @@ class FetchLane:
     # --- failure ---
 
     def _rest(self, why: str, now: Instant) -> list[Effect]:
-        """The leader can't be asked: try again a little later each time. The image may name another meanwhile."""
+        """Wait, longer after each failure, before the next request. The image may name another leader meanwhile."""
         self.asking.reset()
         self._state = _State.RESTING
         delay = backoff_ms(self._failures, self._settings.backoff_ms_max)
@@ -206,8 +206,8 @@ class FetchLane:
         return [Changed(f"replication from broker {self._leader}", "interrupted", why)]
 
     def _note_gone(self, is_gone: bool) -> None:
-        """Clients that ask who leads are told at once that nobody does: one that is told of a leader whose process is
-        gone tries to reach it, in vain, longer and longer.
+        """While `is_gone`, metadata responses name no leader: a client that knows of a leader whose process is gone
+        tries to connect to it in vain, with growing delays.
         """
         for following in self.asking.members.values():
             following.replica.leader_is_gone = is_gone

@@ -1,4 +1,4 @@
-"""What each follower asked a leader for, so that it need not say it again (fetch sessions, KIP-227).
+"""The leader's side of fetch sessions: the partitions that each follower fetches (KIP-227).
 
 A session lists partitions once; a request then names only those that changed, and an answer only those with news. Here
 a partition of a session is looked at when something moved (`FollowerSession.news`): those that are quiet cost nothing.
@@ -30,7 +30,7 @@ Key = tuple[UUID, int]  # topic id, partition index
 
 
 class CachedPartition:
-    """One partition of a session: what was asked last, and what was answered last."""
+    """One partition of a session (Kafka's CachedPartition): its last request and its last response."""
 
     __slots__ = ("asked", "is_new", "partition", "sent", "session", "topic_id", "watched")
 
@@ -59,7 +59,7 @@ class CachedPartition:
 
 
 class FetchSession:
-    """One follower's view of what it fetches here."""
+    """A fetch session of one follower (Kafka's FetchSession). `news` are its partitions that may have changed."""
 
     __slots__ = (
         "_tracked",
@@ -117,7 +117,7 @@ class FetchSession:
             self.news.pop(tracked, None)
 
     def end(self) -> None:
-        """Nobody asks in this session any more."""
+        """The session is over: stop watching its replicas."""
         for tracked in self._tracked.values():
             tracked.watch(None)
         self._tracked.clear()

@@ -1,4 +1,4 @@
-"""Whether a follower may read here, and whether what it has is a beginning of what we have."""
+"""Whether a follower may fetch a partition here, and whether its log diverges from the leader's."""
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import TopicPartition
@@ -29,8 +29,8 @@ def replica_for_fetch(host: Host, tracked: CachedPartition) -> Replica:
 
 
 def _require_replica(host: Host, replica: Replica, session: FetchSession) -> None:
-    """Refuses brokers that hold none of it, and those that are not who they were (KIP-903): the image tells, or a later
-    life of theirs has asked already.
+    """Raises `Refusal` for a broker that has no replica, and for a stale broker epoch (KIP-903): the image, or a
+    fetch of the broker, has a later one.
     """
     broker = host.image.brokers.get(session.replica_id)
     state = require_leadership(replica).progress.followers.get(session.replica_id)
@@ -44,14 +44,15 @@ def _require_replica(host: Host, replica: Replica, session: FetchSession) -> Non
 
 
 def require_leadership(replica: Replica) -> Leadership:
-    """Refuses where there are no followers."""
+    """The leadership of the replica; raises `Refusal` where this node does not lead it."""
     if replica.leadership is None:
         raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER)
     return replica.leadership
 
 
 def diverging_epoch(replica: Replica, asked: FetchPartition) -> EpochEndOffset | None:
-    """Where a follower's history parts from ours, if it does; raises `Refusal` where it stands on none of it."""
+    """Where the follower's log diverges from the leader's, None if it does not. Raises `Refusal` where the fetch
+    offset is outside of the leader's log."""
     log = replica.require_log()
     if asked.last_fetched_epoch >= 0:
         epoch, end = log.epochs.end_offset_for(asked.last_fetched_epoch, log.log_end_offset)

@@ -1,9 +1,10 @@
-"""A broker that no controller answers any more, and what that means for the partitions it leads.
+"""A broker that the controller no longer answers, and what becomes of the partitions that it leads.
 
-It can't hear that it was fenced and that others lead by now. What its followers stop asking for it can't commit either,
-so whoever waits for that is sent away, to ask another broker who leads. In Kafka such clients wait until their request
-times out, and readers until they happen to refresh their metadata, which may be minutes. Where no controller is there
-for anybody followers go on asking, and their leader goes on leading.
+Such a broker does not learn that it was fenced and that other brokers lead now. Partitions whose followers have stopped
+fetching can't commit, so the requests that wait for them are refused, and the clients ask another broker for the
+leader.
+In Kafka a producer then waits until its request times out, and a consumer until it refreshes its metadata, which may be
+minutes. Where no broker reaches a controller, followers go on fetching, and their leader goes on leading.
 """
 
 from brokers.effects import Effect
@@ -16,7 +17,7 @@ GRACE_MS = 1_500  # beyond the time for which a follower's question may be parke
 
 
 class IsolationCheck:
-    """`heard` tells that the controller counts on this broker; the watch begins with the first time."""
+    """`heard` is called at each heartbeat that the controller accepts; the check begins with the first one."""
 
     def __init__(self, host: Host, settings: ReplicationSettings) -> None:
         self._host = host

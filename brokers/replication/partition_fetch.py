@@ -1,4 +1,4 @@
-"""One partition that is fetched from its leader: what to ask for, and what to do with what comes back."""
+"""One partition that is fetched from its leader: the request's entry, and what to do with the response's."""
 
 from enum import Enum
 from typing import Protocol
@@ -25,7 +25,7 @@ class FetchOutcome(Enum):
 
 
 class PartitionFetcher(Protocol):
-    """Who asks for a partition; told when it can be asked for more."""
+    """What a fetched partition needs of its `ReplicaFetcher`."""
 
     def stored(self, following: "PartitionFetch", now: Instant) -> list[Effect]: ...
 

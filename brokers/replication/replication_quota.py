@@ -1,4 +1,5 @@
-"""Bytes a second for replicas that catch up, so that they leave room for clients (KIP-73).
+"""Bytes a second for replicas that catch up, so that they leave room for clients (KIP-73; Kafka's
+ReplicationQuotaManager).
 
 Topics name what counts ({leader,follower}.replication.throttled.replicas: `*`, or `partition:broker` each), brokers say
 how much (….throttled.rate). Replicas that are in sync are never held back: producers wait for them.

@@ -8,6 +8,6 @@ dashboards and alerts made for Kafka work here. A metric that would always be 0 
 - `gauges`, `state`: gauges are read from the node's state at each scrape, so they cost the byte path nothing
 - `traffic`, `topics`, `errors`, `durations`: counted at each answered request; `requests` is their text
 - `partition_counters`: in-sync sets that shrank or grew, and elections, counted at each change of the metadata
-- `lag` (how far followers and fetched replicas are behind), `groups` (the group coordinator), `region` (this node in its
-  region)
+- `lag` (how far followers and fetched replicas are behind), `groups` (the group coordinator), `region` (this node in
+  its region)
 """

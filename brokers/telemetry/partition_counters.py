@@ -1,4 +1,4 @@
-"""What became of partitions, counted as the metadata says it: in-sync sets that shrank or grew, leaders elected."""
+"""Counters of partition changes in the metadata: in-sync sets that shrank or grew, leaders elected."""
 
 from typing import Final, NamedTuple
 
@@ -8,9 +8,9 @@ from brokers.metadata.image.image import NO_LEADER, Image, ImageDelta, Partition
 
 
 class PartitionCounters:
-    """`follow` each change of the image. What was so when the node began is no change.
+    """`follow` counts a change of the image. A topic that is seen for the first time counts nothing.
 
-    In-sync sets are counted by whoever leads the partition, elections by every node, as Kafka's controllers do.
+    The leader of a partition counts changes of its in-sync set; every node counts elections, as Kafka's controllers do.
     """
 
     def __init__(self, node_id: BrokerId) -> None:
@@ -40,12 +40,13 @@ class PartitionCounters:
         if new.leader not in (old.leader, NO_LEADER):
             self.elections += 1
             self.elr_elections += new.leader in old.elr
-            # Who recovers nothing was chosen well: a replica that is added joins the others and leads in one change.
+            # An election without recovery is clean: a replica that is added may join the in-sync set and lead in one
+            # change.
             was_behind = new.leader not in (*old.isr, *old.elr)
             self.unclean_elections += was_behind and new.recovery_state == RECOVERING
         if new.leader == self._node_id:
             lost, won = {*old.isr} - {*new.isr}, {*new.isr} - {*old.isr}
-            # Who has no replica any more was moved away, and did not fall behind.
+            # A broker without a replica was reassigned away; it did not fall behind.
             self.isr_shrinks += not lost.isdisjoint(new.replicas)
             self.isr_expands += bool(won)
 
