@@ -77,9 +77,7 @@ EpochState: TypeAlias = (
 
 
 def state_name(role: EpochState, *, is_voter: bool) -> str:
-    """As Kafka's metrics say it, which call a follower without a vote an observer."""
-    return (
-        "observer"
-        if isinstance(role, FollowerState) and not is_voter
-        else type(role).__name__.lower()
-    )
+    """The name of the state in Kafka's metrics, where a follower that is no voter is an observer."""
+    if isinstance(role, FollowerState) and not is_voter:
+        return "observer"
+    return type(role).__name__.removesuffix("State").lower()
