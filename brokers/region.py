@@ -20,7 +20,7 @@ from brokers.ids import (
 )
 from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.image.image import Image, ImageDelta
-from brokers.partition.standing import Standing as Standing
+from brokers.partition.replica_status import ReplicaStatus as ReplicaStatus
 from brokers.values import value
 
 # --- events: asked of the broker ---
@@ -204,7 +204,9 @@ class RegionView(Protocol):
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         """None where this node holds no replica of the partition."""
 
-    def standings(self, partition: TopicPartition, now: Instant) -> tuple[Standing, ...] | None:
+    def replica_statuses(
+        self, partition: TopicPartition, now: Instant
+    ) -> tuple[ReplicaStatus, ...] | None:
         """Every replica of a partition as its leader sees it; None where this node does not lead it."""
 
     def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]: ...

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.region import Standing
+from brokers.region import ReplicaStatus
 from linker.errors import LinkRefusal
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_state import MirrorRecord, MirrorState
@@ -201,7 +201,7 @@ class Topics:
 class Replicas:
     """Each with the partition that it is one of."""
 
-    replicas: tuple[tuple[TopicPartition, Standing], ...]
+    replicas: tuple[tuple[TopicPartition, ReplicaStatus], ...]
 
 
 Answer: TypeAlias = (

@@ -16,7 +16,7 @@ from brokers.ids import Instant, Offset, TopicPartition
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.partition.replica import Replica
 from brokers.replication.current_leader import HINTED, current_leader
-from brokers.replication.replication import Replication
+from brokers.replication.replica_manager import ReplicaManager
 from brokers.timers import Timers
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import (
@@ -289,14 +289,14 @@ class PendingFetch:
 
 
 class FetchHandler:
-    """Answers Fetch requests: a consumer's here, a follower's by `Replication`."""
+    """Answers Fetch requests: a consumer's here, a follower's by `ReplicaManager`."""
 
     def __init__(
         self,
         config: BrokerConfig,
         metadata: MetadataCache,
         replicas: HostedPartitions,
-        replication: Replication,
+        replication: ReplicaManager,
         continuations: Continuations,
         timers: Timers,
     ) -> None:

@@ -8,8 +8,8 @@ from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.partition import leader
+from brokers.partition.delayed_operations import Placed
 from brokers.partition.hosted_partitions import HostedPartitions
-from brokers.partition.waiting import Placed
 from brokers.records.builder import NewRecord, build_batch
 
 # A key, and a value or None for a tombstone.

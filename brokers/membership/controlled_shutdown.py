@@ -13,8 +13,8 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError
 from brokers.ids import BrokerId, Instant, Ticket, TopicPartition
 from brokers.metadata.image.image import Image
+from brokers.partition.delayed_operations import Placed
 from brokers.partition.replica import ALL_REPLICAS, Replica
-from brokers.partition.waiting import Placed
 from brokers.timers import Act, Timers
 
 # A follower that has not come up in this time may be gone: the others are not to wait for it.

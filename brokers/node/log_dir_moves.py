@@ -9,7 +9,7 @@ from brokers.membership.log_dirs import Future, OwnDirectories
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.log_dir_assignments import LogDirAssignments
 from brokers.partition.hosted_partitions import HostedPartitions
-from brokers.replication.throttle import Bucket, rate_of
+from brokers.replication.replication_quota import TokenBucket, rate_of
 from brokers.timers import Timers
 
 PAUSE_MS = 10  # between two steps, for everyone else
@@ -39,7 +39,7 @@ class LogDirMoves:
         self._timers = timers
         self._node_id = node_id
         self._futures = log_dirs.futures
-        self._bucket = Bucket()
+        self._bucket = TokenBucket()
         self._resting: dict[TopicPartition, int] = {}  # timers, each until the next step
 
     def configure(self, now: Instant) -> None:

@@ -14,7 +14,7 @@ from brokers.metadata.log.effects import MetadataEffect, MetadataReady, Metadata
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.replica_lifecycle import ReplicaLifecycle
 from brokers.region import ImageChanged
-from brokers.replication.replication import Replication
+from brokers.replication.replica_manager import ReplicaManager
 
 Subscriber: TypeAlias = Callable[[Image, ImageDelta], None]
 
@@ -36,7 +36,7 @@ class MetadataPublisher:
         self,
         raft: RaftManager,
         replicas: ReplicaLifecycle,
-        replication: Replication,
+        replication: ReplicaManager,
         coordinators: Coordinators,
         continuations: Continuations,
         host: PublisherHost,

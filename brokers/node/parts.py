@@ -38,7 +38,7 @@ from brokers.node.replication_host import ReplicationHost
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.ports import Rng
 from brokers.purgatory import Purgatory
-from brokers.replication.replication import Replication
+from brokers.replication.replica_manager import ReplicaManager
 from brokers.replication.settings import settings_of
 from brokers.timers import Timers
 
@@ -112,7 +112,7 @@ class Parts:
             self.config, self.raft, self.partitions, self.channel, self.continuations, self.timers
         )
         advanced = self.region_port.advanced
-        self.replication = Replication(host, settings_of(self.config), advanced)
+        self.replication = ReplicaManager(host, settings_of(self.config), advanced)
         self.shutdown = ControlledShutdown(
             self.partitions.all, self.timers, self.continuations.abandoned
         )

@@ -26,7 +26,7 @@ from brokers.metadata.topics.topic_creation import internal_topic
 from brokers.partition import mirror
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
-from brokers.partition.standing import Standing, standings
+from brokers.partition.replica_status import ReplicaStatus, replica_statuses
 from brokers.region import (
     CommitOffsets,
     HighWatermarkRead,
@@ -212,12 +212,14 @@ class LocalRegionView:
             online=log is not None,
         )
 
-    def standings(self, partition: TopicPartition, now: Instant) -> tuple[Standing, ...] | None:
+    def replica_statuses(
+        self, partition: TopicPartition, now: Instant
+    ) -> tuple[ReplicaStatus, ...] | None:
         replica, placed = self._partitions.get(partition), self.image.partition(partition)
         if replica is None or placed is None or placed.leader != self._config.node_id:
             return None
         lag_ms_max = self._config.replica_lag_time_max_ms
-        return standings(replica, placed, self._is_active, lag_ms_max, now)
+        return replica_statuses(replica, placed, self._is_active, lag_ms_max, now)
 
     def _is_active(self, broker_id: BrokerId) -> bool:
         broker = self.image.brokers.get(broker_id)

@@ -20,7 +20,7 @@ from brokers.node.log_dir_assignments import LogDirAssignments
 from brokers.node.own_registration import OwnRegistration
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import CUTTING, OPENING, Replica
-from brokers.replication.replication import Replication
+from brokers.replication.replica_manager import ReplicaManager
 from brokers.timers import Timers
 
 RETRY_OPEN_MS = 1_000  # an offline partition is tried again this often
@@ -42,7 +42,7 @@ class ReplicaLifecycle:
         config: BrokerConfig,
         registration: OwnRegistration,
         partitions: HostedPartitions,
-        replication: Replication,
+        replication: ReplicaManager,
         log_dirs: OwnDirectories,
         assignments: LogDirAssignments,
         timers: Timers,

@@ -1,2 +1,8 @@
-"""One partition on this node: `replica` (its state), `leader` (producers write), `mirror` (a link writes),
-`waiting` (who is told when the high watermark moves)."""
+"""One partition on this node.
+
+- `replica` (its state), `leader` (append for producers), `follower` (append what was fetched), `mirror` (append
+  for a link)
+- `leadership` (while this node leads), `isr_state` (in-sync set and high watermark), `remote_replica` (one follower)
+- `delayed_operations` (requests that wait for the partition to move), `replica_status` (each replica for an operator)
+- `hosted_partitions` (all replicas of a node)
+"""

@@ -7,8 +7,8 @@ from brokers.effects import Changed, Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId, Instant, Offset
 from brokers.metadata.image.image import PartitionImage
-from brokers.partition.followers import UNKNOWN_BROKER_EPOCH, Contact
-from brokers.partition.progress import Progress, Proposal
+from brokers.partition.isr_state import IsrState, PendingIsr
+from brokers.partition.remote_replica import UNKNOWN_BROKER_EPOCH, Contact
 
 if TYPE_CHECKING:
     from brokers.partition.replica import Replica
@@ -25,7 +25,7 @@ class Others(Protocol):
     def may_join(self, broker: BrokerId, broker_epoch: int) -> bool:
         """Whether the controller would let this broker into an in-sync set."""
 
-    def propose(self, replica: "Replica", proposal: Proposal) -> None:
+    def propose(self, replica: "Replica", proposal: PendingIsr) -> None:
         """Let the controller decide on it; `Leadership.answered` hears what came of it."""
 
     def advanced(self, replica: "Replica") -> list[Effect]:
@@ -49,7 +49,7 @@ class Leadership:
         self.end: Offset = 0 if replica.log is None else replica.log.log_end_offset
         self.given_out: Offset = 0
         self.is_stranded = False
-        self.progress = Progress(
+        self.progress = IsrState(
             others.node_id,
             placed.leader_epoch,
             eligible=others.may_join,
@@ -191,7 +191,7 @@ class Leadership:
 
     def answered(
         self,
-        proposal: Proposal,
+        proposal: PendingIsr,
         error: KafkaError,
         partition_epoch: int,
         isr: tuple[BrokerId, ...],
@@ -205,6 +205,6 @@ class Leadership:
         self.expand(now, self._slow(now))
         return effects
 
-    def _propose(self, proposal: Proposal | None) -> None:
+    def _propose(self, proposal: PendingIsr | None) -> None:
         if proposal is not None:
             self._others.propose(self._replica, proposal)

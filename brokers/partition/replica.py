@@ -16,8 +16,8 @@ from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.metadata.image.image import NO_LEADER, PartitionImage
+from brokers.partition.delayed_operations import DelayedOperations, Placed
 from brokers.partition.leadership import Leadership, Others
-from brokers.partition.waiting import Placed, Waiting
 
 OPENING = "opening"
 CUTTING = "cutting what its leader does not have"
@@ -25,8 +25,8 @@ PASSING = frozenset((OPENING, CUTTING))  # without a log for a moment, as is mea
 ALL_REPLICAS = -1  # acks=all
 
 
-class Source(Protocol):
-    """Where a follower's data comes from; told when there is room for more."""
+class ReplicaSource(Protocol):
+    """The fetch of a follower; notified when the replica can append more."""
 
     def written(self, now: Instant) -> list[Effect]: ...
 
@@ -77,12 +77,12 @@ class Replica:
         self.log: Log | None = None
         self.offline = OPENING
         self.high_watermark: Offset = 0
-        self.waiting = Waiting()
+        self.waiting = DelayedOperations()
         self.follows = False
         self.leader: BrokerId = NO_LEADER if others is None else others.node_id
         self.leader_high_watermark: Offset = 0
         self.leadership: Leadership | None = None
-        self.source: Source | None = None
+        self.source: ReplicaSource | None = None
         self.leader_is_gone = False  # nobody listens where it was; the image does not know yet
         self._others = others
         self._held_back: Log | None = None

@@ -6,7 +6,7 @@ from uuid import UUID
 from brokers.ids import BrokerId
 from brokers.log.config import LogConfig
 from brokers.quorum.ids import NO_DIRECTORY, ReplicaKey
-from brokers.quorum.voters import Endpoint, VoterSet
+from brokers.quorum.voters import QuorumEndpoint, VoterSet
 
 # Segments are smaller than what lies between two snapshots, so that trimming has whole ones to drop.
 LOG_CONFIG = LogConfig(segment_bytes=8 << 20, delete_expired=False, flush_messages=1)
@@ -24,7 +24,7 @@ class QuorumConfig:
     voters: VoterSet
     directory: UUID = NO_DIRECTORY
     may_vote: bool = True
-    endpoints: tuple[Endpoint, ...] = ()  # where this member serves the others
+    endpoints: tuple[QuorumEndpoint, ...] = ()  # where this member serves the others
     election_timeout_ms: int = 1_000
     election_backoff_max_ms: int = 1_000
     fetch_timeout_ms: int = 2_000

@@ -8,11 +8,11 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Request
 from brokers.ids import Instant, Ticket
-from brokers.quorum.changes import Changes
 from brokers.quorum.ids import ReplicaKey
-from brokers.quorum.member import Member
 from brokers.quorum.messages import is_for
-from brokers.quorum.voters import Endpoint, Voter
+from brokers.quorum.quorum_state import QuorumState
+from brokers.quorum.voter_changes import VoterChanges
+from brokers.quorum.voters import QuorumEndpoint, Voter
 from brokers.wire.messages.quorum_voters import (
     AddRaftVoterRequest,
     AddRaftVoterResponse,
@@ -29,8 +29,8 @@ TIMEOUT_MAX_MS = 600_000
 
 @dataclass(frozen=True, slots=True)
 class VoterRequests:
-    member: Member
-    changes: Changes
+    member: QuorumState
+    changes: VoterChanges
 
     def on_add(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
@@ -82,11 +82,11 @@ class VoterRequests:
         """Those two requests name no time of their own."""
         return self.member.config.check_quorum_ms
 
-    def _endpoints(self, listeners: Sequence[VoterListener]) -> tuple[Endpoint, ...]:
+    def _endpoints(self, listeners: Sequence[VoterListener]) -> tuple[QuorumEndpoint, ...]:
         """The listener of controllers first: it is where voters ask one another."""
         own = self.member.config.endpoints
         name = own[0].name if own else None
-        found = (Endpoint(each.name, each.host, each.port) for each in listeners)
+        found = (QuorumEndpoint(each.name, each.host, each.port) for each in listeners)
         return tuple(sorted(found, key=lambda each: each.name != name))
 
     def _updated(self, ticket: Ticket, error: KafkaError, because: str) -> list[Effect]:

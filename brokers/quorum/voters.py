@@ -22,7 +22,7 @@ from brokers.wire.messages.control_records import (
 KRAFT_VERSIONS = (0, 1)  # of this release
 
 
-class Endpoint(NamedTuple):
+class QuorumEndpoint(NamedTuple):
     """Where a voter listens, by the name of its listener."""
 
     name: str
@@ -36,7 +36,7 @@ class Voter:
 
     id: BrokerId
     directory: UUID = NO_DIRECTORY
-    endpoints: tuple[Endpoint, ...] = ()
+    endpoints: tuple[QuorumEndpoint, ...] = ()
     kraft_versions: tuple[int, int] = KRAFT_VERSIONS
 
     @property
@@ -111,7 +111,7 @@ def voters_of(record: VotersRecord) -> VoterSet:
         Voter(
             each.voter_id,
             each.voter_directory_id,
-            tuple(Endpoint(where.name, where.host, where.port) for where in each.endpoints),
+            tuple(QuorumEndpoint(where.name, where.host, where.port) for where in each.endpoints),
             (
                 each.kraft_version_feature.min_supported_version,
                 each.kraft_version_feature.max_supported_version,
@@ -133,7 +133,7 @@ def _recorded(voter: Voter) -> VotersRecordVoter:
     )
 
 
-class VoterHistory:
+class VoterSetHistory:
     """The sets by the offset of their record; the configured one stands before the first."""
 
     def __init__(self, first: VoterSet) -> None:

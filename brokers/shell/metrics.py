@@ -17,8 +17,8 @@ from brokers.shell.meter import Meter
 from brokers.shell.node import Node
 from brokers.shell.process_stats import process_text
 from brokers.shell.server import Feed, Server
-from brokers.telemetry.changes import Changes
 from brokers.telemetry.exposition import CONTENT_TYPE, family, labelled
+from brokers.telemetry.partition_counters import PartitionCounters
 from brokers.telemetry.requests import traffic_text
 from brokers.telemetry.state import state_text
 
@@ -35,7 +35,7 @@ class Metrics:
         self._bound = bound
         self._clock = Clock()
         self._meter = Meter(node.feed)
-        self._changes = Changes(parts.config.node_id)
+        self._changes = PartitionCounters(parts.config.node_id)
         if bound is not None:
             parts.publisher.subscribe(self._changes.follow)
         self._http = HttpServer({"/metrics": self._page, **health_routes(node, parts)})

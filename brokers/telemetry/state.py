@@ -8,11 +8,16 @@ from brokers.metadata.configs.effective_configs import topic_config_synonyms
 from brokers.metadata.image.image import PartitionImage
 from brokers.node.parts import Parts
 from brokers.partition.replica import Replica
-from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS, Changes, Counter
 from brokers.telemetry.exposition import family, head, labelled, sample
 from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LED, LOG, NODE, Held
 from brokers.telemetry.groups import groups_text
 from brokers.telemetry.lag import lag_text
+from brokers.telemetry.partition_counters import (
+    CONTROLLER_COUNTERS,
+    LEADER_COUNTERS,
+    Counter,
+    PartitionCounters,
+)
 from brokers.telemetry.region import region_text
 
 OFFLINE_COUNT = "kafka_log_logmanager_offlinelogdirectorycount"
@@ -20,7 +25,7 @@ OFFLINE = "kafka_log_logmanager_logdirectoryoffline"
 _MIN_ISR = TOPIC_KEYS["min.insync.replicas"]
 
 
-def state_text(parts: Parts, changes: Changes, now: Instant) -> Iterator[str]:
+def state_text(parts: Parts, changes: PartitionCounters, now: Instant) -> Iterator[str]:
     gauges = (*NODE, *CONTROLLER) if parts.config.is_controller else NODE
     for gauge in gauges:
         yield head(gauge.name, "gauge", gauge.about) + sample(gauge.name, gauge.read(parts))
@@ -47,7 +52,7 @@ def _directories(parts: Parts) -> Iterator[str]:
     yield from family(OFFLINE, "gauge", "1 where the log directory failed", each_one)
 
 
-def _counted(counters: Iterable[Counter], changes: Changes) -> Iterator[str]:
+def _counted(counters: Iterable[Counter], changes: PartitionCounters) -> Iterator[str]:
     """What Kafka counts and times is a summary; here only its count is known."""
     for name, about, field in counters:
         timed = name.removesuffix("_count")

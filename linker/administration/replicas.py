@@ -13,9 +13,9 @@ def replicas(view: RegionView, topics: Iterable[str], now: Instant) -> Replicas:
     known = [image.topics_by_name[name] for name in topics if name in image.topics_by_name]
     return Replicas(
         tuple(
-            (partition, standing)
+            (partition, status)
             for topic in known
             for partition in topic.each()
-            for standing in view.standings(partition, now) or ()
+            for status in view.replica_statuses(partition, now) or ()
         )
     )

@@ -6,7 +6,7 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError
 
 from brokers.ids import TopicPartition
-from brokers.region import Standing
+from brokers.region import ReplicaStatus
 from linker.commands import (
     AlterLinkConfigs,
     Answer,
@@ -250,7 +250,7 @@ def _topic(result: TopicResult) -> pb.TopicResult:
     )
 
 
-def _replica(partition: TopicPartition, standing: Standing) -> pb.ReplicaStatus:
+def _replica(partition: TopicPartition, standing: ReplicaStatus) -> pb.ReplicaStatus:
     return pb.ReplicaStatus(
         topic=partition.topic,
         partition=partition.partition,

@@ -27,7 +27,7 @@ from confluent_kafka.admin import (
 
 from brokers.events import Request
 from brokers.membership.envelopes import disclose_response, enclose
-from brokers.metadata.commands.commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.requests.documents import PUT_DOCUMENTS
 from brokers.wire.messages.api_versions import ApiVersionsRequest
 from brokers.wire.messages.configs import (

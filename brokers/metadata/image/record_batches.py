@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset
 from brokers.metadata.image import record_serde as records
 from brokers.metadata.image.record_serde import MetadataLogError
-from brokers.quorum.control import checked_batches, control_messages
+from brokers.quorum.control_records import checked_batches, control_messages
 from brokers.records.batch import BatchError, BatchHeader
 from brokers.records.builder import NewRecord, build_batch
 from brokers.records.record import open_batch

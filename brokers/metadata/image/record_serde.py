@@ -4,7 +4,7 @@ A value is: frame version (varint, 1), record type (varint), record version (var
 """
 
 from brokers.ids import Buffer
-from brokers.quorum.control import MetadataLogError as MetadataLogError
+from brokers.quorum.control_records import MetadataLogError as MetadataLogError
 from brokers.wire import codec
 from brokers.wire.message import Message
 from brokers.wire.primitives import WireError, read_unsigned_varint, write_unsigned_varint

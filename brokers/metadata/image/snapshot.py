@@ -15,7 +15,7 @@ from brokers.metadata.image.partition_records import partition_record
 from brokers.metadata.image.record_batches import data_batch, read_batches
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.metadata.image.replay import replay
-from brokers.quorum.control import control_batch
+from brokers.quorum.control_records import control_batch
 from brokers.quorum.voters import VoterSet, voters_of
 from brokers.wire.message import Message
 from brokers.wire.messages.control_records import (

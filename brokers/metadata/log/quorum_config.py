@@ -4,7 +4,7 @@ from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.quorum.config import QuorumConfig
-from brokers.quorum.voters import Endpoint, Voter, VoterSet
+from brokers.quorum.voters import QuorumEndpoint, Voter, VoterSet
 
 
 def quorum_config(config: BrokerConfig, cluster_id: str, directory: UUID) -> QuorumConfig:
@@ -27,17 +27,17 @@ def first_voters(config: BrokerConfig) -> VoterSet:
     """`controller.quorum.voters`: the voters until the log holds a voter set."""
     name = config.controller_names[0]
     return VoterSet(
-        Voter(peer.node_id, endpoints=(Endpoint(name, peer.host, peer.port),))
+        Voter(peer.node_id, endpoints=(QuorumEndpoint(name, peer.host, peer.port),))
         for peer in config.voters
     )
 
 
-def own_endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
+def own_endpoints(config: BrokerConfig) -> tuple[QuorumEndpoint, ...]:
     """This controller's endpoint: from `controller.quorum.voters`, else its listener; empty without such a listener."""
     name, listens_at = config.controller_listener, config.controller_address
     if name is None or listens_at is None:
         return ()
     for peer in config.voters:
         if peer.node_id == config.node_id:
-            return (Endpoint(config.controller_names[0], peer.host, peer.port),)
-    return (Endpoint(config.controller_names[0], *listens_at),)
+            return (QuorumEndpoint(config.controller_names[0], peer.host, peer.port),)
+    return (QuorumEndpoint(config.controller_names[0], *listens_at),)

@@ -7,7 +7,7 @@ from brokers.metadata.image.image import Image
 from brokers.metadata.log.recovery import SCAN_TICKET, MetadataRecovery
 from brokers.ports import Rng
 from brokers.quorum.config import QuorumConfig
-from brokers.quorum.raft import RaftNode
+from brokers.quorum.raft_client import RaftClient
 
 RETRY_MS = 1_000  # after a disk failure
 
@@ -16,7 +16,7 @@ class RaftLifecycle:
     """`raft` is set from the opening of the log until the disk fails; `opening` while the log is opened."""
 
     def __init__(self, config: QuorumConfig, rng: Rng) -> None:
-        self.raft: RaftNode | None = None
+        self.raft: RaftClient | None = None
         self.opening: MetadataRecovery | None = None
         self.offline_reason = "the node is starting"
         self.retry_at: Instant | None = None
@@ -45,10 +45,10 @@ class RaftLifecycle:
             effects += [Changed("metadata log", "repaired", line) for line in event.repairs]
         return effects
 
-    def start(self, opening: MetadataRecovery) -> RaftNode:
+    def start(self, opening: MetadataRecovery) -> RaftClient:
         """Everything has been read: creates the Raft node."""
         self.opening = None
-        self.raft = RaftNode(
+        self.raft = RaftClient(
             self._config,
             self._rng,
             log=opening.log,

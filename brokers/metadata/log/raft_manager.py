@@ -49,8 +49,8 @@ from brokers.metadata.log.recovery import MetadataRecovery
 from brokers.metadata.log.snapshot_generator import SnapshotGenerator
 from brokers.metadata.log.snapshot_pointer import SnapshotPointer
 from brokers.ports import Rng
-from brokers.quorum.raft import RaftNode
-from brokers.quorum.state import STATE_NAME
+from brokers.quorum.election_state import STATE_NAME
+from brokers.quorum.raft_client import RaftClient
 from brokers.timers import earliest
 
 
@@ -157,7 +157,7 @@ class RaftManager:
         return self._raft is None or self._raft.has_handed_over
 
     @property
-    def _raft(self) -> RaftNode | None:
+    def _raft(self) -> RaftClient | None:
         """None while the log is not open."""
         return self._lifecycle.raft
 
@@ -245,7 +245,9 @@ class RaftManager:
 
     # --- the disk ---
 
-    def _on_disk(self, raft: RaftNode, event: MetadataEvent, now: Instant) -> list[MetadataEffect]:
+    def _on_disk(
+        self, raft: RaftClient, event: MetadataEvent, now: Instant
+    ) -> list[MetadataEffect]:
         match event:
             case Written(_, next_offset):
                 return self._after(raft.on_written(next_offset, now), now)
@@ -268,7 +270,7 @@ class RaftManager:
             return self._on_failed(unreadable(read), now)
         return self._after(self._loader.on_read(read), now)
 
-    def _on_saved(self, raft: RaftNode, name: str, now: Instant) -> list[MetadataEffect]:
+    def _on_saved(self, raft: RaftClient, name: str, now: Instant) -> list[MetadataEffect]:
         effects, arrived = self._snapshots.saved(raft, name, is_alone=self._is_alone)
         if arrived is None:
             return self._after(effects, now)
@@ -291,7 +293,7 @@ class RaftManager:
         out += self._apply(raft, now)
         return [*out, *self._snapshots.go_on(raft, self.image, now)]
 
-    def _apply(self, raft: RaftNode, now: Instant) -> list[MetadataEffect]:
+    def _apply(self, raft: RaftClient, now: Instant) -> list[MetadataEffect]:
         """Applies committed records to the image: read from the log, except those of this leadership."""
         reached, image = raft.high_watermark, self.image
         if raft.arrived is not None:
@@ -312,7 +314,7 @@ class RaftManager:
             effects += self._publish()
         return effects
 
-    def _activate(self, raft: RaftNode, now: Instant) -> list[MetadataEffect]:
+    def _activate(self, raft: RaftClient, now: Instant) -> list[MetadataEffect]:
         if self.active_controller.is_active:
             return []
         leader_epoch, is_alone = raft.leading_epoch, self._is_alone

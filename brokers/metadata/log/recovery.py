@@ -12,10 +12,10 @@ from brokers.metadata.image import snapshot
 from brokers.metadata.image.image import Image
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.metadata.log.snapshot_pointer import NOTHING, POINTER_NAME
-from brokers.quorum.control import control_messages
+from brokers.quorum.control_records import control_messages
+from brokers.quorum.election_state import STATE_NAME, VOTER_NAME, ElectionState
 from brokers.quorum.ids import METADATA_TOPIC_ID, SnapshotId, snapshot_id
-from brokers.quorum.state import STATE_NAME, VOTER_NAME, QuorumState
-from brokers.quorum.voters import VoterHistory, VoterSet
+from brokers.quorum.voters import VoterSet, VoterSetHistory
 from brokers.records.batch import BatchError, iter_headers
 
 READ_BYTES = 4 << 20
@@ -27,7 +27,7 @@ class MetadataRecovery:
 
     def __init__(self, image: Image, voters: VoterSet, *, wants_image: bool) -> None:
         self.image = image
-        self.voters = VoterHistory(voters)
+        self.voters = VoterSetHistory(voters)
         self.snapshot = NOTHING
         self._wants_image = wants_image
         self._log: Log | None = None
@@ -69,10 +69,10 @@ class MetadataRecovery:
         return self._log
 
     @property
-    def quorum_state(self) -> QuorumState:
+    def quorum_state(self) -> ElectionState:
         """Once `is_complete`. Raises MetadataLogError for a damaged file."""
         data = self._loaded[STATE_NAME]
-        return QuorumState() if data is None else QuorumState.decode(data)
+        return ElectionState() if data is None else ElectionState.decode(data)
 
     @property
     def was_voter(self) -> bool:

@@ -9,7 +9,7 @@ from brokers.metadata.image.image import Image
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.metadata.log.snapshot_pointer import SnapshotPointer
 from brokers.quorum.ids import SnapshotId
-from brokers.quorum.raft import RaftNode
+from brokers.quorum.raft_client import RaftClient
 from brokers.quorum.voters import VoterSet
 
 
@@ -29,7 +29,7 @@ class SnapshotGenerator:
         self._pointer = pointer
         self._arrived: ReceivedSnapshot | None = None  # being made durable
 
-    def write(self, raft: RaftNode, image: Image, now: Instant) -> list[StorageEffect]:
+    def write(self, raft: RaftClient, image: Image, now: Instant) -> list[StorageEffect]:
         """Writes `image`, unless it is as old as the start of the log."""
         log = raft.log
         if log is None or raft.arrived is not None:
@@ -40,14 +40,14 @@ class SnapshotGenerator:
         voters = raft.voters.as_of(image.next_offset)
         return self._pointer.begin(image, taken, voters, now)
 
-    def go_on(self, raft: RaftNode, image: Image, now: Instant) -> list[Effect]:
+    def go_on(self, raft: RaftClient, image: Image, now: Instant) -> list[Effect]:
         """Saves a snapshot that has arrived from the leader; writes one of this node if that is due."""
         if raft.arrived is not None and not self._pointer.is_saving:
             return self._keep(raft, *raft.arrived, image.cluster_id, now)
         return [*self.write(raft, image, now)] if self._pointer.is_due else []
 
     def _keep(
-        self, raft: RaftNode, arrived: SnapshotId, data: bytes, cluster_id: str, now: Instant
+        self, raft: RaftClient, arrived: SnapshotId, data: bytes, cluster_id: str, now: Instant
     ) -> list[Effect]:
         """Decodes the snapshot first: with a damaged one as the current snapshot this node could never start again."""
         try:
@@ -59,7 +59,7 @@ class SnapshotGenerator:
         return [*self._pointer.keep(arrived, data)]
 
     def saved(
-        self, raft: RaftNode, name: str, *, is_alone: bool
+        self, raft: RaftClient, name: str, *, is_alone: bool
     ) -> tuple[list[Effect], ReceivedSnapshot | None]:
         """A file is durable -> further effects, and the leader's snapshot that replaces the image, if there is one."""
         effects, kept = self._pointer.saved(name)

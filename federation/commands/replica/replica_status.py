@@ -20,7 +20,7 @@ Key: TypeAlias = tuple[str, int]  # topic, partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaStatus:
+class ReplicaStatusRow:
     """One replica; None for what is unknown, since its leader did not answer. `lag` is in records."""
 
     topic: str
@@ -56,7 +56,7 @@ def rows(
     partitions: Sequence[PartitionDescription],
     brokers: Iterable[BrokerDescription],
     patience_s: float,
-) -> tuple[list[ReplicaStatus], list[LeaderFailure]]:
+) -> tuple[list[ReplicaStatusRow], list[LeaderFailure]]:
     """One row for each replica of each partition, whether its leader answers or not."""
     led: dict[int, list[PartitionDescription]] = {}
     for partition in partitions:
@@ -106,14 +106,14 @@ def _names(partitions: Sequence[PartitionDescription]) -> str:
 
 def _rows(
     partition: PartitionDescription, told: Mapping[Key, list[Any]]
-) -> Iterator[ReplicaStatus]:
+) -> Iterator[ReplicaStatusRow]:
     """The replicas that the leader describes, whose image may be newer than the one that named the leader."""
     replicas = told.get((partition.topic, partition.partition))
     if replicas is not None:
         yield from map(_told, replicas)
         return
     for replica in partition.replicas:
-        yield ReplicaStatus(
+        yield ReplicaStatusRow(
             topic=partition.topic,
             partition=partition.partition,
             replica=replica,
@@ -122,8 +122,8 @@ def _rows(
         )
 
 
-def _told(told: Any) -> ReplicaStatus:
-    return ReplicaStatus(
+def _told(told: Any) -> ReplicaStatusRow:
+    return ReplicaStatusRow(
         topic=told.topic,
         partition=told.partition,
         replica=told.replica,

@@ -12,7 +12,7 @@ from federation.commands.addresses import UNREACHABLE_EXIT
 from federation.commands.answers import Failure, answer, end, screen, show_table
 from federation.commands.region.description import PartitionDescription
 from federation.commands.region_asking import ask_picture, bootstrap_options
-from federation.commands.replica.replica_status import LeaderFailure, ReplicaStatus, rows
+from federation.commands.replica.replica_status import LeaderFailure, ReplicaStatusRow, rows
 
 COLUMNS: Final = (
     "Topic", "Partition", "Replica", "ClusterLink", "IsLeader", "IsObserver", "IsIsrEligible", "IsInIsr", "IsCaughtUp",
@@ -131,7 +131,7 @@ def _lets_through(choice: str | None, is_one: bool | None) -> bool:
     return choice is None or is_one is None or is_one == (choice == "only")
 
 
-def _show(shown: Sequence[ReplicaStatus], silent: Sequence[LeaderFailure]) -> None:
+def _show(shown: Sequence[ReplicaStatusRow], silent: Sequence[LeaderFailure]) -> None:
     console = screen()
     if shown:
         table = Table(*COLUMNS, box=None, padding=(0, 2, 0, 0))
@@ -145,7 +145,7 @@ def _show(shown: Sequence[ReplicaStatus], silent: Sequence[LeaderFailure]) -> No
         console.print(f"{who}{each.because}", soft_wrap=True)
 
 
-def _cells(row: ReplicaStatus) -> Iterator[str]:
+def _cells(row: ReplicaStatusRow) -> Iterator[str]:
     for name, value in asdict(row).items():
         if name == "cluster_link":
             yield value or "-"

@@ -20,11 +20,11 @@ from brokers.effects import (
 )
 from brokers.events import Answered, Request
 from brokers.quorum.config import QuorumConfig
-from brokers.quorum.control import control_messages
+from brokers.quorum.control_records import control_messages
+from brokers.quorum.election_state import STATE_NAME, VOTER_NAME, ElectionState
 from brokers.quorum.ids import ReplicaKey, SnapshotId, snapshot_id
-from brokers.quorum.raft import RaftNode
-from brokers.quorum.state import STATE_NAME, VOTER_NAME, QuorumState
-from brokers.quorum.voters import Endpoint, Voter, VoterHistory, VoterSet
+from brokers.quorum.raft_client import RaftClient
+from brokers.quorum.voters import QuorumEndpoint, Voter, VoterSet, VoterSetHistory
 from brokers.records.batch import HEADER_SIZE
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages.api_keys import ApiKey
@@ -38,7 +38,9 @@ POINTER = "pointer"
 class BrokerState:
     """`world` is what it lives in: its time, its network, its court."""
 
-    def __init__(self, world: Any, config: QuorumConfig, disk: Disk, make: type[RaftNode]) -> None:
+    def __init__(
+        self, world: Any, config: QuorumConfig, disk: Disk, make: type[RaftClient]
+    ) -> None:
         self.world, self.config, self.disk = world, config, disk
         self.id = config.node_id
         self.key: ReplicaKey = config.key
@@ -65,9 +67,9 @@ class BrokerState:
     def now(self) -> int:
         return self.world.clock_of(self.id)
 
-    def _open(self, make: type[RaftNode]) -> RaftNode:
+    def _open(self, make: type[RaftClient]) -> RaftClient:
         disk = self.disk
-        voters = VoterHistory(self.config.voters)
+        voters = VoterSetHistory(self.config.voters)
         snapshot = SnapshotId(0, 0)
         if POINTER in disk.states:
             found = snapshot_id(disk.states[POINTER].decode())
@@ -84,7 +86,7 @@ class BrokerState:
             self.config,
             self.rng,
             log=disk.open(),
-            state=QuorumState() if state is None else QuorumState.decode(state),
+            state=ElectionState() if state is None else ElectionState.decode(state),
             voters=voters,
             snapshot=snapshot,
             was_voter=VOTER_NAME in disk.states,
@@ -262,6 +264,6 @@ def unpack(data: bytes) -> tuple[list[tuple[int, bytes]], VoterSet | None]:
     if told is None:
         return history, None
     return history, VoterSet(
-        Voter(voter_id, UUID(hex=directory), tuple(Endpoint(*where) for where in endpoints))
+        Voter(voter_id, UUID(hex=directory), tuple(QuorumEndpoint(*where) for where in endpoints))
         for voter_id, directory, endpoints in told
     )

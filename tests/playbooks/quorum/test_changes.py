@@ -6,9 +6,9 @@ import pytest
 
 from brokers.errors import KafkaError
 from brokers.events import Request
-from brokers.quorum.control import control_messages
+from brokers.quorum.control_records import control_messages
 from brokers.quorum.messages import only_partition
-from brokers.quorum.voters import Endpoint
+from brokers.quorum.voters import QuorumEndpoint
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.control_records import KRaftVersionRecord, VotersRecord
 from brokers.wire.messages.quorum import (
@@ -216,7 +216,7 @@ def test_a_voter_that_moved_has_its_record_corrected(seed: int) -> None:
     world, _ = settled(seed=seed)
     for node_id in (1, 2, 3):
         world.crash(node_id)
-        world.places[node_id] = Endpoint("CONTROLLER", f"elsewhere-{node_id}", 9093)
+        world.places[node_id] = QuorumEndpoint("CONTROLLER", f"elsewhere-{node_id}", 9093)
         world.start(node_id)
         world.run_until(
             lambda moved=node_id: all(

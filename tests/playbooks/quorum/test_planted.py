@@ -7,14 +7,14 @@ import pytest
 from brokers.effects import Effect, SaveState
 from brokers.log.epochs import EpochEnd
 from brokers.log.log import Log
-from brokers.quorum.ballot import Ballot
-from brokers.quorum.control import MetadataLogError
-from brokers.quorum.following import Following
-from brokers.quorum.leading import Leading
-from brokers.quorum.raft import RaftNode
-from brokers.quorum.roles import Candidate, Leader, Prospective
-from brokers.quorum.serving import Serving
-from brokers.quorum.voting import Voting
+from brokers.quorum.control_records import MetadataLogError
+from brokers.quorum.elections import QuorumElections
+from brokers.quorum.epoch_election import EpochElection
+from brokers.quorum.epoch_states import CandidateState, LeaderState, ProspectiveState
+from brokers.quorum.fetch_requests import FetchRequests
+from brokers.quorum.leader import MetadataLeader
+from brokers.quorum.log_fetcher import LogFetcher
+from brokers.quorum.raft_client import RaftClient
 from tests.playbooks.quorum.checks import Violation
 from tests.playbooks.quorum.storm import Feud, Storm
 from tests.playbooks.quorum.world import World
@@ -23,23 +23,23 @@ from tests.quick import some
 SEEDS = 60
 
 
-class AnswersBeforeItsVoteIsDurable(RaftNode):
+class AnswersBeforeItsVoteIsDurable(RaftClient):
     def held_back(self, effects: Iterable[Effect]) -> list[Effect]:
         leaving = list(effects)
         self._saves_asked += sum(isinstance(effect, SaveState) for effect in leaving)
         return leaving
 
 
-class AcknowledgesBeforeItsSync(RaftNode):
-    class Hasty(Following):
+class AcknowledgesBeforeItsSync(RaftClient):
+    class Hasty(LogFetcher):
         def is_safe(self, log: Log) -> bool:
             return True
 
     following = Hasty
 
 
-class CountsItselfBeforeItsSync(RaftNode):
-    class Hasty(Leading):
+class CountsItselfBeforeItsSync(RaftClient):
+    class Hasty(MetadataLeader):
         def own_offset(self) -> int:
             assert self._member.log is not None
             return self._member.log.log_end_offset
@@ -47,32 +47,32 @@ class CountsItselfBeforeItsSync(RaftNode):
     leading = Hasty
 
 
-class CountsVotesOfAnOldEpoch(RaftNode):
-    class Careless(Voting):
-        def is_counted(self, ballot: Ballot) -> bool:
-            return isinstance(self._member.role, Prospective | Candidate)
+class CountsVotesOfAnOldEpoch(RaftClient):
+    class Careless(QuorumElections):
+        def is_counted(self, ballot: EpochElection) -> bool:
+            return isinstance(self._member.role, ProspectiveState | CandidateState)
 
     voting = Careless
 
 
-class CommitsAnOldEpochByCounting(RaftNode):
-    class Eager(Leading):
-        def is_of_own_epoch(self, leading: Leader, next_offset: int) -> bool:
+class CommitsAnOldEpochByCounting(RaftClient):
+    class Eager(MetadataLeader):
+        def is_of_own_epoch(self, leading: LeaderState, next_offset: int) -> bool:
             return True
 
     leading = Eager
 
 
-class VotesForAShorterLog(RaftNode):
-    class Generous(Voting):
+class VotesForAShorterLog(RaftClient):
+    class Generous(QuorumElections):
         def holds_all(self, asked: object) -> bool:
             return True
 
     voting = Generous
 
 
-class CutsByOffsetAlone(RaftNode):
-    class Shallow(Serving):
+class CutsByOffsetAlone(RaftClient):
+    class Shallow(FetchRequests):
         def parting(self, log: Log, offset: int, last_epoch: int) -> EpochEnd | None:
             return (
                 None if offset <= log.log_end_offset else EpochEnd(last_epoch, log.log_end_offset)
@@ -92,7 +92,7 @@ PLANTED = [
 ]
 
 
-def is_found(make: type[RaftNode], seed: int) -> bool:
+def is_found(make: type[RaftClient], seed: int) -> bool:
     """Whether the storm of a seed shows that something is wrong."""
     # One batch a fetch: members are as far apart as they can be.
     settings = {"fetch_bytes_max": 1} if seed % 2 else {}
@@ -109,5 +109,5 @@ def is_found(make: type[RaftNode], seed: int) -> bool:
 
 
 @pytest.mark.parametrize("make", some(PLANTED, quick=1), ids=lambda make: make.__name__)
-def test_the_weather_finds_a_planted_bug(make: type[RaftNode]) -> None:
+def test_the_weather_finds_a_planted_bug(make: type[RaftClient]) -> None:
     assert any(is_found(make, seed) for seed in range(SEEDS))

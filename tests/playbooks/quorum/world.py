@@ -4,8 +4,8 @@ import random
 from uuid import UUID
 
 from brokers.quorum.config import QuorumConfig
-from brokers.quorum.raft import RaftNode
-from brokers.quorum.voters import Endpoint, Voter, VoterSet
+from brokers.quorum.raft_client import RaftClient
+from brokers.quorum.voters import QuorumEndpoint, Voter, VoterSet
 from tests.kernel.timeline import Timeline
 from tests.playbooks.quorum.checks import Court
 from tests.playbooks.quorum.disk import Disk
@@ -15,8 +15,8 @@ from tests.playbooks.quorum.network import Network
 EPOCH = 1_700_000_000_000
 
 
-def endpoint(node_id: int) -> Endpoint:
-    return Endpoint("CONTROLLER", f"host-{node_id}", 9093)
+def endpoint(node_id: int) -> QuorumEndpoint:
+    return QuorumEndpoint("CONTROLLER", f"host-{node_id}", 9093)
 
 
 class World(Timeline):
@@ -30,7 +30,7 @@ class World(Timeline):
         *,
         voters: int = 3,
         observers: int = 0,
-        make: type[RaftNode] = RaftNode,
+        make: type[RaftClient] = RaftClient,
         settings: dict[str, int] | None = None,
     ) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class World(Timeline):
             Voter(node_id, endpoints=(endpoint(node_id),)) for node_id in range(1, voters + 1)
         )
         self.disks: dict[int, Disk] = {}
-        self.places: dict[int, Endpoint] = {}
+        self.places: dict[int, QuorumEndpoint] = {}
         self.roles: dict[int, bool] = {}  # node id -> whether it may vote
         for node_id in range(1, voters + observers + 1):
             self.add_node(node_id, may_vote=node_id <= voters)

@@ -16,7 +16,7 @@ from brokers.metadata.image.image import Image, ImageDelta
 from brokers.partition import leader
 from brokers.partition.replica import ALL_REPLICAS, Replica
 from brokers.records.builder import NewRecord, build_batch
-from brokers.replication.replication import Replication
+from brokers.replication.replica_manager import ReplicaManager
 from brokers.replication.settings import ReplicationSettings
 from brokers.storage.storage import Storage
 from brokers.timers import Timers
@@ -30,7 +30,7 @@ TP = TopicPartition("orders", 0)
 TOPIC_ID = UUID(int=7)
 
 
-class Careless(Replication):
+class Careless(ReplicaManager):
     """A planted bug: whoever has come up to the leader may join, whichever life that was in."""
 
     def may_join(self, broker: int, broker_epoch: int) -> bool:
@@ -120,7 +120,7 @@ class Node:
         self._syncing = False
         life = self.life
         self._alarm = Alarm(self.world, lambda: self._on_time(life))
-        kind = Replication if self.minds_epochs else Careless
+        kind = ReplicaManager if self.minds_epochs else Careless
         self.replication = kind(self, SETTINGS, lambda partition: [])
         self.replication.start(self.world.now)
         self.controller.registered(self)

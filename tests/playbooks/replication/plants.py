@@ -2,7 +2,7 @@
 
 from brokers.effects import Effect
 from brokers.ids import Instant, Offset
-from brokers.partition.progress import Progress
+from brokers.partition.isr_state import IsrState
 from brokers.partition.replica import Replica
 from tests.playbooks.replication.node import Node
 from tests.playbooks.replication.storms import Plant
@@ -26,7 +26,7 @@ def _cut_to_the_high_watermark(nodes: list[Node]) -> None:
         node.on_placed = on_placed
 
 
-class Forgetful(Progress):
+class Forgetful(IsrState):
     """Counts whom the controller has confirmed, and forgets whom it was asked to add (before KIP-497)."""
 
     __slots__ = ()

@@ -9,7 +9,7 @@ from typing import Any
 
 from brokers.events import Answered, Request
 from brokers.ids import TopicPartition
-from brokers.partition.progress import Progress
+from brokers.partition.isr_state import IsrState
 from brokers.partition.replica import Replica
 from brokers.wire.messages.fetch import FetchRequest
 from brokers.wire.messages.produce import ProduceRequest
@@ -129,7 +129,7 @@ class Obliging(Node):
             if self.alive and replica.leadership is not None and replica.log is not None:
                 self._credit(replica, replica.leadership.progress)
 
-    def _credit(self, replica: Replica, progress: Progress) -> None:
+    def _credit(self, replica: Replica, progress: IsrState) -> None:
         observed = [progress.followers[each].log_end_offset for each in progress._observers]
         for broker in progress.isr:
             state = progress.followers.get(broker)

@@ -23,7 +23,7 @@ from brokers.node.parts import Parts
 from brokers.node.request_handlers import RequestHandlers
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.purgatory import Purgatory
-from brokers.replication.replication import Replication
+from brokers.replication.replica_manager import ReplicaManager
 from brokers.timers import Timers
 
 Publish = Callable[[Sequence[MetadataEffect], Instant], list[Effect]]
@@ -61,7 +61,7 @@ class Wiring:
         self.shutdown = ControlledShutdown(
             self.partitions.all, self.timers, self.continuations.abandoned
         )
-        self.replication = cast(Replication, None)
+        self.replication = cast(ReplicaManager, None)
         self.heard_from: list[tuple[BrokerId, Ticket]] = []
         self.with_groups(cast(GroupCoordinator, None), LeaderWriter(self.partitions))
 

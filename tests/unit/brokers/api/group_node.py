@@ -15,7 +15,7 @@ from brokers.events import Request
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
-from brokers.partition.waiting import Placed
+from brokers.partition.delayed_operations import Placed
 from tests.kernel.requests import as_read
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.wiring import Wiring

@@ -5,7 +5,7 @@ from brokers.errors import KafkaError
 from brokers.events import LogFailed
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.config_commands import ConfigOperation, ResourceType
-from brokers.replication.throttle import STANDSTILL_MS
+from brokers.replication.replication_quota import STANDSTILL_MS
 from brokers.storage.moving import STEP_BYTES
 from brokers.wire.messages.configs import (
     IncrementalAlterableConfig,

@@ -11,8 +11,8 @@ from brokers.log.log import Log
 from brokers.log.segments import Segment
 from brokers.metadata.image.image import PartitionImage
 from brokers.partition import leader
-from brokers.partition.followers import Contact
-from brokers.partition.progress import Proposal
+from brokers.partition.isr_state import PendingIsr
+from brokers.partition.remote_replica import Contact
 from brokers.partition.replica import ALL_REPLICAS, CUTTING, Replica
 from tests.unit.brokers.partition.replicas import NOW, PARTITION, batch
 
@@ -25,13 +25,13 @@ class Region:
 
     def __init__(self) -> None:
         self.proposed: list[tuple[int, ...]] = []
-        self.last: Proposal | None = None
+        self.last: PendingIsr | None = None
         self.advances = 0
 
     def may_join(self, broker: int, broker_epoch: int) -> bool:
         return broker in (2, 3)
 
-    def propose(self, replica: Replica, proposal: Proposal) -> None:
+    def propose(self, replica: Replica, proposal: PendingIsr) -> None:
         self.last = proposal
         self.proposed.append(proposal.members)
 

@@ -11,11 +11,11 @@ from brokers.log.epochs import EpochHistory
 from brokers.log.log import Log
 from brokers.log.segments import Segment
 from brokers.quorum.config import QuorumConfig
+from brokers.quorum.election_state import STATE_NAME, ElectionState
 from brokers.quorum.ids import METADATA_TOPIC_ID, SnapshotId
 from brokers.quorum.messages import only_partition
-from brokers.quorum.raft import RaftNode
-from brokers.quorum.state import STATE_NAME, QuorumState
-from brokers.quorum.voters import Endpoint, Voter, VoterHistory, VoterSet
+from brokers.quorum.raft_client import RaftClient
+from brokers.quorum.voters import QuorumEndpoint, Voter, VoterSet, VoterSetHistory
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import (
     FetchPartition,
@@ -46,7 +46,7 @@ def directory(node_id: int) -> UUID:
 
 def voter_set(*ids: int) -> VoterSet:
     return VoterSet(
-        Voter(each, endpoints=(Endpoint("CONTROLLER", f"host-{each}", 9093),)) for each in ids
+        Voter(each, endpoints=(QuorumEndpoint("CONTROLLER", f"host-{each}", 9093),)) for each in ids
     )
 
 
@@ -70,7 +70,7 @@ class Member:
         *,
         node_id: int = 1,
         of: Log | None = None,
-        state: QuorumState | None = None,
+        state: ElectionState | None = None,
         snapshot: SnapshotId | None = None,
         may_vote: bool = True,
     ) -> None:
@@ -85,12 +85,12 @@ class Member:
         self.effects: list[Any] = []
         self._saved = 0
         self.log = of or log()
-        self.raft = RaftNode(
+        self.raft = RaftClient(
             config,
             random.Random(1),
             log=self.log,
-            state=state or QuorumState(),
-            voters=VoterHistory(config.voters),
+            state=state or ElectionState(),
+            voters=VoterSetHistory(config.voters),
             snapshot=snapshot or SnapshotId(0, 0),
         )
         self._tickets = 0
@@ -237,11 +237,11 @@ def replied(effects: list[Any]) -> Any:
     return only_partition(topics)
 
 
-def saved(effects: list[Any]) -> QuorumState | None:
+def saved(effects: list[Any]) -> ElectionState | None:
     """The state that is to be saved, if any."""
     found = [each for each in effects if isinstance(each, SaveState)]
     assert len(found) <= 1
-    return QuorumState.decode(found[0].data) if found else None
+    return ElectionState.decode(found[0].data) if found else None
 
 
 def appended(effects: list[Any]) -> list[Append]:

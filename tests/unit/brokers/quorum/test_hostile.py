@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from brokers.api.quorum_requests import FETCH_METADATA, FOR_NODES
 from brokers.effects import Reply
 from brokers.ids import METADATA_PARTITION
-from brokers.quorum.control import MetadataLogError
+from brokers.quorum.control_records import MetadataLogError
 from brokers.quorum.ids import METADATA_TOPIC_ID
 from brokers.wire import codec
 from brokers.wire.messages import fetch, quorum, quorum_snapshots, quorum_voters

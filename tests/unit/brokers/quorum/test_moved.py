@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from brokers.events import AskFailure
 from brokers.ids import Peer
-from brokers.quorum.voters import Endpoint, VoterSet
+from brokers.quorum.voters import QuorumEndpoint, VoterSet
 from brokers.wire.messages.api_keys import ApiKey
 from tests.unit.brokers.quorum.quorums import Member, directory, voter_set
-from tests.unit.brokers.quorum.test_following import response
+from tests.unit.brokers.quorum.test_log_fetcher import response
 
 
 def recorded_elsewhere(member: Member) -> Member:
@@ -17,7 +17,7 @@ def recorded_elsewhere(member: Member) -> Member:
             replace(
                 each,
                 directory=directory(each.id),
-                endpoints=(Endpoint("CONTROLLER", f"old-{each.id}", 9093),),
+                endpoints=(QuorumEndpoint("CONTROLLER", f"old-{each.id}", 9093),),
             )
             for each in voter_set(1, 2, 3)
         )

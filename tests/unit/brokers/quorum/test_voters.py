@@ -6,24 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.ids import Peer
-from brokers.quorum.control import control_batch, control_messages
+from brokers.quorum.control_records import control_batch, control_messages
 from brokers.quorum.ids import NO_DIRECTORY, ReplicaKey
 from brokers.quorum.voters import (
-    Endpoint,
+    QuorumEndpoint,
     Voter,
-    VoterHistory,
     VoterSet,
+    VoterSetHistory,
     voters_of,
     with_directories,
 )
 
-WHERE = Endpoint("CONTROLLER", "here", 9093)
+WHERE = QuorumEndpoint("CONTROLLER", "here", 9093)
 voters = st.builds(
     Voter,
     st.integers(0, 9),
     st.uuids(),
     st.lists(
-        st.builds(Endpoint, st.text(max_size=5), st.text(max_size=5), st.integers(0, 65_535)),
+        st.builds(QuorumEndpoint, st.text(max_size=5), st.text(max_size=5), st.integers(0, 65_535)),
         max_size=2,
     ).map(tuple),
     st.tuples(st.integers(0, 3), st.integers(0, 3)),
@@ -65,7 +65,7 @@ def test_sets_change_one_member_at_a_time() -> None:
 
 
 def test_a_set_is_in_force_from_its_record_until_that_is_cut_off() -> None:
-    history = VoterHistory(of(1))
+    history = VoterSetHistory(of(1))
     assert history.kraft_version == 0 and history.as_of(100) is None
     history.note(10, [of(1, 2).record()])
     history.append(20, of(1, 2, 3))
@@ -85,7 +85,7 @@ def test_a_set_is_in_force_from_its_record_until_that_is_cut_off() -> None:
 
 
 def test_what_a_snapshot_holds_need_not_be_remembered_by_offset() -> None:
-    history = VoterHistory(of(1))
+    history = VoterSetHistory(of(1))
     history.append(10, of(1, 2))
     history.append(20, of(1, 2, 3))
     history.forget_below(15)
@@ -95,11 +95,11 @@ def test_what_a_snapshot_holds_need_not_be_remembered_by_offset() -> None:
 
 
 def test_a_snapshot_says_who_votes_or_that_nothing_was_said() -> None:
-    history = VoterHistory(of(1))
+    history = VoterSetHistory(of(1))
     history.append(10, of(1, 2))
     history.restore(of(4, 5))
     assert history.latest == of(4, 5) and history.kraft_version == 1
-    other = VoterHistory(of(1))
+    other = VoterSetHistory(of(1))
     other.append(10, of(1, 2))
     other.restore(None)
     assert other.latest == of(1) and other.kraft_version == 0

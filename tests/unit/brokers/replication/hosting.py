@@ -14,7 +14,7 @@ from brokers.log.segments import Segment
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
 from brokers.partition import leader
 from brokers.partition.replica import Replica
-from brokers.replication.replication import Replication
+from brokers.replication.replica_manager import ReplicaManager
 from brokers.replication.settings import ReplicationSettings
 from brokers.timers import Timers
 from brokers.wire.messages.fetch import (
@@ -51,7 +51,9 @@ class Node:
         self._thens: dict[int, Any] = {}
         self._ticket = 0
         self._count = partitions
-        self.replication = Replication(self, ReplicationSettings(**settings), lambda partition: [])
+        self.replication = ReplicaManager(
+            self, ReplicationSettings(**settings), lambda partition: []
+        )
         for broker in (1, 2, 3):
             self.broker(broker)
 

@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from brokers.effects import Hangup, Reply
 from brokers.events import Request
-from brokers.telemetry.changes import Changes
+from brokers.telemetry.partition_counters import PartitionCounters
 from brokers.telemetry.requests import traffic_text
 from brokers.telemetry.state import state_text
 from brokers.telemetry.traffic import Traffic
@@ -20,7 +20,7 @@ class Counted(Whole):
 
     def __init__(self, **settings: object) -> None:
         self.traffic = Traffic()
-        self.changes = Changes(1)
+        self.changes = PartitionCounters(1)
         self._asked: dict[int, Request] = {}
         super().__init__(**settings)
 

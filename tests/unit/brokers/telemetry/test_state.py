@@ -9,8 +9,8 @@ from brokers.ids import TopicPartition
 from brokers.log.config import LogConfig
 from brokers.metadata.image.image import PartitionImage
 from brokers.partition.replica import Replica
-from brokers.telemetry.changes import CONTROLLER_COUNTERS, LEADER_COUNTERS
 from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LED, LOG, NODE, Held
+from brokers.telemetry.partition_counters import CONTROLLER_COUNTERS, LEADER_COUNTERS
 from tests.unit.brokers.partition.replicas import batch
 from tests.unit.brokers.telemetry.counted import Counted
 from tests.unit.brokers.telemetry.test_traffic import put

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from brokers.ids import TopicPartition
-from brokers.region import Standing
+from brokers.region import ReplicaStatus
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -195,7 +195,7 @@ def test_answers_carry_everything() -> None:
         reply("PauseMirrors", Topics((TopicResult("t", "PAUSED"), refused)))
     ).topics
     assert [topic.HasField("error") for topic in topics] == [False, True]
-    standing = Standing(
+    standing = ReplicaStatus(
         broker=2, is_observer=True, is_eligible=True, is_in_sync=True, is_caught_up=True,
         caught_up_ms=3, fetched_ms=4, log_start_offset=5, log_end_offset=6, lag=7,
     )  # fmt: skip

@@ -4,7 +4,7 @@ import pytest
 
 from brokers.metadata.image.record_batches import data_batch, read_batches
 from brokers.metadata.image.record_serde import MetadataLogError
-from brokers.quorum.control import control_batch
+from brokers.quorum.control_records import control_batch
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages.control_records import LeaderChangeMessage
 from brokers.wire.messages.metadata_records import FeatureLevelRecord, NoOpRecord

@@ -12,7 +12,7 @@ from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.metadata.image import snapshot
 from brokers.metadata.image.record_batches import read_batches
 from brokers.metadata.image.record_serde import MetadataLogError
-from brokers.quorum.voters import Endpoint, Voter, VoterSet
+from brokers.quorum.voters import QuorumEndpoint, Voter, VoterSet
 from tests.playbooks.metadata.asks import commands
 from tests.unit.brokers.metadata.images import Region
 
@@ -42,7 +42,9 @@ def test_a_snapshot_begins_and_ends_with_its_control_records_and_counts_from_0()
 
 def test_a_snapshot_says_who_votes_where_the_log_has_said_so() -> None:
     image = Region().image
-    voters = VoterSet([Voter(1, UUID(int=11), (Endpoint("CONTROLLER", "here", 9093),)), Voter(2)])
+    voters = VoterSet(
+        [Voter(1, UUID(int=11), (QuorumEndpoint("CONTROLLER", "here", 9093),)), Voter(2)]
+    )
     data = snapshot.encode(image, 3, 99, voters=voters)
     assert snapshot.voters_in(data) == voters
     assert vars(snapshot.decode(data, "region-one", image.next_offset)) == vars(image)

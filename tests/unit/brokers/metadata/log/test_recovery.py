@@ -14,15 +14,15 @@ from brokers.metadata.image.record_batches import data_batch
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.metadata.log.recovery import SCAN_TICKET, MetadataRecovery
 from brokers.metadata.log.snapshot_pointer import NOTHING, POINTER_NAME
-from brokers.quorum.control import control_batch
+from brokers.quorum.control_records import control_batch
+from brokers.quorum.election_state import STATE_NAME, VOTER_NAME, ElectionState
 from brokers.quorum.ids import SnapshotId
-from brokers.quorum.state import STATE_NAME, VOTER_NAME, QuorumState
 from brokers.quorum.voters import Voter, VoterSet
 from brokers.wire.messages.metadata_records import NoOpRecord
 from tests.playbooks.metadata.host import Disk
 from tests.unit.brokers.metadata.images import Region
 
-STATE = QuorumState(leader_id=1, leader_epoch=3, voted_id=1)
+STATE = ElectionState(leader_id=1, leader_epoch=3, voted_id=1)
 CONFIGURED = VoterSet([Voter(1)])
 RECORDED = VoterSet([Voter(1, UUID(int=7)), Voter(2, UUID(int=8))])
 
@@ -58,7 +58,7 @@ def test_an_empty_disk_is_complete_too() -> None:
         opened.on_event(StateLoaded(name, None))
         assert not opened.is_complete
     opened.on_event(LogOpened(METADATA_PARTITION, Disk().open()))
-    assert opened.is_complete and opened.quorum_state == QuorumState()
+    assert opened.is_complete and opened.quorum_state == ElectionState()
     assert opened.snapshot == NOTHING and opened.voters.latest == CONFIGURED
 
 

@@ -1,0 +1,65 @@
+"""Whether a follower may fetch a partition here, and whether its log diverges from the leader's."""
+
+from brokers.errors import KafkaError, Refusal
+from brokers.ids import TopicPartition
+from brokers.partition.leadership import Leadership
+from brokers.partition.replica import Replica
+from brokers.replication.fetch_sessions import CachedPartition, FetchSession
+from brokers.replication.host import Host
+from brokers.wire.messages.fetch import EpochEndOffset, FetchPartition
+
+
+def replica_for_fetch(host: Host, tracked: CachedPartition) -> Replica:
+    """The replica to read from; raises `Refusal` where a follower must not."""
+    asked, session = tracked.asked, tracked.session
+    topic = host.image.topics_by_id.get(tracked.topic_id)
+    if topic is None:
+        tracked.watch(None)
+        raise Refusal(KafkaError.UNKNOWN_TOPIC_ID)
+    tracked.partition = TopicPartition(topic.name, asked.partition)
+    replica = host.partitions.get(tracked.partition)
+    tracked.watch(replica)
+    if replica is None:
+        raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER)
+    replica.require_leader_epoch(asked.current_leader_epoch)
+    replica.require_leader()
+    replica.require_log()
+    _require_replica(host, replica, session)
+    return replica
+
+
+def _require_replica(host: Host, replica: Replica, session: FetchSession) -> None:
+    """Raises `Refusal` for a broker that has no replica, and for a stale broker epoch (KIP-903): the image, or a
+    fetch of the broker, has a later one.
+    """
+    broker = host.image.brokers.get(session.replica_id)
+    state = require_leadership(replica).progress.followers.get(session.replica_id)
+    was_another = any(
+        known is not None and known.broker_epoch > session.broker_epoch >= 0
+        for known in (broker, state)
+    )
+    if was_another or state is None:
+        because = f"broker {session.replica_id} holds no replica of {replica.partition}"
+        raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER, because)
+
+
+def require_leadership(replica: Replica) -> Leadership:
+    """The leadership of the replica; raises `Refusal` where this node does not lead it."""
+    if replica.leadership is None:
+        raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER)
+    return replica.leadership
+
+
+def diverging_epoch(replica: Replica, asked: FetchPartition) -> EpochEndOffset | None:
+    """Where the follower's log diverges from the leader's, None if it does not. Raises `Refusal` where the fetch
+    offset is outside of the leader's log."""
+    log = replica.require_log()
+    if asked.last_fetched_epoch >= 0:
+        epoch, end = log.epochs.end_offset_for(asked.last_fetched_epoch, log.log_end_offset)
+        if epoch < 0 or asked.fetch_offset < log.log_start_offset:
+            raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
+        if epoch < asked.last_fetched_epoch or end < asked.fetch_offset:
+            return EpochEndOffset(epoch=epoch, end_offset=end)
+    if not log.log_start_offset <= asked.fetch_offset <= log.log_end_offset:
+        raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
+    return None
