@@ -27,13 +27,21 @@ from brokers.metadata.commands.commands import (
     RegisterBroker,
 )
 from brokers.timers import Timers
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.forwarding import EnvelopeRequest, EnvelopeResponse
 
 CONTROL_CHANNEL = "controller"
 COMMAND_CHANNEL = "commands"  # a large one takes its time, and heartbeats must not wait for it
-ENVELOPE = 58
 # API key -> version, of what goes to the controller: the highest there is, since all nodes are of one release or two.
-VERSIONS: Mapping[int, int] = {56: 3, ENVELOPE: 0, 62: 4, 63: 2, 67: 0, 70: 0, 73: 0}
+VERSIONS: Mapping[int, int] = {
+    ApiKey.ALTER_PARTITION: 3,
+    ApiKey.ENVELOPE: 0,
+    ApiKey.BROKER_REGISTRATION: 4,
+    ApiKey.BROKER_HEARTBEAT: 2,
+    ApiKey.ALLOCATE_PRODUCER_IDS: 0,
+    ApiKey.CONTROLLER_REGISTRATION: 0,
+    ApiKey.ASSIGN_REPLICAS_TO_DIRS: 0,
+}
 REQUEST_MS = 2_000  # how long one controller may take; a stalled one is given up for the next
 PATIENCE_MS = 30_000  # how long there may be none
 TICK_MS = 50  # between attempts
@@ -131,7 +139,7 @@ class ControllerChannel:
         """`then` gets the result, in force here, or the `Refusal`; REQUEST_TIMED_OUT is "nobody knows"."""
         may_repeat = isinstance(command, REPEATABLE)
         return self._begin(
-            _Errand(ENVELOPE, None, command, then, now + PATIENCE_MS, may_repeat), now
+            _Errand(ApiKey.ENVELOPE, None, command, then, now + PATIENCE_MS, may_repeat), now
         )
 
     def moved(self, now: Instant) -> list[Effect]:

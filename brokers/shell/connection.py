@@ -18,13 +18,13 @@ from brokers.shell.inbox import Inbox
 from brokers.shell.outbox import Outbox
 from brokers.wire.codec import decode_request
 from brokers.wire.frames import (
-    API_VERSIONS,
     RequestHeader,
     UnsupportedVersion,
     encode_response_frame,
     parse_request_header,
 )
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.primitives import WireError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PRODUCE = 0
+PRODUCE = int(ApiKey.PRODUCE)
 _PRODUCE_KEY = PRODUCE.to_bytes(2, "big")  # a request begins with its key
 # What one connection's unanswered Produce requests may hold; beyond it the next one waits unread.
 HELD_REQUESTS_MAX = 256
@@ -179,10 +179,12 @@ class Connection(asyncio.BufferedProtocol):
         return Request(ticket, key, version, client_id, self._host, message, self._listener)
 
     def _answer_unsupported(self, error: UnsupportedVersion) -> None:
-        if error.key != API_VERSIONS:
+        if error.key != ApiKey.API_VERSIONS:
             raise error
         response = api_versions.unsupported()
-        chunks = encode_response_frame(API_VERSIONS, 0, error.header.correlation_id, response)
+        chunks = encode_response_frame(
+            ApiKey.API_VERSIONS, 0, error.header.correlation_id, response
+        )
         self._inbox.done()
         self._outbox.put(chunks, more_follows=self._parsing)
 

@@ -10,6 +10,7 @@ import click
 
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.replication import (
     ElectLeadersRequest,
     ElectLeadersResponse,
@@ -20,7 +21,6 @@ from federation.commands.region_asking import answering, bootstrap_options
 from federation.commands.region_client import Client
 from federation.commands.region_questions import picture
 
-ELECT_LEADERS: Final = 43
 UNCLEAN_FROM: Final = 1  # version of ElectLeaders (KIP-460)
 KINDS: Final = ("preferred", "unclean")  # as ElectLeaders numbers them
 REFUSED_EXIT: Final = 1
@@ -87,7 +87,7 @@ def elect(
 def hold(client: Client, kind: str, partitions: Sequence[TopicPartition] | None) -> Elections:
     """Elections for these partitions, None for all; ends the command where the region holds none at all."""
     needed = UNCLEAN_FROM if kind == "unclean" else 0
-    if not client.serves(ELECT_LEADERS) or client.version(ELECT_LEADERS) < needed:
+    if not client.serves(ApiKey.ELECT_LEADERS) or client.version(ApiKey.ELECT_LEADERS) < needed:
         because = f"the broker at {client.address} holds no {kind} elections"
         raise Failure(because, hint="upgrade it; this needs Kafka 2.4 or newer")
     request = ElectLeadersRequest(
@@ -95,7 +95,7 @@ def hold(client: Client, kind: str, partitions: Sequence[TopicPartition] | None)
         topic_partitions=None if partitions is None else _by_topic(partitions),
         timeout_ms=TIMEOUT_MS,
     )
-    return _sorted_out(client.ask(ELECT_LEADERS, request))
+    return _sorted_out(client.ask(ApiKey.ELECT_LEADERS, request))
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> list[TopicPartitions]:

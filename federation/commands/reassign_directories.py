@@ -5,10 +5,11 @@ A broker knows its own directories alone and moves replicas between them itself,
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.log_dirs import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
@@ -20,9 +21,6 @@ from federation.commands.reassign_plan import Directories, Replica
 from federation.commands.region_client import Client, NoAnswer
 from federation.commands.region_picture import Broker
 from federation.commands.region_questions import QUICK_SECONDS
-
-ALTER_REPLICA_LOG_DIRS: Final = 34
-DESCRIBE_LOG_DIRS: Final = 35
 
 
 class Home(NamedTuple):
@@ -66,10 +64,12 @@ def _asked(broker: Broker, names: Iterable[TopicPartition]) -> Told:
         topic.partitions.append(name.partition)
     try:
         with Client(f"{broker.host}:{broker.port}", QUICK_SECONDS) as client:
-            if not client.serves(DESCRIBE_LOG_DIRS) or not client.serves(ALTER_REPLICA_LOG_DIRS):
+            if not client.serves(ApiKey.DESCRIBE_LOG_DIRS) or not client.serves(
+                ApiKey.ALTER_REPLICA_LOG_DIRS
+            ):
                 return Told(problem="it is too old to move replicas between them")
             request = DescribeLogDirsRequest(topics=list(topics.values()))
-            answer = client.ask(DESCRIBE_LOG_DIRS, request)
+            answer = client.ask(ApiKey.DESCRIBE_LOG_DIRS, request)
     except NoAnswer as error:
         return Told(problem=str(error))
     return Told(problem=KafkaError(answer.error_code).name) if answer.error_code else _read(answer)
@@ -101,7 +101,7 @@ def begin(brokers: Iterable[Broker], wanted: Directories) -> dict[Replica, Probl
 def _begun(broker: Broker, own: Directories) -> dict[Replica, Problem]:
     try:
         with Client(f"{broker.host}:{broker.port}", QUICK_SECONDS) as client:
-            answer = client.ask(ALTER_REPLICA_LOG_DIRS, _request(own))
+            answer = client.ask(ApiKey.ALTER_REPLICA_LOG_DIRS, _request(own))
     except NoAnswer as error:
         return dict.fromkeys(own, Problem(str(error), passes=True))
     return {

@@ -9,6 +9,7 @@ from brokers.ids import BrokerId, TopicPartition
 from brokers.metadata.commands.commands import NO_ID, ConfigOperation
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
 from brokers.metadata.partitions.replica_placer import place
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.configs import (
     IncrementalAlterableConfig,
     IncrementalAlterConfigsRequest,
@@ -33,15 +34,12 @@ from federation.commands.reassign_plan import (
 from federation.commands.region_client import Client, NoAnswer
 from federation.commands.region_picture import Broker, Picture, Topic
 from federation.commands.region_questions import (
-    LIST_REASSIGNMENTS,
     PLACEMENT,
     QUICK_SECONDS,
     broker_setting,
     topic_settings,
 )
 
-INCREMENTAL_ALTER_CONFIGS: Final = 44
-ALTER_REASSIGNMENTS: Final = 45
 _TOPIC, _BROKER = 2, 4  # Kafka's resource types
 _HOST_LABEL: Final = "broker.host"
 _OLD_HINT: Final = "upgrade the brokers; reassignments need Kafka 2.4 or newer"
@@ -52,9 +50,9 @@ _OLD_HINT: Final = "upgrade the brokers; reassignments need Kafka 2.4 or newer"
 
 def ongoing(client: Client) -> dict[TopicPartition, Ongoing]:
     """Every partition of the region whose replicas are on the move."""
-    if not client.serves(LIST_REASSIGNMENTS):
+    if not client.serves(ApiKey.LIST_PARTITION_REASSIGNMENTS):
         raise Failure("the region's brokers know no reassignments", hint=_OLD_HINT)
-    answer = client.ask(LIST_REASSIGNMENTS, ListPartitionReassignmentsRequest())
+    answer = client.ask(ApiKey.LIST_PARTITION_REASSIGNMENTS, ListPartitionReassignmentsRequest())
     if answer.error_code:
         _refused("the region does not tell what is on the move", answer)
     return {
@@ -81,7 +79,7 @@ def alter(
             ReassignablePartition(partition_index=name.partition, replicas=wanted)
         )
     answer = client.ask(
-        ALTER_REASSIGNMENTS,
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
         AlterPartitionReassignmentsRequest(
             topics=list(topics.values()), allow_replication_factor_change=may_change_factor
         ),
@@ -153,7 +151,7 @@ def _alter_brokers(
 
 def _alter_configs(client: Client, resources: list[IncrementalAlterConfigsResource]) -> None:
     request = IncrementalAlterConfigsRequest(resources=resources)
-    for response in client.ask(INCREMENTAL_ALTER_CONFIGS, request).responses:
+    for response in client.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, request).responses:
         if response.error_code:
             kind = "broker" if response.resource_type == _BROKER else "topic"
             _refused(f"throttles of {kind} {response.resource_name} cannot be changed", response)

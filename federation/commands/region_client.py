@@ -8,13 +8,13 @@ from typing import Any, BinaryIO, Final, cast
 from brokers.wire.codec import VERSIONS, decode_response
 from brokers.wire.frames import RequestHeader, encode_request_frame, parse_response_header
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import ApiVersionsRequest
 from brokers.wire.primitives import WireError
 
 CONNECT_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 30.0
 ANSWER_BYTES_MAX: Final = 256 << 20
-API_VERSIONS: Final = 18
 _CLIENT_ID: Final = "causeway-region"
 
 
@@ -52,7 +52,7 @@ class Client:
         self._socket = socket.create_connection(at, self._connect_seconds)
         self._stream = cast(BinaryIO, self._socket.makefile("rb"))
         try:
-            answer = self._exchange(API_VERSIONS, 0, ApiVersionsRequest())
+            answer = self._exchange(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
         except (OSError, WireError):
             self._socket.close()
             raise

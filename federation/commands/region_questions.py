@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from brokers.config import replica_placement
 from brokers.errors import KafkaError
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.cluster import DescribeClusterRequest
 from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
 from brokers.wire.messages.metadata import (
@@ -32,12 +33,6 @@ from federation.commands.region_picture import (
     Voter,
 )
 
-METADATA: Final = 3
-DESCRIBE_CONFIGS: Final = 32
-LIST_REASSIGNMENTS: Final = 46
-DESCRIBE_QUORUM: Final = 55
-DESCRIBE_CLUSTER: Final = 60
-DESCRIBE_TOPIC_PARTITIONS: Final = 75
 FENCED_FROM: Final = 2  # version of DescribeCluster (KIP-1073)
 
 METADATA_TOPIC: Final = "__cluster_metadata"
@@ -61,15 +56,15 @@ def picture(client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = F
     The quorum's leader alone can tell of the quorum. A broker that knows of a quorum names any broker as the controller
     (KIP-590), so where the leader does not tell, none is known.
     """
-    if not client.serves(DESCRIBE_CLUSTER):
+    if not client.serves(ApiKey.DESCRIBE_CLUSTER):
         because = f"the broker at {client.address} does not describe its region"
         raise Failure(because, hint="upgrade it; this needs Kafka 2.8 or newer")
-    knows_fenced = client.version(DESCRIBE_CLUSTER) >= FENCED_FROM
+    knows_fenced = client.version(ApiKey.DESCRIBE_CLUSTER) >= FENCED_FROM
     request = DescribeClusterRequest(include_fenced_brokers=knows_fenced)
-    cluster = client.ask(DESCRIBE_CLUSTER, request)
+    cluster = client.ask(ApiKey.DESCRIBE_CLUSTER, request)
     _check(cluster.error_code, cluster.error_message, "the broker does not describe its region")
     controller, quorum = cluster.controller_id, None
-    if asks_quorum and client.serves(DESCRIBE_QUORUM):
+    if asks_quorum and client.serves(ApiKey.DESCRIBE_QUORUM):
         quorum = _quorum(client.address)
         controller = NOBODY if quorum is None else quorum.leader
     return Picture(
@@ -103,7 +98,7 @@ def _quorum(address: str) -> Quorum | None:
     )
     try:
         with Client(address, QUICK_SECONDS) as client:
-            answer = client.ask(DESCRIBE_QUORUM, DescribeQuorumRequest(topics=[asked]))
+            answer = client.ask(ApiKey.DESCRIBE_QUORUM, DescribeQuorumRequest(topics=[asked]))
     except NoAnswer:
         return None
     if answer.error_code or answer.topics[0].partitions[0].error_code:
@@ -120,12 +115,14 @@ def _quorum(address: str) -> Quorum | None:
 
 def _topics(client: Client, names: Sequence[str]) -> Iterator[Topic]:
     """In order of their names."""
-    if client.serves(DESCRIBE_TOPIC_PARTITIONS):
+    if client.serves(ApiKey.DESCRIBE_TOPIC_PARTITIONS):
         answers = _described(client, names)
     else:
         wanted = [MetadataRequestTopic(name=name) for name in names] or None
         request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
-        answers = iter(sorted(client.ask(METADATA, request).topics, key=lambda each: each.name))
+        answers = iter(
+            sorted(client.ask(ApiKey.METADATA, request).topics, key=lambda each: each.name)
+        )
     for answer in answers:
         if answer.error_code:
             error = KafkaError(answer.error_code).name
@@ -149,7 +146,7 @@ def _described(client: Client, names: Sequence[str]) -> Iterator[Any]:
     )
     begun: Any = None
     while True:
-        answer = client.ask(DESCRIBE_TOPIC_PARTITIONS, request)
+        answer = client.ask(ApiKey.DESCRIBE_TOPIC_PARTITIONS, request)
         for topic in answer.topics:
             if begun is not None and begun.name == topic.name:
                 begun.partitions += topic.partitions
@@ -188,7 +185,11 @@ def _with_moves(client: Client, topics: Iterable[Topic]) -> Iterator[Topic]:
     """Their partitions know which replicas are on their way; asked only where some are missed."""
     found = list(topics)
     is_asked = any(each.is_under_replicated for topic in found for each in topic.partitions)
-    adding = _adding(client.address) if is_asked and client.serves(LIST_REASSIGNMENTS) else {}
+    adding = (
+        _adding(client.address)
+        if is_asked and client.serves(ApiKey.LIST_PARTITION_REASSIGNMENTS)
+        else {}
+    )
     for topic in found:
         partitions = (
             replace(each, adding=adding.get((each.topic, each.partition), ()))
@@ -201,7 +202,9 @@ def _adding(address: str) -> dict[tuple[str, int], tuple[int, ...]]:
     """Over a connection of its own: where only the active controller knows and is silent, nothing is on its way."""
     try:
         with Client(address, QUICK_SECONDS) as client:
-            answer = client.ask(LIST_REASSIGNMENTS, ListPartitionReassignmentsRequest())
+            answer = client.ask(
+                ApiKey.LIST_PARTITION_REASSIGNMENTS, ListPartitionReassignmentsRequest()
+            )
     except NoAnswer:
         return {}
     return {
@@ -223,7 +226,7 @@ def topic_settings(
             )
             for name in names[start : start + TOPICS_AT_ONCE]
         ]
-        answer = client.ask(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=resources))
+        answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=resources))
         for result in answer.results:
             found[result.resource_name] = {each.name: each.value for each in result.configs}
     return found
@@ -240,7 +243,7 @@ def factors_set(client: Client, found: Picture) -> dict[str, int]:
         resource_name=str(own[0]),
         configuration_keys=[FACTOR_SETTINGS[name] for name in wanted],
     )
-    answer = client.ask(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
+    answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
     told = {each.name: each.value for result in answer.results for each in result.configs}
     settings = {name: told.get(FACTOR_SETTINGS[name]) for name in wanted}
     return {name: int(value) for name, value in settings.items() if value}
@@ -254,7 +257,7 @@ def broker_setting(
         resource_type=_BROKER, resource_name=str(broker), configuration_keys=[key]
     )
     with Client(address, patience_s) as client:
-        answer = client.ask(DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
+        answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
     values = [config.value for result in answer.results for config in result.configs]
     return values[0] if values else None
 

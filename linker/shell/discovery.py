@@ -11,6 +11,7 @@ from typing import Any, Final
 from brokers.wire.codec import decode_response
 from brokers.wire.frames import RequestHeader, encode_request_frame, parse_response_header
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.cluster import DescribeClusterRequest
 from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
 from brokers.wire.primitives import WireError
@@ -71,7 +72,7 @@ async def _ask(address: str) -> str:
 
 
 async def _admin_listener(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
-    cluster = await _exchange(reader, writer, 60, 0, DescribeClusterRequest())
+    cluster = await _exchange(reader, writer, ApiKey.DESCRIBE_CLUSTER, 0, DescribeClusterRequest())
     resources = [
         DescribeConfigsResource(
             resource_type=_BROKER,
@@ -80,7 +81,9 @@ async def _admin_listener(reader: asyncio.StreamReader, writer: asyncio.StreamWr
         )
         for broker in cluster.brokers
     ]
-    answer = await _exchange(reader, writer, 32, 1, DescribeConfigsRequest(resources=resources))
+    answer = await _exchange(
+        reader, writer, ApiKey.DESCRIBE_CONFIGS, 1, DescribeConfigsRequest(resources=resources)
+    )
     values = [
         config.value
         for result in answer.results

@@ -8,8 +8,9 @@ from brokers.events import Disconnected, Request
 from brokers.shell.connection import HELD_REQUESTS_MAX, PRODUCE, Connection
 from brokers.shell.outbox import CORKED_BYTES_MAX
 from brokers.shell.server import Server
-from brokers.wire.frames import API_VERSIONS, RequestHeader, encode_request_frame
+from brokers.wire.frames import RequestHeader, encode_request_frame
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -86,7 +87,7 @@ class Listening:
 
 
 def question(correlation_id: int) -> bytes:
-    header = RequestHeader(API_VERSIONS, 0, correlation_id, "test")
+    header = RequestHeader(ApiKey.API_VERSIONS, 0, correlation_id, "test")
     return b"".join(encode_request_frame(header, ApiVersionsRequest()))
 
 
@@ -146,9 +147,9 @@ def test_another_request_waits_for_the_answers_to_produce_requests_before_it() -
     listening.arrive(produce(1) + question(2) + produce(3))
     assert [asked.api_key for asked in listening.asked] == [PRODUCE]
     listening.later(ProduceResponse())
-    assert [asked.api_key for asked in listening.asked] == [PRODUCE, API_VERSIONS]
+    assert [asked.api_key for asked in listening.asked] == [PRODUCE, ApiKey.API_VERSIONS]
     listening.later(ApiVersionsResponse())
-    assert [asked.api_key for asked in listening.asked] == [PRODUCE, API_VERSIONS, PRODUCE]
+    assert [asked.api_key for asked in listening.asked] == [PRODUCE, ApiKey.API_VERSIONS, PRODUCE]
     listening.later(ProduceResponse())
     assert [correlations(each) for each in listening.wire.written] == [[1], [2], [3]]
 
