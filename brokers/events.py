@@ -64,6 +64,7 @@ class AskFailure(Enum):
     CLOSED = "closed"  # the connection was lost; the request may have been carried out
     TIMEOUT = "timeout"
     UNREADABLE = "unreadable"  # what came back is not an answer
+    UNSUPPORTED_VERSION = "unsupported version"  # of another release; the request was not sent
 
 
 @dataclass(frozen=True, slots=True)
