@@ -8,6 +8,7 @@ from uuid import UUID
 
 from brokers.errors import KafkaError
 from brokers.ids import (
+    DEFAULT_LISTENER,
     MIGRATING_DIRECTORY,
     Buffer,
     Instant,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Listener(Enum):
-    """Which of a node's listeners a request came in on: each serves APIs of its own."""
+    """The kind of listener a request came in on (Kafka's `ListenerType`): each kind serves APIs of its own."""
 
     DATA = "data"
     CONTROLLER = "controller"
@@ -44,6 +45,9 @@ class Request:
     client_host: str
     message: object
     listener: Listener = Listener.DATA
+    listener_name: str = (
+        DEFAULT_LISTENER  # brokers are named to the client by their addresses for it
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,11 @@ from typing import Any
 from uuid import UUID
 
 from brokers.api.context import Context
-from brokers.config.endpoints import DATA_LISTENER
 from brokers.effects import Effect, End, KeepBrokerEpoch, Serve
 from brokers.errors import KafkaError, Refusal, told_error
 from brokers.ids import Instant
 from brokers.membership.broker_state import Beat, BrokerState, LifeEffect, Register, Unfenced
-from brokers.metadata.cluster.broker_registration import FEATURES
+from brokers.metadata.cluster.broker_registration import FEATURES, registered_endpoints
 from brokers.region import Ready
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
@@ -169,13 +168,15 @@ class BrokerLifecycle:
 
     def _registration(self, previous_broker_epoch: int) -> BrokerRegistrationRequest:
         config = self._context.config
-        host, port = config.advertised_address
         return BrokerRegistrationRequest(
             broker_id=config.node_id,
             cluster_id=self._context.cluster_id,
             incarnation_id=self._incarnation,
             listeners=[
-                Listener(name=DATA_LISTENER, host=host, port=port, security_protocol=PLAINTEXT)
+                Listener(
+                    name=each.name, host=each.host, port=each.port, security_protocol=PLAINTEXT
+                )
+                for each in registered_endpoints(config)
             ],
             features=[
                 Feature(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from brokers.api import api_versions, versions
 from brokers.events import Listener, Request
-from brokers.ids import Ticket
+from brokers.ids import DEFAULT_LISTENER, Ticket
 from brokers.shell.inbox import Inbox
 from brokers.shell.outbox import Outbox
 from brokers.wire.codec import decode_request
@@ -56,9 +56,15 @@ _NONE_YET: object = object()
 class Connection(asyncio.BufferedProtocol):
     """One client. `_asked` are the requests that are being answered, `_next` one that waits until they are."""
 
-    def __init__(self, server: "Server", listener: Listener = Listener.DATA) -> None:
+    def __init__(
+        self,
+        server: "Server",
+        listener: Listener = Listener.DATA,
+        listener_name: str = DEFAULT_LISTENER,
+    ) -> None:
         self._server = server
         self._listener = listener
+        self._listener_name = listener_name
         self._inbox = Inbox(server.frame_bytes_max)
         self._transport: asyncio.Transport
         self._asked: deque[_Asked] = deque()
@@ -176,7 +182,10 @@ class Connection(asyncio.BufferedProtocol):
         message = decode_request(key, version, frame, position)
         ticket = self._last_ticket = self._server.new_ticket(self)
         self._asked.append(_Asked(ticket, header))
-        return Request(ticket, key, version, client_id, self._host, message, self._listener)
+        return Request(
+            ticket, key, version, client_id, self._host, message, self._listener,
+            listener_name=self._listener_name,
+        )  # fmt: skip
 
     def _answer_unsupported(self, error: UnsupportedVersion) -> None:
         if error.key != ApiKey.API_VERSIONS:

@@ -7,9 +7,10 @@ import random
 import resource
 import signal
 import socket
+from collections.abc import Sequence
 
 from brokers.config.broker_config import BrokerConfig, ConfigError
-from brokers.config.endpoints import DATA_LISTENER, Address, endpoint
+from brokers.config.endpoints import Address, endpoint
 from brokers.effects import Serve
 from brokers.events import EndAsked, Listener
 from brokers.node.broker import Broker
@@ -50,14 +51,14 @@ async def run_broker(config: BrokerConfig) -> None:
     node.perform |= metrics.perform(server)
     await metrics.start()
     await listen_to_nodes(server, config, bound)
-    open_when_serving(node, bound)
+    open_when_serving(node, [bound[name] for name in config.broker_names])
     ask_to_end_on_signals(node)
     node.start()
     if await node.reaches(node.serving):
         spare_collector()
-        kafka = await listen_to_clients(server, bound)
+        where = await listen_to_clients(server, config, bound)
         if await node.reaches(node.ready):
-            announce({"kafka": kafka, "admin": None, "metrics": config.metrics_listener})
+            announce(config, where)
             await node.stopped
     server.close()
     await node.stop()
@@ -126,30 +127,33 @@ async def listen_to_nodes(
 ) -> None:
     """From the start: controllers must hear one another before any of them can be ready."""
     if config.controller_listener is not None:
-        await server.listen(bound[config.controller_listener], Listener.CONTROLLER)
+        name = config.controller_listener
+        await server.listen(bound[name], Listener.CONTROLLER, name)
 
 
-def open_when_serving(node: Node, bound: dict[str, socket.socket]) -> None:
-    """Nobody is refused from the step on in which the controller is asked to count on this broker.
+def open_when_serving(node: Node, bound: Sequence[socket.socket]) -> None:
+    """Binds `Serve` to open the listeners for clients, whose sockets are `bound`, before it takes effect.
 
-    Who comes before the server listens waits a moment. A refusal would tell the controller that the process is gone.
+    Nobody is refused from the step on in which the controller is asked to count on this broker. Who comes before the
+    server listens waits a moment. A refusal would tell the controller that the process is gone.
     """
-    clients, serve = bound.get(DATA_LISTENER), node.perform[Serve]
+    serve = node.perform[Serve]
 
     def open_and_serve(effect: Serve) -> None:
-        if clients is not None:
-            clients.listen(BACKLOG)
+        for each in bound:
+            each.listen(BACKLOG)
         serve(effect)
 
     node.perform[Serve] = open_and_serve
 
 
-async def listen_to_clients(server: Server, bound: dict[str, socket.socket]) -> str | None:
-    """Where clients are answered from now on; None on a node without the role broker."""
-    if DATA_LISTENER not in bound:
-        return None
-    await server.listen(bound[DATA_LISTENER])
-    return address(bound[DATA_LISTENER])
+async def listen_to_clients(
+    server: Server, config: BrokerConfig, bound: dict[str, socket.socket]
+) -> dict[str, str]:
+    """The address of each listener where clients are answered from now on; none on a node without the role broker."""
+    for name in config.broker_names:
+        await server.listen(bound[name], Listener.DATA, name)
+    return {name: address(bound[name]) for name in config.broker_names}
 
 
 def address(bound: socket.socket) -> str:
@@ -157,7 +161,14 @@ def address(bound: socket.socket) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def announce(where: dict[str, str | None]) -> None:
+def announce(config: BrokerConfig, listeners: dict[str, str]) -> None:
+    """One line on stdout; `kafka` is the inter-broker listener, `listeners` are all for clients."""
+    where = {
+        "kafka": listeners.get(config.inter_broker_name),
+        "listeners": listeners,
+        "admin": config.admin_listener,
+        "metrics": config.metrics_listener,
+    }
     print(json.dumps({"ready": True, "pid": os.getpid(), **where}), flush=True)
 
 

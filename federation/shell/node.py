@@ -80,21 +80,15 @@ async def run_node(config: BrokerConfig) -> None:
     node.perform |= metrics.perform(server)
     await metrics.start()
     await listen_to_nodes(server, config, bound)
-    open_when_serving(node, bound)
+    open_when_serving(node, [bound[name] for name in config.broker_names])
     ask_to_end_on_signals(node)
     node.start()
     if await node.reaches(node.serving):
         spare_collector()
-        kafka = await listen_to_clients(server, bound)
+        where = await listen_to_clients(server, config, bound)
         if await node.reaches(node.ready):
             await links.start()
-            announce(
-                {
-                    "kafka": kafka,
-                    "admin": config.admin_listener,
-                    "metrics": config.metrics_listener,
-                }
-            )
+            announce(config, where)
             await node.stopped
     server.close()
     await dialer.stop()

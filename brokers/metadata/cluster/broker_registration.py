@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.config.endpoints import DATA_LISTENER
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Offset
 from brokers.metadata.cluster.departures import leave, resume
@@ -42,14 +41,21 @@ def lone_registration(
     config: BrokerConfig, incarnation: UUID, log_dirs: tuple[UUID, ...]
 ) -> RegisterBroker:
     """That of a node which has no controller but itself."""
-    host, port = config.advertised_address
     return RegisterBroker(
         broker_id=config.node_id,
         incarnation=incarnation,
         log_dirs=log_dirs,
-        host=host,
-        port=port,
+        endpoints=registered_endpoints(config),
         rack=config.broker_rack,
+    )
+
+
+def registered_endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
+    """Where each listener of this broker is reached, the inter-broker one first: other brokers use that one."""
+    return tuple(
+        Endpoint(each.name, *each.advertised)
+        for each in config.broker_listeners
+        if each.advertised is not None
     )
 
 
@@ -134,7 +140,7 @@ def _is_next_life(was: BrokerImage, command: RegisterBroker) -> bool:
     Kafka would wait for the session's end. A copy of the disk on another machine has the same directory ids, so these
     alone prove nothing.
     """
-    is_there = (was.host, was.port) == (command.host, command.port)
+    is_there = was.endpoints[:1] == _endpoints(command)[:1]
     return is_there and not set(was.log_dirs).isdisjoint({*_log_dirs(command)} - {NO_ID})
 
 
@@ -153,13 +159,17 @@ def _broker(command: RegisterBroker, broker_epoch: int) -> BrokerImage:
         id=command.broker_id,
         broker_epoch=broker_epoch,
         incarnation=command.incarnation,
-        endpoints=(Endpoint(DATA_LISTENER, command.host, command.port),),
+        endpoints=_endpoints(command),
         rack=command.rack,
         host_label=command.host_label,
         fenced=True,
         features=_features(command),
         log_dirs=_log_dirs(command),
     )
+
+
+def _endpoints(command: RegisterBroker) -> tuple[Endpoint, ...]:
+    return tuple(Endpoint(*each) for each in command.endpoints)
 
 
 def _features(command: RegisterBroker) -> tuple[FeatureRange, ...]:

@@ -13,7 +13,8 @@ class RegisterBroker:
     """A broker's new life begins -> its broker epoch (int), or `Refusal`.
 
     `previous_broker_epoch` is that of its last life, if it ended in order: then nothing it held was lost. `log_dirs`
-    are all it has, or `directory` where it has one. `features` are (name, lowest, highest level); None is what this
+    are all it has, or `directory` where it has one. `endpoints` are (listener, host, port), the one at which other
+    brokers reach it first. `features` are (name, lowest, highest level); None is what this
     release supports. Without `starts_fenced` it is counted on at once: a node that is a whole region asks nobody's
     leave.
     """
@@ -22,8 +23,7 @@ class RegisterBroker:
     incarnation: UUID
     directory: UUID | None = None
     log_dirs: tuple[UUID, ...] = ()
-    host: str
-    port: int
+    endpoints: tuple[tuple[str, str, int], ...]
     rack: str | None = None
     host_label: str | None = None
     features: tuple[tuple[str, int, int], ...] | None = None

@@ -98,7 +98,7 @@ class TopicImage:
 
 
 class Endpoint(NamedTuple):
-    """Where a listener of a broker is reached."""
+    """Where a listener of a broker or controller is reached."""
 
     name: str
     host: str
@@ -133,14 +133,18 @@ class BrokerImage:
     features: tuple[FeatureRange, ...] = ()
     log_dirs: tuple[UUID, ...] = ()
 
+    def endpoint(self, listener: str) -> Endpoint | None:
+        """Where clients of the listener with this name reach the broker; None where it has no such listener."""
+        return next((each for each in self.endpoints if each.name == listener), None)
+
     @property
     def host(self) -> str:
-        """Of the address that clients and other nodes use."""
+        """Of the inter-broker listener, which a registration names first."""
         return self.endpoints[0].host
 
     @property
     def port(self) -> int:
-        """Of the same address."""
+        """Of the same listener."""
         return self.endpoints[0].port
 
     @property

@@ -3,8 +3,10 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from brokers.config.broker_config import BrokerConfig
-from brokers.events import Disconnected, Request
+from brokers.events import Disconnected, Listener, Request
 from brokers.shell.connection import HELD_REQUESTS_MAX, PRODUCE, Connection
 from brokers.shell.outbox import CORKED_BYTES_MAX
 from brokers.shell.server import Server
@@ -50,7 +52,7 @@ class Wire(asyncio.Transport):
 class Listening:
     """A connection whose requests are answered with `answer` at once, or later by `later`."""
 
-    def __init__(self, answer: Message | None) -> None:
+    def __init__(self, answer: Message | None, *listener: Any) -> None:
         self.asked: list[Request] = []
         self.gone: list[tuple[int, ...]] = []
         self.wire = Wire()
@@ -58,7 +60,7 @@ class Listening:
         self._answer = answer
         self._unread = b""
         self._server = Server(config, self._feed, lambda: 0.0)
-        self._connection = Connection(self._server)
+        self._connection = Connection(self._server, *listener)
         self._connection.connection_made(self.wire)
 
     def _feed(self, event: Request | Disconnected) -> None:
@@ -106,6 +108,14 @@ def test_requests_that_arrive_together_are_answered_in_order_by_one_write() -> N
     listening = Listening(ApiVersionsResponse())
     listening.arrive(question(1) + question(2) + question(3))
     assert [correlations(each) for each in listening.wire.written] == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize("listener", [Listener.DATA, Listener.CONTROLLER])
+def test_a_request_names_the_listener_that_it_came_in_on(listener: Listener) -> None:
+    listening = Listening(None, listener, "CLIENTS")
+    listening.arrive(question(1))
+    (asked,) = listening.asked
+    assert (asked.listener, asked.listener_name) == (listener, "CLIENTS")
 
 
 def test_big_answers_do_not_wait_for_one_another() -> None:
