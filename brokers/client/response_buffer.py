@@ -1,6 +1,6 @@
 """A client connection's receive buffer: received bytes become whole frames, each in memory of its own.
 
-The receiver may keep a frame, unlike those of `brokers.shell.inbox`, which are valid until they are answered. Small
+The receiver may keep a frame, unlike one of `brokers.shell.request_buffer`, which is valid until it is answered. Small
 frames are copied out of a scratch buffer that is reused; a big one is read straight into the memory that is handed out.
 """
 

@@ -14,11 +14,11 @@ from brokers.config.broker_config import ConfigError, from_settings
 from brokers.events import Disconnected, Request
 from brokers.log.storage import Storage
 from brokers.node.broker import Broker
+from brokers.shell.binding import bind_metrics
 from brokers.shell.clock import Clock
 from brokers.shell.health import health
 from brokers.shell.metrics import Metrics
 from brokers.shell.node import Node
-from brokers.shell.process import bind_metrics
 from brokers.shell.server import Server
 from brokers.wire.messages.fetch import FetchRequest
 from tests.sim.files import SimFiles

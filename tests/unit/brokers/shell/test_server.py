@@ -8,7 +8,7 @@ import pytest
 from brokers.config.broker_config import BrokerConfig
 from brokers.events import Disconnected, Listener, Request
 from brokers.shell.connection import HELD_REQUESTS_MAX, PRODUCE, Connection
-from brokers.shell.outbox import CORKED_BYTES_MAX
+from brokers.shell.response_writer import CORKED_BYTES_MAX
 from brokers.shell.server import Server
 from brokers.wire.frames import RequestHeader, encode_request_frame
 from brokers.wire.message import Message
