@@ -1,17 +1,14 @@
 """`python -m brokers --config node.toml`: one node of a region, without links."""
 
 import argparse
-import asyncio
 import sys
 from pathlib import Path
-
-import uvloop
 
 from brokers.config.broker_config import ConfigError, parse
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.shell.identity import IdentityError
 from brokers.shell.node import NodeRefused
-from brokers.shell.process import run_broker
+from brokers.shell.process import NothingBeside, run
 
 EXIT_REFUSED = 1
 EXIT_CONFIG = 2
@@ -23,9 +20,7 @@ def main() -> int:
     arguments.add_argument("--config", type=Path, required=True, help="the node's TOML file")
     options = arguments.parse_args()
     try:
-        config = parse(options.config.read_text(encoding="utf-8"))
-        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
-        asyncio.run(run_broker(config))
+        run(parse(options.config.read_text(encoding="utf-8")), NothingBeside)
     except (OSError, UnicodeDecodeError) as error:
         print(f"{options.config}: {error}", file=sys.stderr)
         return EXIT_CONFIG

@@ -49,6 +49,7 @@ class Ask:
 
     `channel` names a connection of its own: requests of one channel leave and are answered in order, so a long poll
     delays nothing but its own channel. `timeout_ms` covers connecting too; when it runs out the channel is closed.
+    `api_version` is the highest that this node speaks: the request leaves at the highest that the peer speaks too.
     """
 
     ticket: Ticket

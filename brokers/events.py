@@ -8,6 +8,7 @@ from uuid import UUID
 
 from brokers.errors import KafkaError
 from brokers.ids import (
+    DEFAULT_LISTENER,
     MIGRATING_DIRECTORY,
     Buffer,
     Instant,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Listener(Enum):
-    """Which of a node's listeners a request came in on: each serves APIs of its own."""
+    """The kind of listener a request came in on (Kafka's `ListenerType`): each kind serves APIs of its own."""
 
     DATA = "data"
     CONTROLLER = "controller"
@@ -46,6 +47,9 @@ class Request:
     message: object
     listener: Listener = Listener.DATA
     principal: KafkaPrincipal = ANONYMOUS
+    listener_name: str = (
+        DEFAULT_LISTENER  # brokers are named to the client by their addresses for it
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,7 @@ class AskFailure(Enum):
     CLOSED = "closed"  # the connection was lost; the request may have been carried out
     TIMEOUT = "timeout"
     UNREADABLE = "unreadable"  # what came back is not an answer
+    UNSUPPORTED_VERSION = "unsupported version"  # of another release; the request was not sent
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ METADATA_PARTITION = TopicPartition("__cluster_metadata", 0)
 OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTIONS_TOPIC = "__transaction_state"
 INTERNAL_TOPICS = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC)
+# The name of a node's listener for clients where its settings say nothing else, as in Kafka.
+DEFAULT_LISTENER = "PLAINTEXT"
 
 
 class Peer(NamedTuple):

@@ -1,7 +1,6 @@
 """BrokerRegistration (key 62): a broker's new life begins (KIP-631). Versions 0-4, between nodes."""
 
 from brokers.api.ports import ControllerPort, reply_to
-from brokers.config.endpoints import DATA_LISTENER
 from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
@@ -12,7 +11,6 @@ from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
-    Listener,
 )
 
 KEY = ApiKey.BROKER_REGISTRATION
@@ -32,8 +30,7 @@ class BrokerRegistrationHandler:
         assert isinstance(message, BrokerRegistrationRequest)
         if not self._controller.is_active:
             return then(BrokerRegistrationResponse(error_code=KafkaError.NOT_CONTROLLER), now)
-        listener = _for_clients(message)
-        if listener is None:
+        if not message.listeners:
             return then(BrokerRegistrationResponse(error_code=KafkaError.INVALID_REGISTRATION), now)
 
         def decided(result: int | Refusal, now: Instant) -> list[Effect]:
@@ -41,20 +38,15 @@ class BrokerRegistrationHandler:
                 return then(BrokerRegistrationResponse(error_code=result.error), now)
             return then(BrokerRegistrationResponse(broker_epoch=result), now)
 
-        return self._controller.decide(_command(message, listener), decided, now)
+        return self._controller.decide(_command(message), decided, now)
 
 
-def _for_clients(message: BrokerRegistrationRequest) -> Listener | None:
-    return next((each for each in message.listeners if each.name == DATA_LISTENER), None)
-
-
-def _command(message: BrokerRegistrationRequest, listener: Listener) -> RegisterBroker:
+def _command(message: BrokerRegistrationRequest) -> RegisterBroker:
     return RegisterBroker(
         broker_id=message.broker_id,
         incarnation=message.incarnation_id,
         log_dirs=tuple(message.log_dirs),
-        host=listener.host,
-        port=listener.port,
+        endpoints=tuple((each.name, each.host, each.port) for each in message.listeners),
         rack=message.rack,
         host_label=message.host_label,
         features=tuple(

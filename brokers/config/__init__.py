@@ -1,6 +1,7 @@
 """A node's settings.
 
 - `broker_config`: every key with its type and default, and what follows from several of them
-- `config_checks`: settings that are right one by one and wrong together
-- `endpoints`: the addresses in settings; `replica_placement`: the JSON of placement constraints
+- `listener_settings`: the keys of a node's listeners; `listeners`: a listener's name, security protocol and addresses
+- `config_checks`: settings that are right one by one and wrong together; `listener_checks`: those of listeners
+- `endpoints`: the other addresses in settings; `replica_placement`: the JSON of placement constraints
 """

@@ -8,11 +8,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator
 
 from brokers.config import endpoints, replica_placement
 from brokers.config.config_checks import contradictions
-from brokers.config.endpoints import DATA_LISTENER, Address
+from brokers.config.listener_settings import ListenerSettings
 from brokers.ids import Peer
 
 MIB = 1 << 20
@@ -33,7 +33,7 @@ class ConfigError(ValueError):
         self.problems = problems
 
 
-class BrokerConfig(BaseModel):
+class BrokerConfig(ListenerSettings):
     """What one node may be told. Defaults are Kafka's unless the comment says why not."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -51,8 +51,6 @@ class BrokerConfig(BaseModel):
         str | None, Field(alias="cluster.id", pattern=r"^[A-Za-z0-9_-]{1,64}$")
     ] = None
     process_roles: Annotated[str, Field(alias="process.roles")] = "broker,controller"
-    listeners: str = "PLAINTEXT://127.0.0.1:9092"
-    advertised_listeners: Annotated[str | None, Field(alias="advertised.listeners")] = None
     # Where the same process serves links and administration over gRPC; a broker only advertises it.
     admin_listener: Annotated[str | None, Field(alias="admin.listener")] = None
     # Where Prometheus and whoever watches over the process ask: /metrics and /health, over HTTP. None: nowhere.
@@ -62,9 +60,6 @@ class BrokerConfig(BaseModel):
     # Nodes on one machine fall together, so the replicas of a partition are kept on different hosts while they can.
     broker_host: Annotated[str | None, Field(alias="broker.host", min_length=1)] = None
 
-    controller_listener_names: Annotated[str, Field(alias="controller.listener.names")] = (
-        "CONTROLLER"
-    )
     # The first voters; later changes of them are in the metadata log. None: this node alone.
     controller_quorum_voters: Annotated[str | None, Field(alias="controller.quorum.voters")] = None
     controller_quorum_election_timeout_ms: Annotated[
@@ -216,31 +211,11 @@ class BrokerConfig(BaseModel):
             raise ValueError("give broker, controller, or broker,controller")
         return value
 
-    @field_validator("listeners")
-    @classmethod
-    def _listeners(cls, value: str) -> str:
-        endpoints.listeners(value)
-        return value
-
-    @field_validator("advertised_listeners")
-    @classmethod
-    def _advertised(cls, value: str | None) -> str | None:
-        if value is not None and [*endpoints.listeners(value)] != [DATA_LISTENER]:
-            raise ValueError(f"give one listener as {DATA_LISTENER}://HOST:PORT")
-        return value
-
     @field_validator("admin_listener", "metrics_listener")
     @classmethod
     def _endpoint(cls, value: str | None) -> str | None:
         if value is not None:
             endpoints.endpoint(value)
-        return value
-
-    @field_validator("controller_listener_names")
-    @classmethod
-    def _names(cls, value: str) -> str:
-        if not all(endpoints.names(value)):
-            raise ValueError("give at least one name")
         return value
 
     @field_validator("controller_quorum_voters")
@@ -293,39 +268,6 @@ class BrokerConfig(BaseModel):
     def decides_alone(self) -> bool:
         """Whether it is the only one of the first voters."""
         return self.is_controller and [each.node_id for each in self.voters] == [self.node_id]
-
-    @property
-    def listeners_by_name(self) -> dict[str, Address]:
-        return endpoints.listeners(self.listeners)
-
-    @property
-    def controller_names(self) -> tuple[str, ...]:
-        """What controller listeners are called in this region."""
-        return endpoints.names(self.controller_listener_names)
-
-    @property
-    def controller_listener(self) -> str | None:
-        """The name of this node's own controller listener, if it has one."""
-        return next(
-            (name for name in self.listeners_by_name if name in self.controller_names), None
-        )
-
-    @property
-    def controller_address(self) -> Address | None:
-        """Where this node serves other nodes as a controller."""
-        name = self.controller_listener
-        return None if name is None else self.listeners_by_name[name]
-
-    @property
-    def listen_address(self) -> Address:
-        """Host and port to bind for clients; port 0 takes any free one."""
-        return self.listeners_by_name[DATA_LISTENER]
-
-    @property
-    def advertised_address(self) -> Address:
-        """Host and port that clients are told."""
-        told = self.advertised_listeners
-        return self.listen_address if told is None else endpoints.listeners(told)[DATA_LISTENER]
 
     @property
     def voters(self) -> tuple[Peer, ...]:

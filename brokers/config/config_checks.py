@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from brokers.config.endpoints import DATA_LISTENER
+from brokers.config.listener_checks import listener_problems
 
 if TYPE_CHECKING:
     from brokers.config.broker_config import BrokerConfig
@@ -13,7 +13,7 @@ _ANYWHERE = ("", "0.0.0.0", "::")
 
 def contradictions(config: "BrokerConfig") -> Iterator[str]:
     """One sentence a problem, beginning with the setting's name."""
-    yield from _listener_problems(config)
+    yield from listener_problems(config)
     yield from _quorum_problems(config)
     if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
         yield "group.min.session.timeout.ms: above group.max.session.timeout.ms"
@@ -26,25 +26,6 @@ def contradictions(config: "BrokerConfig") -> Iterator[str]:
         yield "log.dirs: a name between two commas is empty; leave out the comma"
     if len(set(config.directories)) < len(config.directories):
         yield "log.dirs: a directory is named twice; give each once"
-
-
-def _listener_problems(config: "BrokerConfig") -> Iterator[str]:
-    known = config.listeners_by_name
-    for name in known:
-        if name == DATA_LISTENER and not config.is_broker:
-            yield f"listeners: without the role broker a node does not serve {DATA_LISTENER}"
-        elif name in config.controller_names and not config.is_controller:
-            yield f"listeners: without the role controller a node does not serve {name}"
-        elif name != DATA_LISTENER and name not in config.controller_names:
-            yield f"listeners: {name} is neither {DATA_LISTENER} nor in controller.listener.names"
-    if config.is_broker and DATA_LISTENER not in known:
-        yield f"listeners: a broker needs {DATA_LISTENER}://HOST:PORT"
-    if sum(name in config.controller_names for name in known) > 1:
-        yield "listeners: one controller listener is enough"
-    if DATA_LISTENER in config.controller_names:
-        yield f"controller.listener.names: {DATA_LISTENER} is for clients"
-    if not config.is_broker and config.advertised_listeners is not None:
-        yield "advertised.listeners: clients are not told of a node without the role broker"
 
 
 def _impostor(config: "BrokerConfig") -> Iterator[str]:
@@ -74,12 +55,12 @@ def _quorum_problems(config: "BrokerConfig") -> Iterator[str]:
         )
     if config.is_broker and config.decides_alone:
         return
-    known = config.listeners_by_name
-    if DATA_LISTENER in known and config.advertised_address.host in _ANYWHERE:
-        yield (
-            "advertised.listeners: give the host at which clients and the other nodes reach this one; "
-            f"PLAINTEXT is at {config.advertised_address.host or 'every interface'}"
-        )
+    for name, where in config.advertised_by_name.items():
+        if name in config.broker_names and where.host in _ANYWHERE:
+            yield (
+                "advertised.listeners: give the host at which clients and the other nodes reach this one; "
+                f"{name} is at {where.host or 'every interface'}"
+            )
     if config.cluster_id is None:
         yield "cluster.id: required where a region has more nodes than one; give all of them the same"
     if config.is_controller and config.controller_address is None:

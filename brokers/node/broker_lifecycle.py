@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.config.endpoints import DATA_LISTENER
 from brokers.effects import Effect, End, KeepBrokerEpoch, Serve
 from brokers.errors import KafkaError, Refusal, error_from_code
 from brokers.ids import Instant
@@ -18,7 +17,7 @@ from brokers.membership.broker_state import Beat, BrokerState, LifeEffect, Regis
 from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.membership.log_dirs import OwnDirectories
-from brokers.metadata.cluster.broker_registration import FEATURES
+from brokers.metadata.cluster.broker_registration import FEATURES, registered_endpoints
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.local_controller import LocalController
 from brokers.region import Ready
@@ -197,13 +196,15 @@ class BrokerLifecycle:
 
     def _registration(self, previous_broker_epoch: int) -> BrokerRegistrationRequest:
         config = self._config
-        host, port = config.advertised_address
         return BrokerRegistrationRequest(
             broker_id=config.node_id,
             cluster_id=self._raft.image.cluster_id,
             incarnation_id=self._incarnation,
             listeners=[
-                Listener(name=DATA_LISTENER, host=host, port=port, security_protocol=PLAINTEXT)
+                Listener(
+                    name=each.name, host=each.host, port=each.port, security_protocol=PLAINTEXT
+                )
+                for each in registered_endpoints(config)
             ],
             features=[
                 Feature(

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 from brokers.api import api_versions, versions
 from brokers.events import Listener, Request
-from brokers.ids import Ticket
-from brokers.shell.inbox import Inbox
-from brokers.shell.outbox import Outbox
+from brokers.ids import DEFAULT_LISTENER, Ticket
+from brokers.shell.request_buffer import RequestBuffer
+from brokers.shell.response_writer import ResponseWriter
 from brokers.wire.codec import decode_request
 from brokers.wire.frames import (
-    API_VERSIONS,
     RequestHeader,
     UnsupportedVersion,
     encode_response_frame,
     parse_request_header,
 )
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.primitives import WireError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PRODUCE = 0
+PRODUCE = int(ApiKey.PRODUCE)
 _PRODUCE_KEY = PRODUCE.to_bytes(2, "big")  # a request begins with its key
 # What one connection's unanswered Produce requests may hold; beyond it the next one waits unread.
 HELD_REQUESTS_MAX = 256
@@ -56,15 +56,21 @@ _NONE_YET: object = object()
 class Connection(asyncio.BufferedProtocol):
     """One client. `_asked` are the requests that are being answered, `_next` one that waits until they are."""
 
-    def __init__(self, server: "Server", listener: Listener = Listener.DATA) -> None:
+    def __init__(
+        self,
+        server: "Server",
+        listener: Listener = Listener.DATA,
+        listener_name: str = DEFAULT_LISTENER,
+    ) -> None:
         self._server = server
         self._listener = listener
-        self._inbox = Inbox(server.frame_bytes_max)
+        self._listener_name = listener_name
+        self._buffer = RequestBuffer(server.frame_bytes_max)
         self._transport: asyncio.Transport
         self._asked: deque[_Asked] = deque()
         self._next: memoryview | None = None
         self._last_ticket: Ticket | None = None
-        self._outbox: Outbox
+        self._writer: ResponseWriter
         self._reading = True
         self._parsing = False
         self._closed = False
@@ -79,28 +85,30 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport  # type: ignore[assignment]  # uvloop's derive from the base class
-        self._outbox = Outbox(self._transport, self._server.room, self._advance, self.hang_up)
+        self._writer = ResponseWriter(
+            self._transport, self._server.room, self._advance, self.hang_up
+        )
         peer = transport.get_extra_info("peername")
         self._host = str(peer[0]) if peer else "unknown"
         if not self._server.admit(self):
             transport.close()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        return self._inbox.room()
+        return self._buffer.room()
 
     def buffer_updated(self, nbytes: int) -> None:
-        self._inbox.received(nbytes)
+        self._buffer.received(nbytes)
         self._advance()
 
     def pause_writing(self) -> None:
-        self._outbox.pause()
+        self._writer.pause()
 
     def resume_writing(self) -> None:
-        self._outbox.resume()
+        self._writer.resume()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._closed = True
-        self._outbox.close()
+        self._writer.close()
         tickets = tuple(asked.ticket for asked in self._asked)
         # Of a node, its end is news though it waits for nothing: the node may be gone.
         if not tickets and not self.is_client and self._last_ticket is not None:
@@ -115,7 +123,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._parsing = True
         self.used_at = self._server.time()
-        outbox, feed = self._outbox, self._server.feed
+        writer, feed = self._writer, self._server.feed
         try:
             while self._may_ask and not self._closed:
                 request = self._next_request()
@@ -125,13 +133,13 @@ class Connection(asyncio.BufferedProtocol):
         finally:
             self._parsing = False
         if not self._closed:
-            outbox.flush()
+            writer.flush()
         self._throttle_reading()
 
     @property
     def _may_ask(self) -> bool:
         """Whether the next request may be taken up, as far as is known before it is looked at."""
-        if not self._outbox.ready:
+        if not self._writer.ready:
             return False
         asked = self._asked
         if not asked:
@@ -140,14 +148,14 @@ class Connection(asyncio.BufferedProtocol):
             self._next is None
             and asked[-1].header.api_key == PRODUCE
             and len(asked) < HELD_REQUESTS_MAX
-            and self._inbox.held_bytes < HELD_BYTES_MAX
+            and self._buffer.held_bytes < HELD_BYTES_MAX
         )
 
     def _next_frame(self) -> memoryview | None:
         """The next whole one whose turn it is."""
         frame, self._next = self._next, None
         if frame is None:
-            frame = self._inbox.frame()
+            frame = self._buffer.frame()
         if frame is not None and self._asked and frame[:2] != _PRODUCE_KEY:
             self._next, frame = frame, None
         return frame
@@ -176,15 +184,20 @@ class Connection(asyncio.BufferedProtocol):
         message = decode_request(key, version, frame, position)
         ticket = self._last_ticket = self._server.new_ticket(self)
         self._asked.append(_Asked(ticket, header))
-        return Request(ticket, key, version, client_id, self._host, message, self._listener)
+        return Request(
+            ticket, key, version, client_id, self._host, message, self._listener,
+            listener_name=self._listener_name,
+        )  # fmt: skip
 
     def _answer_unsupported(self, error: UnsupportedVersion) -> None:
-        if error.key != API_VERSIONS:
+        if error.key != ApiKey.API_VERSIONS:
             raise error
         response = api_versions.unsupported()
-        chunks = encode_response_frame(API_VERSIONS, 0, error.header.correlation_id, response)
-        self._inbox.done()
-        self._outbox.put(chunks, more_follows=self._parsing)
+        chunks = encode_response_frame(
+            ApiKey.API_VERSIONS, 0, error.header.correlation_id, response
+        )
+        self._buffer.done()
+        self._writer.put(chunks, more_follows=self._parsing)
 
     def reply(self, ticket: Ticket, message: object | None) -> None:
         """The answer to one of the requests: it leaves when all before it have left."""
@@ -199,7 +212,7 @@ class Connection(asyncio.BufferedProtocol):
             self._advance()
 
     def _answer(self, asked: _Asked) -> None:
-        self._inbox.done()
+        self._buffer.done()
         if asked.answer is not None and not self._closed:
             more_follows = bool(self._asked) and self._asked[0].answer is not _NONE_YET
             self._send(asked.header, asked.answer, more_follows=more_follows)
@@ -214,18 +227,18 @@ class Connection(asyncio.BufferedProtocol):
             logger.exception("the answer to API %d version %d can't be written", key, version)
             self.hang_up("an answer that can't be written")
             return
-        more_follows = more_follows or (self._parsing and self._inbox.holds_more)
-        self._outbox.put(chunks, more_follows=more_follows)
+        more_follows = more_follows or (self._parsing and self._buffer.holds_more)
+        self._writer.put(chunks, more_follows=more_follows)
 
     def hang_up(self, reason: str) -> None:
         logger.warning("closing the connection from %s: %s", self._host, reason)
-        self._outbox.flush()
+        self._writer.flush()
         self.close()
         self._closed = True
 
     def _throttle_reading(self) -> None:
         """Stop reading what there is no room for until a request in hand is answered, and the answer gone."""
-        wanted = not self._closed and (not self._inbox.is_full or self._may_ask)
+        wanted = not self._closed and (not self._buffer.is_full or self._may_ask)
         if wanted == self._reading or self._closed:
             return
         self._reading = wanted
@@ -235,7 +248,7 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
     def close(self) -> None:
-        self._outbox.close()
+        self._writer.close()
         self._transport.close()
 
     def expire(self) -> None:
@@ -248,8 +261,8 @@ class Connection(asyncio.BufferedProtocol):
     def idle_since(self) -> float | None:
         """When the last request came, or something of a long answer went; None while one is being answered."""
         is_answering = self._asked and not self._closed
-        return None if is_answering else max(self.used_at, self._outbox.used_at)
+        return None if is_answering else max(self.used_at, self._writer.used_at)
 
     def shrink(self) -> None:
-        self._inbox.shrink()
-        self._outbox.shrink()
+        self._buffer.shrink()
+        self._writer.shrink()

@@ -1,31 +1,28 @@
-"""What this node asks of others: `Ask` becomes bytes, the answer's bytes become `Answered`.
+"""Requests of this node to others: an `Ask` becomes bytes, the response's bytes become `Answered`.
 
-One connection for each peer and channel, opened by the first `Ask` and again by the first one after it was lost.
-Requests leave in order without waiting for one another's answers, which come in the same order. When a connection ends
-all who wait on it hear why; nothing is sent twice. How many wait is the cores' affair: they ask one thing at a time or
-a few.
+Each peer and channel has one connection, opened by the first `Ask`, and again by the first one after it was lost. Each
+connection learns anew which versions the peer serves: it may have come back with another release. Requests leave in
+order without waiting for one another's responses, which come in the same order. When a connection ends, every request
+without a response is answered with the reason; nothing is sent twice. The cores limit how many are in flight.
 """
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, Protocol
 
+from brokers.client.api_versions import NoCommonVersion
+from brokers.client.connection import ClientConnection, ClientResponse
 from brokers.effects import Ask
 from brokers.events import Answered, AskFailure
-from brokers.ids import BrokerId, Buffer, Peer, Ticket
-from brokers.shell.intake import Intake
-from brokers.wire.codec import decode_response
-from brokers.wire.frames import RequestHeader, encode_request_frame, parse_response_header
+from brokers.ids import BrokerId, Peer, Ticket
 from brokers.wire.message import Message
 from brokers.wire.primitives import WireError
 
 logger = logging.getLogger(__name__)
-LAST_CORRELATION_ID = (1 << 31) - 1
 
 
-class Feed(Protocol):
+class AnswerFeed(Protocol):
     """Where answers go: `Node.feed`."""
 
     def __call__(self, event: Answered, /) -> None: ...
@@ -33,28 +30,23 @@ class Feed(Protocol):
 
 class _Waiting(NamedTuple):
     ticket: Ticket
-    api_key: int
-    api_version: int
-    correlation_id: int
     due: float  # by the loop's clock
 
 
 class Channel(asyncio.BufferedProtocol):
-    """One connection, or the attempt at one, and who waits for answers on it, in order."""
+    """One connection to a peer, or the attempt to make it, and the requests that have no response yet."""
 
     def __init__(self, peers: "Peers", peer: Peer, name: str) -> None:
         self._peers = peers
         self._peer = peer
         self._name = name
-        self._client_id = f"broker-{peers.node_id}-{name}"
-        self._intake = Intake(peers.frame_bytes_max)
-        self._waiting: deque[_Waiting] = deque()
-        self._unsent: list[Buffer] = []
+        self._connection: ClientConnection[_Waiting] = ClientConnection(
+            f"broker-{peers.node_id}-{name}", response_bytes_max=peers.frame_bytes_max
+        )
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.Handle | None = None
         self._fires_at = 0.0  # uvloop's handles don't tell, where the time is over at once
         self._used_at = peers.loop.time()
-        self._last_correlation_id = 0
         self._connecting = peers.loop.create_task(self._connect())
         self._ended = False
 
@@ -62,20 +54,18 @@ class Channel(asyncio.BufferedProtocol):
 
     def send(self, ask: Ask) -> None:
         assert isinstance(ask.message, Message)
-        now = self._peers.loop.time()
-        self._last_correlation_id = self._last_correlation_id % LAST_CORRELATION_ID + 1
-        key, version, correlation_id = ask.api_key, ask.api_version, self._last_correlation_id
-        header = RequestHeader(key, version, correlation_id, self._client_id)
-        chunks = encode_request_frame(header, ask.message)
-        due = now + ask.timeout_ms / 1000
-        self._waiting.append(_Waiting(ask.ticket, key, version, correlation_id, due))
-        self._used_at = now
-        if self._timer is None or due < self._fires_at:
-            self._arm(due)
-        if self._transport is None:
-            self._unsent += chunks
-        else:
+        now = self._used_at = self._peers.loop.time()
+        waiting = _Waiting(ask.ticket, now + ask.timeout_ms / 1000)
+        try:
+            chunks = self._connection.send(waiting, ask.api_key, ask.message, ask.api_version)
+        except NoCommonVersion as failure:
+            # Not at once: a core that repeats the request would keep the loop to itself.
+            self._peers.loop.call_soon(self._not_sent, ask.ticket, failure)
+            return
+        if chunks and self._transport is not None:
             self._transport.writelines(chunks)
+        if self._timer is None or waiting.due < self._fires_at:
+            self._arm(waiting.due)
 
     async def _connect(self) -> None:
         try:
@@ -92,39 +82,41 @@ class Channel(asyncio.BufferedProtocol):
         if self._ended:
             transport.close()
             return
-        unsent, self._unsent = self._unsent, []
-        self._transport.writelines(unsent)  # type: ignore[union-attr]
+        self._transport.writelines(self._connection.start())  # type: ignore[union-attr]
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        return self._intake.room()
+        return self._connection.room()
 
     def buffer_updated(self, nbytes: int) -> None:
-        self._intake.received(nbytes)
         try:
-            for frame in self._intake.frames():
-                self._take(frame)
+            for response in self._connection.received(nbytes):
+                if self._ended:
+                    return
+                self._take(response)
         except WireError as error:
             logger.warning("no answer from %s on channel %s: %s", self._peer, self._name, error)
             self.end(AskFailure.UNREADABLE, rest=AskFailure.CLOSED)
+            return
+        chunks = self._connection.unsent()
+        if chunks and self._transport is not None and not self._ended:
+            self._transport.writelines(chunks)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.end(AskFailure.CLOSED)
 
     # --- in ---
 
-    def _take(self, frame: memoryview) -> None:
-        if self._ended:
+    def _take(self, response: ClientResponse[_Waiting]) -> None:
+        waiting, message, failure = response
+        if failure is not None:
+            self._not_sent(waiting.ticket, failure)
             return
-        if not self._waiting:
-            raise WireError("an answer that nobody asked for")
-        first = self._waiting[0]
-        correlation_id, position = parse_response_header(first.api_key, first.api_version, frame)
-        if correlation_id != first.correlation_id:
-            raise WireError(f"answer {correlation_id} instead of {first.correlation_id}")
-        message = decode_response(first.api_key, first.api_version, frame, position)
-        self._waiting.popleft()
         self._used_at = self._peers.loop.time()
-        self._peers.feed(Answered(first.ticket, message))
+        self._peers.feed(Answered(waiting.ticket, message))
+
+    def _not_sent(self, ticket: Ticket, failure: NoCommonVersion) -> None:
+        logger.warning("nothing sent to %s on channel %s: %s", self._peer, self._name, failure)
+        self._peers.feed(Answered(ticket, None, AskFailure.UNSUPPORTED_VERSION))
 
     # --- time ---
 
@@ -135,9 +127,8 @@ class Channel(asyncio.BufferedProtocol):
         self._timer, self._fires_at = self._peers.loop.call_at(due, self._on_timer), due
 
     def _due(self) -> float:
-        if self._waiting:
-            return min(each.due for each in self._waiting)
-        return self._used_at + self._peers.idle_seconds
+        idle = self._used_at + self._peers.idle_seconds
+        return min((each.due for each in self._connection.tokens()), default=idle)
 
     def _on_timer(self) -> None:
         self._timer = None
@@ -145,16 +136,20 @@ class Channel(asyncio.BufferedProtocol):
         if due > now:
             self._arm(due)
             return
-        late = [each for each in self._waiting if each.due <= now]
-        self._waiting = deque(each for each in self._waiting if each.due > now)
-        self.end(AskFailure.CLOSED)  # nobody, if the channel was idle
-        for each in late:
-            self._peers.feed(Answered(each.ticket, None, AskFailure.TIMEOUT))
+        late = [each.ticket for each in self._connection.tokens() if each.due <= now]
+        self.end(AskFailure.CLOSED, late=late)  # nobody waits if the channel was idle
+        for ticket in late:
+            self._peers.feed(Answered(ticket, None, AskFailure.TIMEOUT))
 
     # --- the end ---
 
-    def end(self, first: AskFailure, *, rest: AskFailure | None = None) -> None:
-        """Closes; the oldest who waits hears `first`, the others `rest` (or the same)."""
+    def end(
+        self, first: AskFailure, *, rest: AskFailure | None = None, late: Collection[Ticket] = ()
+    ) -> None:
+        """Closes: the oldest request without a response fails with `first`, the others with `rest` or else the same.
+
+        Those of `late` are left to the caller.
+        """
         if self._ended:
             return
         self._ended = True
@@ -165,17 +160,17 @@ class Channel(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
         failure = first
-        for each in self._waiting:
-            self._peers.feed(Answered(each.ticket, None, failure))
-            failure = rest or first
-        self._waiting.clear()
+        for each in self._connection.tokens():
+            if each.ticket not in late:
+                self._peers.feed(Answered(each.ticket, None, failure))
+                failure = rest or first
 
 
 class Peers:
     """All channels of one node."""
 
     def __init__(
-        self, node_id: BrokerId, feed: Feed, *, frame_bytes_max: int, idle_seconds: float
+        self, node_id: BrokerId, feed: AnswerFeed, *, frame_bytes_max: int, idle_seconds: float
     ) -> None:
         self.node_id = node_id
         self.feed = feed
@@ -192,10 +187,10 @@ class Peers:
         channel.send(ask)
 
     def forget(self, peer: Peer, name: str) -> None:
-        """The channel has ended: the next one who asks gets a new one."""
+        """The channel has ended: the next request opens a new one."""
         self._channels.pop((peer, name), None)
 
     def close(self) -> None:
-        """End every channel; who still waits hears that it closed."""
+        """End every channel; requests without a response fail as closed."""
         for channel in list(self._channels.values()):
             channel.end(AskFailure.CLOSED)

@@ -1,4 +1,8 @@
-"""A broker as a process: claim the directory, start the cores, listen, tell that it answers, stop on a signal."""
+"""A node as a process: take the ports, claim the directories, start the core, listen, announce, stop on a signal.
+
+`python -m brokers` runs a broker alone, `causeway node run` one with its region's links beside it. What runs beside
+the broker is the only difference.
+"""
 
 import asyncio
 import json
@@ -7,28 +11,83 @@ import random
 import resource
 import signal
 import socket
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import uvloop
 
 from brokers.config.broker_config import BrokerConfig, ConfigError
-from brokers.config.endpoints import DATA_LISTENER, Address, endpoint
 from brokers.effects import Serve
 from brokers.events import EndAsked, Listener
 from brokers.node.broker import Broker
+from brokers.ports import Rng
+from brokers.shell.binding import bind, bind_metrics, bound_address
 from brokers.shell.clock import Clock
 from brokers.shell.disks import open_disks
 from brokers.shell.logs import begin_logging
 from brokers.shell.memory import keep_freed_memory, spare_collector
 from brokers.shell.metrics import Metrics
-from brokers.shell.node import Node
+from brokers.shell.node import Core, Node
 from brokers.shell.peers import Peers
 from brokers.shell.server import BACKLOG, Server
 
 IDLE_SHARE = 0.9  # of connections.max.idle.ms: Kafka's clients wait 9 minutes, its brokers 10
 
 
-async def run_broker(config: BrokerConfig) -> None:
-    """Runs until SIGTERM or SIGINT."""
-    if config.admin_listener is not None:
-        raise ConfigError(["admin.listener: only `causeway node run` serves it; leave it out here"])
+class BesideBroker(Protocol):
+    """What runs in the process beside the broker. It is made before the node, whose `feed` it gets."""
+
+    @property
+    def perform(self) -> Mapping[type, Callable[[Any], None]]:
+        """Who performs each kind of effect that is not the broker's."""
+
+    def bind(self, config: BrokerConfig) -> BrokerConfig:
+        """Take its ports before anything starts; raises ConfigError for settings that can't be served."""
+
+    def compose(self, broker: Broker, rng: Rng) -> Core:
+        """The core of the node."""
+
+    async def start(self) -> None:
+        """The node is ready."""
+
+    async def stop(self) -> None:
+        """The node ends; clients are gone already."""
+
+
+MakeBeside: TypeAlias = Callable[[Callable[[Any], None]], BesideBroker]  # of the node's `feed`
+
+
+class NothingBeside:
+    """A broker alone."""
+
+    def __init__(self, feed: Callable[[Any], None]) -> None:
+        self.perform: Mapping[type, Callable[[Any], None]] = {}
+
+    def bind(self, config: BrokerConfig) -> BrokerConfig:
+        if config.admin_listener is not None:
+            only = "only `causeway node run` serves it; leave it out here"
+            raise ConfigError([f"admin.listener: {only}"])
+        return config
+
+    def compose(self, broker: Broker, rng: Rng) -> Core:
+        return broker
+
+    async def start(self) -> None:
+        """There is nothing."""
+
+    async def stop(self) -> None:
+        """There is nothing."""
+
+
+def run(config: BrokerConfig, make_beside: MakeBeside) -> None:
+    """`run_node` in a loop of its own."""
+    uvloop.run(run_node(config, make_beside))
+
+
+async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
+    """Runs until SIGTERM or SIGINT. Nothing is started where the settings or the ports can't be had."""
+    beside = make_beside(lambda event: node.feed(event))
+    config = beside.bind(config)
     prepare(config)
     bound, config = bind(config)
     metrics_socket, config = bind_metrics(config)
@@ -41,25 +100,26 @@ async def run_broker(config: BrokerConfig) -> None:
         directories=disks.directories,
         previous_broker_epoch=disks.storage.previous_broker_epoch,
     )
-    node = Node(broker, disks.storage, Clock())
+    node = Node(beside.compose(broker, rng), disks.storage, Clock())
     metrics = Metrics(node, broker.parts, metrics_socket)
     server = Server(config, metrics.feed, asyncio.get_running_loop().time)
     peers = open_peers(config, node)
     node.serve(server)
-    node.perform |= peers.perform
-    node.perform |= metrics.perform(server)
+    node.perform |= {**peers.perform, **beside.perform, **metrics.perform(server)}
     await metrics.start()
     await listen_to_nodes(server, config, bound)
-    open_when_serving(node, bound)
+    open_when_serving(node, [bound[name] for name in config.broker_names])
     ask_to_end_on_signals(node)
     node.start()
     if await node.reaches(node.serving):
         spare_collector()
-        kafka = await listen_to_clients(server, bound)
+        listeners = await listen_to_clients(server, config, bound)
         if await node.reaches(node.ready):
-            announce({"kafka": kafka, "admin": None, "metrics": config.metrics_listener})
+            await beside.start()
+            announce(config, listeners)
             await node.stopped
     server.close()
+    await beside.stop()
     await node.stop()
     peers.close()
     await metrics.stop()
@@ -84,80 +144,48 @@ def open_peers(config: BrokerConfig, node: Node) -> Peers:
     )
 
 
-def bind(config: BrokerConfig) -> tuple[dict[str, socket.socket], BrokerConfig]:
-    """Takes the ports before anything is started -> sockets by listener; port 0 becomes what the system chose."""
-    bound: dict[str, socket.socket] = {}
-    try:
-        for name, where in config.listeners_by_name.items():
-            bound[name] = _bind(where)
-    except OSError as error:
-        for each in bound.values():
-            each.close()
-        raise ConfigError([f"listeners: can't listen on {name}://{where}: {error}"]) from None
-    chosen = ",".join(f"{name}://{address(each)}" for name, each in bound.items())
-    return bound, config.model_copy(update={"listeners": chosen})
-
-
-def bind_metrics(config: BrokerConfig) -> tuple[socket.socket | None, BrokerConfig]:
-    """The same for `metrics.listener`; None where there is none."""
-    if config.metrics_listener is None:
-        return None, config
-    try:
-        bound = _bind(endpoint(config.metrics_listener))
-    except OSError as error:
-        wanted = config.metrics_listener
-        raise ConfigError([f"metrics.listener: can't listen on {wanted}: {error}"]) from None
-    return bound, config.model_copy(update={"metrics_listener": address(bound)})
-
-
-def _bind(where: Address) -> socket.socket:
-    bound = socket.socket(socket.AF_INET6 if ":" in where.host else socket.AF_INET)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind(where)
-    except OSError:
-        bound.close()
-        raise
-    return bound
-
-
 async def listen_to_nodes(
     server: Server, config: BrokerConfig, bound: dict[str, socket.socket]
 ) -> None:
     """From the start: controllers must hear one another before any of them can be ready."""
     if config.controller_listener is not None:
-        await server.listen(bound[config.controller_listener], Listener.CONTROLLER)
+        name = config.controller_listener
+        await server.listen(bound[name], Listener.CONTROLLER, name)
 
 
-def open_when_serving(node: Node, bound: dict[str, socket.socket]) -> None:
-    """Nobody is refused from the step on in which the controller is asked to count on this broker.
+def open_when_serving(node: Node, bound: Sequence[socket.socket]) -> None:
+    """Binds `Serve` to open the listeners for clients, whose sockets are `bound`, before it takes effect.
 
-    Who comes before the server listens waits a moment. A refusal would tell the controller that the process is gone.
+    Nobody is refused from the step on in which the controller is asked to count on this broker. Who comes before the
+    server listens waits a moment. A refusal would tell the controller that the process is gone.
     """
-    clients, serve = bound.get(DATA_LISTENER), node.perform[Serve]
+    serve = node.perform[Serve]
 
     def open_and_serve(effect: Serve) -> None:
-        if clients is not None:
-            clients.listen(BACKLOG)
+        for each in bound:
+            each.listen(BACKLOG)
         serve(effect)
 
     node.perform[Serve] = open_and_serve
 
 
-async def listen_to_clients(server: Server, bound: dict[str, socket.socket]) -> str | None:
-    """Where clients are answered from now on; None on a node without the role broker."""
-    if DATA_LISTENER not in bound:
-        return None
-    await server.listen(bound[DATA_LISTENER])
-    return address(bound[DATA_LISTENER])
+async def listen_to_clients(
+    server: Server, config: BrokerConfig, bound: dict[str, socket.socket]
+) -> dict[str, str]:
+    """The address of each listener where clients are answered from now on; none on a node without the role broker."""
+    for name in config.broker_names:
+        await server.listen(bound[name], Listener.DATA, name)
+    return {name: bound_address(bound[name]) for name in config.broker_names}
 
 
-def address(bound: socket.socket) -> str:
-    host, port = bound.getsockname()[:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def announce(where: dict[str, str | None]) -> None:
+def announce(config: BrokerConfig, listeners: Mapping[str, str]) -> None:
+    """One line on stdout; `kafka` is the inter-broker listener, `listeners` are all for clients."""
+    where = {
+        "kafka": listeners.get(config.inter_broker_name),
+        "listeners": listeners,
+        "admin": config.admin_listener,
+        "metrics": config.metrics_listener,
+    }
     print(json.dumps({"ready": True, "pid": os.getpid(), **where}), flush=True)
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.events import Disconnected, Listener, Request
-from brokers.ids import Ticket
+from brokers.ids import DEFAULT_LISTENER, Ticket
 from brokers.shell.connection import Connection
 from brokers.shell.room import Room
 
@@ -38,7 +38,12 @@ class Server:
         self._listening: list[asyncio.Server] = []
         self._sweeper: asyncio.TimerHandle | None = None
 
-    async def listen(self, bound: socket.socket, listener: Listener = Listener.DATA) -> None:
+    async def listen(
+        self,
+        bound: socket.socket,
+        listener: Listener = Listener.DATA,
+        name: str = DEFAULT_LISTENER,
+    ) -> None:
         """Accept connections on a socket that `bind` made; they inherit the size of its send buffer."""
         if self._config.socket_send_buffer_bytes >= 0:
             bound.setsockopt(
@@ -47,7 +52,7 @@ class Server:
         loop = asyncio.get_running_loop()
         self._listening.append(
             await loop.create_server(
-                lambda: Connection(self, listener), sock=bound, backlog=BACKLOG
+                lambda: Connection(self, listener, name), sock=bound, backlog=BACKLOG
             )
         )
         if self._sweeper is None:

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 from brokers.ids import Buffer
 from brokers.wire.codec import API_NAMES, VERSIONS, encode_request, encode_response, first_flexible
 from brokers.wire.message import Chunk, Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.primitives import WireError, skip_tags
 
-API_VERSIONS = 18
 LENGTH_BYTES = 4
 
+_API_VERSIONS = int(ApiKey.API_VERSIONS)
 _LENGTH = Struct(">i")
 _REQUEST_START = Struct(">hhih")  # key, version, correlation id, length of the client id
 _CORRELATION = Struct(">i")
@@ -148,4 +149,4 @@ def _framed(header: bytes, body: list[Any]) -> list[Any]:
 
 
 def _has_flexible_response_header(key: int, version: int) -> bool:
-    return key != API_VERSIONS and version >= first_flexible(key)
+    return key != _API_VERSIONS and version >= first_flexible(key)

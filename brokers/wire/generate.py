@@ -9,6 +9,15 @@ from brokers.wire.defaults import default_expression
 from brokers.wire.tables import FAMILIES, Family, Field, Schema, Struct, read_family
 
 LINE_LENGTH = 100
+API_KEYS = "api_keys"
+API_KEYS_HEAD = '''"""Generated from schema/ by brokers.wire.generate; do not edit."""
+
+from enum import IntEnum
+
+
+class ApiKey(IntEnum):
+    """The key of each API that the tables describe, under Kafka's name (`ApiKeys`)."""
+'''
 PYTHON_TYPES = {
     "bool": "bool",
     "int8": "int",
@@ -32,6 +41,22 @@ def module_text(name: str) -> str:
         for message, struct in _in_reading_order(family)
     )
     return f"{_head(name, classes)}\n\n\n{classes}\n"
+
+
+def api_keys_text() -> str:
+    """The source of `messages/api_keys.py`."""
+    schemas = (each for name in FAMILIES for each in read_family(name).schemas.values())
+    keys = {each.key: each.name for each in schemas if each.name.endswith("Request")}
+    members = (
+        f"    {_constant(name.removesuffix('Request'))} = {key}"
+        for key, name in sorted(keys.items())
+    )
+    return "\n".join((API_KEYS_HEAD, *members, ""))
+
+
+def _constant(name: str) -> str:
+    """As Kafka derives it: `OffsetForLeaderEpoch` -> `OFFSET_FOR_LEADER_EPOCH`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
 
 
 def _in_reading_order(family: Family) -> Iterator[tuple[str, Struct]]:
@@ -132,31 +157,6 @@ def _annotation(field: Field, message: str) -> str:
     return f"{name} | None" if can_be_none else name
 
 
-def api_keys_text() -> str:
-    """The source of `messages/api_keys.py`: every API that `schema/` describes, under Kafka's name for it."""
-    keys = {
-        schema.key: _constant_name(schema.name.removesuffix("Request"))
-        for family in map(read_family, FAMILIES)
-        for schema in family.schemas.values()
-        if schema.name.endswith("Request")
-    }
-    lines = [
-        '"""Generated from schema/ by brokers.wire.generate; do not edit."""',
-        "",
-        "from enum import IntEnum",
-        "",
-        "",
-        "class ApiKey(IntEnum):",
-        '    """Kafka\'s ApiKeys, and the keys of requests that only our nodes send (from 10000 on)."""',
-        "",
-    ]
-    return "\n".join([*lines, *(f"    {name} = {key}" for key, name in sorted(keys.items())), ""])
-
-
-def _constant_name(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper()
-
-
 def main() -> None:
     folder = messages.__path__[0]
     with open(f"{folder}/api_keys.py", "w", encoding="utf-8") as file:
@@ -165,6 +165,9 @@ def main() -> None:
         with open(f"{folder}/{name}.py", "w", encoding="utf-8") as file:
             file.write(module_text(name))
         sys.stdout.write(f"{name}\n")
+    with open(f"{folder}/{API_KEYS}.py", "w", encoding="utf-8") as file:
+        file.write(api_keys_text())
+    sys.stdout.write(f"{API_KEYS}\n")
 
 
 if __name__ == "__main__":

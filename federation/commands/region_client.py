@@ -1,20 +1,15 @@
 """Asks a broker in Kafka's protocol, one question after another; any broker will do, ours or Apache Kafka's."""
 
-import socket
-import struct
 from types import TracebackType
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, Final
 
-from brokers.wire.codec import VERSIONS, decode_response
-from brokers.wire.frames import RequestHeader, encode_request_frame, parse_response_header
 from brokers.wire.message import Message
-from brokers.wire.messages.api_versions import ApiVersionsRequest
 from brokers.wire.primitives import WireError
+from federation.shell.broker_connection import BrokerConnection
 
 CONNECT_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 30.0
 ANSWER_BYTES_MAX: Final = 256 << 20
-API_VERSIONS: Final = 18
 _CLIENT_ID: Final = "causeway-region"
 
 
@@ -46,18 +41,14 @@ class Client:
         raise NoAnswer("; ".join(failures) or "no address is given")
 
     def _connect(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
         self.address = address
-        at = (host.strip("[]"), int(port))
-        self._socket = socket.create_connection(at, self._connect_seconds)
-        self._stream = cast(BinaryIO, self._socket.makefile("rb"))
-        try:
-            answer = self._exchange(API_VERSIONS, 0, ApiVersionsRequest())
-        except (OSError, WireError):
-            self._socket.close()
-            raise
-        self._socket.settimeout(self._answer_seconds)
-        self._versions = {api.api_key: api.max_version for api in answer.api_keys}
+        self._connection = BrokerConnection(
+            address,
+            _CLIENT_ID,
+            response_bytes_max=ANSWER_BYTES_MAX,
+            connect_seconds=self._connect_seconds,
+        )
+        self._connection.wait_at_most(self._answer_seconds)
 
     def __enter__(self) -> "Client":
         return self
@@ -68,38 +59,18 @@ class Client:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._stream.close()
-        self._socket.close()
+        self._connection.close()
 
     def serves(self, api_key: int) -> bool:
-        return api_key in self._versions
+        return self._connection.versions.serves(api_key)
 
     def version(self, api_key: int) -> int:
         """The newest that both know."""
-        newest: int = self._versions[api_key]
-        return min(newest, VERSIONS[api_key][1])
+        return self._connection.versions.latest_usable(api_key)
 
     def ask(self, api_key: int, message: Message) -> Any:
         """The answer; raises `NoAnswer` when the broker goes away."""
         try:
-            return self._exchange(api_key, self.version(api_key), message)
+            return self._connection.ask(api_key, message)
         except (OSError, WireError) as error:
             raise NoAnswer(f"{self.address}: {str(error) or type(error).__name__}") from error
-
-    def _exchange(self, key: int, version: int, message: Message) -> Any:
-        header = RequestHeader(key, version, correlation_id=key, client_id=_CLIENT_ID)
-        self._socket.sendall(b"".join(encode_request_frame(header, message)))
-        (size,) = struct.unpack(">i", self._read(4))
-        if not 0 < size <= ANSWER_BYTES_MAX:
-            raise WireError(f"an answer of {size} bytes: this is no Kafka broker")
-        frame = self._read(size)
-        correlation_id, position = parse_response_header(key, version, frame)
-        if correlation_id != key:
-            raise WireError("an answer to another question")
-        return decode_response(key, version, frame, position)
-
-    def _read(self, size: int) -> bytes:
-        data = self._stream.read(size)
-        if len(data) < size:
-            raise ConnectionError("closed the connection in the middle of an answer")
-        return data

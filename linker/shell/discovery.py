@@ -1,16 +1,16 @@
 """Where a region serves links: asked of its Kafka listeners, since those are what an operator knows.
 
-One Kafka exchange each of DescribeCluster and DescribeConfigs (of the brokers): their setting `admin.listener`.
+After ApiVersions one request each of DescribeCluster and DescribeConfigs (of the brokers): their `admin.listener`.
 """
 
 import asyncio
 import socket
-from struct import Struct
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeAlias
 
-from brokers.wire.codec import decode_response
-from brokers.wire.frames import RequestHeader, encode_request_frame, parse_response_header
+from brokers.client.connection import ClientConnection, ClientResponse
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.cluster import DescribeClusterRequest
 from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
 from brokers.wire.primitives import WireError
@@ -19,8 +19,8 @@ from linker.errors import LinkError
 SETTING: Final = "admin.listener"
 ANSWER_BYTES_MAX: Final = 1 << 20
 _BROKER: Final = 4  # Kafka's resource type
-_LENGTH: Final = Struct(">i")
 _ANY_HOST: Final = ("", "0.0.0.0", "::")
+Connection: TypeAlias = ClientConnection[None]
 
 
 class DiscoveryError(Exception):
@@ -71,7 +71,12 @@ async def _ask(address: str) -> str:
 
 
 async def _admin_listener(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
-    cluster = await _exchange(reader, writer, 60, 0, DescribeClusterRequest())
+    connection: Connection = ClientConnection("causeway-link", response_bytes_max=ANSWER_BYTES_MAX)
+    writer.writelines(connection.start())
+    while connection.versions is None:
+        await _receive(connection, reader)
+    ask = partial(_ask_broker, connection, reader, writer)
+    cluster = await ask(ApiKey.DESCRIBE_CLUSTER, DescribeClusterRequest())
     resources = [
         DescribeConfigsResource(
             resource_type=_BROKER,
@@ -80,7 +85,7 @@ async def _admin_listener(reader: asyncio.StreamReader, writer: asyncio.StreamWr
         )
         for broker in cluster.brokers
     ]
-    answer = await _exchange(reader, writer, 32, 1, DescribeConfigsRequest(resources=resources))
+    answer = await ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=resources))
     values = [
         config.value
         for result in answer.results
@@ -90,23 +95,29 @@ async def _admin_listener(reader: asyncio.StreamReader, writer: asyncio.StreamWr
     return str(values[0]) if values else ""
 
 
-async def _exchange(
+async def _ask_broker(
+    connection: Connection,
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     key: int,
-    version: int,
     body: Message,
 ) -> Any:
-    header = RequestHeader(key, version, correlation_id=key, client_id="causeway-link")
-    writer.writelines(encode_request_frame(header, body))
-    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-    if not 0 < length <= ANSWER_BYTES_MAX:
-        raise WireError(f"an answer of {length} bytes")
-    frame = await reader.readexactly(length)
-    correlation_id, position = parse_response_header(key, version, frame)
-    if correlation_id != key:
-        raise WireError("an answer to another question")
-    return decode_response(key, version, frame, position)
+    """The response, of the highest version that both sides know."""
+    writer.writelines(connection.send(None, key, body))
+    while True:
+        for response in await _receive(connection, reader):
+            return response.message
+
+
+async def _receive(
+    connection: Connection, reader: asyncio.StreamReader
+) -> list[ClientResponse[None]]:
+    room = connection.room()
+    data = await reader.read(len(room))
+    if not data:
+        raise EOFError("the connection was closed")
+    room[: len(data)] = data
+    return list(connection.received(len(data)))
 
 
 def reachable(endpoint: str, host: str) -> str:

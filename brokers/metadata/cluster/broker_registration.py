@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.config.endpoints import DATA_LISTENER
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import NO_ID, Offset
 from brokers.metadata.cluster.leader_and_isr_updates import remove_from_isrs, resume_replicas
@@ -41,14 +40,21 @@ def lone_registration(
     config: BrokerConfig, incarnation: UUID, log_dirs: tuple[UUID, ...]
 ) -> RegisterBroker:
     """The registration of a node that is its own controller."""
-    host, port = config.advertised_address
     return RegisterBroker(
         broker_id=config.node_id,
         incarnation=incarnation,
         log_dirs=log_dirs,
-        host=host,
-        port=port,
+        endpoints=registered_endpoints(config),
         rack=config.broker_rack,
+    )
+
+
+def registered_endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
+    """Where each listener of this broker is reached, the inter-broker one first: other brokers use that one."""
+    return tuple(
+        Endpoint(each.name, *each.advertised)
+        for each in config.broker_listeners
+        if each.advertised is not None
     )
 
 
@@ -136,7 +142,7 @@ def _is_restarted(was: BrokerImage, command: RegisterBroker) -> bool:
     A process locks its directories, so the registered process has ended. Kafka would wait until its session expires.
     The directory ids alone prove nothing, as a copy of the disk on another machine has the same ids.
     """
-    is_there = (was.host, was.port) == (command.host, command.port)
+    is_there = was.endpoints[:1] == _endpoints(command)[:1]
     return is_there and not set(was.log_dirs).isdisjoint({*_log_dirs(command)} - {NO_ID})
 
 
@@ -155,13 +161,17 @@ def _broker(command: RegisterBroker, broker_epoch: int) -> BrokerImage:
         id=command.broker_id,
         broker_epoch=broker_epoch,
         incarnation=command.incarnation,
-        endpoints=(Endpoint(DATA_LISTENER, command.host, command.port),),
+        endpoints=_endpoints(command),
         rack=command.rack,
         host_label=command.host_label,
         fenced=True,
         features=_features(command),
         log_dirs=_log_dirs(command),
     )
+
+
+def _endpoints(command: RegisterBroker) -> tuple[Endpoint, ...]:
+    return tuple(Endpoint(*each) for each in command.endpoints)
 
 
 def _features(command: RegisterBroker) -> tuple[FeatureRange, ...]:

@@ -15,14 +15,14 @@ class RegisterBroker:
     `previous_broker_epoch` is the broker epoch of the last clean shutdown: then nothing in its logs was lost.
     `log_dirs` are all log directories, or `directory` where there is one. `features` are (name, lowest, highest level);
     None: those of this release. Without `starts_fenced` the broker is active at once, as a node that is a whole region.
+    `endpoints` are (listener, host, port), the one of the inter-broker listener first.
     """
 
     broker_id: BrokerId
     incarnation: UUID
     directory: UUID | None = None
     log_dirs: tuple[UUID, ...] = ()
-    host: str
-    port: int
+    endpoints: tuple[tuple[str, str, int], ...]
     rack: str | None = None
     host_label: str | None = None
     features: tuple[tuple[str, int, int], ...] | None = None

@@ -136,14 +136,18 @@ class BrokerImage:
     features: tuple[FeatureRange, ...] = ()
     log_dirs: tuple[UUID, ...] = ()
 
+    def endpoint(self, listener: str) -> Endpoint | None:
+        """Where clients of the listener with this name reach the broker; None where it has no such listener."""
+        return next((each for each in self.endpoints if each.name == listener), None)
+
     @property
     def host(self) -> str:
-        """The host of the address that clients and other nodes use."""
+        """The host of the inter-broker listener, which a registration names first."""
         return self.endpoints[0].host
 
     @property
     def port(self) -> int:
-        """The port of the address that clients and other nodes use."""
+        """The port of the inter-broker listener, which a registration names first."""
         return self.endpoints[0].port
 
     @property

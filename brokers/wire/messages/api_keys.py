@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class ApiKey(IntEnum):
-    """Kafka's ApiKeys, and the keys of requests that only our nodes send (from 10000 on)."""
+    """The key of each API that the tables describe, under Kafka's name (`ApiKeys`)."""
 
     PRODUCE = 0
     FETCH = 1

@@ -27,8 +27,8 @@ def registration(**changed: Any) -> BrokerRegistrationRequest:
         "cluster_id": "region-one",
         "incarnation_id": LIFE,
         "listeners": [
-            Listener(name="OTHER", host="elsewhere", port=1),
             Listener(name="PLAINTEXT", host="here", port=9092),
+            Listener(name="OTHER", host="elsewhere", port=1),
         ],
         "features": [
             Feature(name=each.name, min_supported_version=each.lowest, max_supported_version=each.highest)
@@ -68,6 +68,9 @@ def test_a_new_broker_is_registered_with_all_it_says_and_fenced_at_first() -> No
         "machine-3",
     )
     assert broker.fenced
+    assert broker.endpoints == (("PLAINTEXT", "here", 9092), ("OTHER", "elsewhere", 1))
+    assert broker.endpoint("OTHER") == ("OTHER", "elsewhere", 1)
+    assert broker.endpoint("CLIENTS") is None
 
 
 @pytest.mark.parametrize(
@@ -75,7 +78,6 @@ def test_a_new_broker_is_registered_with_all_it_says_and_fenced_at_first() -> No
     [
         ({"cluster_id": "another"}, KafkaError.INCONSISTENT_CLUSTER_ID),
         ({"listeners": []}, KafkaError.INVALID_REGISTRATION),
-        ({"listeners": [Listener(name="OTHER", host="h", port=1)]}, KafkaError.INVALID_REGISTRATION),
         ({"features": []}, KafkaError.UNSUPPORTED_VERSION),
     ],
 )  # fmt: skip

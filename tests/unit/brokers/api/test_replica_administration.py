@@ -57,8 +57,7 @@ def register(broker_id: int, life: int = 0) -> RegisterBroker:
         broker_id=broker_id,
         incarnation=UUID(int=100 + broker_id + life),
         directory=UUID(int=200 + broker_id),
-        host="here",
-        port=9090 + broker_id,
+        endpoints=(("PLAINTEXT", "here", 9090 + broker_id),),
         host_label="machine",
     )
 

@@ -106,7 +106,10 @@ def test_a_node_of_many_knows_its_listeners_and_the_voters() -> None:
     config = parse(LEAST + VOTERS + CLUSTER + BOTH)
     assert not config.is_alone
     assert config.voters == (Peer(1, "a", 91), Peer(2, "::1", 92), Peer(3, "c", 93))
-    assert (config.listen_address, config.controller_address) == (("g", 9092), ("h", 91))
+    assert (config.listeners_by_name["PLAINTEXT"], config.controller_address) == (
+        ("g", 9092),
+        ("h", 91),
+    )
     assert (str(config.voters[1].host), config.controller_listener) == ("::1", "CONTROLLER")
 
 

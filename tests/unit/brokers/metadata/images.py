@@ -40,8 +40,7 @@ class Region:
         told = {
             "incarnation": UUID(int=self._lives + 1000),
             "directory": UUID(int=broker_id + 200),
-            "host": "127.0.0.1",
-            "port": 9091 + broker_id,
+            "endpoints": (("PLAINTEXT", "127.0.0.1", 9091 + broker_id),),
         }
         return RegisterBroker(broker_id=broker_id, **(told | more))
 

@@ -11,7 +11,8 @@ import uvloop
 from brokers.config.broker_config import BrokerConfig
 from brokers.events import Disconnected, Request
 from brokers.shell.server import Server
-from brokers.wire.frames import API_VERSIONS, RequestHeader, encode_request_frame
+from brokers.wire.frames import RequestHeader, encode_request_frame
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -63,7 +64,7 @@ def client(where: tuple[str, int], data: bytes) -> socket.socket:
 
 
 def question() -> bytes:
-    header = RequestHeader(API_VERSIONS, 0, 1, "test")
+    header = RequestHeader(ApiKey.API_VERSIONS, 0, 1, "test")
     return b"".join(encode_request_frame(header, ApiVersionsRequest()))
 
 

@@ -13,11 +13,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from brokers.config.broker_config import ConfigError, from_settings
 from brokers.events import Disconnected, Request
 from brokers.node.broker import Broker
+from brokers.shell.binding import bind_metrics
 from brokers.shell.clock import Clock
 from brokers.shell.health import health
 from brokers.shell.metrics import Metrics
 from brokers.shell.node import Node
-from brokers.shell.process import bind_metrics
 from brokers.shell.server import Server
 from brokers.storage.storage import Storage
 from brokers.wire.messages.fetch import FetchRequest

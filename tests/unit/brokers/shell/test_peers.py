@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import struct
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -11,15 +10,14 @@ import uvloop
 
 from brokers.config.broker_config import from_settings
 from brokers.effects import Ask
-from brokers.events import Answered, AskFailure, Disconnected, Listener, Request
+from brokers.events import AskFailure, Disconnected, Listener, Request
 from brokers.ids import Peer
-from brokers.shell.peers import Peers
 from brokers.shell.server import Server
-from brokers.wire.frames import (
-    encode_response_frame,
-    parse_request_header,
+from brokers.wire.codec import VERSIONS
+from brokers.wire.messages.api_versions import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
 )
-from brokers.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from brokers.wire.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,
@@ -27,80 +25,19 @@ from brokers.wire.messages.fetch import (
     PartitionData,
 )
 from brokers.wire.messages.metadata import MetadataRequest
-
-FRAME_MAX = 4 << 20
-SOON, LATE = 50, 20_000  # milliseconds
-FETCH, API_VERSIONS = (1, 12), (18, 3)
-
-
-class Asker:
-    """A node that only asks: `answers` are what it heard, in order."""
-
-    def __init__(self, idle_seconds: float = 60) -> None:
-        self.answers: asyncio.Queue[Answered] = asyncio.Queue()
-        self.peers = Peers(
-            9, self.answers.put_nowait, frame_bytes_max=FRAME_MAX, idle_seconds=idle_seconds
-        )
-        self._tickets = 0
-
-    def ask(
-        self, port: int, api: tuple[int, int] = API_VERSIONS, *, channel: str = "one",
-        timeout_ms: int = LATE, message: Any = None,
-    ) -> int:  # fmt: skip
-        self._tickets -= 1
-        peer = Peer(1, "127.0.0.1", port)
-        self.peers.ask(
-            Ask(self._tickets, peer, channel, *api, message or ApiVersionsRequest(), timeout_ms)
-        )
-        return self._tickets
-
-    async def heard(self, count: int) -> list[tuple[int, AskFailure]]:
-        return [(each.ticket, each.failure) for each in await self.messages(count)]
-
-    async def messages(self, count: int) -> list[Answered]:
-        return [await asyncio.wait_for(self.answers.get(), 20) for _ in range(count)]
-
-
-class Answerer:
-    """A server that does what a test says with each request's (header, connection)."""
-
-    def __init__(self, act: Callable[[Any, asyncio.StreamWriter], None]) -> None:
-        self._act = act
-        self.connections = 0
-        self.closed = 0
-        self.last_closed = asyncio.get_running_loop().create_future()
-
-    async def start(self) -> int:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        return int(self._server.sockets[0].getsockname()[1])
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        try:
-            while True:
-                (size,) = struct.unpack(">i", await reader.readexactly(4))
-                header, _ = parse_request_header(await reader.readexactly(size))
-                self._act(header, writer)
-        except (EOFError, OSError):
-            self.closed += 1
-            writer.close()
-            if not self.last_closed.done():
-                self.last_closed.set_result(None)
-
-
-def say(header: Any, writer: asyncio.StreamWriter, response: Any, skew: int = 0) -> None:
-    correlation_id = header.correlation_id + skew
-    chunks = encode_response_frame(header.api_key, header.api_version, correlation_id, response)
-    writer.write(b"".join(bytes(chunk) for chunk in chunks))
-
-
-def run(play: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(play(), 60))  # type: ignore[arg-type]
-
-
-def unused_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
+from tests.unit.brokers.shell.peer_doubles import (
+    API_VERSIONS,
+    FETCH,
+    FRAME_MAX,
+    LATE,
+    SOON,
+    Answerer,
+    Asker,
+    run,
+    say,
+    served,
+    unused_port,
+)
 
 
 def test_requests_leave_at_once_and_are_answered_in_order() -> None:
@@ -322,7 +259,9 @@ def test_our_own_server_answers() -> None:
             if isinstance(event, Disconnected):
                 gone.set_result(None)
             elif event.api_key == API_VERSIONS[0]:
-                server.reply(event.ticket, ApiVersionsResponse(throttle_time_ms=event.api_version))
+                response = served(VERSIONS)
+                response.throttle_time_ms = event.api_version
+                server.reply(event.ticket, response)
 
         settings = {"node.id": 1, "log.dirs": "unused", "listeners": "PLAINTEXT://127.0.0.1:0"}
         server = Server(from_settings(settings), feed, loop.time)
@@ -351,9 +290,8 @@ def test_a_listener_answers_its_own_apis_only_and_lets_nodes_in_where_clients_ar
 
         def feed(event: Request | Disconnected) -> None:
             if isinstance(event, Request):
-                response = ApiVersionsResponse(
-                    throttle_time_ms=event.listener is Listener.CONTROLLER
-                )
+                response = served(VERSIONS)
+                response.throttle_time_ms = int(event.listener is Listener.CONTROLLER)
                 server.reply(event.ticket, response)
 
         settings = {"node.id": 1, "log.dirs": "unused", "max.connections": 1}

@@ -9,9 +9,10 @@ import pytest
 from brokers.config.broker_config import ConfigError, from_settings
 from brokers.effects import Changed, Serve
 from brokers.ids import Peer
+from brokers.shell.binding import bind
 from brokers.shell.clock import Clock
 from brokers.shell.node import Node
-from brokers.shell.process import bind, open_when_serving, run_broker
+from brokers.shell.process import NothingBeside, open_when_serving, run_node
 from brokers.storage.storage import Storage
 from tests.sim.files import SimFiles
 from tests.unit.brokers.shell.test_node import Recorder
@@ -21,7 +22,7 @@ def test_a_listener_that_nobody_would_serve_is_refused(tmp_path: Path) -> None:
     directory = tmp_path / "data"
     settings = {"node.id": 1, "log.dirs": str(directory), "admin.listener": "127.0.0.1:0"}
     with pytest.raises(ConfigError, match="causeway node run"):
-        asyncio.run(run_broker(from_settings(settings)))
+        asyncio.run(run_node(from_settings(settings), NothingBeside))
     assert not directory.exists()
 
 
@@ -30,7 +31,7 @@ def test_a_port_in_use_is_refused_by_the_setting_that_names_it(tmp_path: Path) -
         listener = f"PLAINTEXT://127.0.0.1:{taken.getsockname()[1]}"
         settings = {"node.id": 1, "log.dirs": str(tmp_path / "data"), "listeners": listener}
         with pytest.raises(ConfigError, match=r"listeners: can't listen"):
-            asyncio.run(run_broker(from_settings(settings)))
+            asyncio.run(run_node(from_settings(settings), NothingBeside))
     assert not (tmp_path / "data").exists()
 
 
@@ -62,7 +63,7 @@ def test_no_port_is_kept_when_one_is_refused(tmp_path: Path) -> None:
         socket.create_server(("127.0.0.1", port)).close()
 
 
-def test_the_door_is_open_before_anybody_can_hear_that_the_node_serves(tmp_path: Path) -> None:
+def test_the_listener_is_open_before_anybody_can_hear_that_the_node_serves(tmp_path: Path) -> None:
     settings = {
         "node.id": 1,
         "log.dirs": str(tmp_path),
@@ -73,7 +74,7 @@ def test_the_door_is_open_before_anybody_can_hear_that_the_node_serves(tmp_path:
 
     async def play() -> None:
         node = Node(Recorder(lambda event: [Serve(), told]), Storage(SimFiles()), Clock())
-        open_when_serving(node, bound)
+        open_when_serving(node, [bound["PLAINTEXT"]])
         node.perform[Changed] = lambda _: socket.create_connection(
             config.advertised_address
         ).close()

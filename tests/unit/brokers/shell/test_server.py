@@ -3,13 +3,16 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from brokers.config.broker_config import BrokerConfig
-from brokers.events import Disconnected, Request
+from brokers.events import Disconnected, Listener, Request
 from brokers.shell.connection import HELD_REQUESTS_MAX, PRODUCE, Connection
-from brokers.shell.outbox import CORKED_BYTES_MAX
+from brokers.shell.response_writer import CORKED_BYTES_MAX
 from brokers.shell.server import Server
-from brokers.wire.frames import API_VERSIONS, RequestHeader, encode_request_frame
+from brokers.wire.frames import RequestHeader, encode_request_frame
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -49,7 +52,7 @@ class Wire(asyncio.Transport):
 class Listening:
     """A connection whose requests are answered with `answer` at once, or later by `later`."""
 
-    def __init__(self, answer: Message | None) -> None:
+    def __init__(self, answer: Message | None, *listener: Any) -> None:
         self.asked: list[Request] = []
         self.gone: list[tuple[int, ...]] = []
         self.wire = Wire()
@@ -57,7 +60,7 @@ class Listening:
         self._answer = answer
         self._unread = b""
         self._server = Server(config, self._feed, lambda: 0.0)
-        self._connection = Connection(self._server)
+        self._connection = Connection(self._server, *listener)
         self._connection.connection_made(self.wire)
 
     def _feed(self, event: Request | Disconnected) -> None:
@@ -86,7 +89,7 @@ class Listening:
 
 
 def question(correlation_id: int) -> bytes:
-    header = RequestHeader(API_VERSIONS, 0, correlation_id, "test")
+    header = RequestHeader(ApiKey.API_VERSIONS, 0, correlation_id, "test")
     return b"".join(encode_request_frame(header, ApiVersionsRequest()))
 
 
@@ -105,6 +108,14 @@ def test_requests_that_arrive_together_are_answered_in_order_by_one_write() -> N
     listening = Listening(ApiVersionsResponse())
     listening.arrive(question(1) + question(2) + question(3))
     assert [correlations(each) for each in listening.wire.written] == [[1, 2, 3]]
+
+
+@pytest.mark.parametrize("listener", [Listener.DATA, Listener.CONTROLLER])
+def test_a_request_names_the_listener_that_it_came_in_on(listener: Listener) -> None:
+    listening = Listening(None, listener, "CLIENTS")
+    listening.arrive(question(1))
+    (asked,) = listening.asked
+    assert (asked.listener, asked.listener_name) == (listener, "CLIENTS")
 
 
 def test_big_answers_do_not_wait_for_one_another() -> None:
@@ -146,9 +157,9 @@ def test_another_request_waits_for_the_answers_to_produce_requests_before_it() -
     listening.arrive(produce(1) + question(2) + produce(3))
     assert [asked.api_key for asked in listening.asked] == [PRODUCE]
     listening.later(ProduceResponse())
-    assert [asked.api_key for asked in listening.asked] == [PRODUCE, API_VERSIONS]
+    assert [asked.api_key for asked in listening.asked] == [PRODUCE, ApiKey.API_VERSIONS]
     listening.later(ApiVersionsResponse())
-    assert [asked.api_key for asked in listening.asked] == [PRODUCE, API_VERSIONS, PRODUCE]
+    assert [asked.api_key for asked in listening.asked] == [PRODUCE, ApiKey.API_VERSIONS, PRODUCE]
     listening.later(ProduceResponse())
     assert [correlations(each) for each in listening.wire.written] == [[1], [2], [3]]
 

@@ -4,9 +4,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from kio.schema.index import api_key_map
 
 from brokers.wire import messages
-from brokers.wire.generate import api_keys_text, module_text
+from brokers.wire.codec import VERSIONS
+from brokers.wire.generate import API_KEYS, api_keys_text, module_text
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.tables import FAMILIES, read_family
 
@@ -18,22 +20,20 @@ def test_what_is_committed_is_what_would_be_generated(name: str) -> None:
     assert (FOLDER / f"{name}.py").read_text() == module_text(name)
 
 
-def test_the_keys_of_apis_are_those_of_their_schemas() -> None:
-    assert (FOLDER / "api_keys.py").read_text() == api_keys_text()
-    described = {
-        schema.key
-        for name in FAMILIES
-        for schema in read_family(name).schemas.values()
-        if schema.name.endswith("Request")
-    }
-    assert {key.value for key in ApiKey} == described
-    assert (ApiKey.PRODUCE, ApiKey.API_VERSIONS, ApiKey.DESCRIBE_TOPIC_PARTITIONS) == (0, 18, 75)
-
-
 def test_nothing_else_lies_among_the_generated_files() -> None:
-    assert sorted(path.stem for path in FOLDER.glob("*.py")) == sorted(
-        ["__init__", "api_keys", *FAMILIES]
-    )
+    expected = sorted(["__init__", API_KEYS, *FAMILIES])
+    assert sorted(path.stem for path in FOLDER.glob("*.py")) == expected
+
+
+def test_the_api_keys_are_those_of_the_tables() -> None:
+    assert (FOLDER / f"{API_KEYS}.py").read_text() == api_keys_text()
+    assert {int(key) for key in ApiKey} == set(VERSIONS)
+
+
+def test_api_keys_have_the_names_of_kafkas_own_schemas() -> None:
+    theirs = {key: name.upper() for key, name in api_key_map.items() if key in VERSIONS}
+    assert {int(key): key.name for key in ApiKey if key in theirs} == theirs
+    assert ApiKey.OFFSET_FOR_LEADER_EPOCH == 23
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -10,8 +10,9 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from brokers.wire.codec import decode_request
-from brokers.wire.frames import API_VERSIONS, encode_response_frame, parse_request_header
+from brokers.wire.frames import encode_response_frame, parse_request_header
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
 from federation.cli import main
 
@@ -31,7 +32,7 @@ class BrokerDouble:
 @contextmanager
 def broker_double(answers: Answers) -> Iterator[BrokerDouble]:
     served = [ApiVersion(api_key=key, max_version=newest) for key, (newest, _) in answers.items()]
-    known = ApiVersionsResponse(api_keys=[*served, ApiVersion(api_key=API_VERSIONS)])
+    known = ApiVersionsResponse(api_keys=[*served, ApiVersion(api_key=ApiKey.API_VERSIONS)])
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -40,8 +41,8 @@ def broker_double(answers: Answers) -> Iterator[BrokerDouble]:
                 header, position = parse_request_header(frame)
                 key, version = header.api_key, header.api_version
                 request = decode_request(key, version, frame, position)
-                assert key == API_VERSIONS or version <= answers[key][0]
-                message = known if key == API_VERSIONS else answers[key][1](request)
+                assert key == ApiKey.API_VERSIONS or version <= answers[key][0]
+                message = known if key == ApiKey.API_VERSIONS else answers[key][1](request)
                 chunks = encode_response_frame(key, version, header.correlation_id, message)
                 self.wfile.write(b"".join(map(bytes, chunks)))
 

@@ -51,7 +51,7 @@ def test_a_broker_that_answers_is_heard() -> None:
 @pytest.mark.parametrize(
     "reply",
     [b"", b"\0", b"HTTP/1.1 400 Bad Request\r\n\r\n", struct.pack(">i", -1), struct.pack(">i", 2**31 - 1),
-     struct.pack(">iih", 6, 1, 0), struct.pack(">iih", 6, 0x0CA5E, 35), struct.pack(">ii", 4, 0x0CA5E)],
+     struct.pack(">iihi", 10, 1, 0, 0), struct.pack(">iihi", 10, 0, 35, 0), struct.pack(">ii", 4, 0)],
 )  # fmt: skip
 def test_whatever_else_answers_is_no_broker(reply: bytes) -> None:
     def answer(connection: socket.socket) -> None:

@@ -103,7 +103,7 @@ def test_nodes_of_one_region_know_one_another(tmp_path: Path, count: int, decidi
         assert (
             not config.is_alone or count == 2
         )  # whose first node decides alone, and serves others
-        assert str(config.listen_address) == where.kafka
+        assert str(config.listeners_by_name["PLAINTEXT"]) == where.kafka
         assert config.default_replication_factor == min(3, count)
         if config.is_controller:
             own = next(voter for voter in config.voters if voter.node_id == config.node_id)

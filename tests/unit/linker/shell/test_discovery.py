@@ -8,6 +8,8 @@ import pytest
 
 from brokers.wire.frames import RequestHeader, encode_response_frame, parse_request_header
 from brokers.wire.message import Message
+from brokers.wire.messages.api_keys import ApiKey
+from brokers.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
 from brokers.wire.messages.cluster import DescribeClusterBroker, DescribeClusterResponse
 from brokers.wire.messages.configs import (
     DescribeConfigsResourceResult,
@@ -24,7 +26,7 @@ def broker(setting: str | None) -> Serve:
     """A Kafka listener of one broker with this `admin.listener`."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for _ in range(2):
+        for _ in range(3):
             (length,) = struct.unpack(">i", await reader.readexactly(4))
             header, _ = parse_request_header(await reader.readexactly(length))
             writer.writelines(answer(header, setting))
@@ -36,7 +38,13 @@ def broker(setting: str | None) -> Serve:
 
 def answer(header: RequestHeader, setting: str | None) -> list[bytes]:
     body: Message
-    if header.api_key == 60:
+    if header.api_key == ApiKey.API_VERSIONS:
+        served = [
+            ApiVersion(api_key=key, max_version=1)
+            for key in (ApiKey.DESCRIBE_CLUSTER, ApiKey.DESCRIBE_CONFIGS)
+        ]
+        body = ApiVersionsResponse(api_keys=served)
+    elif header.api_key == ApiKey.DESCRIBE_CLUSTER:
         one = DescribeClusterBroker(broker_id=5, host="h", port=1)
         body = DescribeClusterResponse(cluster_id="c", controller_id=5, brokers=[one])
     else:

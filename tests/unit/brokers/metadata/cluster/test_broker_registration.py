@@ -99,7 +99,12 @@ def test_who_has_the_same_directories_at_the_same_place_need_not_wait() -> None:
 
 @pytest.mark.parametrize(
     "more",
-    [{"port": 9999}, {"host": "127.0.0.9"}, {"directory": NO_ID}, {"directory": UUID(int=5)}],
+    [
+        {"endpoints": (("PLAINTEXT", "127.0.0.1", 9999),)},
+        {"endpoints": (("PLAINTEXT", "127.0.0.9", 9093),)},
+        {"directory": NO_ID},
+        {"directory": UUID(int=5)},
+    ],
 )
 def test_a_copy_of_the_disk_elsewhere_and_an_unnamed_disk_prove_nothing(
     more: dict[str, Any],

@@ -25,9 +25,9 @@ from tests.unit.federation.commands.region_double import RegionDouble, region_do
 _BROKER = 4
 
 
-def status(topic: str, partition: int, replica: int, **more: Any) -> pb.ReplicaStatusRow:
+def status(topic: str, partition: int, replica: int, **more: Any) -> pb.ReplicaStatus:
     known = {"is_isr_eligible": True, "is_in_isr": True, "is_caught_up": True, "log_end_offset": 9}
-    return pb.ReplicaStatusRow(
+    return pb.ReplicaStatus(
         topic=topic, partition=partition, replica=replica, **{**known, **more}
     )
 

@@ -12,7 +12,7 @@ import pytest
 import uvloop
 
 from brokers.shell.files import DiskFiles
-from brokers.shell.outbox import TURN_BYTES, Outbox
+from brokers.shell.response_writer import TURN_BYTES, ResponseWriter
 from brokers.shell.room import Room
 
 CONTENT = Random(1).randbytes(3 * TURN_BYTES)
@@ -42,29 +42,29 @@ class Speaker(asyncio.Protocol):
         self.transport = transport
         end = transport.get_extra_info("socket")
         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 64 * 1024)
-        self.outbox = Outbox(transport, self._room, self._on_room, self._on_failure)
+        self.writer = ResponseWriter(transport, self._room, self._on_room, self._on_failure)
         self.made.set_result(None)
 
     def _on_room(self) -> None:
         self.rooms += 1
 
     async def until_ready(self) -> None:
-        while not self.outbox.ready:
+        while not self.writer.ready:
             await turn()
 
     def _on_failure(self, reason: str) -> None:
         self.failures.append(reason)
-        self.outbox.close()
+        self.writer.close()
         self.transport.close()
 
     def pause_writing(self) -> None:
-        self.outbox.pause()
+        self.writer.pause()
 
     def resume_writing(self) -> None:
-        self.outbox.resume()
+        self.writer.resume()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.outbox.close()
+        self.writer.close()
         self.lost.set_result(None)
 
 
@@ -121,10 +121,10 @@ def test_files_do_not_overtake_bytes_nor_bytes_files(played, files) -> None:
     first = Random(2).randbytes(1 << 20)
 
     async def scenario(speaker, reader, writer) -> None:
-        speaker.outbox.put([first], more_follows=False)
-        speaker.outbox.put([b"head", files.refer("log", 0, len(CONTENT))], more_follows=False)
-        speaker.outbox.put([b"tail"], more_follows=False)
-        assert not speaker.outbox.ready
+        speaker.writer.put([first], more_follows=False)
+        speaker.writer.put([b"head", files.refer("log", 0, len(CONTENT))], more_follows=False)
+        speaker.writer.put([b"tail"], more_follows=False)
+        assert not speaker.writer.ready
         expected = first + b"head" + CONTENT + b"tail"
         assert await reader.readexactly(len(expected)) == expected
         await speaker.until_ready()
@@ -135,10 +135,10 @@ def test_files_do_not_overtake_bytes_nor_bytes_files(played, files) -> None:
 
 def test_what_is_held_back_leaves_before_a_file(played, files) -> None:
     async def scenario(speaker, reader, writer) -> None:
-        speaker.outbox.put([b"one"], more_follows=True)
-        speaker.outbox.put([files.refer("log", 0, 5)], more_follows=True)
-        speaker.outbox.put([b"two"], more_follows=False)
-        assert speaker.outbox.ready
+        speaker.writer.put([b"one"], more_follows=True)
+        speaker.writer.put([files.refer("log", 0, 5)], more_follows=True)
+        speaker.writer.put([b"two"], more_follows=False)
+        assert speaker.writer.ready
         assert await reader.readexactly(11) == b"one" + CONTENT[:5] + b"two"
 
     played(scenario)
@@ -148,9 +148,9 @@ def test_one_connection_after_another_sends_files(played, files) -> None:
     async def scenario(speaker, reader, writer) -> None:
         for start in (0, 1_000, 500_000):
             await speaker.until_ready()
-            speaker.outbox.put([files.refer("log", start, 1_000_000)], more_follows=False)
+            speaker.writer.put([files.refer("log", start, 1_000_000)], more_follows=False)
             assert await reader.readexactly(1_000_000) == CONTENT[start : start + 1_000_000]
-            speaker.outbox.shrink()
+            speaker.writer.shrink()
 
     played(scenario)
 
@@ -159,9 +159,9 @@ def test_a_client_that_leaves_midway_leaves_nothing_behind(played, files) -> Non
     files.close("log")
 
     async def scenario(speaker, reader, writer) -> None:
-        speaker.outbox.put([b"head", files.refer("log", 0, len(CONTENT))], more_follows=False)
+        speaker.writer.put([b"head", files.refer("log", 0, len(CONTENT))], more_follows=False)
         await reader.readexactly(100)
-        assert not speaker.outbox.ready
+        assert not speaker.writer.ready
         files.close("log")
 
     with no_descriptor_more():
@@ -171,10 +171,10 @@ def test_a_client_that_leaves_midway_leaves_nothing_behind(played, files) -> Non
 def test_a_client_that_never_reads_gets_no_more_than_the_socket_takes(played, files) -> None:
     async def scenario(speaker, reader, writer) -> None:
         reader._transport.pause_reading()
-        speaker.outbox.put([files.refer("log", 0, len(CONTENT))] * 20, more_follows=False)
+        speaker.writer.put([files.refer("log", 0, len(CONTENT))] * 20, more_follows=False)
         for _ in range(100):
             await turn()
-        assert not speaker.outbox.ready
+        assert not speaker.writer.ready
         assert speaker.transport.get_write_buffer_size() == 0
 
     played(scenario)
@@ -182,7 +182,7 @@ def test_a_client_that_never_reads_gets_no_more_than_the_socket_takes(played, fi
 
 def test_a_file_that_is_cut_while_it_is_sent_ends_the_connection(played, files) -> None:
     async def scenario(speaker, reader, writer) -> None:
-        speaker.outbox.put([files.refer("log", 0, len(CONTENT))], more_follows=False)
+        speaker.writer.put([files.refer("log", 0, len(CONTENT))], more_follows=False)
         files.truncate("log", 2 * TURN_BYTES)
         received = await reader.read(-1)
         assert CONTENT.startswith(received)
@@ -194,9 +194,9 @@ def test_a_file_that_is_cut_while_it_is_sent_ends_the_connection(played, files) 
 
 def test_closing_midway_closes_the_connection(played, files) -> None:
     async def scenario(speaker, reader, writer) -> None:
-        speaker.outbox.put([files.refer("log", 0, len(CONTENT))], more_follows=False)
-        assert not speaker.outbox.ready
-        speaker.outbox.close()
+        speaker.writer.put([files.refer("log", 0, len(CONTENT))], more_follows=False)
+        assert not speaker.writer.ready
+        speaker.writer.close()
         speaker.transport.close()
         assert CONTENT.startswith(await reader.read(-1))
 

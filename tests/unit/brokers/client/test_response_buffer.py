@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.shell.intake import AHEAD_BYTES, SCRATCH_BYTES, Intake
+from brokers.client.response_buffer import AHEAD_BYTES, SCRATCH_BYTES, ResponseBuffer
 from brokers.wire.primitives import WireError
 
 FRAME_MAX = 64 << 20
 
 
-def deliver(intake: Intake, data: bytes) -> int:
+def deliver(buffer: ResponseBuffer, data: bytes) -> int:
     """Put as much as there is room for; how much that was."""
-    room = intake.room()
+    room = buffer.room()
     size = min(len(room), len(data))
     room[:size] = data[:size]
-    intake.received(size)
+    buffer.received(size)
     return size
 
 
@@ -41,44 +41,44 @@ def test_frames_come_out_whole_and_stay_as_they_were(
     rng = random.Random(seed)
     bodies = [rng.randbytes(size) for size in sizes]
     stream = b"".join(map(framed, bodies))
-    intake, seen, sent = Intake(FRAME_MAX), [], 0
+    buffer, seen, sent = ResponseBuffer(FRAME_MAX), [], 0
     while sent < len(stream):
-        size = deliver(intake, stream[sent : sent + chunk])
+        size = deliver(buffer, stream[sent : sent + chunk])
         assert size > 0
         sent += size
-        seen += intake.frames()
+        seen += buffer.frames()
     assert [bytes(frame) for frame in seen] == bodies
 
 
 def test_a_big_frame_is_not_copied_once_its_length_is_known() -> None:
-    intake = Intake(FRAME_MAX)
+    buffer = ResponseBuffer(FRAME_MAX)
     body = bytes(range(256)) * 4096
-    deliver(intake, framed(body)[:SCRATCH_BYTES])
-    assert list(intake.frames()) == []
-    room = intake.room()
+    deliver(buffer, framed(body)[:SCRATCH_BYTES])
+    assert list(buffer.frames()) == []
+    room = buffer.room()
     assert len(room) == len(body) - (SCRATCH_BYTES - 4)
     room[:] = body[SCRATCH_BYTES - 4 :]
-    intake.received(len(room))
-    (frame,) = intake.frames()
+    buffer.received(len(room))
+    (frame,) = buffer.frames()
     assert frame.obj is room.obj and frame == body
 
 
 def test_a_length_alone_allocates_a_bounded_amount() -> None:
-    intake = Intake(FRAME_MAX)
-    deliver(intake, struct.pack(">i", FRAME_MAX))
-    assert list(intake.frames()) == []
-    assert len(intake.room()) == AHEAD_BYTES
+    buffer = ResponseBuffer(FRAME_MAX)
+    deliver(buffer, struct.pack(">i", FRAME_MAX))
+    assert list(buffer.frames()) == []
+    assert len(buffer.room()) == AHEAD_BYTES
     body = bytes(FRAME_MAX)
     sent, frames = 0, []
     while sent < FRAME_MAX:
-        sent += deliver(intake, body[sent : sent + (8 << 20)])
-        frames += intake.frames()
+        sent += deliver(buffer, body[sent : sent + (8 << 20)])
+        frames += buffer.frames()
     assert [len(frame) for frame in frames] == [FRAME_MAX]
 
 
 @pytest.mark.parametrize("length", [-1, FRAME_MAX + 1, -(1 << 31), (1 << 31) - 1])
 def test_an_illegal_length_is_refused(length: int) -> None:
-    intake = Intake(FRAME_MAX)
-    deliver(intake, struct.pack(">i", length))
+    buffer = ResponseBuffer(FRAME_MAX)
+    deliver(buffer, struct.pack(">i", length))
     with pytest.raises(WireError):
-        list(intake.frames())
+        list(buffer.frames())

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.shell.inbox import READ_AHEAD, SIZE_START, Inbox
+from brokers.shell.request_buffer import READ_AHEAD, SIZE_START, RequestBuffer
 from brokers.wire.primitives import WireError
 
 FRAME_MAX = 1 << 20
 
 
-def deliver(inbox: Inbox, data: bytes) -> int:
+def deliver(buffer: RequestBuffer, data: bytes) -> int:
     """Put as much as there is room for; how much that was."""
-    room = inbox.room()
+    room = buffer.room()
     size = min(len(room), len(data))
     room[:size] = data[:size]
-    inbox.received(size)
+    buffer.received(size)
     return size
 
 
@@ -38,14 +38,14 @@ def test_frames_come_out_whole_in_order_and_unchanged(
     rng = random.Random(seed)
     bodies = [rng.randbytes(size) for size in sizes]
     stream = b"".join(map(framed, bodies))
-    inbox, seen, sent = Inbox(FRAME_MAX), [], 0
+    buffer, seen, sent = RequestBuffer(FRAME_MAX), [], 0
     while sent < len(stream):
-        size = deliver(inbox, stream[sent : sent + chunk])
+        size = deliver(buffer, stream[sent : sent + chunk])
         assert size > 0
         sent += size
-        while (frame := inbox.frame()) is not None:
+        while (frame := buffer.frame()) is not None:
             seen.append(bytes(frame))
-            inbox.done()
+            buffer.done()
     assert seen == bodies
 
 
@@ -53,14 +53,14 @@ def test_frames_come_out_whole_in_order_and_unchanged(
 def test_a_frame_in_hand_stays_where_it_is_while_more_arrives(sizes: list[int]) -> None:
     bodies = [bytes([index + 1]) * size for index, size in enumerate(sizes)]
     stream = b"".join(map(framed, bodies))
-    inbox, seen, sent = Inbox(FRAME_MAX), [], 0
+    buffer, seen, sent = RequestBuffer(FRAME_MAX), [], 0
     while len(seen) < len(bodies):
-        while (frame := inbox.frame()) is None:
-            sent += deliver(inbox, stream[sent:])
-        while not inbox.is_full and sent < len(stream):
-            sent += deliver(inbox, stream[sent:])
+        while (frame := buffer.frame()) is None:
+            sent += deliver(buffer, stream[sent:])
+        while not buffer.is_full and sent < len(stream):
+            sent += deliver(buffer, stream[sent:])
         seen.append(bytes(frame))
-        inbox.done()
+        buffer.done()
     assert seen == bodies
 
 
@@ -75,66 +75,66 @@ def test_frames_in_hand_stay_unchanged_while_others_come_and_the_oldest_go(
     rng = random.Random(seed)
     bodies = [rng.randbytes(size) for size in sizes]
     stream, sent = b"".join(map(framed, bodies)), 0
-    inbox, held, seen = Inbox(FRAME_MAX), deque[memoryview](), 0
+    buffer, held, seen = RequestBuffer(FRAME_MAX), deque[memoryview](), 0
     while seen < len(bodies):
         if sent < len(stream):
-            size = deliver(inbox, stream[sent : sent + chunk])
+            size = deliver(buffer, stream[sent : sent + chunk])
             assert size > 0
             sent += size
-        while (frame := inbox.frame()) is not None:
+        while (frame := buffer.frame()) is not None:
             held.append(frame)
-        assert inbox.held_bytes == sum(len(frame) + 4 for frame in held)
+        assert buffer.held_bytes == sum(len(frame) + 4 for frame in held)
         for _ in range(rng.randint(0 if sent < len(stream) else len(held), len(held))):
             assert bytes(held.popleft()) == bodies[seen]
-            inbox.done()
+            buffer.done()
             seen += 1
 
 
 def test_memory_for_frames_in_hand_is_as_much_as_they_fill() -> None:
-    inbox, body = Inbox(FRAME_MAX), bytes(15_000)
+    buffer, body = RequestBuffer(FRAME_MAX), bytes(15_000)
     for _ in range(200):
         stream, sent = framed(body), 0
         while sent < len(stream):
-            sent += deliver(inbox, stream[sent:])
-        assert inbox.frame() is not None
-    assert len(inbox.room()) <= READ_AHEAD
+            sent += deliver(buffer, stream[sent:])
+        assert buffer.frame() is not None
+    assert len(buffer.room()) <= READ_AHEAD
 
 
 def test_an_announced_length_allocates_nothing() -> None:
-    inbox = Inbox(100 << 20)
-    deliver(inbox, struct.pack(">i", 100 << 20))
-    assert len(inbox.room()) <= SIZE_START
+    buffer = RequestBuffer(100 << 20)
+    deliver(buffer, struct.pack(">i", 100 << 20))
+    assert len(buffer.room()) <= SIZE_START
 
 
 def test_memory_is_at_most_twice_what_arrived() -> None:
-    inbox = Inbox(100 << 20)
-    deliver(inbox, struct.pack(">i", 100 << 20))
+    buffer = RequestBuffer(100 << 20)
+    deliver(buffer, struct.pack(">i", 100 << 20))
     arrived = 4
     while arrived < 8 << 20:
-        room = inbox.room()
+        room = buffer.room()
         assert len(room) + arrived <= max(2 * arrived + READ_AHEAD, SIZE_START)
-        inbox.received(len(room))
+        buffer.received(len(room))
         arrived += len(room)
-    assert inbox.frame() is None
+    assert buffer.frame() is None
 
 
 @pytest.mark.parametrize("length", [-1, FRAME_MAX + 1, -(1 << 31), (1 << 31) - 1])
 def test_an_illegal_length_is_refused(length: int) -> None:
-    inbox = Inbox(FRAME_MAX)
-    deliver(inbox, struct.pack(">i", length))
+    buffer = RequestBuffer(FRAME_MAX)
+    deliver(buffer, struct.pack(">i", length))
     with pytest.raises(WireError):
-        inbox.frame()
+        buffer.frame()
 
 
 def test_a_big_buffer_is_let_go_only_when_it_holds_nothing() -> None:
-    inbox = Inbox(FRAME_MAX)
+    buffer = RequestBuffer(FRAME_MAX)
     body = bytes(FRAME_MAX)
     stream, sent = framed(body), 0
     while sent < len(stream):
-        sent += deliver(inbox, stream[sent:])
-    frame = inbox.frame()
-    inbox.shrink()
+        sent += deliver(buffer, stream[sent:])
+    frame = buffer.frame()
+    buffer.shrink()
     assert frame is not None and len(frame) == FRAME_MAX
-    inbox.done()
-    inbox.shrink()
-    assert len(inbox.room()) <= SIZE_START
+    buffer.done()
+    buffer.shrink()
+    assert len(buffer.room()) <= SIZE_START

@@ -29,7 +29,7 @@ class _Behind:
         self.frames = frames
 
 
-class Inbox:
+class RequestBuffer:
     """`room` to write into, `received` n bytes, `frame` while there is a whole one, `done` with the oldest of them."""
 
     def __init__(self, frame_bytes_max: int) -> None:

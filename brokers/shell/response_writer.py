@@ -19,7 +19,7 @@ CORKED_BYTES_MAX = 64 * 1024
 TURN_BYTES = 1 << 20
 
 
-class Outbox:
+class ResponseWriter:
     """`put` chunks, `flush` what was held back.
 
     `on_room` is called when it is `ready` again, `on_failure` when it can't go on.

@@ -1,7 +1,7 @@
-"""A channel's receive buffer: whole frames come out, each in memory of its own, the receiver's for as long as it likes.
+"""A client connection's receive buffer: received bytes become whole frames, each in memory of its own.
 
-The counterpart of `inbox`, whose frames are valid until they are answered. Small frames are copied out of a buffer that
-is used over and over; a big one is read to its end straight into the memory that it is handed out in.
+The receiver may keep a frame, unlike one of `brokers.shell.request_buffer`, which is valid until it is answered. Small
+frames are copied out of a scratch buffer that is reused; a big one is read straight into the memory that is handed out.
 """
 
 from collections.abc import Iterator
@@ -10,15 +10,18 @@ from struct import Struct
 from brokers.wire.primitives import WireError
 
 SCRATCH_BYTES = 64 * 1024
-# Who answers is a node of the region, but an address may be wrong: a length alone allocates no more than this.
+# An address may be wrong and its owner hostile: a length alone allocates no more than this.
 AHEAD_BYTES = 16 << 20
 
 _LENGTH = Struct(">i")
 _PREFIX = 4
 
 
-class Intake:
-    """`room` to write into, `received` n bytes, then `frames`, without their length prefix."""
+class ResponseBuffer:
+    """`room` is where to write, `received` says how many bytes were, `frames` gives what is whole, without prefix.
+
+    `frames` is read to its end before the next `room`.
+    """
 
     def __init__(self, frame_bytes_max: int) -> None:
         self._frame_bytes_max = frame_bytes_max

@@ -1,0 +1,49 @@
+"""Takes a node's ports before anything is started; port 0 becomes the one that the system chose."""
+
+import socket
+
+from brokers.config.broker_config import BrokerConfig, ConfigError
+from brokers.config.endpoints import Address, endpoint
+
+
+def bind(config: BrokerConfig) -> tuple[dict[str, socket.socket], BrokerConfig]:
+    """The sockets of `listeners`, by name; raises ConfigError where an address can't be had."""
+    bound: dict[str, socket.socket] = {}
+    try:
+        for name, where in config.listeners_by_name.items():
+            bound[name] = _bind(where)
+    except OSError as error:
+        for each in bound.values():
+            each.close()
+        raise ConfigError([f"listeners: can't listen on {name}://{where}: {error}"]) from None
+    chosen = ",".join(f"{name}://{bound_address(each)}" for name, each in bound.items())
+    return bound, config.model_copy(update={"listeners": chosen})
+
+
+def bind_metrics(config: BrokerConfig) -> tuple[socket.socket | None, BrokerConfig]:
+    """The same for `metrics.listener`; None where there is none."""
+    if config.metrics_listener is None:
+        return None, config
+    try:
+        bound = _bind(endpoint(config.metrics_listener))
+    except OSError as error:
+        wanted = config.metrics_listener
+        raise ConfigError([f"metrics.listener: can't listen on {wanted}: {error}"]) from None
+    return bound, config.model_copy(update={"metrics_listener": bound_address(bound)})
+
+
+def bound_address(bound: socket.socket) -> str:
+    """HOST:PORT of a socket."""
+    host, port = bound.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _bind(where: Address) -> socket.socket:
+    bound = socket.socket(socket.AF_INET6 if ":" in where.host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(where)
+    except OSError:
+        bound.close()
+        raise
+    return bound
