@@ -6,10 +6,10 @@ from typing import Any
 
 from brokers.api.versions import advertised
 from brokers.events import AskFailure, Listener
-from brokers.membership import controller_channel
 from brokers.node import broker_probes
 from brokers.quorum import messages as quorum_messages
 from brokers.replication import fetch_lane
+from brokers.wire.codec import VERSIONS
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.fetch import (
     FetchRequest,
@@ -110,7 +110,16 @@ def test_a_peer_that_refuses_to_say_what_it_serves_is_unreadable() -> None:
 
 
 def test_each_listener_names_all_that_other_nodes_ask_of_it() -> None:
-    of_controllers = {**controller_channel.VERSIONS, **quorum_messages.VERSIONS}
+    sent = (
+        ApiKey.ALTER_PARTITION,
+        ApiKey.ENVELOPE,
+        ApiKey.BROKER_REGISTRATION,
+        ApiKey.BROKER_HEARTBEAT,
+        ApiKey.ALLOCATE_PRODUCER_IDS,
+        ApiKey.CONTROLLER_REGISTRATION,
+        ApiKey.ASSIGN_REPLICAS_TO_DIRS,
+    )
+    of_controllers = {key: VERSIONS[key][1] for key in sent} | {**quorum_messages.VERSIONS}
     of_brokers = {
         ApiKey.FETCH: fetch_lane.FETCH_VERSION,
         ApiKey.API_VERSIONS: broker_probes.VERSION,

@@ -27,9 +27,7 @@ _BROKER = 4
 
 def status(topic: str, partition: int, replica: int, **more: Any) -> pb.ReplicaStatus:
     known = {"is_isr_eligible": True, "is_in_isr": True, "is_caught_up": True, "log_end_offset": 9}
-    return pb.ReplicaStatus(
-        topic=topic, partition=partition, replica=replica, **{**known, **more}
-    )
+    return pb.ReplicaStatus(topic=topic, partition=partition, replica=replica, **{**known, **more})
 
 
 LED_BY_1 = [
