@@ -1,5 +1,6 @@
 """Rules about topics.
 
-- `creation`, `deletion`, `partition_growth`, `mirrors` (topics that a link writes): one kind of command each
-- `assignments`: the replicas of new partitions; `names`: which names are legal
+- `topic_creation`, `topic_deletion`, `partition_creation` (CreatePartitions)
+- `mirror_topics`: topics that a link writes, their writer and their leader epochs
+- `assignments`: the replicas of new partitions; `topic_names`: valid names
 """
