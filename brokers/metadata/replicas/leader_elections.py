@@ -6,11 +6,7 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.controller_result import ControllerResult
-from brokers.metadata.commands.replica_commands import (
-    ElectionType,
-    ElectLeaders,
-    PartitionOutcome,
-)
+from brokers.metadata.commands.replica_commands import ElectionType, ElectLeaders, PartitionOutcome
 from brokers.metadata.image.image import NO_LEADER, Image, PartitionImage, TopicImage
 from brokers.metadata.partitions.leader_elector import Election
 from brokers.metadata.partitions.partition_changes import PartitionChanges

@@ -49,12 +49,7 @@ def create_mirror_topic(
     if placement and PLACEMENT_KEY not in configs:
         configs[PLACEMENT_KEY] = placement
     assignments = assign(
-        rules.config,
-        image,
-        name,
-        count=count,
-        factor=DEFAULT,
-        placement=placement_of(configs),
+        rules.config, image, name, count=count, factor=DEFAULT, placement=placement_of(configs)
     )
     records, outcome = new_topic(rules, image, name, assignments, configs, command.leader_epochs)
     writer = TopicWriterRecord(topic_id=outcome.topic_id, writer=command.writer)

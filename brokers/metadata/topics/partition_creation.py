@@ -54,11 +54,7 @@ def create_partitions(
 
 
 def _added(
-    config: BrokerConfig,
-    image: Image,
-    topic: TopicImage,
-    item: NewPartitions,
-    budget: RecordBudget,
+    config: BrokerConfig, image: Image, topic: TopicImage, item: NewPartitions, budget: RecordBudget
 ) -> list[Assignment]:
     have = len(topic.partitions)
     if item.count <= have:

@@ -26,10 +26,7 @@ from brokers.metadata.topics.assignments import (
 from brokers.metadata.topics.topic_names import check_name_is_free
 from brokers.ports import Rng
 from brokers.wire.message import Message
-from brokers.wire.messages.metadata_records import (
-    ConfigRecord,
-    TopicRecord,
-)
+from brokers.wire.messages.metadata_records import ConfigRecord, TopicRecord
 
 _RESERVED_IDS = (NO_ID, UUID(int=1))  # Kafka's: no id, and the metadata log's
 

@@ -8,15 +8,7 @@ from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig, from_settings
 from brokers.effects import Append, Ask, Changed, Hangup, Reply, TruncateLog
-from brokers.events import (
-    Answered,
-    AskFailure,
-    Listener,
-    LogFailed,
-    LogOpened,
-    Request,
-    Written,
-)
+from brokers.events import Answered, AskFailure, Listener, LogFailed, LogOpened, Request, Written
 from brokers.ids import METADATA_PARTITION
 from brokers.metadata.controller.active_controller import CommandCompleted
 from brokers.metadata.log.effects import MetadataUpdated
