@@ -1,7 +1,7 @@
-"""What a broker core asks of its host.
+"""The effects of a broker core: what the host has to do.
 
-Effects of one step are independent of one another, but those on one log are performed in the order emitted. What
-must come after a deed waits for the event that reports the deed.
+Effects of one step are independent of one another, except that those on one log are performed in order. What must
+follow the completion of an effect waits for the event that reports the completion.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @value
 class Reply:
-    """Answer a `Request`: a wire message for its key and version; None closes the exchange without a byte (acks=0)."""
+    """The response to a `Request`, for its API key and version; None: no response is sent (acks=0)."""
 
     ticket: Ticket
     message: object | None
@@ -37,7 +37,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Hangup:
-    """Close the connection of this request: Kafka's answer to what cannot be answered."""
+    """Close the connection of this request, as Kafka does for a request without a valid response."""
 
     ticket: Ticket
     reason: str
@@ -63,10 +63,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class OpenLog:
-    """Open or create a partition's log -> `LogOpened` or `LogFailed`. Also brings an offline partition back.
+    """Open or create a partition's log, also of an offline partition -> `LogOpened` or `LogFailed`.
 
-    With `sync`, everything in it is on the disk when it is open: what a killed process left is committed from then on.
-    `directory` is where the region has it; it counts only where the log is in none of the node's directories.
+    With `sync`, every batch in the log is synced to the disk before `LogOpened`. `directory` is the log directory that
+    the metadata names; it is used only where no directory of the node has the log.
     """
 
     partition: TopicPartition
@@ -79,9 +79,9 @@ class OpenLog:
 class Append:
     """Write stamped batches at the end of the active segment -> `Written` or `LogFailed`.
 
-    `headers` describe the batches in `buffers`, in order, with final offsets. With `sync`, `Written` comes after fsync.
-    `behind`: nobody reads the log above what is written, nobody else ever changes the bytes, so the host may write them
-    while the core goes on.
+    `headers` describe the batches in `buffers`, in order, with final offsets. With `sync`, `Written` follows the fsync.
+    `behind`: the core reads the log only below `Written`, and `buffers` never change, so the host may write them in the
+    background.
     """
 
     partition: TopicPartition
@@ -93,7 +93,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Roll:
-    """Seal the active segment and begin one at `base_offset`. `producers` is the snapshot as of that offset."""
+    """Seal the active segment and begin a new one at `base_offset`. `producers`: the producer snapshot as of there."""
 
     partition: TopicPartition
     base_offset: Offset
@@ -102,7 +102,7 @@ class Roll:
 
 @dataclass(frozen=True, slots=True)
 class SaveEpochs:
-    """Persist the leader-epoch history, before data of its newest epoch is appended."""
+    """Persist the leader-epoch history, before a batch of its newest epoch is appended."""
 
     partition: TopicPartition
     entries: tuple[tuple[LeaderEpoch, Offset], ...]
@@ -110,7 +110,7 @@ class SaveEpochs:
 
 @dataclass(frozen=True, slots=True)
 class TrimLog:
-    """Persist the log start offset and drop the whole segments below it."""
+    """Persist the log start offset and delete the segments that lie wholly below it."""
 
     partition: TopicPartition
     log_start_offset: Offset
@@ -150,9 +150,9 @@ class CloseLog:
 
 @dataclass(frozen=True, slots=True)
 class CopyLog:
-    """Copy some more of a log to another directory -> `LogCopied`, in the end `LogMoved`, or `CopyFailed`.
+    """Copy a further part of a log to another directory -> `LogCopied`, at the end `LogMoved`, or `CopyFailed`.
 
-    Without a `directory` what has been copied is dropped, and nothing is told.
+    Without a `directory` the copy is removed, and no event follows.
     """
 
     partition: TopicPartition
@@ -161,7 +161,7 @@ class CopyLog:
 
 @dataclass(frozen=True, slots=True)
 class LeaveDirectory:
-    """Let go of everything in a log directory that has failed, and touch it no more. Its core has given it up."""
+    """Close every log in a failed log directory, and do not use the directory again in this process."""
 
     directory: UUID
 
@@ -170,7 +170,7 @@ class LeaveDirectory:
 class RemoveStrays:
     """Remove the folders of all partitions but these and the metadata log -> `StraysRemoved`, if there were any.
 
-    A topic's deletion, or a reassignment, that a crash interrupted leaves such.
+    Kafka's stray replicas: left by a deletion or reassignment that a crash interrupted.
     """
 
     kept: frozenset[TopicPartition] = field(repr=False)
@@ -206,9 +206,9 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FindRanges:
-    """Find what `ReadRange` would read, for whoever only passes it on -> `RangesFound`.
+    """Find the batches that `ReadRange` would read, as file ranges where possible -> `RangesFound`.
 
-    In order, until `size_max` bytes are found; the first batch of all is taken however large (KIP-74).
+    In order, until `size_max` bytes are found; the first batch is included however large it is (KIP-74).
     """
 
     ticket: Ticket
@@ -243,33 +243,33 @@ class LoadState:
 
 @dataclass(frozen=True, slots=True)
 class MeasureDirectories:
-    """What the file systems of the log directories hold -> `DirectoriesMeasured`."""
+    """Measure the file systems of the log directories -> `DirectoriesMeasured`."""
 
     ticket: Ticket
 
 
 @dataclass(frozen=True, slots=True)
 class KeepBrokerEpoch:
-    """Should this life end with a clean shutdown, the next one is to know under which broker epoch it was lived."""
+    """Write this broker epoch to the clean shutdown file if the process ends with a clean shutdown (KIP-966)."""
 
     broker_epoch: int
 
 
 @dataclass(frozen=True, slots=True)
 class Serve:
-    """Everything this node holds is open: listen to clients. Others may send them here any moment."""
+    """Every log of this node is open: listen to clients, which other brokers may direct here from now on."""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """End the process: as it was asked to, or for a `reason` that only an operator can mend."""
+    """End the process: as requested, or for a `reason` that an operator has to fix."""
 
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Something an operator would want to know; logs, metrics and tests read it here and nowhere else."""
+    """A change of state, for the operator: the only source of logs, metrics and tests about it."""
 
     what: str
     to: str
@@ -281,5 +281,5 @@ StorageEffect: TypeAlias = (
     | RemoveStrays | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState
     | KeepBrokerEpoch | MeasureDirectories | CopyLog
 )  # fmt: skip
-# What an upper layer hears leaves through the same door.
+# The effects for an upper layer (a link) leave the core in the same way.
 Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

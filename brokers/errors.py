@@ -1,10 +1,10 @@
-"""Kafka's error table: name, wire code, and whether a client may retry. Nobody else writes a code."""
+"""Kafka's error codes, and the exception for a refused request. No other module has an error code as a number."""
 
 from enum import IntEnum
 
 
 class KafkaError(IntEnum):
-    """Error codes of Kafka's protocol guide, by the names that clients print."""
+    """The error codes of Kafka's protocol, by the names that clients print."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -142,7 +142,7 @@ class KafkaError(IntEnum):
 
 
 def error_from_code(code: int) -> KafkaError:
-    """What another node answered with; UNKNOWN_SERVER_ERROR, as in Kafka, where only a newer release knows the code."""
+    """The error of a code in another node's response; UNKNOWN_SERVER_ERROR, as in Kafka, for a newer release's code."""
     return KafkaError(code) if code in _CODES else KafkaError.UNKNOWN_SERVER_ERROR
 
 
@@ -150,9 +150,9 @@ _CODES = frozenset(error.value for error in KafkaError)
 
 
 class Refusal(Exception):
-    """A request, or one item of it, that must be refused: becomes the reply, never a crash.
+    """A request, or one item of a request, is refused with an error code and a message for the client.
 
-    Raised by validation deep inside a handler and caught by that handler at the item's border.
+    Raised by the validation within a handler, and caught by the handler where it processes the item.
     """
 
     def __init__(self, error: KafkaError, because: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What can happen to a broker core. Everything that enters `Broker.step` is one of these."""
+"""The events of a broker core: the input of `Broker.step`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,9 +34,9 @@ class Listener(Enum):
 
 @value
 class Request:
-    """A Kafka request of one connection, decoded; its answer is a `Reply` with the same ticket.
+    """A decoded Kafka request -> a `Reply` with the same ticket.
 
-    Record bytes inside `message` are slices of the connection's receive buffer and valid only until the answer.
+    The records in `message` are slices of the connection's receive buffer, valid only until the reply.
     """
 
     ticket: Ticket
@@ -54,20 +54,20 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Disconnected:
-    """The client of these tickets is gone; answers are pointless, parked work may be dropped.
+    """The client of these tickets has disconnected: no reply is needed, waiting requests may be dropped.
 
-    Of a connection of another node its last ticket is told, even one that was answered: the node itself may be gone.
+    For another node's connection its last ticket is included, even if answered, as the node itself may have stopped.
     """
 
     tickets: tuple[Ticket, ...]
 
 
 class AskFailure(Enum):
-    """Why a request to another node has no answer."""
+    """Why a request to another node got no response."""
 
     NONE = "none"
-    REFUSED = "refused"  # nobody listens there: the process is gone, the machine is not
-    CLOSED = "closed"  # the connection was lost; the request may have been carried out
+    REFUSED = "refused"  # connection refused: the machine runs, the process does not
+    CLOSED = "closed"  # the connection was lost; the request may have been processed
     TIMEOUT = "timeout"
     UNREADABLE = "unreadable"  # what came back is not an answer
     UNSUPPORTED_VERSION = "unsupported version"  # of another release; the request was not sent
@@ -75,7 +75,7 @@ class AskFailure(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Answer to `Ask`: the response, or None and why there is none. Record bytes inside are the receiver's to keep."""
+    """The result of `Ask`: the response, or None with the failure. The records in the response may be kept."""
 
     ticket: Ticket
     message: object | None = field(repr=False)
@@ -84,24 +84,24 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The node begins: open the metadata log, then everything it names."""
+    """The node starts: the core opens the metadata log, then every log that the metadata assigns to the node."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndAsked:
-    """An operator, or whoever supervises the process, wants it to end; asked again, at once -> `End`."""
+    """The process is to end after a controlled shutdown, by a signal; after the second one at once -> `End`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeReached:
-    """The deadline that the core asked for has come."""
+    """The core's deadline has been reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogOpened:
-    """Answer to `OpenLog`: the log as the disk holds it, after repairs (one line each, for the operator).
+    """The result of `OpenLog`: the log as on the disk, after `repairs` (one line each, for the operator).
 
-    `directory` is the one it lies in; a node that has one need not say which.
+    `directory` is its log directory; a host with one directory may leave it out.
     """
 
     partition: TopicPartition
@@ -112,7 +112,7 @@ class LogOpened:
 
 @dataclass(frozen=True, slots=True)
 class LogFailed:
-    """The disk refused, `directory` of it: the partition is offline until a later `OpenLog` succeeds."""
+    """An I/O error in `directory`: the partition is offline until a later `OpenLog` succeeds."""
 
     partition: TopicPartition
     reason: str
@@ -121,7 +121,7 @@ class LogFailed:
 
 @dataclass(frozen=True, slots=True)
 class LogCopied:
-    """Answer to `CopyLog`: `size` bytes are there, everything below `next_offset` among them; there is more."""
+    """The result of `CopyLog`: `size` bytes, every batch below `next_offset`, are copied; the copy is not complete."""
 
     partition: TopicPartition
     directory: UUID
@@ -131,7 +131,7 @@ class LogCopied:
 
 @dataclass(frozen=True, slots=True)
 class LogMoved:
-    """Answer to `CopyLog`: the log lies in this directory now, as it was; all of it is on the disk."""
+    """The result of `CopyLog`: the log is in this directory now, unchanged and synced to the disk."""
 
     partition: TopicPartition
     directory: UUID
@@ -139,7 +139,7 @@ class LogMoved:
 
 @dataclass(frozen=True, slots=True)
 class MoveInterrupted:
-    """After `LogOpened`: it was being copied to this directory when the last process ended."""
+    """After `LogOpened`: the log was being copied to this directory when the last process ended."""
 
     partition: TopicPartition
     directory: UUID
@@ -147,7 +147,7 @@ class MoveInterrupted:
 
 @dataclass(frozen=True, slots=True)
 class CopyFailed:
-    """Answer to `CopyLog`: the directory refused, or is not there. The log stays where it is."""
+    """The result of `CopyLog`: an I/O error in the directory, or no such directory. The log stays where it is."""
 
     partition: TopicPartition
     directory: UUID
@@ -156,7 +156,7 @@ class CopyFailed:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryRefused:
-    """The disk refused what belongs to no partition, such as a checkpoint. It will be written again."""
+    """An I/O error on a file of no partition, such as a checkpoint. The file will be written again."""
 
     reason: str
     directory: UUID = MIGRATING_DIRECTORY
@@ -164,7 +164,7 @@ class DirectoryRefused:
 
 @value
 class Written:
-    """Everything below `next_offset` is in the log's files, and synced to the disk if the append asked for it."""
+    """Every batch below `next_offset` is in the log's files, and synced to the disk for an append with `sync`."""
 
     partition: TopicPartition
     next_offset: Offset
@@ -187,17 +187,17 @@ class SegmentSealed:
 
 @value
 class RangeRead:
-    """Answer to `ReadRange`: whole batches from the one that holds `offset`; empty if none lies below the bound."""
+    """The result of `ReadRange`: whole batches from the one with `offset`; empty if there is none below the bound."""
 
     ticket: Ticket
     partition: TopicPartition
     data: Buffer
-    next_offset: Offset  # one past the last offset in `data`; the asked offset when empty
+    next_offset: Offset  # one past the last offset in `data`; the requested offset when empty
     error: KafkaError = KafkaError.NONE
 
 
 class RangeFound(NamedTuple):
-    """Whole batches as in `RangeRead`, but much data is a reference to the file that holds it."""
+    """Whole batches as in `RangeRead`; large data is a range of its file."""
 
     data: Buffer | FileRange
     next_offset: Offset
@@ -206,7 +206,7 @@ class RangeFound(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RangesFound:
-    """Answer to `FindRanges`: what was found of each, in the order asked."""
+    """The result of `FindRanges`: what was found of each range, in the order of the request."""
 
     ticket: Ticket
     found: tuple[RangeFound, ...]
@@ -214,7 +214,7 @@ class RangesFound:
 
 @dataclass(frozen=True, slots=True)
 class TimestampFound:
-    """Answer to `FindTimestamp`: offset and timestamp of the record, or -1 and -1."""
+    """The result of `FindTimestamp`: offset and timestamp of the record, or -1 and -1."""
 
     ticket: Ticket
     partition: TopicPartition
@@ -225,7 +225,7 @@ class TimestampFound:
 
 @dataclass(frozen=True, slots=True)
 class DirectoriesMeasured:
-    """Answer to `MeasureDirectories`: what could be measured. Nothing else is asked of a directory that failed."""
+    """The result of `MeasureDirectories`, without directories that failed: these are not measured."""
 
     ticket: Ticket
     volumes: Mapping[UUID, Volume]
@@ -233,29 +233,28 @@ class DirectoriesMeasured:
 
 @dataclass(frozen=True, slots=True)
 class StraysRemoved:
-    """Answer to `RemoveStrays`: the folders that were removed; none is sent where there were none."""
+    """The result of `RemoveStrays`: the removed folders, at least one."""
 
     folders: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StateSaved:
-    """Answer to `SaveState`: the small file is durable."""
+    """The result of `SaveState`: the small file is durable."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class StateLoaded:
-    """Answer to `LoadState`: the small file's bytes, or None where it does not exist."""
+    """The result of `LoadState`: the small file's bytes, or None where it does not exist."""
 
     name: str
     data: Buffer | None = field(repr=False)
 
 
-LogAnswer: TypeAlias = (
-    RangeRead | RangesFound | TimestampFound | DirectoriesMeasured
-)  # to a question to a disk
+# The results of reads that carry a ticket.
+LogAnswer: TypeAlias = RangeRead | RangesFound | TimestampFound | DirectoriesMeasured
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | DirectoryRefused
     | LogCopied | LogMoved | MoveInterrupted | CopyFailed

@@ -1,4 +1,4 @@
-"""The nouns of a region. All instants are milliseconds since the Unix epoch."""
+"""Identifiers and small values of a region. All instants are milliseconds since the Unix epoch."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
@@ -9,7 +9,7 @@ LeaderEpoch: TypeAlias = int
 ProducerId: TypeAlias = int
 BrokerId: TypeAlias = int
 Instant: TypeAlias = int  # milliseconds since the Unix epoch
-Ticket: TypeAlias = int  # names one thing that waits for an answer; never reused by a process
+Ticket: TypeAlias = int  # identifies one pending request or read; never reused by a process
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Buffers: TypeAlias = Sequence[Buffer]
 
@@ -17,7 +17,7 @@ NO_PARTITION_LEADER_EPOCH: LeaderEpoch = -1
 NO_PRODUCER: ProducerId = -1
 NO_BROKER_EPOCH = -1  # of a broker that was never registered
 NO_ID = UUID(int=0)  # Kafka's Uuid.ZERO_UUID
-# Log directories that name no disk (KIP-858): the broker knows which it is; none was chosen yet; it is offline.
+# Kafka's reserved DirectoryIds (KIP-858): known to the broker only; not assigned yet; offline.
 MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = UUID(int=0), UUID(int=1), UUID(int=2)
 UNNAMED_DIRECTORIES = frozenset((MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY))
 
@@ -41,7 +41,7 @@ DEFAULT_LISTENER = "PLAINTEXT"
 
 
 class Peer(NamedTuple):
-    """Another node of the region, and where it listens for the traffic at hand."""
+    """Another node of the region, with the address of its data or controller listener."""
 
     node_id: BrokerId
     host: str
@@ -49,7 +49,7 @@ class Peer(NamedTuple):
 
 
 class OffsetAndMetadata(NamedTuple):
-    """What a consumer group committed for one partition, as Kafka stores it."""
+    """A consumer group's committed offset of one partition, as Kafka stores it."""
 
     offset: Offset
     leader_epoch: LeaderEpoch = -1

@@ -1,7 +1,7 @@
-"""What an upper layer in the same process may ask of a broker core, and what it hears back.
+"""The interface of a broker core for links in the same process: events, effects and queries.
 
-The same door as everything else: these events enter `Broker.step`, these effects leave it. A link knows a region
-through this file and through `ids`, `errors`, `records` and `metadata`'s commands only.
+These are events and effects of `Broker.step` like all others. A link uses a region only through this module and `ids`,
+`errors`, `records` and the commands of `metadata`.
 """
 
 from collections.abc import Mapping
@@ -23,23 +23,23 @@ from brokers.metadata.image.image import Image, ImageDelta
 from brokers.partition.replica_status import ReplicaStatus as ReplicaStatus
 from brokers.values import value
 
-# --- events: asked of the broker ---
+# --- events ---
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
-    """Start telling of metadata and group changes and, with `logs` only, of the partitions' progress."""
+class WatchRegion:
+    """Starts reports of metadata and group changes and, with `logs` only, of the partitions' progress."""
 
     logs: bool
 
 
 @dataclass(frozen=True, slots=True)
 class PlaceBatches:
-    """Write whole batches at the offsets they carry into a mirror partition -> `Placed` or `PlaceRefused`.
+    """Write whole batches at their own offsets into a mirror partition -> `Placed` or `PlaceRefused`.
 
-    `writer` must be the topic's writer (P4). `offset` is where the mirror's log must end: the source holds nothing
-    between it and the first batch. `roll` seals the active segment first, so that segments begin
-    where the source's do.
+    `writer` must be the topic's writer (P4). `offset` must be the mirror's log end offset: the source has no records
+    between it and the first batch. `roll` seals the active segment first, so that segments have the source's base
+    offsets.
     """
 
     ticket: Ticket
@@ -52,8 +52,10 @@ class PlaceBatches:
 
 @dataclass(frozen=True, slots=True)
 class SkipTo:
-    """Move an empty or outrun mirror partition's log start and end to `offset`: the range skipped is already in the
-    hole ledger -> `Placed` or `PlaceRefused`."""
+    """Restart a mirror partition's log at `offset`, as it is empty or the source's log starts beyond its end.
+
+    The skipped range is already in the hole ledger -> `Placed` or `PlaceRefused`.
+    """
 
     ticket: Ticket
     writer: str
@@ -63,7 +65,7 @@ class SkipTo:
 
 @dataclass(frozen=True, slots=True)
 class TrimMirror:
-    """The source's log start moved: drop what lies below `log_start_offset` -> `Placed` or `PlaceRefused`."""
+    """The source's log start moved: delete records below `log_start_offset` -> `Placed` or `PlaceRefused`."""
 
     ticket: Ticket
     writer: str
@@ -83,7 +85,7 @@ class ReadToHighWatermark:
 
 @dataclass(frozen=True, slots=True)
 class Propose:
-    """Ask the controller; -> `Proposed` once committed or refused."""
+    """Send a command to the controller -> `Proposed` once it is committed or refused."""
 
     ticket: Ticket
     command: Submitted
@@ -91,7 +93,7 @@ class Propose:
 
 @dataclass(frozen=True, slots=True)
 class CommitOffsets:
-    """Commit offsets for a group without active members -> `OffsetsPlaced`."""
+    """Commit offsets of a group without members -> `OffsetsPlaced`."""
 
     ticket: Ticket
     group: str
@@ -99,14 +101,16 @@ class CommitOffsets:
 
 
 RegionEvent: TypeAlias = (
-    Watch | PlaceBatches | SkipTo | TrimMirror | ReadToHighWatermark | Propose | CommitOffsets
+    WatchRegion | PlaceBatches | SkipTo | TrimMirror | ReadToHighWatermark | Propose | CommitOffsets
 )
 
-# --- effects: heard from the broker ---
+# --- effects ---
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
+    """The batches are written, or the log start has moved; `next_offset` is the log end offset."""
+
     ticket: Ticket
     partition: TopicPartition
     next_offset: Offset
@@ -147,7 +151,7 @@ class OffsetsPlaced:
 
 @value
 class PartitionAdvanced:
-    """The high watermark, log start or log end of a partition moved (after `Watch`)."""
+    """The high watermark, log start or log end of a partition moved (after `WatchRegion`)."""
 
     partition: TopicPartition
 
@@ -159,7 +163,7 @@ class ImageChanged:
 
 @dataclass(frozen=True, slots=True)
 class GroupOffsetsChanged:
-    """A group's committed offsets changed; an offset of None is a deleted one (after `Watch`)."""
+    """A group's committed offsets changed; an offset of None is a deleted one (after `WatchRegion`)."""
 
     group: str
     offsets: Mapping[TopicPartition, OffsetAndMetadata | None]
@@ -167,7 +171,7 @@ class GroupOffsetsChanged:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The broker has loaded everything it holds and answers clients."""
+    """The broker has opened all its logs, loaded its groups, and serves clients."""
 
 
 RegionEffect: TypeAlias = (
@@ -180,7 +184,7 @@ RegionEffect: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """Where one partition stands now; `epochs` is its leader-epoch history, (epoch, first offset) ascending."""
+    """The offsets of one partition; `epochs` is its leader-epoch history, (leader epoch, start offset) ascending."""
 
     log_start_offset: Offset
     log_end_offset: Offset
@@ -193,7 +197,7 @@ class PartitionState:
 
 
 class RegionView(Protocol):
-    """Read-only questions that need no waiting."""
+    """Read-only queries, answered at once."""
 
     @property
     def image(self) -> Image: ...
@@ -212,7 +216,7 @@ class RegionView(Protocol):
     def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]: ...
 
     def groups_are_known(self) -> bool:
-        """Whether `group_offsets` has every group that lives here: no log of theirs is offline or being read."""
+        """Whether `group_offsets` has every group coordinated here: no partition of theirs is offline or loading."""
 
     def group_is_active(self, group: str) -> bool:
-        """Whether the group has members here; a link never commits over them."""
+        """Whether the group has members here, whose offsets a link must not overwrite."""

@@ -1,4 +1,4 @@
-"""Deadlines as data: a core sets and cancels them, its host asks for the next one."""
+"""Timers as data: a core sets and cancels them, and its host reads the next deadline."""
 
 import heapq
 from collections.abc import Callable
@@ -10,7 +10,7 @@ Act = Callable[[Instant], list[Any]]
 
 
 def earliest(*deadlines: Instant | None) -> Instant | None:
-    """The first of those that there are. Hosts ask after every step."""
+    """The earliest deadline that is not None; None if there is none. Called after every step."""
     first = None
     for due in deadlines:
         if due is not None and (first is None or due < first):
@@ -19,7 +19,7 @@ def earliest(*deadlines: Instant | None) -> Instant | None:
 
 
 class Timers:
-    """A heap of (due, act). `due(now)` hands out the acts whose time has come, oldest first; `deadline` is the next."""
+    """A heap of (due, callback). `due(now)` returns the due callbacks in order; `deadline` is the next one."""
 
     __slots__ = ("_acts", "_heap", "_next_id", "deadline")
 
@@ -30,7 +30,7 @@ class Timers:
         self.deadline: Instant | None = None
 
     def set(self, due: Instant, act: Act) -> int:
-        """Returns an id for `cancel`."""
+        """Returns the timer's id, for `cancel`."""
         self._next_id += 1
         self._acts[self._next_id] = act
         heapq.heappush(self._heap, (due, self._next_id))
@@ -39,19 +39,19 @@ class Timers:
         return self._next_id
 
     def cancel(self, timer: int) -> None:
-        """Forgets the timer; one that has fired or was cancelled before is fine."""
+        """Cancels the timer; has no effect on one that has fired or was cancelled."""
         if self._acts.pop(timer, None) is not None and self._heap[0][1] == timer:
-            self._look_ahead()
+            self._drop_cancelled()
 
     def due(self, now: Instant) -> list[Act]:
         acts = []
         while self.deadline is not None and self.deadline <= now:
             acts.append(self._acts.pop(heapq.heappop(self._heap)[1]))
-            self._look_ahead()
+            self._drop_cancelled()
         return acts
 
-    def _look_ahead(self) -> None:
-        """Cancelled timers leave the heap when they come to its top."""
+    def _drop_cancelled(self) -> None:
+        """Removes cancelled timers from the top of the heap."""
         while self._heap and self._heap[0][1] not in self._acts:
             heapq.heappop(self._heap)
         self.deadline = self._heap[0][0] if self._heap else None

@@ -12,7 +12,7 @@ from brokers.effects import Effect
 from brokers.events import TimeReached
 from brokers.ids import Instant
 from brokers.node.broker import Broker, BrokerEvent
-from brokers.region import Ready, RegionEffect, RegionEvent, Watch
+from brokers.region import Ready, RegionEffect, RegionEvent, WatchRegion
 from brokers.timers import earliest
 from linker.events import LinkerEffect, LinkerEvent
 from linker.linker import Linker
@@ -81,4 +81,4 @@ class RegionNode:
         wanted = self._linker.follows_logs
         if wanted is not self._logs_watched:
             self._logs_watched = wanted
-            self._broker.step(Watch(wanted), now)
+            self._broker.step(WatchRegion(wanted), now)

@@ -17,7 +17,8 @@ from brokers.metadata.configs.broker_configs import (
     broker_config_entries,
     dynamic_defaults,
 )
-from brokers.metadata.configs.config_keys import TOPIC_KEYS, ConfigKey
+from brokers.metadata.configs.config_def import ConfigKey
+from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.configs.effective_configs import (
     ConfigEntry,
     ConfigSource,

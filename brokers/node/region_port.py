@@ -42,7 +42,7 @@ from brokers.region import (
     RegionEvent,
     SkipTo,
     TrimMirror,
-    Watch,
+    WatchRegion,
 )
 
 
@@ -69,7 +69,7 @@ class RegionPort:
 
     def step(self, event: RegionEvent, now: Instant) -> list[Effect]:
         match event:
-            case Watch(logs):
+            case WatchRegion(logs):
                 self.watched, self.logs_watched = True, logs
                 return []
             case PlaceBatches() | SkipTo() | TrimMirror():

@@ -1,10 +1,8 @@
-"""Kafka's bytes to messages and back; no state, no I/O.
+"""Kafka's wire protocol: bytes to and from messages, without state or I/O.
 
-`primitives` (varints, errors), `message` (what all messages share), `schema/` (our tables of every
-message: names, types, versions), `tables` (reads them), `messages/` (generated: classes, one module
-per table, and `api_keys`), `generate` (writes those: `python -m brokers.wire.generate`), `decoding` and `encoding`
-(turn a table and a version into straight-line Python), `codec` (decode and encode anything),
-`frames` (headers and lengths around it).
-
-To add an API: describe it in a file of `schema/`, name a new file in `tables.FAMILIES`, regenerate.
+- `primitives` (varints, errors), `message` (the base of all messages)
+- `schema/` (tables of all messages: names, types, versions), `tables` (parses these), `defaults` (of fields)
+- `generate` (writes `messages/`, a module of classes for each table, and `api_keys`: `python -m brokers.wire.generate`)
+- `layout` (the fields of a message at one version), `source` (generated Python source), `decoding` and `encoding`
+  (functions for one message and version), `codec` (decodes and encodes every message), `frames` (headers and lengths)
 """

@@ -1,7 +1,7 @@
 """Decodes and encodes every message that `schema/` describes, at every version.
 
-The function for a message and version is written and compiled when it is first asked for (a
-millisecond or two), so a broker pays only for what its clients use.
+The function for a message and version is generated and compiled at its first use (one or two milliseconds), so only the
+versions that clients use cost time.
 """
 
 import struct
@@ -53,28 +53,28 @@ METADATA_RECORD_TYPES: Mapping[str, int] = MappingProxyType(
     {name: key for key, name in METADATA_RECORDS.items()}
 )
 
-# What compiled functions raise when bytes end early, or when a field holds what it cannot.
+# Raised by compiled functions for bytes that end too early, or a field's value that its type cannot hold.
 _MALFORMED = (struct.error, IndexError, UnicodeDecodeError)
 _UNENCODABLE = (struct.error, AttributeError, TypeError, UnicodeEncodeError)
 
 
 def first_flexible(key: int) -> int:
-    """The first version of an API with compact lengths and tags (KIP-482); 32768 if none has."""
+    """The first flexible version of an API (KIP-482: compact lengths and tags); 32768 if it has none."""
     return _REQUESTS[key].first_flexible
 
 
 def record_versions(name: str) -> tuple[int, int]:
-    """First and last version of a message that stands alone."""
+    """The first and last version of a message that is no request or response, by the name of its class."""
     versions = SCHEMAS[name].versions
     return versions.first, versions.last
 
 
 def decode_request(key: int, version: int, frame: Buffer, position: int) -> Message:
-    """The body of a request, which begins at `position` of the frame and ends with it.
+    """The body of a request, which begins at `position` of the frame and ends with the frame.
 
-    Records are slices of the frame. Raises WireError, whatever the bytes are.
+    Records are slices of the frame. Raises WireError, and nothing else, for invalid bytes.
     """
-    # librdkafka's Metadata v9+ for all topics leaves three stray bytes behind; Kafka ignores such.
+    # librdkafka's Metadata v9+ for all topics has three extra bytes at its end, which Kafka ignores.
     return _run_decode(_request_decoder(key, version), frame, position, is_whole=False)
 
 
@@ -93,7 +93,7 @@ def encode_request(key: int, version: int, message: Message) -> list[Buffer]:
 
 
 def encode_response(key: int, version: int, message: Message) -> list[Chunk]:
-    """The body of a response; as `encode_request`, but records may be said where they lie."""
+    """The body of a response; as `encode_request`, but records may be ranges of files."""
     return _run_encode(_response_encoder(key, version), message)
 
 
@@ -106,7 +106,7 @@ def decode_record(
 
 
 def encode_record(message: Message, version: int) -> bytes:
-    """The bytes of a message that stands alone; as `encode_request`."""
+    """The bytes of a message that is no request or response; as `encode_request`."""
     return b"".join(_run_encode(_record_encoder(type(message).__name__, version), message))
 
 
@@ -129,7 +129,7 @@ def _run_encode(encode: Encode, message: Message) -> list[Any]:
 
 
 def layout(name: str, version: int) -> Layout:
-    """A message, by the name of its class, at a version; WireError if there is none such."""
+    """A message, by the name of its class, at a version. Raises WireError for an unknown one."""
     schema = SCHEMAS.get(name)
     if schema is None:
         raise WireError(f"message {name} is unknown")

@@ -1,4 +1,4 @@
-"""Writes, for one message at one version, the Python function that decodes it.
+"""Generates the Python function that decodes one message at one version.
 
 The function is straight-line code: a run of fixed-size fields is read by one `struct.Struct`, and
 with it the length in front of the next string or array. Strings are copied, records are slices of
@@ -24,7 +24,7 @@ from brokers.wire.primitives import (
     read_varint_rest,
     skip_tags,
 )
-from brokers.wire.source import PythonSource
+from brokers.wire.source import SourceWriter
 from brokers.wire.tables import Field, Struct
 
 # (buffer, position, limit) -> (message, next position)
@@ -48,8 +48,8 @@ def compile_decoder(layout: Layout) -> Decode:
     return source.function("decode", f"decode {layout.title}")
 
 
-def decoder_source(layout: Layout) -> PythonSource:
-    """The text of that decoder, for reading."""
+def decoder_source(layout: Layout) -> SourceWriter:
+    """The decoder's source."""
     writer = DecoderWriter(layout)
     with writer.source.block("def decode(buffer, position, limit):"):
         writer.source.line(f"elements = {layout.elements_max}")
@@ -60,17 +60,17 @@ def decoder_source(layout: Layout) -> PythonSource:
 
 
 class DecoderWriter:
-    """Keeps the run of fixed-size values that has been asked for and not been read yet."""
+    """Collects the pending run of fixed-size values, whose read has not been generated yet."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.source = PythonSource(NAMES)
+        self.source = SourceWriter(NAMES)
         self._targets: list[str] = []
         self._codes: list[str] = []
         self._afterwards: list[str] = []
 
     def struct(self, struct: Struct) -> str:
-        """Reads a struct; the name of the variable that holds it."""
+        """Reads a struct -> the name of its variable."""
         message = self.source.fresh("m")
         cls = self.source.constant(struct.name, self.layout.python_class(struct.name))
         self.source.line(f"{message} = new({cls})")
@@ -137,7 +137,7 @@ class DecoderWriter:
             self._refuse(field, f"neither null nor present: {{{present}}}")
 
     def _length(self, field: Field) -> str:
-        """Reads a length or count; the name of its variable, -1 for null."""
+        """Reads a length or count -> the name of its variable, whose value is -1 for null."""
         length = self.source.fresh("n")
         self._read_fixed(length, self.layout.length_code(field))
         self.flush()
@@ -151,7 +151,7 @@ class DecoderWriter:
             self.source.line(f"{name}, position = read_varint_rest(buffer, position, {name})")
 
     def _spend(self, count: str, what: str) -> None:
-        """Takes `count` from the elements that the whole message may have."""
+        """Counts `count` elements against the limit of the whole message."""
         self.source.line(f"elements -= {count}")
         with self.source.block("if elements < 0:"):
             self.source.line(f'raise WireError(f"{self.layout.title}: too long with {what}")')
@@ -232,7 +232,7 @@ class DecoderWriter:
         self._field(target, field)
         self.flush()
         if is_struct(field) and not field.is_array:
-            # A struct of defaults need not have been written: it means what its absence means.
+            # A struct of defaults is equivalent to an absent one, and need not have been written.
             default = self.source.constant("default", self.layout.python_class(field.type)())
             with self.source.block(f"if {target} == {default}:"):
                 self.source.line(f"{target} = None")

@@ -1,4 +1,4 @@
-"""The value that a field has when nobody sets it, as a Python expression."""
+"""The default value of a field, as a Python expression."""
 
 from brokers.wire.tables import Field
 
@@ -19,10 +19,10 @@ WORDS = {"null": "None", "true": "True", "false": "False"}
 
 
 def default_expression(field: Field) -> str:
-    """For constructors, decoders and encoders alike; `[]` and `Struct()` are made anew each time.
+    """For constructors, decoders and encoders; `[]` and `Struct()` create a new value each time.
 
-    A tagged struct is absent (None) rather than a struct of defaults: the wire knows no difference,
-    and a Fetch answer would otherwise build three of them for each partition.
+    A tagged struct is None rather than a struct of defaults: the two are equal on the wire, and a Fetch response would
+    otherwise create three structs for each partition.
     """
     if field.default is not None:
         return WORDS.get(field.default, field.default)

@@ -1,4 +1,4 @@
-"""Writes, for one message at one version, the Python function that encodes it.
+"""Generates the Python function that encodes one message at one version.
 
 The function appends small pieces to `parts`; records go uncopied into `chunks`, the parts before
 them joined to one chunk. A run of fixed-size fields is packed by one `struct.Struct`, and with it an
@@ -13,7 +13,7 @@ from brokers.wire.defaults import default_expression, is_struct
 from brokers.wire.layout import CODES, Layout
 from brokers.wire.message import Chunk, Message, Records
 from brokers.wire.primitives import ZERO_UUID, WireError, write_unsigned_varint
-from brokers.wire.source import PythonSource
+from brokers.wire.source import SourceWriter
 from brokers.wire.tables import Field, Struct
 
 # message -> chunks
@@ -33,8 +33,8 @@ def compile_encoder(layout: Layout) -> Encode:
     return encoder_source(layout).function("encode", f"encode {layout.title}")
 
 
-def encoder_source(layout: Layout) -> PythonSource:
-    """The text of that encoder, for reading."""
+def encoder_source(layout: Layout) -> SourceWriter:
+    """The encoder's source."""
     writer = EncoderWriter(layout)
     source = writer.source
     with source.block("def encode(m):"):
@@ -50,7 +50,7 @@ def encoder_source(layout: Layout) -> PythonSource:
 
 
 def append_records(records: Records, parts: list[bytes], chunks: list[Chunk]) -> None:
-    """Closes the chunk under way and adds the records' own buffers."""
+    """Ends the current chunk and adds the buffers of the records."""
     chunks.append(b"".join(parts))
     parts.clear()
     if isinstance(records, list | tuple):
@@ -65,16 +65,16 @@ def records_size(records: Records) -> int:
 
 
 class EncoderWriter:
-    """Keeps the run of fixed-size values that is to be written and has not been packed yet."""
+    """Collects the pending run of fixed-size values, whose packing has not been generated yet."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.source = PythonSource(NAMES)
+        self.source = SourceWriter(NAMES)
         self._values: list[str] = []
         self._codes: list[str] = []
 
     def struct(self, message: str, struct: Struct) -> None:
-        """Writes the struct that variable `message` holds."""
+        """Writes the struct in variable `message`."""
         for field in self.layout.absent(struct):
             if not field.ignorable:
                 self._refuse_if_set(f"{message}.{field.name}", field)
@@ -99,7 +99,7 @@ class EncoderWriter:
         self._codes.append(code)
 
     def _differs(self, value: str, field: Field) -> str:
-        """The condition under which a field has something else than its default."""
+        """The condition under which a field's value is not its default."""
         if is_struct(field) and not field.is_array:
             cls = self.layout.python_class(field.type)
             default = self.source.constant(f"{field.type}_default", cls())
@@ -147,7 +147,7 @@ class EncoderWriter:
             self.flush()
 
     def _compact_length(self, length: str) -> None:
-        """One byte of the pending run where that is enough, else the run and a longer varint."""
+        """A varint of one byte in the pending run where that is enough, else the run and a longer varint."""
         values, codes = self._values, self._codes
         self._values, self._codes = [*values, f"{length} + 1"], [*codes, "B"]
         with self.source.block(f"if {length} < 127:"):
@@ -158,7 +158,7 @@ class EncoderWriter:
             self.source.line(f"write(varint({length} + 1))")
 
     def _null(self, value: str, field: Field) -> None:
-        """The branch for null, begun by the pending run like the caller's `else` that follows."""
+        """The branch for null; like the caller's `else` that follows, it begins with the pending run."""
         values, codes = list(self._values), list(self._codes)
         with self.source.block(f"if {value} is None:"):
             if self.layout.is_flexible:

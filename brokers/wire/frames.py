@@ -1,4 +1,4 @@
-"""What surrounds the body of a request or response: a length, then a header.
+"""The length and the header in front of the body of a request or response.
 
 A frame here is everything after the int32 length. Header versions follow from the API's: flexible
 requests have header v2, others v1; flexible responses v1, others v0 (KIP-482). Two exceptions: the
@@ -29,7 +29,7 @@ _LAST_STRING = (1 << 15) - 1
 
 
 class RequestHeader(NamedTuple):
-    """What a request says before its body."""
+    """The header of a request."""
 
     api_key: int
     api_version: int
@@ -38,7 +38,7 @@ class RequestHeader(NamedTuple):
 
 
 class UnsupportedVersion(WireError):
-    """A request for an API or version that the codec does not know; its body cannot be read.
+    """A request for an API or version that the codec does not know, so that its body cannot be decoded.
 
     ApiVersions (key 18) is to be answered in its v0 layout with error 35 and our range (KIP-511),
     anything else by closing the connection.
@@ -53,7 +53,7 @@ class UnsupportedVersion(WireError):
 
 
 def parse_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
-    """The header of a request's frame, and where its body begins.
+    """The header of a request's frame, and the position of its body.
 
     Raises UnsupportedVersion for what VERSIONS does not list, WireError for an illegal header.
     """
@@ -74,7 +74,7 @@ def parse_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
 
 
 def _client_id(frame: Buffer, length: int) -> tuple[int, str | None]:
-    """Where it ends, and what it says."""
+    """(position of the body, client id)."""
     if length == -1:
         return _START_BYTES, None
     end = _START_BYTES + length
@@ -84,7 +84,7 @@ def _client_id(frame: Buffer, length: int) -> tuple[int, str | None]:
 
 
 def parse_response_header(key: int, version: int, frame: Buffer) -> tuple[int, int]:
-    """The correlation id of a response's frame, and where its body begins."""
+    """The correlation id of a response's frame, and the position of its body."""
     try:
         (correlation_id,) = _CORRELATION.unpack_from(frame)
         position = _CORRELATION.size
@@ -102,12 +102,12 @@ def response_header(key: int, version: int, correlation_id: int) -> bytes:
 
 @cache
 def _response_header(key: int, version: int) -> Struct:
-    """With an empty tag buffer where it has one."""
+    """The bytes of a response header; a flexible version has an empty tag buffer."""
     return Struct(">ix" if _has_flexible_response_header(key, version) else ">i")
 
 
 def request_header(header: RequestHeader) -> bytes:
-    """The header of a request, as a client writes it."""
+    """The bytes of a request header."""
     client_id = b"" if header.client_id is None else header.client_id.encode()
     if len(client_id) > _LAST_STRING:
         raise WireError(f"a client id of {len(client_id)} bytes")
@@ -125,7 +125,7 @@ def frame_prefix(length: int) -> bytes:
 
 
 def encode_request_frame(header: RequestHeader, message: Message) -> list[Buffer]:
-    """A whole request to send: length, header and body, records uncopied."""
+    """A whole request to send: length, header and body, without a copy of the records."""
     body = encode_request(header.api_key, header.api_version, message)
     return _framed(request_header(header), body)
 
@@ -133,13 +133,13 @@ def encode_request_frame(header: RequestHeader, message: Message) -> list[Buffer
 def encode_response_frame(
     key: int, version: int, correlation_id: int, message: Message
 ) -> list[Chunk]:
-    """A whole response to send: length, header and body, records uncopied, or unread where they are file ranges."""
+    """A whole response to send: length, header and body, without a copy or a read of the records."""
     body = encode_response(key, version, message)
     return _framed(response_header(key, version, correlation_id), body)
 
 
 def _framed(header: bytes, body: list[Any]) -> list[Any]:
-    """The chunks of the body, the first one preceded by length and header.
+    """The chunks of the body; the first chunk begins with the length and the header.
 
     A body's first chunk is never records, so joining it copies only a few bytes.
     """

@@ -60,7 +60,7 @@ def _constant(name: str) -> str:
 
 
 def _in_reading_order(family: Family) -> Iterator[tuple[str, Struct]]:
-    """Messages in the order of their file, each followed by the structs that it is first to use."""
+    """Messages in the order of their file, each followed by the structs that no earlier message uses."""
     seen: dict[str, tuple[str, Struct]] = {}
     for name in family.schemas:
         _visit(family, name, name, seen)
@@ -78,7 +78,7 @@ def _head(name: str, classes: str) -> str:
     lines = [
         f'"""Generated from schema/{name}.txt by brokers.wire.generate; do not edit."""',
         "",
-        # Kafka calls some fields `id`, and so do we.
+        # Kafka has fields named `id`.
         *(["# ruff: noqa: A002", ""] if " id: " in classes else []),
         "from __future__ import annotations",
         "",

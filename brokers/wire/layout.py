@@ -1,4 +1,4 @@
-"""What a message looks like at one version: which fields, their struct codes and least sizes."""
+"""The layout of a message at one version: its fields, their struct codes and their minimum sizes."""
 
 from dataclasses import dataclass
 from types import ModuleType
@@ -18,9 +18,8 @@ CODES = {
     "float64": "d",
     "uuid": "16s",
 }
-# An element may take 3 bytes in a frame and 150 in memory, so a frame of 100 MiB could fill the memory
-# and hold up the event loop for half a minute. A million partitions in one request is beyond what
-# clients ask for; answers come from servers that we chose to ask.
+# An element may take 3 bytes in a frame and 150 in memory, so a frame of 100 MiB could fill the memory and block the
+# event loop for half a minute. No client needs a million partitions in a request; responses come from trusted servers.
 REQUEST_ELEMENTS_MAX = 1 << 20
 OTHER_ELEMENTS_MAX = 1 << 24
 
@@ -47,7 +46,7 @@ class Layout:
 
     @property
     def elements_max(self) -> int:
-        """How many elements (and tags) all arrays of a message may have when it is decoded."""
+        """The limit of the elements and tags of a whole message, when it is decoded."""
         is_request = self.schema.name.endswith("Request")
         return REQUEST_ELEMENTS_MAX if is_request else OTHER_ELEMENTS_MAX
 
@@ -59,7 +58,7 @@ class Layout:
         return found
 
     def inline(self, struct: Struct) -> list[Field]:
-        """The fields that follow one another."""
+        """The fields outside the tag buffer, in order."""
         return [f for f in struct.fields if self.version in f.versions and f.tag is None]
 
     def tagged(self, struct: Struct) -> list[Field]:
@@ -68,14 +67,14 @@ class Layout:
         return sorted(tagged, key=lambda field: field.tag or 0)
 
     def absent(self, struct: Struct) -> list[Field]:
-        """The fields that this version does not know."""
+        """The fields that this version does not have."""
         return [f for f in struct.fields if self.version not in f.versions]
 
     def is_nullable(self, field: Field) -> bool:
         return self.version in field.nullable
 
     def length_code(self, field: Field) -> str:
-        """The code of the length or count in front of an array, string or bytes.
+        """The struct code of the length or count in front of an array, string or bytes.
 
         In flexible versions the first byte of a varint, which is nearly always the only one.
         """
@@ -84,7 +83,7 @@ class Layout:
         return "h" if field.type == "string" and not field.is_array else "i"
 
     def size_min(self, field: Field) -> int:
-        """The least number of bytes that the field takes, alone or as an element of an array."""
+        """The minimum size in bytes of the field, alone or as an element of an array."""
         if field.type in CODES:
             return SIZES[CODES[field.type]]
         if not is_struct(field):
@@ -92,12 +91,12 @@ class Layout:
         return self.struct_size_min(self.struct(field.type))
 
     def struct_size_min(self, struct: Struct) -> int:
-        """The least number of bytes that a struct takes, its tag buffer included."""
+        """The minimum size in bytes of a struct, with its tag buffer."""
         size = 1 if self.is_flexible else 0
         for field in self.inline(struct):
             if field.is_array:
                 size += 1 if self.is_flexible else 4
             else:
-                # A null struct is the one byte that says so.
+                # A null struct takes one byte.
                 size += 1 if is_struct(field) and self.is_nullable(field) else self.size_min(field)
         return size

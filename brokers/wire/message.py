@@ -1,21 +1,21 @@
-"""What every generated message class shares."""
+"""The base of all generated message classes."""
 
 from typing import Any, ClassVar, TypeAlias
 
 from brokers.ids import Buffer
 from brokers.ports import FileRange
 
-# What is answered may come from several places of a log, or only say where it lies; what is asked is one slice.
+# A response's records may be several slices of a log, or ranges of its files; a request's records are one slice.
 Records: TypeAlias = Buffer | list[Buffer] | tuple[Buffer, ...] | FileRange
-# A part of what is sent: bytes, or where they are.
+# A part of an encoded message: bytes, or a range of a file.
 Chunk: TypeAlias = Buffer | FileRange
 EMPTY: Any = object()  # stands for "a new empty list" (or struct) in the constructors of messages
 
 
 class Message:
-    """A mutable value with named fields (its slots), one class for all versions of the wire.
+    """A mutable value with named fields (its slots); one class for all versions of a message.
 
-    Each constructor takes its fields by keyword; those left out get the protocol's default.
+    The constructor takes fields by keyword; a field that is left out gets the protocol's default.
     """
 
     __slots__: tuple[str, ...] = ()

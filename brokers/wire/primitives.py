@@ -1,16 +1,18 @@
-"""The smallest pieces of Kafka's encoding: variable-length integers and tags (KIP-482), errors."""
+"""Variable-length integers and tag buffers (KIP-482), and the error of invalid bytes."""
 
 from uuid import UUID
 
 from brokers.ids import Buffer
 
-ZERO_UUID = UUID(int=0)  # Kafka's way of saying "no id"
-TAGS_MAX = 127  # in one struct, so that their count is one byte; Kafka's longest has ten or so
+ZERO_UUID = UUID(int=0)  # Kafka's Uuid.ZERO_UUID: no id
+TAGS_MAX = (
+    127  # in one struct, so that their count is one byte; Kafka's structs have about ten at most
+)
 UINT32_MAX = (1 << 32) - 1
 
 
 class WireError(ValueError):
-    """Bytes that are no legal message, or a message that has no legal bytes."""
+    """Bytes that are no valid message, or a message that cannot be encoded."""
 
 
 def read_unsigned_varint(buffer: Buffer, position: int) -> tuple[int, int]:
@@ -25,7 +27,7 @@ def read_unsigned_varint(buffer: Buffer, position: int) -> tuple[int, int]:
 
 
 def read_varint_rest(buffer: Buffer, position: int, first: int) -> tuple[int, int]:
-    """What follows a first byte of 128 or more. A missing byte is an IndexError."""
+    """The rest of a varint whose first byte is 128 or more. Raises IndexError for a missing byte."""
     value = first & 0x7F
     for shift in (7, 14, 21, 28):
         byte = buffer[position]
@@ -51,7 +53,7 @@ def write_unsigned_varint(value: int) -> bytes:
 
 
 def skip_tags(buffer: Buffer, position: int, count: int, limit: int) -> int:
-    """The position behind a tag buffer of which nothing is known; `count` is its first byte."""
+    """The position after a tag buffer without known tags; `count` is its first byte."""
     if count > TAGS_MAX:
         raise WireError(f"{count} tags or more")
     previous = -1

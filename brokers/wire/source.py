@@ -1,12 +1,12 @@
-"""Python source put together line by line, compiled to a function when it is complete."""
+"""Python source that is written line by line and compiled to a function."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 
-class PythonSource:
-    """An indented text under construction, the values it refers to, and fresh variable names."""
+class SourceWriter:
+    """Indented source, the values to which it refers, and unused variable names."""
 
     def __init__(self, names: Mapping[str, object]) -> None:
         self.names = dict(names)
@@ -19,14 +19,14 @@ class PythonSource:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """Lines written within are indented below `head`."""
+        """A context manager: lines written within it are indented below `head`."""
         self.line(head)
         self._depth += 1
         yield
         self._depth -= 1
 
     def fresh(self, stem: str) -> str:
-        """A name that nothing else in this source has."""
+        """A name that is not used in this source."""
         self._count += 1
         return f"{stem}{self._count}"
 
@@ -43,7 +43,7 @@ class PythonSource:
         return "\n".join(self._lines) + "\n"
 
     def function(self, name: str, title: str) -> Callable[..., Any]:
-        """The function `name` of this source; `title` stands for a file name in tracebacks."""
+        """The compiled function `name`; `title` is shown as the file name in tracebacks."""
         exec(compile(self.text(), f"<{title}>", "exec"), self.names)
         function: Callable[..., Any] = self.names[name]  # type: ignore[assignment]
         return function

@@ -1,4 +1,4 @@
-"""Reads the tables in `schema/` (its docstring tells the language) into `Schema` values."""
+"""Parses the tables in `schema/`, whose docstring defines the language, into `Schema` values."""
 
 import pkgutil
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ LAST_VERSION = NEVER_FLEXIBLE - 1
 
 
 class Versions(NamedTuple):
-    """From `first` to `last`, both included."""
+    """Versions `first` to `last`, both included."""
 
     first: int
     last: int
@@ -64,13 +64,13 @@ class Field:
     ignorable: bool
 
     def element(self) -> "Field":
-        """What an array of this field consists of; never null."""
+        """The field of an array's element, which is never null."""
         return replace(self, is_array=False, nullable=NO_VERSION, tag=None, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """A class of the generated code."""
+    """A struct: one class of the generated code."""
 
     name: str
     fields: tuple[Field, ...]
@@ -78,9 +78,9 @@ class Struct:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A message: an RPC's request or response, or a record that stands alone.
+    """A message: a request or response of an API, or a record.
 
-    `key` is the API key of an RPC, or the type of a metadata record.
+    `key` is the API key, or the type of a metadata record.
     """
 
     name: str
@@ -92,13 +92,13 @@ class Schema:
 
 @dataclass(slots=True)
 class Family:
-    """All that one file of `schema/` describes."""
+    """The messages of one file of `schema/`."""
 
     schemas: dict[str, Schema] = field(default_factory=dict)
     structs: dict[str, Struct] = field(default_factory=dict)
 
 
-class Line(NamedTuple):
+class SchemaLine(NamedTuple):
     depth: int
     words: list[str]
 
@@ -111,7 +111,7 @@ def read_family(name: str) -> Family:
 
 
 def parse(name: str, text: str) -> Family:
-    """A family from the text of its file."""
+    """Parses the text of one file."""
     family, lines, api = Family(), list(_lines(text)), None
     while lines:
         line = lines.pop(0)
@@ -132,11 +132,11 @@ def parse(name: str, text: str) -> Family:
     return family
 
 
-def _lines(text: str) -> Iterator[Line]:
+def _lines(text: str) -> Iterator[SchemaLine]:
     for line in text.splitlines():
         words = line.split()
         if words and not words[0].startswith("#"):
-            yield Line(len(line) - len(line.lstrip()), words)
+            yield SchemaLine(len(line) - len(line.lstrip()), words)
 
 
 def _schema(name: str, family: str, key: str | None, versions: str, flexible: str) -> Schema:
@@ -145,15 +145,15 @@ def _schema(name: str, family: str, key: str | None, versions: str, flexible: st
     return Schema(name, family, number, _versions(versions, ALL), first_flexible)
 
 
-def _add_message(family: Family, schema: Schema, lines: list[Line]) -> None:
+def _add_message(family: Family, schema: Schema, lines: list[SchemaLine]) -> None:
     family.schemas[schema.name] = schema
     _add_struct(family, schema.name, lines, 0, schema.versions)
 
 
 def _add_struct(
-    family: Family, name: str, lines: list[Line], depth: int, versions: Versions
+    family: Family, name: str, lines: list[SchemaLine], depth: int, versions: Versions
 ) -> None:
-    """Takes the lines below `depth` as fields of struct `name`, and those below a field as its."""
+    """Consumes the lines deeper than `depth` as the fields of struct `name`, and deeper ones as fields of a field."""
     if name in family.structs:
         raise ValueError(f"struct {name} is described twice")
     fields: list[Field] = []

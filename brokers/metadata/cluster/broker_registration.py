@@ -30,7 +30,7 @@ class Feature:
 # 30 is the metadata version of Kafka 4.3. Transactions and the new group protocols stay off until they work.
 FEATURES = (
     Feature("group.version", lowest=0, highest=0, initial=0),
-    Feature("kraft.version", lowest=0, highest=1, initial=0),  # 1 once the log says who votes
+    Feature("kraft.version", lowest=0, highest=1, initial=0),  # 1 once the log holds the voter set
     Feature("metadata.version", lowest=7, highest=30, initial=30),
     Feature("transaction.version", lowest=0, highest=0, initial=0),
 )

@@ -7,10 +7,8 @@ from uuid import UUID
 from brokers.errors import KafkaError
 from brokers.ids import BrokerId, LeaderEpoch, TopicPartition
 
-RECOVERED, RECOVERING = (
-    0,
-    1,
-)  # after an unclean election the leader is RECOVERING until it says otherwise
+# Kafka's LeaderRecoveryState: RECOVERING after an unclean election, until the leader reports RECOVERED.
+RECOVERED, RECOVERING = 0, 1
 
 
 @dataclass(frozen=True, slots=True)

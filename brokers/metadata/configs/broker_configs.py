@@ -1,4 +1,4 @@
-"""A broker's own settings, as DescribeConfigs shows them."""
+"""A broker's configuration, as DescribeConfigs returns it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from pydantic_core import PydanticUndefined
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.metadata.commands.config_commands import ResourceType
-from brokers.metadata.configs.config_keys import DYNAMIC_BROKER_KEYS, TOPIC_KEYS, ConfigType
+from brokers.metadata.configs.config_def import ConfigType
+from brokers.metadata.configs.config_keys import DYNAMIC_BROKER_KEYS, TOPIC_KEYS
 from brokers.metadata.configs.effective_configs import (
     ConfigEntry,
     ConfigSource,
@@ -17,7 +18,7 @@ from brokers.metadata.configs.effective_configs import (
 )
 from brokers.metadata.image.image import Image
 
-# True of every node of this release, and not to be set: what tools look up beside the settings proper.
+# Keys that Kafka's tools look up, with fixed values in this release.
 _FIXED = {
     "delete.topic.enable": "true",
     "inter.broker.protocol.version": "4.3-IV0",  # Kafka's name for metadata.version 30
@@ -28,7 +29,7 @@ _TYPES = {bool: ConfigType.BOOLEAN, int: ConfigType.LONG}
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfigEntry:
-    """One setting; `values` begin with the one in force."""
+    """One key; the first of `values` is the effective one."""
 
     name: str
     type: ConfigType
@@ -38,7 +39,7 @@ class BrokerConfigEntry:
 
 
 def broker_config_entries(image: Image, config: BrokerConfig) -> list[BrokerConfigEntry]:
-    """Every setting of this node, by name."""
+    """Every key of this node, by name."""
     settings = {
         name: _own(image, config, name, value, default)
         for name, value, default in config.by_kafka_name()
@@ -56,7 +57,7 @@ def broker_config_entries(image: Image, config: BrokerConfig) -> list[BrokerConf
 
 
 def dynamic_defaults(image: Image) -> Iterator[BrokerConfigEntry]:
-    """What was set for all brokers while they ran."""
+    """The dynamic values of all brokers."""
     for name, value in sorted(image.config((ResourceType.BROKER, "")).items()):
         key = DYNAMIC_BROKER_KEYS[name]
         values = (ConfigEntry(name, value, ConfigSource.DYNAMIC_DEFAULT_BROKER),)

@@ -1,7 +1,7 @@
-"""What a configuration key is worth, and where its value comes from.
+"""Effective configuration values, and where each is set.
 
-A topic's value is its own, else its broker's dynamic one, else that of all brokers, else the node's file, else Kafka's
-default. KIP-226 calls the chain of them synonyms.
+A topic's value is its own, else the dynamic value of its broker, else the dynamic value of all brokers, else the value
+in the node's file, else Kafka's default. KIP-226 calls this chain the synonyms of a key.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,8 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.ids import BrokerId
 from brokers.log.config import LogConfig
 from brokers.metadata.commands.config_commands import Resource, ResourceType
-from brokers.metadata.configs.config_keys import TOPIC_KEYS, ConfigKey, elements
+from brokers.metadata.configs.config_def import ConfigKey, elements
+from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.image.image import Image
 
 LOG_KEYS = (
@@ -24,7 +25,7 @@ LOG_KEYS = (
 
 
 class ConfigSource(IntEnum):
-    """Where a value was set, by DescribeConfigs' codes, strongest first."""
+    """Where a value is set, by the codes of DescribeConfigs, in order of precedence."""
 
     TOPIC = 1
     DYNAMIC_BROKER = 2
@@ -35,7 +36,7 @@ class ConfigSource(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
-    """A value, the key it was set under, and who set it."""
+    """A value, the key under which it is set, and its source."""
 
     name: str
     value: str | None
@@ -45,7 +46,7 @@ class ConfigEntry:
 def topic_config_synonyms(
     image: Image, config: BrokerConfig, topic: str, key: ConfigKey
 ) -> Iterator[ConfigEntry]:
-    """Every value that a topic's key has, strongest first: the first is the one in force."""
+    """The synonyms of a topic's key in order of precedence: the first is the effective value."""
     own = image.config((ResourceType.TOPIC, topic)).get(key.name)
     if own is not None:
         yield ConfigEntry(key.name, own, ConfigSource.TOPIC)
@@ -58,7 +59,7 @@ def topic_config_synonyms(
 
 
 def dynamic_config_synonyms(image: Image, node_id: BrokerId, name: str) -> Iterator[ConfigEntry]:
-    """What was set for one broker, then for all, while they ran."""
+    """The dynamic values of a broker's key: of this broker, then of all brokers."""
     resources: tuple[tuple[Resource, ConfigSource], ...] = (
         ((ResourceType.BROKER, str(node_id)), ConfigSource.DYNAMIC_BROKER),
         ((ResourceType.BROKER, ""), ConfigSource.DYNAMIC_DEFAULT_BROKER),
@@ -71,7 +72,7 @@ def dynamic_config_synonyms(image: Image, node_id: BrokerId, name: str) -> Itera
 
 @lru_cache(maxsize=64)  # one per node of a process; a simulator has many
 def static_values(config: BrokerConfig) -> Mapping[str, str]:
-    """What the node's file says, by Kafka's names."""
+    """The values in the node's file, by Kafka's names."""
     fields = type(config).model_fields
     return {
         fields[field].alias or field: value
@@ -81,26 +82,26 @@ def static_values(config: BrokerConfig) -> Mapping[str, str]:
 
 
 def text(value: object) -> str | None:
-    """A setting as Kafka prints it."""
+    """A value as Kafka prints it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return None if value is None else str(value)
 
 
 def topic_values(image: Image, config: BrokerConfig, topic: str) -> dict[str, str]:
-    """Every key of a topic with the value in force; the topic need not exist."""
+    """Every key of a topic with its effective value; the topic need not exist."""
     return {name: topic_value(image, config, topic, key) for name, key in TOPIC_KEYS.items()}
 
 
 def topic_value(image: Image, config: BrokerConfig, topic: str, key: ConfigKey) -> str:
-    """The value in force of one key of a topic; the topic need not exist."""
+    """The effective value of one key of a topic; the topic need not exist."""
     value = next(topic_config_synonyms(image, config, topic, key)).value
     assert value is not None, key.name
     return value
 
 
 def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
-    """What a topic's configuration says to its logs."""
+    """The part of a topic's configuration that its logs use."""
     own = image.config((ResourceType.TOPIC, topic))
     values = {name: topic_value(image, config, topic, TOPIC_KEYS[name]) for name in LOG_KEYS}
     segment_bytes = own.get("internal.segment.bytes", values["segment.bytes"])

@@ -13,15 +13,8 @@ from brokers.metadata.commands.config_commands import (
     ResourceType,
 )
 from brokers.metadata.commands.controller_result import ControllerResult, RecordBudget, once
-from brokers.metadata.configs.config_keys import (
-    DYNAMIC_BROKER_KEYS,
-    TOPIC_KEYS,
-    ConfigKey,
-    ConfigType,
-    config_error,
-    elements,
-    problem,
-)
+from brokers.metadata.configs.config_def import ConfigKey, ConfigType, config_error, elements
+from brokers.metadata.configs.config_keys import DYNAMIC_BROKER_KEYS, TOPIC_KEYS, topic_config_error
 from brokers.metadata.configs.effective_configs import topic_values
 from brokers.metadata.image.image import NO_LEADER, Image
 from brokers.metadata.image.replay import replay
@@ -181,14 +174,14 @@ def _check_broker(image: Image, owner: str, changed: list[str]) -> None:
         because = f"broker {owner} is not registered; leave the name empty to set it for all"
         raise Refusal(KafkaError.INVALID_REQUEST, because)
     for name in changed:
-        if DYNAMIC_BROKER_KEYS[name].is_regions:
+        if DYNAMIC_BROKER_KEYS[name].is_region_wide:
             because = f"{name} is one for all brokers: set it with an empty broker name"
             raise Refusal(KafkaError.INVALID_CONFIG, because)
 
 
 def _check_value(kind: int, owner: str, name: str, value: str) -> None:
     if kind == ResourceType.TOPIC:
-        because = problem(owner, name, value)
+        because = topic_config_error(owner, name, value)
     else:
         because = config_error(DYNAMIC_BROKER_KEYS[name], "", value)
     if because:

@@ -38,10 +38,7 @@ from brokers.metadata.controller.active_controller import ActiveController, Comm
 from brokers.metadata.controller.controller import Controller
 from brokers.metadata.controller.producer_id_control import ProducerIdManager
 from brokers.metadata.image.image import Image
-from brokers.metadata.log.effects import (
-    MetadataEffect,
-    MetadataEvent,
-)
+from brokers.metadata.log.effects import MetadataEffect, MetadataEvent
 from brokers.metadata.log.metadata_loader import MetadataLoader, unreadable
 from brokers.metadata.log.quorum_config import quorum_config
 from brokers.metadata.log.raft_lifecycle import RaftLifecycle

@@ -1,9 +1,9 @@
-"""Who leads a partition (KIP-966's order).
+"""Elects partition leaders, in the order of KIP-966.
 
-The leader stays if it may. Else the first replica in sync leads; where nobody is in sync, the first eligible one,
-which has everything up to the high watermark; where nobody is eligible, the last leader; and where the topic allows
-it, anyone who is there, at the price of records. A fenced broker or one that shuts down leads nothing, and nobody leads
-what lies in a directory that is offline (KIP-858).
+The leader stays if it may lead. Otherwise the first in-sync replica leads; without one the first eligible replica,
+which has every record up to the high watermark; without one the last known leader; and, where the topic allows unclean
+elections, any available replica, which may lack committed records. Brokers that are fenced or in controlled shutdown do
+not lead, nor replicas in an offline log directory (KIP-858).
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,20 +15,22 @@ from brokers.metadata.image.image import NO_LEADER, BrokerImage, Image, Partitio
 
 
 class Election(Enum):
-    ANY = "any"  # the leader stays if it may
-    PREFERRED = "preferred"  # the best replica takes over if it may
-    UNCLEAN = "unclean"  # rather one that may miss records than none
+    """As in Kafka's PartitionChangeBuilder."""
+
+    ANY = "any"  # the leader stays if it may lead
+    PREFERRED = "preferred"  # the first replica in order takes over if it may lead
+    UNCLEAN = "unclean"  # a replica that may lack committed records leads if no other can
 
 
 class ElectionResult(NamedTuple):
-    """`is_unclean`: it may miss records that were acknowledged."""
+    """`is_unclean`: the leader may lack acknowledged records."""
 
     leader: BrokerId
     is_unclean: bool = False
 
 
 class LeaderElector:
-    """The brokers of a region as one decision sees them, and in which racks leaders should be."""
+    """Elects among the brokers as of one decision; leaders should be in `preferred_racks`."""
 
     def __init__(
         self,
@@ -39,7 +41,7 @@ class LeaderElector:
         back: Iterable[BrokerId] = (),
         changed: BrokerImage | None = None,
     ) -> None:
-        """`out` and `back` are brokers that this decision takes out, or lets in; `changed` is one as it becomes."""
+        """This decision fences `out`, unfences `back`, and changes the registration of a broker to `changed`."""
         self._brokers = image.brokers
         if changed is not None:
             self._brokers = {**image.brokers, changed.id: changed}
@@ -52,13 +54,13 @@ class LeaderElector:
         self.has_preferences = bool(ranks)
 
     def order(self, partition: PartitionImage) -> Sequence[BrokerId]:
-        """Its replicas, best leader first: by the racks preferred, then as assigned; observers come last."""
+        """The replicas, best leader first: by preferred rack, then as assigned; observers last."""
         if not (self.has_preferences or partition.observers or partition.promoted):
             return partition.replicas
         return sorted(partition.replicas, key=lambda replica: self._rank(partition, replica))
 
     def is_better(self, partition: PartitionImage, replica: BrokerId) -> bool:
-        """Whether leadership should move to `replica` from whoever leads now."""
+        """Whether leadership should move from the present leader to `replica`."""
         if replica == partition.leader:
             return False
         if replica == self.order(partition)[0]:
@@ -66,19 +68,19 @@ class LeaderElector:
         return self._rank(partition, replica) < self._rank(partition, partition.leader)
 
     def may_lead(self, partition: PartitionImage, replica: BrokerId) -> bool:
-        """Whether a replica leads without a loss."""
+        """Whether a replica can lead without a loss of committed records."""
         members = partition.isr or partition.elr
         return replica in members and self.is_available(partition, replica)
 
     def is_available(self, partition: PartitionImage, replica: BrokerId) -> bool:
-        """Whether its broker is counted on, and the directory in which it lies is not offline."""
+        """Whether the replica's broker is active and its log directory online."""
         if replica not in self.active:
             return False
         broker = self._brokers.get(replica)
         return broker is None or broker.has_online_dir(partition.directory(replica))
 
     def elect(self, partition: PartitionImage, election: Election) -> ElectionResult:
-        """Who leads next; `NO_LEADER` where nobody can."""
+        """The next leader; `NO_LEADER` where no replica can lead."""
         if election is not Election.PREFERRED and self.may_lead(partition, partition.leader):
             return ElectionResult(partition.leader)
         order = self.order(partition)
@@ -93,8 +95,8 @@ class LeaderElector:
     def _elect_uncleanly(
         self, partition: PartitionImage, order: Sequence[BrokerId], election: Election
     ) -> ElectionResult:
-        is_deserted = not partition.isr and not partition.elr
-        candidates: Sequence[BrokerId] = partition.last_known_elr if is_deserted else ()
+        has_none = not partition.isr and not partition.elr
+        candidates: Sequence[BrokerId] = partition.last_known_elr if has_none else ()
         if election is Election.UNCLEAN:
             candidates = (*candidates, *order)
         leader = next((each for each in candidates if self.is_available(partition, each)), None)

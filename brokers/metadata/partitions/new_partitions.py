@@ -1,4 +1,4 @@
-"""Partitions at their beginning: everyone who is there is in sync, for there is nothing to copy yet."""
+"""New partitions: every active replica is in sync, as there is nothing to copy yet."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from uuid import UUID
@@ -22,9 +22,12 @@ def new_partitions(
     first: int = 0,
     leader_epochs: Mapping[int, LeaderEpoch] | None = None,
 ) -> Iterator[PartitionRecord]:
-    """One record each; they begin at the given leader epochs, or 0. Some replica of each must be in service."""
+    """One record per partition; leader epochs begin as given, or at 0.
+
+    Raises Refusal for a partition without an active replica.
+    """
     elector = LeaderElector(image, config.preferred_racks)
-    homes = {broker_id: directory(image, broker_id) for broker_id in image.brokers}
+    directories = {broker_id: directory(image, broker_id) for broker_id in image.brokers}
     epochs = leader_epochs or {}
     for index, (replicas, observers) in enumerate(assignments, first):
         followers = [replica for replica in replicas if replica not in observers]
@@ -35,7 +38,7 @@ def new_partitions(
             replicas=replicas,
             isr=tuple(replica for replica in followers if replica in elector.active),
             observers=observers,
-            directories=tuple(homes[replica] for replica in replicas),
+            directories=tuple(directories[replica] for replica in replicas),
         )
         leader = next((each for each in elector.order(made) if each in made.isr), None)
         if leader is None:
@@ -45,7 +48,7 @@ def new_partitions(
 
 
 def directory(image: Image, broker_id: BrokerId) -> UUID:
-    """Where a broker will put a new replica, as far as it is known: it has one log directory, or will choose."""
+    """The directory of a new replica: the broker's only log directory, else UNASSIGNED_DIRECTORY."""
     broker = image.brokers.get(broker_id)
     if broker is None or len(broker.log_dirs) != 1:
         return UNASSIGNED_DIRECTORY

@@ -1,4 +1,4 @@
-"""Observers that join the in-sync set for as long as it misses members, and leave it when these are back."""
+"""Promotes observers into the in-sync set while it lacks members, and demotes them when the members are back."""
 
 from brokers.config.replica_placement import PromotionPolicy
 from brokers.ids import BrokerId
@@ -10,10 +10,10 @@ from brokers.metadata.partitions.replica_rules import ReplicaRules
 def promoted(
     partition: PartitionImage, rules: ReplicaRules, elector: LeaderElector
 ) -> PartitionImage:
-    """The partition with just the observers promoted that its policy asks for.
+    """The partition with the observers promoted that its policy requires.
 
-    Which of them is close enough to join only the leader knows, so all are let in until enough have joined. Nobody is
-    sent back while that would leave fewer in sync than there must be, or nobody else who could lead.
+    Only the leader knows which observers have caught up, so all are promoted until enough have joined the in-sync set.
+    No observer is demoted while that would leave too few in sync, or no other available replica to lead.
     """
     observers = partition.all_observers
     if not observers:
@@ -22,7 +22,7 @@ def promoted(
     missing = _missing(partition, observers, len(joined), rules)
     if missing > len(joined):
         return _with(partition, observers, observers)
-    if missing > 0 or not _can_do_without(partition, joined, rules, elector):
+    if missing > 0 or not _can_demote(partition, joined, rules, elector):
         return _with(partition, observers, joined)
     followers = tuple(member for member in partition.isr if member not in observers)
     return _with(partition, observers, ())._replace(isr=followers)
@@ -31,7 +31,7 @@ def promoted(
 def _missing(
     partition: PartitionImage, observers: tuple[BrokerId, ...], joined: int, rules: ReplicaRules
 ) -> int:
-    """How many observers the in-sync set is in want of."""
+    """How many observers the in-sync set needs."""
     followers = len(partition.isr) - joined
     match rules.placement.policy if rules.placement is not None else None:
         case PromotionPolicy.UNDER_MIN_ISR:
@@ -42,7 +42,7 @@ def _missing(
             return len(observers) if partition.leader in observers else 0
 
 
-def _can_do_without(
+def _can_demote(
     partition: PartitionImage,
     joined: tuple[BrokerId, ...],
     rules: ReplicaRules,
@@ -56,8 +56,8 @@ def _can_do_without(
 
 
 def _with(
-    partition: PartitionImage, observers: tuple[BrokerId, ...], let_in: tuple[BrokerId, ...]
+    partition: PartitionImage, observers: tuple[BrokerId, ...], promoted: tuple[BrokerId, ...]
 ) -> PartitionImage:
-    rest = tuple(observer for observer in observers if observer not in let_in)
-    chosen = tuple(observer for observer in observers if observer in let_in)
+    rest = tuple(observer for observer in observers if observer not in promoted)
+    chosen = tuple(observer for observer in observers if observer in promoted)
     return partition._replace(observers=rest, promoted=chosen)

@@ -1,7 +1,7 @@
-"""What becomes of a partition when its replicas, its in-sync set or its brokers change: one way for all causes.
+"""Changes of a partition's replicas, in-sync set or brokers, completed in one way for all causes.
 
-A reassignment whose new replicas are in sync is completed, observers are promoted or sent back, those who left a
-small in-sync set stay eligible (KIP-966), a leader is elected, and the epochs rise.
+As Kafka's PartitionChangeBuilder: completes a reassignment whose new replicas are in sync, promotes or demotes
+observers, keeps replicas eligible that left a too small in-sync set (KIP-966), elects a leader, and raises the epochs.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -19,7 +19,7 @@ from brokers.wire.message import Message
 
 
 class PartitionChanges:
-    """The changes of one decision: each is told as `records`, and later ones see it."""
+    """The changes of one decision, as `records`; each change builds on the earlier ones."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class PartitionChanges:
         back: Iterable[BrokerId] = (),
         changed: BrokerImage | None = None,
     ) -> None:
-        """`out` and `back` are brokers that this decision takes out, or lets in; `changed` is one as it becomes."""
+        """This decision fences `out`, unfences `back`, and changes the registration of a broker to `changed`."""
         self.records: list[Message] = []
         self.elector = LeaderElector(
             image, config.preferred_racks, out=out, back=back, changed=changed
@@ -41,20 +41,20 @@ class PartitionChanges:
         self._changed: dict[tuple[UUID, int], PartitionImage] = {}
 
     def rules(self, topic: str) -> ReplicaRules:
-        """Most topics have no such settings of their own, and share one answer."""
+        """The rules of a topic; topics without such configurations of their own share one value."""
         name = topic if has_own_rules(self._image, topic) else ""
         if name not in self._rules:
             self._rules[name] = replica_rules(self._image, self._config, name)
         return self._rules[name]
 
     def partitions(self) -> Iterator[tuple[TopicImage, int, PartitionImage]]:
-        """Every partition of the region as it was before this decision."""
+        """Every partition of the region, as of before this decision."""
         for topic in self._image.topics_by_name.values():
             for index, partition in enumerate(topic.partitions):
                 yield topic, index, partition
 
     def partition(self, topic: TopicImage, index: int) -> PartitionImage | None:
-        """As it is after what was changed so far; None where it does not exist."""
+        """The partition with the changes so far; None where it does not exist."""
         if not 0 <= index < len(topic.partitions):
             return None
         return self._changed.get((topic.id, index), topic.partitions[index])
@@ -68,7 +68,7 @@ class PartitionChanges:
         *,
         lost: Collection[BrokerId] = (),
     ) -> PartitionImage:
-        """Bring a partition to `wanted` and everything that follows from it; the replicas `lost` may miss records."""
+        """Changes a partition to `wanted` with all that follows from it; replicas in `lost` may lack records."""
         was = self.partition(topic, index)
         assert was is not None, (topic.name, index)
         rules = self.rules(topic.name)
@@ -79,7 +79,7 @@ class PartitionChanges:
         return to
 
     def bump_leader_epoch(self, topic: TopicImage, index: int) -> None:
-        """The leader stays, under a new leader epoch."""
+        """The leader stays, with a new leader epoch."""
         was = self.partition(topic, index)
         assert was is not None, (topic.name, index)
         leader_epoch, partition_epoch = was.leader_epoch + 1, was.partition_epoch + 1
@@ -104,13 +104,13 @@ def updated_partition(
     *,
     lost: Collection[BrokerId] = (),
 ) -> PartitionImage:
-    """`was` itself where nothing changes. `wanted` has the epochs of `was`."""
+    """`wanted`, with the epochs of `was`, with all that follows from the change; `was` itself where nothing changes."""
     to = promoted(_complete_reassignment(wanted, rules), rules, elector)
     to = _elect_leader(was, _update_elr(was, to, rules, lost), elector, election)
-    if to.observers or to.promoted:  # the policies go by the leader, too
+    if to.observers or to.promoted:  # the policies depend on the leader, too
         to = promoted(to, rules, elector)
     if to.isr:
-        # Whoever was elected may be enough: then it commits what the others who were eligible miss.
+        # The elected leader alone may be enough in sync: then it commits records that other eligible replicas lack.
         to = _update_elr(to, to, rules, lost)
     to = _update_last_known_elr(was, to)
     if to == was:
@@ -123,7 +123,7 @@ def updated_partition(
 
 
 def _complete_reassignment(partition: PartitionImage, rules: ReplicaRules) -> PartitionImage:
-    """Without the replicas that were to go, once those to come are in sync and enough others are."""
+    """Drops the removing replicas once every adding replica, and enough in total, are in sync."""
     if not partition.is_reassigning:
         return partition
     observers = partition.all_observers
@@ -133,7 +133,7 @@ def _complete_reassignment(partition: PartitionImage, rules: ReplicaRules) -> Pa
     enough = min(rules.min_isr, len(_without(replicas, observers)), len(partition.isr))
     if not is_in_sync or not isr or len(isr) < enough:
         return partition
-    homes = dict(zip(partition.replicas, partition.directories, strict=False))
+    directories = dict(zip(partition.replicas, partition.directories, strict=False))
     return partition._replace(
         replicas=replicas,
         isr=isr,
@@ -142,14 +142,14 @@ def _complete_reassignment(partition: PartitionImage, rules: ReplicaRules) -> Pa
         promoted=_without(partition.promoted, partition.removing),
         adding=(),
         removing=(),
-        directories=tuple(homes[each] for each in replicas if each in homes),
+        directories=tuple(directories[each] for each in replicas if each in directories),
     )
 
 
 def _update_elr(
     was: PartitionImage, to: PartitionImage, rules: ReplicaRules, lost: Collection[BrokerId]
 ) -> PartitionImage:
-    """While too few are in sync the high watermark stands still, so whoever leaves misses nothing."""
+    """While too few replicas are in sync the high watermark does not advance, so one that leaves lacks nothing."""
     if len(to.isr) >= to.effective_min_isr(rules.min_isr):
         return to._replace(elr=()) if to.elr else to
     left = (*was.isr, *was.elr)
@@ -182,5 +182,5 @@ def _update_last_known_elr(was: PartitionImage, to: PartitionImage) -> Partition
     return to._replace(last_known_elr=(was.leader,))
 
 
-def _without(replicas: tuple[BrokerId, ...], gone: Collection[BrokerId]) -> tuple[BrokerId, ...]:
-    return tuple(replica for replica in replicas if replica not in gone)
+def _without(replicas: tuple[BrokerId, ...], removed: Collection[BrokerId]) -> tuple[BrokerId, ...]:
+    return tuple(replica for replica in replicas if replica not in removed)

@@ -1,7 +1,7 @@
-"""Which brokers hold a new partition.
+"""Chooses the brokers of a new partition's replicas (Kafka's ReplicaPlacer).
 
-Leaders are spread evenly, copies over racks and then over hosts and then evenly; a broker that is fenced or shuts down
-gets a copy only where nobody else is left. With a `ReplicaPlacement` each rack gets just what that says.
+Leaders are spread evenly; replicas over racks, then over hosts, then evenly. A broker that is fenced or in controlled
+shutdown gets a replica only where no other broker is left. A `ReplicaPlacement` fixes the number of replicas per rack.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from brokers.metadata.image.image import BrokerImage, Image
 
 
 class Assignment(NamedTuple):
-    """Everyone who holds a copy, the preferred leader first and `observers` last."""
+    """The brokers of a partition's replicas, the preferred leader first, `observers` last."""
 
     replicas: tuple[BrokerId, ...]
     observers: tuple[BrokerId, ...] = ()
@@ -30,7 +30,10 @@ def place(
     wanted: int | ReplicaPlacement,
     preferred_racks: Sequence[str] = (),
 ) -> list[Assignment]:
-    """`count` partitions with so many replicas, or as a placement says; topics start apart. Refuses what can't be."""
+    """`count` partitions with `wanted` replicas each, or by a placement; topics start at different brokers.
+
+    Raises Refusal INVALID_REPLICATION_FACTOR where the brokers do not suffice.
+    """
     if isinstance(wanted, int):
         _check_factor(image, wanted)
     else:
@@ -45,13 +48,13 @@ def extended(
     factor: int,
     active: Collection[BrokerId],
 ) -> list[tuple[BrokerId, ...]]:
-    """Replicas of partitions that get more of them, up to `factor`, on brokers that are `active`."""
+    """The partitions' replicas, extended to `factor` with `active` brokers."""
     placer = _Placer(image, (), len(image.topics_by_name))
     return [placer.extend(replicas, factor, active) for replicas in partitions]
 
 
 def crowding(image: Image, assignments: Sequence[Assignment]) -> str | None:
-    """What an operator should know where copies of a partition share a host."""
+    """A warning for the operator where replicas of a partition share a host, else None."""
     crowded = sum(_shares_a_host(image, assignment.replicas) for assignment in assignments)
     if not crowded:
         return None
@@ -99,7 +102,7 @@ def _refuse(because: str) -> None:
 
 
 class _Placer:
-    """Goes round the brokers, rack by rack, and counts what each was given."""
+    """Goes round the brokers, rack by rack, and counts the leaders and replicas that each has got."""
 
     def __init__(self, image: Image, preferred_racks: Sequence[str], start: int) -> None:
         self._brokers = list(_striped(image))
@@ -154,11 +157,11 @@ class _Placer:
         self._follow(taken, [each for each in self._brokers if each.rack == rack.rack], count)
 
     def _follow(self, taken: list[BrokerImage], candidates: list[BrokerImage], count: int) -> None:
-        """Add `count` of the candidates: of racks and hosts that have fewest copies yet."""
+        """Adds `count` candidates, from the racks and hosts with the fewest replicas."""
         for _ in range(count):
             racks = Counter(broker.rack for broker in taken)
             hosts = Counter(broker.host_label for broker in taken if broker.host_label is not None)
-            # Those who hold it may all be unregistered by now.
+            # All brokers of the present replicas may be unregistered.
             turn = self._turn[taken[0].id] if taken else self._start
             chosen = min(
                 (broker for broker in candidates if broker not in taken),

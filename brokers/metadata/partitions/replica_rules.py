@@ -1,4 +1,4 @@
-"""What a topic's settings say about its replicas, and so about who may lead it."""
+"""The configuration of a topic's replicas and leader elections."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,8 @@ RULE_KEYS = ("min.insync.replicas", "unclean.leader.election.enable", PLACEMENT_
 
 @dataclass(frozen=True, slots=True)
 class ReplicaRules:
-    """`min_isr` members in sync before acks=all is answered; `is_unclean_allowed`: a replica that may miss records
-    leads if nobody else can; `placement`: where replicas and observers belong, None where anywhere."""
+    """`min_isr`: min.insync.replicas. `is_unclean_allowed`: unclean.leader.election.enable. `placement`: racks of
+    replicas and observers; None: any."""
 
     min_isr: int = 1
     is_unclean_allowed: bool = False
@@ -29,7 +29,7 @@ def has_own_rules(image: Image, topic: str) -> bool:
 
 
 def replica_rules(image: Image, config: BrokerConfig, topic: str) -> ReplicaRules:
-    """Those of one topic; where it has none of its own, and for "", by the settings of the active controller."""
+    """The rules of a topic; for "" the defaults, by the active controller's configuration."""
 
     def value(name: str) -> str:
         return topic_value(image, config, topic, TOPIC_KEYS[name])

@@ -1,4 +1,4 @@
-"""A leader's proposals for its in-sync sets (KIP-497, KIP-841, KIP-903)."""
+"""AlterPartition: a leader proposes in-sync sets (KIP-497, KIP-841, KIP-903)."""
 
 from uuid import UUID
 
@@ -44,7 +44,7 @@ def _decide(
     except Refusal as refusal:
         return InSyncOutcome(topic_id=topic_id, partition=proposal.partition, error=refusal.error)
     if to.leader != broker_id:
-        # The proposal completed a reassignment: it was taken, and the asker is no longer the leader.
+        # The proposal was accepted and completed a reassignment, by which its sender is no longer the leader.
         error = KafkaError.NEW_LEADER_ELECTED
         return InSyncOutcome(topic_id=topic_id, partition=proposal.partition, error=error)
     return InSyncOutcome(
@@ -81,7 +81,7 @@ def _changed(
 
 
 def _check_epochs(was: PartitionImage, broker_id: BrokerId, proposal: InSyncChange) -> None:
-    """In Kafka's order; who is ahead of us has heard of a controller that we have not heard of."""
+    """Checks in Kafka's order. A proposal with higher epochs than the image's means that this controller is stale."""
     leader_epoch, partition_epoch = proposal.leader_epoch, proposal.partition_epoch
     if leader_epoch > was.leader_epoch or partition_epoch > was.partition_epoch:
         raise Refusal(KafkaError.NOT_CONTROLLER)
@@ -107,9 +107,8 @@ def _check_members(image: Image, was: PartitionImage, proposal: InSyncChange) ->
 
 
 def _is_ineligible(image: Image, was: PartitionImage, member: InSyncMember) -> bool:
-    """Not there, on the way out, or in another life than the one that copied; an observer that nobody promoted.
-
-    Or in a directory that is offline: the leader has not heard of that yet, or the controller not where it is now.
+    """A broker that is not active, or has registered again since it fetched; an observer that is not promoted; or a
+    replica in an offline directory, of which the leader, or of a later move of which the controller, does not know yet.
     """
     broker = image.brokers.get(member.broker_id)
     if broker is None or not broker.is_active or member.broker_id in was.observers:

@@ -1,4 +1,4 @@
-"""Where replicas lie on their brokers, as these report it (KIP-858)."""
+"""AssignReplicasToDirs: the log directories of replicas, as brokers report them (KIP-858)."""
 
 from uuid import UUID
 
@@ -44,14 +44,14 @@ def _assign(
     if broker.id not in was.replicas:
         raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER)
     wanted = was.with_directory(broker.id, directory)
-    # From a directory that is offline nothing can have been moved: what lies elsewhere was begun anew, and is empty. A
-    # partition without another replica has nothing better.
-    is_anew = not broker.has_online_dir(was.directory(broker.id)) and len(was.replicas) > 1
-    if is_anew or not broker.has_online_dir(directory):
+    # Nothing can be moved out of an offline directory: a replica in another directory was created again, empty. It
+    # stays in sync only if the partition has no other replica.
+    is_recreated = not broker.has_online_dir(was.directory(broker.id)) and len(was.replicas) > 1
+    if is_recreated or not broker.has_online_dir(directory):
         wanted = wanted._replace(isr=tuple(each for each in was.isr if each != broker.id))
-    if is_anew:
+    if is_recreated:
         wanted = wanted._replace(
             elr=tuple(each for each in was.elr if each != broker.id),
             last_known_elr=tuple(each for each in was.last_known_elr if each != broker.id),
         )
-    changes.update(topic, index, wanted, lost=(broker.id,) if is_anew else ())
+    changes.update(topic, index, wanted, lost=(broker.id,) if is_recreated else ())

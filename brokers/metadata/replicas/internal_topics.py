@@ -1,6 +1,6 @@
-"""Coordinators' topics that were created when a region was small, or still starting, get the replicas they should have.
+"""Adds replicas to the coordinators' topics that were created while the region had fewer brokers.
 
-Without this a consumer that comes before the second broker would leave every group of a large region on one disk.
+Otherwise a consumer that starts before the second broker would leave all groups of a large region with one replica.
 """
 
 from brokers.config.broker_config import BrokerConfig
@@ -14,7 +14,7 @@ from brokers.metadata.topics.assignments import internal_factor, placement_of
 
 
 def grow_internal_topics(config: BrokerConfig, image: Image, changes: PartitionChanges) -> None:
-    """As many replicas as a topic created now would get, as far as there are brokers to hold them."""
+    """Extends them to the replication factor that a topic created now would get, limited by the active brokers."""
     active = len(changes.elector.active)
     for name in INTERNAL_TOPICS:
         topic = image.topics_by_name.get(name)
@@ -35,7 +35,7 @@ def _grow(image: Image, changes: PartitionChanges, topic: TopicImage, factor: in
     ):
         was = changes.partition(topic, index)
         assert isinstance(was, PartitionImage)
-        # Leaders are spread again: those that were alone all began on the same few brokers.
+        # Leaders are spread again, as all partitions began on the same few brokers.
         turn = index % factor
         spread = (*replicas[turn:], *replicas[:turn])
         changes.update(topic, index, moving(image, was, Assignment(spread)))

@@ -1,4 +1,4 @@
-"""Elections that somebody asks for: an operator, or the clock that brings leaders back to where they belong."""
+"""ElectLeaders, and the periodic move of leaderships to preferred replicas."""
 
 from collections.abc import Iterator
 
@@ -6,16 +6,12 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.controller_result import ControllerResult
-from brokers.metadata.commands.replica_commands import (
-    ElectionType,
-    ElectLeaders,
-    PartitionOutcome,
-)
+from brokers.metadata.commands.replica_commands import ElectionType, ElectLeaders, PartitionOutcome
 from brokers.metadata.image.image import NO_LEADER, Image, PartitionImage, TopicImage
 from brokers.metadata.partitions.leader_elector import Election
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 
-BALANCED_MAX = 1_000  # leaders moved by one decision; Kafka's
+BALANCED_MAX = 1_000  # leaders moved by one decision; Kafka's MAX_ELECTIONS_PER_IMBALANCE
 
 
 def elect_leaders(config: BrokerConfig, image: Image, command: ElectLeaders) -> ControllerResult:

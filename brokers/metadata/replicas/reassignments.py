@@ -1,7 +1,7 @@
-"""Replicas that move from broker to broker (KIP-455).
+"""AlterPartitionReassignments (KIP-455).
 
-Those to come are added at once and copy; when they are in sync those to go are dropped. Observers are not waited for.
-Which of the new replicas are observers follows from the topic's placement: they are named last.
+The new replicas are added at once and fetch; when they are in sync, the old ones are removed. A reassignment does not
+wait for observers. The topic's placement decides which of the new replicas are observers: the last ones.
 """
 
 from uuid import UUID
@@ -57,7 +57,7 @@ def _alter(
         return
     check_replicas(image, item.replicas)
     _check_in_service(image, was, item.replicas)
-    factor = len(was.replicas) - len(was.removing)  # of the move under way, if there is one
+    factor = len(was.replicas) - len(was.removing)  # of a reassignment in progress: the target's
     if not may_change_factor and len(item.replicas) != factor:
         because = (
             f"{item.partition} has {factor} replicas, the new set"
@@ -79,9 +79,9 @@ def _check_in_service(image: Image, was: PartitionImage, replicas: tuple[BrokerI
 
 
 def moving(image: Image, was: PartitionImage, to: Assignment) -> PartitionImage:
-    """The new replicas in their order, then those that leave when they are no longer needed."""
-    worth = {*was.isr, *was.elr, *was.last_known_elr}
-    kept = tuple(each for each in was.replicas if each not in was.adding or each in worth)
+    """The new replicas in their order, then those that are removed at the end of the reassignment."""
+    eligible = {*was.isr, *was.elr, *was.last_known_elr}
+    kept = tuple(each for each in was.replicas if each not in was.adding or each in eligible)
     removing = tuple(each for each in kept if each not in to.replicas)
     replicas = (*to.replicas, *removing)
     observers = (
@@ -117,7 +117,7 @@ def _check_roles(
     was: PartitionImage,
     wanted: PartitionImage,
 ) -> None:
-    """Whoever becomes an observer leaves the in-sync set at once, which must be able to do without."""
+    """Raises Refusal where too few stay in sync: a replica that becomes an observer leaves the in-sync set at once."""
     demoted = [each for each in was.isr if each in wanted.observers]
     enough = min(changes.rules(topic.name).min_isr, len(was.isr))
     can_lead = any(changes.elector.is_available(wanted, each) for each in wanted.isr)

@@ -1,4 +1,4 @@
-"""Replicas of new partitions: as an operator assigns them, as the topic's placement says, or by their number."""
+"""Replicas of new partitions: by an operator's assignment, by the topic's placement, or by the replication factor."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,11 @@ from brokers.metadata.image.image import Image
 from brokers.metadata.partitions.replica_placer import Assignment, place
 from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY
 
-INTERNAL_FACTOR = 3  # of a coordinator's topic that has no setting
+INTERNAL_FACTOR = 3  # of a coordinator's topic whose replication factor is not configured
 
 
 def default_placement(config: BrokerConfig, name: str) -> str:
-    """The placement JSON of a topic that is created without one; empty where there is none."""
+    """The configured placement JSON of a topic that is created without one; empty: none."""
     if name == OFFSETS_TOPIC:
         return config.confluent_offsets_topic_placement_constraints
     if name == TRANSACTIONS_TOPIC:
@@ -25,7 +25,7 @@ def default_placement(config: BrokerConfig, name: str) -> str:
 
 
 def placement_of(configs: Mapping[str, str | None]) -> ReplicaPlacement | None:
-    """What a topic's own settings say; refuses what cannot be read."""
+    """The placement in a topic's own configuration. Raises Refusal INVALID_CONFIG for invalid JSON."""
     try:
         return parse(configs.get(PLACEMENT_KEY) or "")
     except PlacementError as problem:
@@ -42,7 +42,7 @@ def assign(
     placement: ReplicaPlacement | None,
     first_partition: int = 0,
 ) -> list[Assignment]:
-    """`factor` may be `DEFAULT`, and must be with a placement unless it is the same."""
+    """`factor` may be `DEFAULT`; with a placement it must be `DEFAULT` or the placement's number. Raises Refusal."""
     wanted: int | ReplicaPlacement = placement or _factor(config, image, name, factor)
     if placement is not None:
         copies = placement.replica_count + placement.observer_count
@@ -72,14 +72,14 @@ def _factor(config: BrokerConfig, image: Image, name: str, factor: int) -> int:
 
 
 def internal_factor(config: BrokerConfig, name: str, brokers: int) -> int:
-    """Replicas of a coordinator's topic: a number that was set, else as many as a small region can hold."""
+    """The replication factor of a coordinator's topic: as configured, else 3 or the number of brokers if lower."""
     if name == OFFSETS_TOPIC and "offsets_topic_replication_factor" in config.model_fields_set:
         return config.offsets_topic_replication_factor
     return max(1, min(INTERNAL_FACTOR, brokers))
 
 
 def check_assignment(image: Image, assignment: Sequence[Sequence[BrokerId]]) -> None:
-    """Refuses replicas that are not distinct, registered brokers, or not as many for each partition."""
+    """Raises Refusal unless each partition has equally many, distinct and registered brokers."""
     for replicas in assignment:
         check_replicas(image, replicas)
         if len(replicas) != len(assignment[0]):
@@ -87,7 +87,7 @@ def check_assignment(image: Image, assignment: Sequence[Sequence[BrokerId]]) -> 
 
 
 def check_replicas(image: Image, replicas: Sequence[BrokerId]) -> None:
-    """Refuses replicas of one partition that are not distinct, registered brokers."""
+    """Raises Refusal unless the replicas are distinct, registered brokers."""
     unknown = [broker for broker in replicas if broker not in image.brokers]
     if unknown:
         _refuse(f"broker {unknown[0]} is not registered")
@@ -98,7 +98,7 @@ def check_replicas(image: Image, replicas: Sequence[BrokerId]) -> None:
 def with_roles(
     image: Image, replicas: Sequence[BrokerId], placement: ReplicaPlacement | None
 ) -> Assignment:
-    """Replicas as an operator lists them, observers last; refuses what contradicts the topic's placement."""
+    """An operator's replicas, observers last. Raises Refusal where they contradict the topic's placement."""
     if placement is None:
         return Assignment(tuple(replicas))
     split = placement.replica_count

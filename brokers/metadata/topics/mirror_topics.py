@@ -1,4 +1,4 @@
-"""Rules for topics that a link writes, and for handing the pen over (promise P4)."""
+"""Mirror topics, which only their link writes, and changes of the writer (promise P4)."""
 
 from collections.abc import Mapping
 
@@ -15,14 +15,14 @@ from brokers.metadata.image.image import Image, TopicImage
 from brokers.metadata.image.partition_records import partition_record
 from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY
 from brokers.metadata.topics.assignments import assign, default_placement, placement_of
-from brokers.metadata.topics.topic_creation import TopicCreationContext, check_configs, made
+from brokers.metadata.topics.topic_creation import TopicCreationContext, check_configs, new_topic
 from brokers.metadata.topics.topic_names import check_name_is_free
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import TopicWriterRecord
 
 
 def check_writer(topic: TopicImage, writer: str | None) -> None:
-    """Refuses whoever does not hold the pen: producers and users on a mirror, a link on what is not its mirror."""
+    """Raises Refusal unless `writer` is the topic's: a mirror topic's link, or None for a topic of producers."""
     if topic.writer == writer:
         return
     if topic.writer is None:
@@ -49,14 +49,9 @@ def create_mirror_topic(
     if placement and PLACEMENT_KEY not in configs:
         configs[PLACEMENT_KEY] = placement
     assignments = assign(
-        rules.config,
-        image,
-        name,
-        count=count,
-        factor=DEFAULT,
-        placement=placement_of(configs),
+        rules.config, image, name, count=count, factor=DEFAULT, placement=placement_of(configs)
     )
-    records, outcome = made(rules, image, name, assignments, configs, command.leader_epochs)
+    records, outcome = new_topic(rules, image, name, assignments, configs, command.leader_epochs)
     writer = TopicWriterRecord(topic_id=outcome.topic_id, writer=command.writer)
     return ControllerResult((*records, writer), outcome)
 
@@ -72,14 +67,14 @@ def set_topic_writer(image: Image, command: SetTopicWriter) -> ControllerResult:
     topic = find_topic(image, command.topic)
     check_writer(topic, command.expected_writer)
     _check_not_internal(topic.name)
-    # Whoever takes over begins an epoch of his own, so that what two writers wrote can be told apart.
+    # A new writer begins a new leader epoch, so that the records of the two writers can be distinguished.
     wanted = {
         index: max(partition.leader_epoch + 1, command.leader_epochs.get(index, 0))
         for index, partition in enumerate(topic.partitions)
     }
     records, epochs = _raise(topic, wanted)
-    pen = TopicWriterRecord(topic_id=topic.id, writer=command.writer)
-    return ControllerResult((pen, *records), epochs)
+    writer = TopicWriterRecord(topic_id=topic.id, writer=command.writer)
+    return ControllerResult((writer, *records), epochs)
 
 
 def raise_leader_epochs(image: Image, command: RaiseLeaderEpochs) -> ControllerResult:
@@ -102,7 +97,7 @@ def find_topic(image: Image, name: str) -> TopicImage:
 def _raise(
     topic: TopicImage, wanted: Mapping[int, LeaderEpoch]
 ) -> tuple[list[Message], dict[int, LeaderEpoch]]:
-    """Kafka's change record can only raise an epoch by one, so the partition is written anew."""
+    """Writes whole partition records, as Kafka's PartitionChangeRecord raises a leader epoch by one only."""
     records: list[Message] = []
     epochs: dict[int, LeaderEpoch] = {}
     for index, leader_epoch in sorted(wanted.items()):

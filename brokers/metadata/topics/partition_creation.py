@@ -1,4 +1,4 @@
-"""Rules for adding partitions to a topic."""
+"""CreatePartitions: adds partitions to topics."""
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.config.replica_placement import ReplicaPlacement
@@ -37,7 +37,7 @@ def create_partitions(
             check_writer(topic, command.writer)
             added = _added(config, image, topic, items[name], budget)
             first = len(topic.partitions)
-            # All of them or none: the last may be refused after the first was made.
+            # All partitions of a topic or none: the last may be refused after the first was created.
             records += [*new_partitions(image, config, topic.id, added, first=first)]
         except Refusal as refusal:
             outcomes.append(TopicOutcome(name=name, error=refusal.error, because=refusal.because))
@@ -54,24 +54,20 @@ def create_partitions(
 
 
 def _added(
-    config: BrokerConfig,
-    image: Image,
-    topic: TopicImage,
-    growth: NewPartitions,
-    budget: RecordBudget,
+    config: BrokerConfig, image: Image, topic: TopicImage, item: NewPartitions, budget: RecordBudget
 ) -> list[Assignment]:
     have = len(topic.partitions)
-    if growth.count <= have:
-        because = f"topic {topic.name} has {have} partitions; {growth.count} would not be more"
+    if item.count <= have:
+        because = f"topic {topic.name} has {have} partitions; {item.count} would not be more"
         raise Refusal(KafkaError.INVALID_PARTITIONS, because)
-    added = growth.count - have
+    added = item.count - have
     budget.take(added)
     placement = placement_of(image.config((ResourceType.TOPIC, topic.name)))
-    # Of a partition that is on the move, what it will be.
+    # During a reassignment: the factor after it.
     now = topic.partitions[0]
     factor = len(now.replicas) - len(now.removing)
-    if growth.assignments is not None:
-        return _assigned(image, growth.assignments, added, factor, placement)
+    if item.assignments is not None:
+        return _assigned(image, item.assignments, added, factor, placement)
     return assign(
         config,
         image,

@@ -1,4 +1,4 @@
-"""Rules for creating topics."""
+"""CreateTopics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,24 +26,21 @@ from brokers.metadata.topics.assignments import (
 from brokers.metadata.topics.topic_names import check_name_is_free
 from brokers.ports import Rng
 from brokers.wire.message import Message
-from brokers.wire.messages.metadata_records import (
-    ConfigRecord,
-    TopicRecord,
-)
+from brokers.wire.messages.metadata_records import ConfigRecord, TopicRecord
 
-_RESERVED_IDS = (NO_ID, UUID(int=1))  # "no id", and that of the metadata log
+_RESERVED_IDS = (NO_ID, UUID(int=1))  # Kafka's: no id, and the metadata log's
 
 
 @dataclass(frozen=True, slots=True)
 class TopicCreationContext:
-    """What creation needs besides the image."""
+    """What creating topics needs besides the image."""
 
     config: BrokerConfig
     rng: Rng
 
 
 def internal_topic(name: str, config: BrokerConfig) -> NewTopic:
-    """How a coordinator's topic is created, as Kafka creates it; the controller knows how many replicas it gets."""
+    """A coordinator's topic as Kafka creates it; the controller chooses its replication factor."""
     assert name in INTERNAL_TOPICS, name
     count = config.offsets_topic_num_partitions if name == OFFSETS_TOPIC else 50
     configs = {"cleanup.policy": "compact", "segment.bytes": "104857600"}
@@ -75,16 +72,18 @@ def create_topics(
 
 
 def check_configs(topic: str, configs: Mapping[str, str | None]) -> dict[str, str]:
-    """The settings of a new topic; refuses the first that is wrong."""
+    """The configuration of a new topic. Raises Refusal INVALID_CONFIG for the first invalid value."""
     for name, value in configs.items():
-        because = "no value" if value is None else config_keys.problem(topic, name, value)
+        because = (
+            "no value" if value is None else config_keys.topic_config_error(topic, name, value)
+        )
         if because:
             raise Refusal(KafkaError.INVALID_CONFIG, because if value else f"{name}: {because}")
     return {name: value for name, value in configs.items() if value is not None}
 
 
 def new_topic_id(rng: Rng) -> UUID:
-    """A random id that means nothing else."""
+    """A random topic id that is not reserved."""
     while (topic_id := UUID(bytes=rng.randbytes(16), version=4)) in _RESERVED_IDS:
         continue
     return topic_id
@@ -110,10 +109,10 @@ def _create(
         )
     checked = check_configs(item.name, configs)
     budget.take(1 + len(checked))
-    return made(rules, image, item.name, assignments, checked)
+    return new_topic(rules, image, item.name, assignments, checked)
 
 
-def made(
+def new_topic(
     rules: TopicCreationContext,
     image: Image,
     name: str,
@@ -121,7 +120,7 @@ def made(
     configs: Mapping[str, str],
     leader_epochs: Mapping[int, LeaderEpoch] | None = None,
 ) -> tuple[list[Message], TopicOutcome]:
-    """The records of a new topic; its partitions begin at the given leader epochs, or 0."""
+    """The records of a new topic; its partitions begin at the given leader epochs, or at 0."""
     topic_id = new_topic_id(rules.rng)
     settings = [
         ConfigRecord(
@@ -143,7 +142,7 @@ def made(
 
 
 def _configs(config: BrokerConfig, item: NewTopic) -> Mapping[str, str | None]:
-    """Its settings, with the placement that applies where none is given, nor replicas or their number."""
+    """The topic's configuration, with the default placement unless a placement, replicas or their number are given."""
     is_free = not item.assignments and item.replication_factor == DEFAULT
     placement = default_placement(config, item.name)
     if not placement or not is_free or PLACEMENT_KEY in item.configs:

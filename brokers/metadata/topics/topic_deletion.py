@@ -1,4 +1,4 @@
-"""Rules for deleting topics."""
+"""DeleteTopics."""
 
 from uuid import UUID
 
@@ -15,13 +15,13 @@ from brokers.wire.messages.metadata_records import RemoveTopicRecord
 def delete_topics(image: Image, command: DeleteTopics) -> ControllerResult:
     records: list[Message] = []
     outcomes: list[TopicOutcome] = []
-    gone: set[UUID] = set()
+    deleted: set[UUID] = set()
     for named, is_repeated in once(command.topics):
         name, topic_id = (named, NO_ID) if isinstance(named, str) else (None, named)
         try:
             topic = _find(image, named)
             name, topic_id = topic.name, topic.id
-            if is_repeated or topic.id in gone:
+            if is_repeated or topic.id in deleted:
                 raise Refusal(
                     KafkaError.INVALID_REQUEST, f"topic {name} appears twice in one request"
                 )
@@ -32,7 +32,7 @@ def delete_topics(image: Image, command: DeleteTopics) -> ControllerResult:
                 TopicOutcome(name=name, topic_id=topic_id, error=error, because=because)
             )
             continue
-        gone.add(topic.id)
+        deleted.add(topic.id)
         records.append(RemoveTopicRecord(topic_id=topic.id))
         outcomes.append(TopicOutcome(name=name, topic_id=topic_id))
     return ControllerResult(tuple(records), tuple(outcomes))

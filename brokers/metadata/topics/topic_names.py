@@ -1,4 +1,4 @@
-"""Which names a topic may have. The limits are Kafka's."""
+"""Valid topic names. The limits are Kafka's."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 def check_name(name: str) -> None:
-    """Refuses what cannot name a topic (nor a folder)."""
+    """Raises Refusal for an invalid topic name, which could not name a folder either."""
     if name == METADATA_PARTITION.topic:
         raise Refusal(KafkaError.INVALID_REQUEST, f"{name} is the region's own log")
     if not _LEGAL_NAME.fullmatch(name) or name in (".", "..") or len(name) > NAME_LENGTH_MAX:
@@ -24,7 +24,7 @@ def check_name(name: str) -> None:
 
 
 def check_name_is_free(image: Image, taken: Mapping[str, str], name: str) -> None:
-    """Refuses a name that is not one, that exists, or that differs from one in `taken` by `.` and `_` only."""
+    """Raises Refusal for a name that is invalid, exists, or differs from one in `taken` by `.` and `_` only."""
     check_name(name)
     if name in image.topics_by_name:
         raise Refusal(KafkaError.TOPIC_ALREADY_EXISTS, f"topic {name} exists")

@@ -8,7 +8,7 @@ from brokers.ids import METADATA_PARTITION, TopicPartition
 from brokers.log.snapshots import decode_snapshot
 from brokers.partition import leader
 from brokers.records.builder import NewRecord, build_batch
-from brokers.region import PartitionAdvanced, Watch
+from brokers.region import PartitionAdvanced, WatchRegion
 from tests.unit.brokers.api.whole import NOW, Whole
 
 PARTITION = TopicPartition("orders", 0)
@@ -18,13 +18,13 @@ PARTITION = TopicPartition("orders", 0)
     ("watched", "told"),
     [
         ([], []),
-        ([Watch(logs=False)], []),
-        ([Watch(logs=True)], [PartitionAdvanced(PARTITION)]),
-        ([Watch(logs=True), Watch(logs=False)], []),
+        ([WatchRegion(logs=False)], []),
+        ([WatchRegion(logs=True)], [PartitionAdvanced(PARTITION)]),
+        ([WatchRegion(logs=True), WatchRegion(logs=False)], []),
     ],
 )
 def test_a_write_is_told_only_while_the_logs_are_watched(
-    watched: list[Watch], told: list[PartitionAdvanced]
+    watched: list[WatchRegion], told: list[PartitionAdvanced]
 ) -> None:
     whole = Whole()
     whole.create("orders")

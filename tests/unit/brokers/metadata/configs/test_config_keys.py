@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.metadata.configs.config_keys import (
-    DYNAMIC_BROKER_KEYS,
-    TOPIC_KEYS,
-    VALUE_BYTES_MAX,
-    ConfigType,
-    config_error,
-    elements,
-    problem,
-)
+from brokers.metadata.configs.config_def import VALUE_BYTES_MAX, ConfigType, config_error, elements
+from brokers.metadata.configs.config_keys import DYNAMIC_BROKER_KEYS, TOPIC_KEYS, topic_config_error
 
 # Kafka 4.3's topic configurations and their defaults.
 KAFKA = {
@@ -61,8 +54,8 @@ def test_the_keys_and_defaults_are_kafkas() -> None:
 @pytest.mark.parametrize("name", TOPIC_KEYS)
 def test_every_default_can_be_set(name: str) -> None:
     key = TOPIC_KEYS[name]
-    assert problem("t", name, key.default) is None
-    assert problem("t", name, f" {key.default} ") is None
+    assert topic_config_error("t", name, key.default) is None
+    assert topic_config_error("t", name, f" {key.default} ") is None
     assert key.documentation.endswith(".")
 
 
@@ -85,7 +78,7 @@ def test_every_default_can_be_set(name: str) -> None:
     ],
 )  # fmt: skip
 def test_honoured_values_are_accepted(name: str, value: str) -> None:
-    assert problem("t", name, value) is None
+    assert topic_config_error("t", name, value) is None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +99,7 @@ def test_honoured_values_are_accepted(name: str, value: str) -> None:
     ],
 )  # fmt: skip
 def test_malformed_values_are_refused_as_such(name: str, value: str) -> None:
-    because = problem("t", name, value)
+    because = topic_config_error("t", name, value)
     assert because is not None and f"configuration {name}" in because
 
 
@@ -121,24 +114,29 @@ def test_malformed_values_are_refused_as_such(name: str, value: str) -> None:
     ],
 )  # fmt: skip
 def test_values_whose_behaviour_does_not_exist_are_refused_as_such(name: str, value: str) -> None:
-    because = problem("t", name, value)
+    because = topic_config_error("t", name, value)
     assert because is not None and "not supported" in because
 
 
 def test_only_a_coordinators_topic_is_compacted() -> None:
-    assert problem("__consumer_offsets", "cleanup.policy", "compact") is None
-    assert problem("__consumer_offsets", "cleanup.policy", "compact,delete") is not None
+    assert topic_config_error("__consumer_offsets", "cleanup.policy", "compact") is None
+    assert topic_config_error("__consumer_offsets", "cleanup.policy", "compact,delete") is not None
 
 
 def test_unknown_keys_and_endless_values_are_refused() -> None:
-    assert problem("t", "retention.hours", "1") == "Unknown topic config name: retention.hours"
-    because = problem("t", "leader.replication.throttled.replicas", "x" * (VALUE_BYTES_MAX + 1))
+    assert (
+        topic_config_error("t", "retention.hours", "1")
+        == "Unknown topic config name: retention.hours"
+    )
+    because = topic_config_error(
+        "t", "leader.replication.throttled.replicas", "x" * (VALUE_BYTES_MAX + 1)
+    )
     assert because is not None and "longer than" in because
 
 
 @given(st.sampled_from(sorted(TOPIC_KEYS)), st.text(max_size=20))
 def test_any_text_is_judged_without_an_accident(name: str, value: str) -> None:
-    because = problem("t", name, value)
+    because = topic_config_error("t", name, value)
     assert because is None or name in because
     if because is None and TOPIC_KEYS[name].type in (ConfigType.INT, ConfigType.LONG):
         assert int(value) >= TOPIC_KEYS[name].minimum
@@ -156,7 +154,7 @@ def test_brokers_can_be_throttled_while_they_run() -> None:
 
 def test_every_dynamic_broker_key_is_the_default_of_an_honoured_topic_key() -> None:
     assert "log.retention.ms" in DYNAMIC_BROKER_KEYS and "num.partitions" not in DYNAMIC_BROKER_KEYS
-    assert all(key.honours is not None for key in DYNAMIC_BROKER_KEYS.values())
+    assert all(key.is_supported is not None for key in DYNAMIC_BROKER_KEYS.values())
 
 
 @pytest.mark.parametrize(
@@ -171,5 +169,5 @@ def test_every_dynamic_broker_key_is_the_default_of_an_honoured_topic_key() -> N
 def test_what_is_said_of_a_long_value_fits_into_a_string_of_the_protocol(
     name: str, value: str
 ) -> None:
-    because = problem("t", name, value)
+    because = topic_config_error("t", name, value)
     assert because is not None and len(because.encode()) <= 2_500

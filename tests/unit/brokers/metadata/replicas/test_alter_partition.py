@@ -25,12 +25,7 @@ def region_of_four() -> Region:
 
 
 def propose(
-    region: Region,
-    *members: int,
-    sender: int = 1,
-    name: str = "t",
-    index: int = 0,
-    **more: Any,
+    region: Region, *members: int, sender: int = 1, name: str = "t", index: int = 0, **more: Any
 ) -> InSyncOutcome:
     was, topic = region.partition(name, index), region.image.topics_by_name[name]
     topic_id = more.pop("topic_id", topic.id)
