@@ -29,8 +29,9 @@ class Digests:
         self._under_way: dict[TopicPartition, tuple[LocalLog, DigestWriting]] = {}
 
     def ask(self, partition: TopicPartition) -> None:
-        """After a sync, or when the log was opened."""
-        if (log := self._logs.get(partition)) is None or not log.undigested:
+        """After a sync, or when the log was opened. While one is being written its end asks for the next."""
+        log = self._logs.get(partition)
+        if log is None or not log.undigested or partition in self._under_way:
             return
         if log.end_of(next(iter(log.undigested))) <= log.synced_offset:
             self.asked[partition] = None

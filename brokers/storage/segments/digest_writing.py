@@ -16,7 +16,8 @@ from brokers.storage.segments.segment_digest import RANGE_BYTES, ROW, DigestEnco
 
 STEP_BATCHES: Final = 256
 _MAGIC: Final = 2
-_RELATIVE_MAX: Final = 2**31 - 1
+_LENGTH_MIN: Final = HEADER_SIZE - LENGTH_FROM
+_RELATIVE_MAX: Final = 2**31  # one past the last offset, as the indexes hold it
 _CHUNK_BYTES: Final = 1 << 16
 _LARGE_BATCH_BYTES: Final = 1 << 13
 # Base offset, length, leader epoch, magic, checksum, last offset delta, largest timestamp, record count.
@@ -89,29 +90,37 @@ class DigestWriting:
         """
         rows: list[bytes] = []
         position, expected, records = self._position, self._next_offset, self._records
-        base, size, range_end = self.segment.base_offset, self._size, self._range_end
-        unpack, pack = _FIELDS.unpack_from, ROW.pack
+        base, limit = self.segment.base_offset, min(self._range_end, self._size)
+        unpack, pack, read, take = _FIELDS.unpack_from, ROW.pack, reader.read, rows.append
         chunk, start, wanted = self._chunk, self._chunk_from, self._chunk_bytes
-        while position < range_end and position < size and len(rows) < STEP_BATCHES:
-            if position + HEADER_SIZE > start + len(chunk):
-                chunk, start = reader.read(position, wanted), position
-                if len(chunk) < HEADER_SIZE:
+        border = start + len(chunk) - HEADER_SIZE  # the last place of a header that was read
+        for _ in range(STEP_BATCHES):
+            if position > border:
+                chunk, start = read(position, wanted), position
+                border = start + len(chunk) - HEADER_SIZE
+                if border < start:
                     return False
             offset, length, epoch, magic, crc, delta, newest, count = unpack(
                 chunk, position - start
             )
-            length += LENGTH_FROM
-            end = position + length
-            is_ordered = offset >= expected and 0 <= delta <= _RELATIVE_MAX - (offset - base)
-            if magic != _MAGIC or length < HEADER_SIZE or end > size or not is_ordered:
+            if magic != _MAGIC or offset < expected or delta < 0 or length < _LENGTH_MIN:
                 return False
-            rows.append(pack(offset - base, position, length, crc, epoch, newest, count))
-            position, expected, records = end, offset + delta + 1, records + count
-            wanted = _CHUNK_BYTES if length < _LARGE_BATCH_BYTES else HEADER_SIZE
+            expected = offset + delta + 1
+            if expected - base > _RELATIVE_MAX:
+                return False
+            length += LENGTH_FROM
+            take(pack(offset - base, position, length, crc, epoch, newest, count))
+            records += count
+            position += length
+            wanted = HEADER_SIZE if length >= _LARGE_BATCH_BYTES else _CHUNK_BYTES
+            if position >= limit:
+                break
+        if position > self._size:
+            return False
         self._chunk, self._chunk_from, self._chunk_bytes = chunk, start, wanted
         self._position, self._next_offset, self._records = position, expected, records
         writer.write(self._encoder.rows(rows))
-        if position >= range_end:
+        if position >= self._range_end:
             self._encoder.end_range(expected, position)
             self._range_end = position + self._range_bytes
         return True

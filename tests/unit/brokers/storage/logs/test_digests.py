@@ -71,6 +71,19 @@ def test_each_segment_has_its_own_turn() -> None:
     assert driver.digest() == []
 
 
+def test_a_sync_while_a_digest_is_written_asks_for_none_twice() -> None:
+    driver = driver_with(4)
+    driver.sync()
+    writing = driver.storage.begin_digest(TP)
+    steps = writing.steps()
+    next(steps)
+    driver.append(batch_at(4), sync=True)
+    driver.sync()
+    assert driver.storage.undigested == {} and list(steps) == []
+    assert sealed(driver.storage.end_digest(TP, writing)) != []
+    assert driver.storage.undigested == {}
+
+
 def test_a_failed_sync_leaves_a_segment_unsealed() -> None:
     files = SimFiles()
     driver = driver_with(4, files)
