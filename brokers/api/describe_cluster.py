@@ -40,12 +40,17 @@ class DescribeClusterHandler:
         is_controllers = request.listener is Listener.CONTROLLER
         if message.endpoint_type != (CONTROLLERS if is_controllers else BROKERS):
             return [Reply(request.ticket, _refused(message.endpoint_type))]
-        response = self._controllers() if is_controllers else self._brokers(message)
+        response = (
+            self._controllers() if is_controllers else self._brokers(message, request.listener_name)
+        )
         if message.include_cluster_authorized_operations:
             response.cluster_authorized_operations = CLUSTER_OPERATIONS
         return [Reply(request.ticket, response)]
 
-    def _brokers(self, message: DescribeClusterRequest) -> DescribeClusterResponse:
+    def _brokers(
+        self, message: DescribeClusterRequest, listener_name: str
+    ) -> DescribeClusterResponse:
+        """The brokers that clients of this listener can reach."""
         return DescribeClusterResponse(
             endpoint_type=BROKERS,
             cluster_id=self._metadata.image.cluster_id,
@@ -53,13 +58,14 @@ class DescribeClusterHandler:
             brokers=[
                 DescribeClusterBroker(
                     broker_id=broker.id,
-                    host=broker.host,
-                    port=broker.port,
+                    host=at.host,
+                    port=at.port,
                     rack=broker.rack,
                     is_fenced=broker.fenced,
                 )
                 for _, broker in sorted(self._metadata.image.brokers.items())
-                if message.include_fenced_brokers or not broker.fenced
+                if (at := broker.endpoint(listener_name)) is not None
+                and (message.include_fenced_brokers or not broker.fenced)
             ],
         )
 

@@ -168,11 +168,10 @@ class PendingFetch:
             leader_id=found.leader, leader_epoch=found.leader_epoch
         )
         endpoints, broker = self._response.node_endpoints, found.broker
-        if broker is not None and all(each.node_id != broker.id for each in endpoints):
+        at = broker and broker.endpoint(self._request.listener_name)
+        if broker and at and all(each.node_id != broker.id for each in endpoints):
             endpoints.append(
-                NodeEndpoint(
-                    node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack
-                )
+                NodeEndpoint(node_id=broker.id, host=at.host, port=at.port, rack=broker.rack)
             )
 
     def _fill_bounds(self, replica: Replica, answer: PartitionData) -> None:

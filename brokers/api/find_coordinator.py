@@ -58,7 +58,7 @@ class FindCoordinatorHandler:
     def _reply(self, request: Request, message: FindCoordinatorRequest) -> list[Effect]:
         has_many = request.api_version >= MANY_KEYS_FROM
         keys = message.coordinator_keys if has_many else [message.key]
-        found = list(self._find_all(message.key_type, keys))
+        found = list(self._find_all(request.listener_name, message.key_type, keys))
         if has_many:
             return [Reply(request.ticket, FindCoordinatorResponse(coordinators=found))]
         only = found[0]
@@ -71,10 +71,16 @@ class FindCoordinatorHandler:
         )
         return [Reply(request.ticket, response)]
 
-    def _find_all(self, key_type: int, keys: Iterable[str]) -> Iterable[Coordinator]:
+    def _find_all(
+        self, listener_name: str, key_type: int, keys: Iterable[str]
+    ) -> Iterable[Coordinator]:
         for key in keys:
             try:
                 broker = self._find(key_type, key)
+                at = broker.endpoint(listener_name)
+                if at is None:
+                    because = f"broker {broker.id} does not advertise the listener {listener_name}"
+                    raise Refusal(KafkaError.COORDINATOR_NOT_AVAILABLE, because)
             except Refusal as refusal:
                 yield Coordinator(
                     key=key,
@@ -85,7 +91,7 @@ class FindCoordinatorHandler:
                 )
                 continue
             yield Coordinator(
-                key=key, node_id=broker.id, host=broker.host, port=broker.port, error_message=None
+                key=key, node_id=broker.id, host=at.host, port=at.port, error_message=None
             )
 
     def _find(self, key_type: int, key: str) -> BrokerImage:

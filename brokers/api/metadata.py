@@ -4,7 +4,7 @@ Version 0 has no null, so its empty list means all topics. A topic that does not
 the node allow it, and the answer waits until it has a leader (Kafka answers LEADER_NOT_AVAILABLE first).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, Reply
@@ -31,6 +31,7 @@ from brokers.wire.messages.metadata import (
 
 KEY = ApiKey.METADATA
 VERSIONS = (0, 13)
+LISTENER_NOT_FOUND_FROM = 6
 IDS_FROM = 12  # topics may be asked for by id
 
 
@@ -54,11 +55,11 @@ class MetadataHandler:
         assert isinstance(message, MetadataRequest)
         missing = self._to_create(message, request.api_version)
         if not missing:
-            return [Reply(request.ticket, self._response(message, request.api_version, {}))]
+            return [Reply(request.ticket, self._response(request, message, {}))]
 
         def then(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
             errors = _creation_errors(missing, result)
-            return [Reply(request.ticket, self._response(message, request.api_version, errors))]
+            return [Reply(request.ticket, self._response(request, message, errors))]
 
         return self._forwarding.submit(CreateTopics(tuple(missing)), then, now)
 
@@ -84,10 +85,11 @@ class MetadataHandler:
         return name not in self._metadata.image.topics_by_name
 
     def _response(
-        self, message: MetadataRequest, version: int, errors: Mapping[str, KafkaError]
+        self, request: Request, message: MetadataRequest, errors: Mapping[str, KafkaError]
     ) -> MetadataResponse:
+        version = request.api_version
         response = MetadataResponse(
-            brokers=self._brokers(),
+            brokers=list(self._brokers(request.listener_name)),
             cluster_id=self._metadata.image.cluster_id,
             controller_id=self._config.node_id,
         )
@@ -108,16 +110,33 @@ class MetadataHandler:
             for item in response.topics:
                 if not item.error_code:
                     item.topic_authorized_operations = TOPIC_OPERATIONS
+        self._hide_unreachable_leaders(request, response)
         return response
 
-    def _brokers(self) -> list[MetadataResponseBroker]:
-        return [
-            MetadataResponseBroker(
-                node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack
-            )
-            for _, broker in sorted(self._metadata.image.brokers.items())
-            if not broker.fenced
-        ]
+    def _brokers(self, listener_name: str) -> Iterator[MetadataResponseBroker]:
+        """The brokers that clients of this listener can reach."""
+        for _, broker in sorted(self._metadata.image.brokers.items()):
+            at = broker.endpoint(listener_name)
+            if at is not None and not broker.fenced:
+                yield MetadataResponseBroker(
+                    node_id=broker.id, host=at.host, port=at.port, rack=broker.rack
+                )
+
+    def _hide_unreachable_leaders(self, request: Request, response: MetadataResponse) -> None:
+        """A leader that does not advertise the request's listener can't be reached by its clients."""
+        unreachable = {
+            broker.id
+            for broker in self._metadata.image.brokers.values()
+            if broker.endpoint(request.listener_name) is None
+        }
+        if not unreachable:
+            return
+        is_known = request.api_version >= LISTENER_NOT_FOUND_FROM
+        error = KafkaError.LISTENER_NOT_FOUND if is_known else KafkaError.LEADER_NOT_AVAILABLE
+        for topic in response.topics:
+            for partition in topic.partitions:
+                if partition.leader_id in unreachable:
+                    partition.leader_id, partition.error_code = NO_LEADER, error
 
     def _asked(
         self, asked: MetadataRequestTopic, errors: Mapping[str, KafkaError]

@@ -131,6 +131,7 @@ class ProduceHandler:
                             item,
                             pending.response,
                             self._next_leaders().successor(replica.partition),
+                            request.listener_name,
                         )
                 except Refusal as refusal:
                     _refuse(item, refusal)
@@ -140,6 +141,7 @@ class ProduceHandler:
                             item,
                             pending.response,
                             current_leader(self._metadata.image, self._replicas.all, partition),
+                            request.listener_name,
                         )
         if message.acks == 0:
             return effects + _after_unacknowledged(request.ticket, pending.response)
@@ -211,17 +213,21 @@ def _refuse(item: PartitionProduceResponse, refusal: Refusal) -> None:
 
 
 def _hint(
-    item: PartitionProduceResponse, response: ProduceResponse, found: CurrentLeader | None
+    item: PartitionProduceResponse,
+    response: ProduceResponse,
+    found: CurrentLeader | None,
+    listener_name: str,
 ) -> None:
     """Who leads instead, or next, so that the client moves without asking for metadata (KIP-951)."""
     if found is None:
         return
     item.current_leader = LeaderIdAndEpoch(leader_id=found.leader, leader_epoch=found.leader_epoch)
     known = [endpoint.node_id for endpoint in response.node_endpoints]
-    if found.broker is not None and found.leader not in known:
-        broker = found.broker
+    broker = found.broker
+    at = broker and broker.endpoint(listener_name)
+    if broker and at and found.leader not in known:
         response.node_endpoints.append(
-            NodeEndpoint(node_id=broker.id, host=broker.host, port=broker.port, rack=broker.rack)
+            NodeEndpoint(node_id=broker.id, host=at.host, port=at.port, rack=broker.rack)
         )
 
 
