@@ -177,6 +177,9 @@ class ControllerChannel:
             return []  # sent elsewhere meanwhile, or given up
         if answered.failure is AskFailure.REFUSED:
             return self.retry(request, now)
+        if answered.failure is AskFailure.UNSUPPORTED_VERSION:
+            because = "the active controller is of a release without this request: upgrade it"
+            return self._end(request, Refusal(KafkaError.UNSUPPORTED_VERSION, because), now)
         if answered.message is None:
             if request.may_repeat:
                 return self.retry(request, now)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokers.errors import KafkaError
+from brokers.errors import KafkaError, Refusal
 from brokers.events import AskFailure
 from brokers.membership.controller_channel import OWN_CHANNEL, REQUEST_MS, RETRY_MS, TIMEOUT_MS
 from brokers.wire.messages.broker_lifecycle import (
@@ -98,6 +98,16 @@ def test_what_may_have_been_taken_is_sent_again_too(node: Node, failure: AskFail
     node.wait()
     assert [ask.api_key for ask in node.asked] == [67, 67]
     assert node.asked[1].message == IDS
+
+
+def test_a_controller_that_does_not_know_the_request_is_not_asked_again(node: Node) -> None:
+    node.move(ONE)
+    node.allocate()
+    node.answer(None, AskFailure.UNSUPPORTED_VERSION)
+    (refusal,) = node.results
+    assert isinstance(refusal, Refusal) and refusal.error is KafkaError.UNSUPPORTED_VERSION
+    node.wait(TIMEOUT_MS)
+    assert len(node.asked) == 1
 
 
 def test_a_controller_that_ceases_to_be_active_here_leaves_the_request_to_the_next(
