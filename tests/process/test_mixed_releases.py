@@ -278,7 +278,7 @@ def test_nodes_of_two_releases_make_one_region(region: MixedRegion, tmp_path: Pa
         region.wait_in_sync(TOPIC)
         pairs |= every_node_is_asked(region, f"step-{step}")
         ledger.wait_for(len(ledger.acknowledged) + 200)
-        admin.wait_for_more(2)
+        admin.wait_for_more(1)
     admin.close()
     ledger.close()
     assert pairs == {(False, False), (False, True), (True, False), (True, True)}, (
@@ -361,7 +361,8 @@ def check_same(region: MixedRegion, ledger: Ledger) -> None:
     )
     for node in region.nodes:
         node.end()
-        assert "Traceback" not in node.log()
+        lines = node.log().splitlines()
+        assert [line for line in lines if "version" in line or "Traceback" in line] == []
     for partition in range(PARTITIONS):
         folders = [node.folder / f"{TOPIC}-{partition}" for node in region.nodes]
         copies = {
