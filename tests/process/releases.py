@@ -18,71 +18,75 @@ CREATE_TOPICS_NEXT = 8  # the highest version that the next release serves
 
 
 class Change(NamedTuple):
-    """`old` stands once in the file below `brokers/`, and becomes `new`."""
+    """`old` stands once in the files of this name below `brokers/`, and becomes `new`."""
 
-    file: str
+    files: str
     old: str
     new: str
 
 
 CHANGES = (
     # A client's request has a version more, which brokers use for topics that they need themselves.
-    Change("wire/schema/topics.txt", "CreateTopics 2-7", "CreateTopics 2-8"),
+    Change("topics.txt", "CreateTopics 2-7", "CreateTopics 2-8"),
     Change(
-        "wire/schema/topics.txt",
+        "topics.txt",
         "      value string?\n  timeout_ms int32 = 60000\n",
         "      value string?\n  timeout_ms int32 = 60000\n  reason string? 8+ = null ignorable\n",
     ),
-    Change("api/create_topics.py", "VERSIONS = (2, 7)", "VERSIONS = (2, 8)"),
     Change(
-        "metadata/requests/topics.py",
-        "CreateTopicsRequest(topics=topics, ",
-        'CreateTopicsRequest(reason="needed", topics=topics, ',
+        "*.py",
+        "KEY = ApiKey.CREATE_TOPICS\nVERSIONS = (2, 7)",
+        "KEY = ApiKey.CREATE_TOPICS\nVERSIONS = (2, 8)",
+    ),
+    Change(
+        "*.py",
+        "return CreateTopicsRequest(topics=topics, ",
+        'return CreateTopicsRequest(reason="needed", topics=topics, ',
     ),
     # A request between nodes has a version more, and its first one is gone.
-    Change("wire/schema/broker_lifecycle.txt", "BrokerHeartbeat 0-2", "BrokerHeartbeat 1-3"),
+    Change("broker_lifecycle.txt", "BrokerHeartbeat 0-2", "BrokerHeartbeat 1-3"),
     Change(
-        "wire/schema/broker_lifecycle.txt",
+        "broker_lifecycle.txt",
         "  want_shut_down bool\n",
         "  want_shut_down bool\n  uptime_ms int64 3+ ignorable\n",
     ),
-    Change("api/broker_heartbeat.py", "VERSIONS = (0, 2)", "VERSIONS = (1, 3)"),
     Change(
-        "node/broker_lifecycle.py",
+        "*.py",
+        "KEY = ApiKey.BROKER_HEARTBEAT\nVERSIONS = (0, 2)",
+        "KEY = ApiKey.BROKER_HEARTBEAT\nVERSIONS = (1, 3)",
+    ),
+    Change(
+        "*.py",
         "return BrokerHeartbeatRequest(\n",
         "return BrokerHeartbeatRequest(\n            uptime_ms=7,\n",
     ),
-    # So has a request of our own.
-    Change("wire/schema/links.txt", "PutDocuments 0 flexible", "PutDocuments 0-1 flexible"),
+    # A request of our own has a version more.
+    Change("links.txt", "PutDocuments 0 flexible", "PutDocuments 0-1 flexible"),
     Change(
-        "wire/schema/links.txt",
+        "links.txt",
         "    expected_version int64 = -1\n",
         "    expected_version int64 = -1\n  reason string? 1+ = null ignorable\n",
     ),
     Change(
-        "metadata/requests/documents.py",
+        "*.py",
         "return PutDocumentsRequest(\n",
         'return PutDocumentsRequest(\n        reason="next",\n',
     ),
     # Forwarding says more, in a tag.
     Change(
-        "wire/schema/forwarding.txt",
+        "forwarding.txt",
         "  client_host_address bytes\n",
         "  client_host_address bytes\n  sent_at int64 tag 10002 = -1\n",
     ),
-    Change(
-        "membership/envelopes.py",
-        "request_data=b",
-        "sent_at=7, request_data=b",
-    ),
+    Change("*.py", "return EnvelopeRequest(\n", "return EnvelopeRequest(\n        sent_at=7,\n"),
     # So does a metadata record.
     Change(
-        "wire/schema/metadata_records.txt",
+        "metadata_records.txt",
         "record TopicRecord type 2 0 flexible 0\n",
         "record TopicRecord type 2 0 flexible 0\n  made_by string? tag 10100 = null\n",
     ),
     Change(
-        "metadata/topics/creation.py",
+        "*.py",
         "TopicRecord(name=name, topic_id=topic_id)",
         'TopicRecord(made_by="next", name=name, topic_id=topic_id)',
     ),
@@ -97,12 +101,16 @@ def next_release(directory: Path) -> Path:
             ROOT / package, tree / package, ignore=shutil.ignore_patterns("__pycache__")
         )
     for change in CHANGES:
-        path = tree / "brokers" / change.file
-        text = path.read_text()
-        assert text.count(change.old) == 1, f"{change.file}: {change.old!r} is not there once"
-        path.write_text(text.replace(change.old, change.new))
+        _apply(change, tree / "brokers")
     run(tree, "brokers.wire.generate")
     return tree
+
+
+def _apply(change: Change, folder: Path) -> None:
+    texts = {path: path.read_text() for path in folder.rglob(change.files)}
+    found = [path for path, text in texts.items() for _ in range(text.count(change.old))]
+    assert len(found) == 1, f"{change.old!r} is {len(found)} times in {change.files}"
+    found[0].write_text(texts[found[0]].replace(change.old, change.new))
 
 
 def environment(tree: Path) -> dict[str, str]:
