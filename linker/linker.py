@@ -207,8 +207,10 @@ class Linker:
         effects: Effects = []
         if not self._ready:
             return effects
-        for serving in self._servings.values():
+        for stream, serving in list(self._servings.items()):
             effects += serving.on_region(event, now)
+            if serving.closed:
+                del self._servings[stream]
         if isinstance(event, PartitionAdvanced):
             for link in self.links.values():
                 effects += link.partition_advanced(event.partition, now)
@@ -221,6 +223,9 @@ class Linker:
         effects: Effects = []
         if delta.documents_changed:
             effects += self.follow_links(now)
+        if delta.brokers_changed:
+            for link in self.links.values():
+                effects += link.brokers_changed(now)
         changed = dict.fromkeys(
             (*delta.topics_created, *delta.topics_changed, *delta.topic_configs_changed)
         )

@@ -31,6 +31,11 @@ class RegionClient:
         self._next_ticket = FIRST_TICKET
         self._waiting: dict[Ticket, Then] = {}
 
+    @property
+    def has_several_brokers(self) -> bool:
+        """Whether links have to be suspended: every node would dial, and a cut could be taken from a follower's log."""
+        return len(self.view.image.brokers) > 1
+
     def ask(self, question: Callable[[Ticket], RegionEvent], then: Then) -> RegionEvent:
         """The event to emit; `then` is called once with the region's answer."""
         self._next_ticket += 1

@@ -64,7 +64,7 @@ class LinkAdministration:
                 f"{command.name!r} cannot name a link",
                 hint="1 to 249 of A-Z a-z 0-9 . _ -",
             )
-        if len(self._region.view.image.brokers) > 1:
+        if self._region.has_several_brokers:
             raise LinkRefusal("INVALID_REQUEST", SEVERAL_NODES, hint="link two one-node regions")
         if command.name in self._registry.links:
             raise LinkRefusal(

@@ -18,7 +18,7 @@ from brokers.ids import Instant
 from linker.control.link_settings import LinkSettings
 from linker.data import handshake
 from linker.data.credit import StreamSender
-from linker.errors import LinkError
+from linker.errors import SEVERAL_NODES, LinkError
 from linker.events import CloseStream, Dial, Stream
 from linker.frames import Frame, Hello
 from linker.records.link_state import TRANSITIONS, LinkState, LinkTrigger
@@ -64,6 +64,7 @@ class SourceConnection:
         self._sender = sender
         self._new_stream = new_stream
         self._host = host
+        self.is_suspended = False  # this region has several brokers
         self._stream: Stream = 0
         self._failures = 0
         self._timer: int | None = None
@@ -80,7 +81,17 @@ class SourceConnection:
         if self._link.config.paused:
             return effects + self._turn(LinkTrigger.PAUSE, "cluster.link.paused")
         self._failures = 0
-        return effects + self._turn(LinkTrigger.RESUME, "") + self._dial(now)
+        effects += self._turn(LinkTrigger.RESUME, "")
+        self.is_suspended = self._region.has_several_brokers
+        if self.is_suspended:
+            self.error, self.because = LinkError.UNKNOWN, SEVERAL_NODES
+            return effects + self._turn(LinkTrigger.SUSPEND, SEVERAL_NODES)
+        return effects + self._dial(now)
+
+    def brokers_changed(self, now: Instant) -> Effects:
+        """A broker of this region was registered or unregistered: suspend the link, or dial again."""
+        is_over = self._region.has_several_brokers == self.is_suspended
+        return [] if is_over or self._link.config.paused else self.reconsider(now)
 
     def close(self, now: Instant) -> Effects:
         """The link is deleted."""

@@ -24,7 +24,7 @@ from linker.control.group_sync import GroupSync
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
 from linker.data.destination_stream import DestinationStream
-from linker.errors import LinkRefusal, MirrorError
+from linker.errors import SEVERAL_NODES, LinkRefusal, MirrorError
 from linker.records.mirror_state import (
     TRANSITIONS,
     Cut,
@@ -49,6 +49,15 @@ def refused(mirror: MirrorTopic, verb: str) -> LinkRefusal:
         "INVALID_REQUEST",
         f"{mirror.topic} is {mirror.record.state.value}: {verb} is not possible now",
         hint="`causeway mirror describe` shows why",
+    )
+
+
+def suspended(mirror: MirrorTopic, verb: str) -> LinkRefusal:
+    """The log of a follower could end below what was acknowledged, so no cut is taken from it."""
+    return LinkRefusal(
+        "INVALID_REQUEST",
+        f"{mirror.topic}: {verb} is not possible now: {SEVERAL_NODES}",
+        hint="stop and unregister the brokers that were added, then ask again",
     )
 
 
@@ -79,6 +88,8 @@ class MirrorFailover:
     def promote(self, timeout_ms: int, answered: Answered, now: Instant) -> Effects:
         """PENDING_STOPPED is answered at once; what comes of it shows in the mirror's state."""
         mirror = self._mirror
+        if self._region.has_several_brokers:
+            return answered(suspended(mirror, "promote"), now)
         target = TRANSITIONS.get((mirror.record.state, MirrorTrigger.PROMOTE))
         if target is None or mirror.halted:
             return answered(refused(mirror, "promote"), now)
@@ -103,6 +114,8 @@ class MirrorFailover:
         if mirror.record.cut is not None and mirror.record.state is MirrorState.PENDING_STOPPED:
             self._waiting.append(answered)  # it is being cut already
             return []
+        if self._region.has_several_brokers:
+            return answered(suspended(mirror, "failover"), now)
         if (mirror.record.state, MirrorTrigger.FAILOVER) not in TRANSITIONS or mirror.halted:
             return answered(refused(mirror, "failover"), now)
         self._waiting.append(answered)
@@ -206,7 +219,7 @@ class MirrorFailover:
         mirror = self._mirror
         if self._abandoned:
             return []
-        if self._offline():
+        if self._region.has_several_brokers or self._offline():
             return self._wait_for_logs(kind, now)
         record = replace(
             mirror.record,
@@ -236,6 +249,8 @@ class MirrorFailover:
             return mirror.refresh(now) + self.resume(now)
         self._timer = self._region.timers.set(now + RETRY_MS, partial(self._on_drained, kind))
         because = f"offline: partitions {', '.join(map(str, self._offline()))}"
+        if self._region.has_several_brokers:
+            because = SEVERAL_NODES
         return [Changed(f"mirror {mirror.topic}", "failover waits", because)]
 
     def _cut(self, kind: CutKind, now: Instant) -> Cut:

@@ -104,6 +104,10 @@ class LinkCoordinator:
     ) -> Effects:
         return self.mirror_topics.topics_changed(changed, deleted, now)
 
+    def brokers_changed(self, now: Instant) -> Effects:
+        """A broker of this region was registered or unregistered."""
+        return self.connection.brokers_changed(now)
+
     # --- the stream ---
 
     def on_dialed(self, now: Instant) -> Effects:

@@ -73,7 +73,7 @@ class SourceStream:
         answer = handshake.answer(frame, self._region.view.cluster_id)
         if isinstance(answer, Refused):
             return self._refuse(answer)
-        if len(self._region.view.image.brokers) > 1:
+        if self._region.has_several_brokers:
             return self._refuse(Refused(LinkError.UNKNOWN.value, SEVERAL_NODES))
         assert isinstance(frame, Hello)
         chunk_bytes = min(max(frame.chunk_bytes, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX)
@@ -107,6 +107,8 @@ class SourceStream:
                 return self._source.advanced(partition, now)
             case GroupOffsetsChanged(group, offsets):
                 return self._groups.committed(group, offsets, now)
+            case ImageChanged(delta) if delta.brokers_changed and self._region.has_several_brokers:
+                return self._refuse(Refused(LinkError.UNKNOWN.value, SEVERAL_NODES))
             case ImageChanged(delta):
                 return self._topics.changed(
                     dict.fromkeys(

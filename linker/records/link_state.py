@@ -1,7 +1,7 @@
 """A link's life as a table, and what the metadata log remembers of it.
 
 ACTIVE <-> UNAVAILABLE     the source does not answer; comes back by itself
-ACTIVE <-> FAILED          the source answers, and not as the link expects
+ACTIVE <-> FAILED          the source answers, and not as the link expects; or this region has several brokers
 any <-> PAUSED             `cluster.link.paused`
 """
 
@@ -32,6 +32,7 @@ class LinkTrigger(Enum):
     WELCOMED = "the source region answered as expected"
     UNREACHABLE = "too many availability checks in a row failed"
     REFUSED = "the source region refused, or is not the one expected"
+    SUSPEND = "this region has more than one broker"
     PAUSE = "cluster.link.paused was set"
     RESUME = "cluster.link.paused was cleared"
 
@@ -47,6 +48,7 @@ TRANSITIONS: Final[Mapping[tuple[LinkState, LinkTrigger], LinkState]] = {
         (LinkTrigger.WELCOMED, LinkState.ACTIVE),
         (LinkTrigger.UNREACHABLE, LinkState.UNAVAILABLE),
         (LinkTrigger.REFUSED, LinkState.FAILED),
+        (LinkTrigger.SUSPEND, LinkState.FAILED),
         (LinkTrigger.PAUSE, LinkState.PAUSED),
         # Only a paused link can be resumed; nobody knows yet how the source fares.
         (LinkTrigger.RESUME, LinkState.UNKNOWN if state is LinkState.PAUSED else state),
