@@ -19,13 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from federation.audit import java
-from federation.audit.comparison.compare import (
-    Unit,
-    UnitOutcome,
-    compare,
-    outcome_from_row,
-    unit_from_row,
-)
+from federation.audit.comparison.compare import compare
+from federation.audit.comparison.unit import Unit, UnitOutcome, outcome_from_row, unit_from_row
 from federation.audit.plan import EngineFailed, pack
 
 if TYPE_CHECKING:

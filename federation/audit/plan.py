@@ -7,8 +7,9 @@ are packed largest first: what Spark costs, it costs per task (30 ms), not per b
 import heapq
 from collections.abc import Iterator, Sequence
 
-from federation.audit.comparison.compare import Unit
-from federation.audit.cut.cut import Bounds, compared_range
+from federation.audit.comparison.findings import Side
+from federation.audit.comparison.unit import Copy, Unit
+from federation.audit.cut.cut import Bounds, Replica, compared_range
 from federation.audit.segments.batches import Part
 from federation.audit.segments.replica_log import (
     Position,
@@ -28,30 +29,38 @@ class EngineFailed(Exception):
 
 
 def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
-    """One unit per source segment in the compared range, in offset order.
+    """One unit per source segment in the compared range, in offset order; of what is agreed, on every replica.
 
-    Where the mirror's batches have no boundary at a source segment's base (damage, or batches cut anew), two units
-    become one.
+    Where the batches of another replica have no boundary at a source segment's base (damage, or batches cut anew),
+    two units become one.
     """
     start, stop = compared_range(source, mirror)
     if source.log is None or mirror.log is None or start >= stop:
         return
     topic, partition = source.log.topic, source.log.partition
-    inner = [one.base_offset for one in source.log.segments if start < one.base_offset < stop]
-    from_offset, here = start, (_start(source.log, start), _start(mirror.log, start))
-    for offset in (*inner, stop):
-        there = _place(source.log, offset, stop), _place(mirror.log, offset, stop)
-        if there[0] is None or there[1] is None:
+    replicas = [(Side.SOURCE, one) for one in source.replicas]
+    replicas += [(Side.MIRROR, one) for one in mirror.replicas]
+    from_offset, here = start, [_start(one.log, start) for _, one in replicas]
+    for offset in _boundaries(source.log, [one for _, one in replicas], start, stop):
+        there = [_place(one.log, offset, stop) for _, one in replicas]
+        if None in there:
             continue
-        yield Unit(
-            topic,
-            partition,
-            from_offset,
-            offset,
-            _parts(source.log, here[0], there[0]),
-            _parts(mirror.log, here[1], there[1]),
+        copies = (
+            Copy(side, one.log.node, _parts(one.log, begin, end))
+            for (side, one), begin, end in zip(replicas, here, there, strict=True)
+            if end is not None and one.since <= from_offset and offset <= one.until
         )
-        from_offset, here = offset, (there[0], there[1])
+        unit = Unit(topic, partition, from_offset, offset, tuple(copies))
+        if unit.of(Side.SOURCE) and unit.of(Side.MIRROR):
+            yield unit
+        from_offset, here = offset, [place for place in there if place is not None]
+
+
+def _boundaries(log: ReplicaLog, replicas: Sequence[Replica], start: int, stop: int) -> list[int]:
+    """Bases of segments, and where a replica begins or ends to be judged."""
+    found = {one.base_offset for one in log.segments}
+    found.update(offset for one in replicas for offset in (one.since, one.until))
+    return [*sorted(offset for offset in found if start < offset < stop), stop]
 
 
 def _start(log: ReplicaLog, offset: int) -> Position:

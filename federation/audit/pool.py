@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
-from federation.audit.comparison.compare import Unit, UnitOutcome, compare
+from federation.audit.comparison.compare import compare
+from federation.audit.comparison.unit import Unit, UnitOutcome
 from federation.audit.plan import EngineFailed, pack
 
 

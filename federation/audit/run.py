@@ -8,10 +8,11 @@ from enum import IntEnum
 from typing import NamedTuple, Protocol
 
 from federation.audit import plan, pool
-from federation.audit.comparison.compare import Unit, UnitOutcome
-from federation.audit.comparison.findings import Finding
+from federation.audit.comparison.findings import Finding, Side
+from federation.audit.comparison.unit import Unit, UnitOutcome
 from federation.audit.cut.cut import AuditCut, AuditedRegion, Bounds, take
 from federation.audit.cut.lag import Lag, lag
+from federation.audit.facts.replica_choice import Replicas
 from federation.audit.segments.checkpoints import Key
 from federation.audit.verdict.holes import KnownHole
 from federation.audit.verdict.settle import settle
@@ -22,6 +23,7 @@ from federation.audit.verdict.verdicts import (
     judge,
     orphan_tail,
     overall,
+    unread_replicas,
 )
 
 NOTHING_THERE = Bounds(None, 0, 0, 0, False)
@@ -57,6 +59,7 @@ class Options:
     holes: tuple[KnownHole, ...] = ()
     cuts: Mapping[Key, int] = field(default_factory=dict)
     mirror_prefix: str = ""
+    replicas: Replicas = Replicas.IN_SYNC
     budget_lag_records: int | None = None
     budget_lag_ms: int | None = None
 
@@ -122,21 +125,14 @@ def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) ->
 
 
 def _take(options: Options, at_ms: int) -> AuditCut:
-    prefix = options.mirror_prefix
     try:
-        taken = take(options.source, options.mirror, at_ms)
+        return take(options.source, options.mirror, at_ms, options.replicas, options.mirror_prefix)
     except OSError as error:
         raise CannotRun(
             f"{error.filename}: {error.strerror}; check the data directories"
         ) from error
     except ValueError as error:
-        raise CannotRun(f"{error}; is this a data directory?") from error
-    named = {
-        (topic.removeprefix(prefix), partition): bounds
-        for (topic, partition), bounds in taken.mirror.items()
-        if topic.startswith(prefix)
-    }
-    return taken._replace(mirror=named)
+        raise CannotRun(f"{error}; check the data directories") from error
 
 
 def _chosen(taken: AuditCut, patterns: Sequence[str]) -> list[Key]:
@@ -179,16 +175,24 @@ def _examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key
             orphans = orphan_tail(*key, stop, source.end, tail)
             source, mirror = _until(source, stop), _until(mirror, stop)
         behind = lag(source, mirror, taken.at_ms)
-        found = (*at_the_cut(*key, source, mirror, behind), *orphans)
+        found = [*at_the_cut(*key, source, mirror, behind), *orphans]
+        found += unread_replicas(*key, Side.SOURCE, source) + unread_replicas(
+            *key, Side.MIRROR, mirror
+        )
         units = tuple(plan.units(source, mirror))
-        examined[key] = Examined(source, mirror, behind, units, found)
+        examined[key] = Examined(source, mirror, behind, units, tuple(found))
     return examined
 
 
 def _until(bounds: Bounds, stop: int) -> Bounds:
     """The same, speaking for nothing at or above `stop`."""
     return bounds._replace(
-        end=min(bounds.end, stop), high_watermark=min(bounds.high_watermark, stop)
+        end=min(bounds.end, stop),
+        high_watermark=min(bounds.high_watermark, stop),
+        replicas=tuple(
+            one._replace(until=min(one.until, max(stop, bounds.log_start)))
+            for one in bounds.replicas
+        ),
     )
 
 

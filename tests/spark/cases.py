@@ -4,10 +4,11 @@ import os
 import random
 from dataclasses import dataclass
 
-from federation.audit.comparison.findings import Finding
-from federation.audit.cut.cut import AuditedRegion
+from federation.audit.comparison.findings import Finding, Side
+from federation.audit.comparison.unit import Unit
 from federation.audit.run import AuditProgress, AuditResult, Options, run_audit
-from tests.spark import generate
+from federation.audit.segments.batches import Part
+from tests.spark import facts, generate
 from tests.spark.plants import PLANTS, SHIFTING, Expected, Pair
 
 QUIET = AuditProgress(lambda size: None, lambda size: None)
@@ -26,10 +27,16 @@ class Case:
 
     def options(self, **changed: object) -> Options:
         regions = {
-            "source": AuditedRegion("west", (self.source,)),
-            "mirror": AuditedRegion("east", (self.mirror,)),
+            "source": facts.region("west", self.source),
+            "mirror": facts.region("east", self.mirror),
         }
         return Options(**{**regions, "engine": "local", "master": "local[1]", **changed})  # type: ignore[arg-type]
+
+
+def parts_of(unit: Unit, side: Side) -> tuple[Part, ...]:
+    """Of the one replica that a side has."""
+    (copy,) = unit.of(side)
+    return copy.parts
 
 
 def audit(options: Options) -> AuditResult:

@@ -125,7 +125,9 @@ def test_what_spark_refuses_is_told_as_a_failure_of_the_engine(
     options = case.options()
     cut = take(options.source, options.mirror, NOW_MS)
     (unit, *_) = units(*(side["flights", 0] for side in (cut.source, cut.mirror)))
-    impossible = unit._replace(source=(unit.source[0]._replace(path=None),))  # type: ignore[arg-type]
+    source, mirror = unit.copies
+    nowhere = source.parts[0]._replace(path=None)  # type: ignore[arg-type]
+    impossible = unit._replace(copies=(source._replace(parts=(nowhere,)), mirror))
     with pytest.raises(EngineFailed, match=r"Spark on local\[2\]: "):
         jobs.run([impossible], master="local[2]", payload=False, seen=lambda size: None)
     assert spark.version

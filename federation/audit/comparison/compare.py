@@ -1,218 +1,141 @@
-"""Compare one unit: both sides' bytes of one offset range, wherever the engine put the task.
+"""Compare one unit: every replica's bytes of one offset range, wherever the engine put the task.
 
-A unit is one source segment and whatever the mirror holds of its offsets, so what it finds does not depend on how
-units were packed into tasks. The fast path reads every byte of both sides once; the slow path is taken for a unit
-that is not plainly equal.
+A unit is one source segment and whatever the other replicas hold of its offsets, so what it finds does not depend on
+how units were packed into tasks. The fast path reads every byte of every replica once; the slow path is taken for a
+unit that is not plainly equal. There each side has one reference copy: a sound one before a damaged one, then the
+one with whose bytes most replicas of both sides agree. Every other copy of that side must equal it.
 """
 
-import json
-from bisect import bisect_right
-from collections.abc import Sequence
-from functools import lru_cache
-from itertools import dropwhile
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from federation.audit.comparison import merge
-from federation.audit.comparison.classify import Scene, classify, displaced
-from federation.audit.comparison.digests import digest, digest_and_walk, size
-from federation.audit.comparison.findings import Class, Finding, Side, continues, from_row, joined
-from federation.audit.segments.batches import OFFSET_MAX, Batch, Break, Part, walk
+from federation.audit.comparison.differences import Differences, differences, unreadable
+from federation.audit.comparison.digests import Digest, digest, digest_and_walk, size
+from federation.audit.comparison.findings import Finding, Side
+from federation.audit.comparison.unit import Copy, Unit, UnitOutcome
 
-LATER = frozenset({Class.MISSING_ON_MIRROR, Class.EXTRA_ON_MIRROR})
-"""Joined only once they have been set against what other units found."""
+NOTHING_READ = Digest(0, "")
 
 
-class Unit(NamedTuple):
-    """Offsets [from_offset, to_offset) of a partition, and where each side's bytes of them are."""
+class Reading(NamedTuple):
+    """One copy and what reading it came to; `error` where it could not be read."""
 
-    topic: str
-    partition: int
-    from_offset: int
-    to_offset: int
-    source: tuple[Part, ...]
-    mirror: tuple[Part, ...]
+    copy: Copy
+    digest: Digest
+    error: OSError | None = None
 
     @property
-    def size(self) -> int:
-        """Bytes of both sides."""
-        return size(self.source) + size(self.mirror)
+    def is_whole(self) -> bool:
+        return self.digest.bytes_read == size(self.copy.parts)
 
-
-class UnitOutcome(NamedTuple):
-    """What comparing a unit came to. `missing_file` names a file that went away while the audit ran."""
-
-    topic: str
-    partition: int
-    from_offset: int
-    to_offset: int
-    source_bytes: int
-    mirror_bytes: int
-    batches: int
-    records: int
-    held_offsets: int
-    source_digest: str
-    mirror_digest: str
-    findings: tuple[Finding, ...]
-    missing_file: str = ""
-
-
-def outcome_from_row(row: list[Any]) -> UnitOutcome:
-    """An outcome out of its JSON form, a list in field order."""
-    outcome = UnitOutcome(*row)
-    return outcome._replace(findings=tuple(from_row(finding) for finding in outcome.findings))
-
-
-def unit_from_row(row: list[Any]) -> Unit:
-    """A unit out of its JSON form, a list in field order."""
-    source, mirror = (tuple(Part(*part) for part in parts) for parts in row[4:])
-    return Unit(row[0], row[1], row[2], row[3], source, mirror)
+    def equals(self, other: "Reading") -> bool:
+        return self.digest[:2] == other.digest[:2]
 
 
 def compare(unit: Unit, payload: bool) -> UnitOutcome:
     """Never raises for what files hold or lack: that is an outcome."""
+    first, *others = unit.copies
+    readings = [_read(one, lambda copy: digest(copy.parts)) for one in others]
+    ends = [one.parts for one in others]
+    source = _read(first, lambda copy: digest_and_walk(copy.parts, ends))
+    if source.digest.sound and all(one.is_whole and one.equals(source) for one in readings):
+        return _outcome(unit, [source, *readings], source, source)
+    walked = [_read(one, lambda copy: digest_and_walk(copy.parts, ())) for one in unit.copies]
+    return _apart(unit, walked, payload)
+
+
+def _read(copy: Copy, read: Callable[[Copy], Digest]) -> Reading:
     try:
-        mirror = digest(unit.mirror)
+        return Reading(copy, read(copy))
     except OSError as error:
-        return _unread(unit, Side.MIRROR, error)
-    try:
-        source = digest_and_walk(unit.source, unit.mirror)
-    except OSError as error:
-        return _unread(unit, Side.SOURCE, error)
-    outcome = UnitOutcome(
-        *unit[:4],
-        source.bytes_read,
-        mirror.bytes_read,
-        source.batches,
-        source.records,
-        source.offsets - _below(unit),
-        source.digest,
-        mirror.digest,
-        (),
+        return Reading(copy, NOTHING_READ, error)
+
+
+def _apart(unit: Unit, readings: Sequence[Reading], payload: bool) -> UnitOutcome:
+    """The slow path."""
+    source, mirror = (_reference(readings, side) for side in (Side.SOURCE, Side.MIRROR))
+    outcome = _outcome(unit, readings, source, mirror)
+    findings = list(_unread(unit, readings, (source, mirror)))
+    if source.error is None and mirror.error is None:
+        found, failed = _differences(unit, source, mirror, payload)
+        findings += [*found.findings, *failed]
+        outcome = outcome._replace(
+            batches=found.batches, records=found.records, held_offsets=found.offsets
+        )
+    for side, reference in ((Side.SOURCE, source), (Side.MIRROR, mirror)):
+        for one in readings:
+            if one.copy.side is side and one is not reference:
+                findings += _beside(unit, reference, one, payload)
+    return outcome._replace(findings=tuple(findings))
+
+
+def _beside(unit: Unit, reference: Reading, one: Reading, payload: bool) -> list[Finding]:
+    """What is wrong with a copy that should equal its side's reference; the reference's own damage is not."""
+    is_alike = one.equals(reference) and one.digest.sound >= reference.digest.sound
+    if is_alike or one.error is not None or reference.error is not None:
+        return []
+    found, failed = _differences(unit, reference, one, payload)
+    return [
+        each._replace(replica=one.copy.replica)
+        for each in (*found.findings, *failed)
+        if each.side not in (Side.SOURCE, Side.BOTH)
+    ]
+
+
+def _reference(readings: Sequence[Reading], side: Side) -> Reading:
+    votes = Counter(one.digest[:2] for one in readings)
+    return max(
+        (one for one in readings if one.copy.side is side),
+        key=lambda one: (one.error is None, one.digest.sound, votes[one.digest[:2]]),
     )
-    whole = (source.bytes_read, mirror.bytes_read) == (size(unit.source), size(unit.mirror))
-    if whole and source.sound and source.digest == mirror.digest:
-        return outcome
+
+
+def _differences(
+    unit: Unit, one: Reading, other: Reading, payload: bool
+) -> tuple[Differences, list[Finding]]:
+    """The differences of two copies, or that their files went away after they were read once."""
+    pair = unit.pair(one.copy, other.copy)
+    if one.digest.sound and other.digest.sound and one.equals(other):
+        return Differences((), *one.digest[2:4], one.digest.offsets - pair.below), []
     try:
-        return _differences(unit, outcome, payload)
+        return differences(pair, payload), []
     except OSError as error:
-        return _unread(unit, Side.BOTH, error)
+        return Differences((), 0, 0, 0), [_unreadable(unit, Side.MIRROR, error)]
 
 
-def _below(unit: Unit) -> int:
-    """Offsets of the first batch that are below the unit: a log may start in the middle of a batch."""
-    return max(0, unit.from_offset - unit.source[0].floor) if unit.source else 0
+def _unread(
+    unit: Unit, readings: Sequence[Reading], references: Sequence[Reading]
+) -> Iterator[Finding]:
+    for one in readings:
+        if one.error is not None:
+            finding = _unreadable(unit, one.copy.side, one.error)
+            is_alone = any(one is each for each in references)
+            yield finding if is_alone else finding._replace(replica=one.copy.replica)
 
 
-def _unread(unit: Unit, side: Side, error: OSError) -> UnitOutcome:
+def _unreadable(unit: Unit, side: Side, error: OSError) -> Finding:
+    pair = unit.pair(unit.copies[0], unit.copies[0])
     evidence: dict[str, object] = {"error": error.strerror or type(error).__name__}
-    finding = _unreadable(unit, side, unit.from_offset, unit.to_offset, evidence)
-    missing = str(error.filename) if isinstance(error, FileNotFoundError) else ""
-    return UnitOutcome(*unit[:4], 0, 0, 0, 0, 0, "", "", (finding,), missing)
+    return unreadable(pair, side, unit.from_offset, unit.to_offset, evidence)
 
 
-def _differences(unit: Unit, outcome: UnitOutcome, payload: bool) -> UnitOutcome:
-    """The slow path: a table of batches per side, set against each other."""
-    scene = Scene(unit.topic, unit.partition, lru_cache(maxsize=64)(_bytes_of), payload)
-    source, source_breaks = _table(unit.source, unit)
-    mirror, mirror_breaks = _table(unit.mirror, unit)
-    findings = [_broken(unit, Side.SOURCE, one) for one in source_breaks]
-    findings += [_broken(unit, Side.MIRROR, one) for one in mirror_breaks]
-    rising = []
-    for side, parts, batches, others in (
-        (Side.SOURCE, unit.source, source, mirror),
-        (Side.MIRROR, unit.mirror, mirror, source),
-    ):
-        kept, strays = _in_place(unit, parts, batches, others)
-        rising.append(kept)
-        for stray, elsewhere in strays:
-            findings.append(displaced(stray, side, scene, elsewhere or _covers(kept, stray)))
-    last: Finding | None = None
-    for island in merge.islands(*rising):
-        for finding in classify(island, scene, last):
-            if last is not None and continues(finding, last) and finding.kind not in LATER:
-                last = findings[-1] = joined(last, finding)
-            else:
-                last = finding
-                findings.append(finding)
-    return outcome._replace(
-        batches=len(source),
-        records=sum(max(0, batch.records) for batch in source),
-        held_offsets=sum(batch.next_offset - batch.base_offset for batch in rising[0])
-        - _below(unit),
-        findings=tuple(findings),
-    )
-
-
-def _table(parts: Sequence[Part], unit: Unit) -> tuple[list[Batch], list[Break]]:
-    """The unit's batches in file order, and what is no batch; a torn tail above the cut is neither.
-
-    Where its first or last byte was in doubt, the parts hold more than the unit, which is left out here.
-    """
-    batches: list[Batch] = []
-    breaks: list[Break] = []
-    for part in parts:
-        for found in walk(part):
-            if isinstance(found, Batch):
-                batches.append(found)
-            elif found.base_offset < unit.to_offset or found.next_offset < OFFSET_MAX:
-                breaks.append(found)
-    if parts and parts[0].floor < unit.from_offset:
-        batches = list(dropwhile(lambda one: one.next_offset <= unit.from_offset, batches))
-    if parts and parts[-1].ceiling == OFFSET_MAX:
-        while batches and batches[-1].base_offset >= unit.to_offset:
-            batches.pop()
-    return batches, breaks
-
-
-def _in_place(
-    unit: Unit, parts: Sequence[Part], batches: Sequence[Batch], others: Sequence[Batch]
-) -> tuple[list[Batch], list[tuple[Batch, bool]]]:
-    """The batches of one side that stand in order and in their unit; the others, and whether another unit is theirs."""
-    floor = parts[0].floor if parts else unit.from_offset
-
-    def elsewhere(batch: Batch) -> bool:
-        return not floor <= batch.base_offset < unit.to_offset
-
-    kept, strays = merge.in_order(batches, {merge.identity(batch) for batch in others})
-    outside = [(batch, elsewhere(batch)) for batch in strays]
-    outside += [(batch, True) for batch in kept if elsewhere(batch)]
-    return [batch for batch in kept if not elsewhere(batch)], outside
-
-
-def _covers(kept: Sequence[Batch], stray: Batch) -> bool:
-    """The stray's offsets are in place as well."""
-    after = bisect_right(kept, stray.base_offset, key=lambda batch: batch.next_offset)
-    return after < len(kept) and kept[after].base_offset < stray.next_offset
-
-
-def _bytes_of(batch: Batch) -> bytes:
-    with open(batch.path, "rb", buffering=0) as file:
-        file.seek(batch.position)
-        return file.read(batch.size)
-
-
-def _broken(unit: Unit, side: Side, found: Break) -> Finding:
-    evidence: dict[str, object] = {
-        "file": found.path.rsplit("/", 1)[-1],
-        "position": found.position,
-        "bytes": found.size,
-    }
-    stop = max(found.base_offset, min(found.next_offset, unit.to_offset))
-    finding = _unreadable(unit, side, found.base_offset, stop, evidence)
-    # Bytes between two batches that miss no offset hide nothing, but no reader gets past them.
-    return finding if stop > found.base_offset else finding._replace(kind=Class.DAMAGED)
-
-
-def _unreadable(
-    unit: Unit, side: Side, from_offset: int, to_offset: int, evidence: dict[str, object]
-) -> Finding:
-    return Finding(
-        unit.topic,
-        unit.partition,
-        from_offset,
-        to_offset,
-        Class.UNREADABLE,
-        side,
-        first_offset=from_offset,
-        evidence=json.dumps(evidence, sort_keys=True),
+def _outcome(
+    unit: Unit, readings: Sequence[Reading], source: Reading, mirror: Reading
+) -> UnitOutcome:
+    gone = [one.error for one in readings if isinstance(one.error, FileNotFoundError)]
+    read = dict.fromkeys(Side, 0)
+    for one in readings:
+        read[one.copy.side] += one.digest.bytes_read
+    return UnitOutcome(
+        *unit[:4],
+        source_bytes=read[Side.SOURCE],
+        mirror_bytes=read[Side.MIRROR],
+        batches=source.digest.batches,
+        records=source.digest.records,
+        held_offsets=source.digest.offsets - unit.pair(source.copy, mirror.copy).below,
+        source_digest=source.digest.digest,
+        mirror_digest=mirror.digest.digest,
+        findings=(),
+        missing_file=str(gone[0].filename) if gone else "",
     )

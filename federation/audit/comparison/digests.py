@@ -66,9 +66,10 @@ def _chunks(part: Part, buffer: bytearray) -> Iterator[memoryview]:
             left -= got
 
 
-def digest_and_walk(parts: Sequence[Part], ends: Sequence[Part]) -> Digest:
-    """The same, and whether the bytes are sound batches with a batch ending wherever a part of `ends` does."""
-    walk = _Walk(accumulate(part.stop - part.start for part in ends))
+def digest_and_walk(parts: Sequence[Part], others: Iterable[Sequence[Part]]) -> Digest:
+    """The same, and whether the bytes are sound batches with a batch ending wherever a part of `others` does."""
+    ends = {end for each in others for end in accumulate(part.stop - part.start for part in each)}
+    walk = _Walk(sorted(ends))
     hasher, total = xxh3_128(), 0
     buffer = bytearray(2 * CHUNK_BYTES)
     for part in parts:

@@ -40,6 +40,8 @@ class Class(StrEnum):
     LAG = "lag"
     EXPIRED_ON_ONE_SIDE = "expired_on_one_side"
     ORPHAN_TAIL = "orphan_tail"
+    REPLICA_DIVERGENT = "replica_divergent"
+    NOT_ASKED = "not_asked"
     DISPLACED = "displaced"
     """A batch below its place in the file; `settle` turns it into a duplicate or a batch out of order."""
 
@@ -60,14 +62,17 @@ MEANING = {
     Class.LAG: "not mirrored yet at the cut",
     Class.EXPIRED_ON_ONE_SIDE: "below the other side's log start",
     Class.ORPHAN_TAIL: "what the old source has beyond the cut of a failover",
+    Class.REPLICA_DIVERGENT: "one replica differs from the others of its region",
+    Class.NOT_ASKED: "cannot be judged: the region did not say what the audit must know",
     Class.DISPLACED: "below its place in the file",
 }
 
+UNKNOWNS = frozenset({Class.UNREADABLE, Class.NOT_ASKED})
 NOTES = frozenset({Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE, Class.ORPHAN_TAIL})
 
 
 def severity_of(kind: Class) -> Severity:
-    if kind is Class.UNREADABLE:
+    if kind in UNKNOWNS:
         return Severity.UNKNOWN
     return Severity.NOTE if kind in NOTES else Severity.FAULT
 
@@ -76,7 +81,8 @@ class Finding(NamedTuple):
     """Offsets [from_offset, to_offset) of one partition; fingerprints are xxh3-128 of what stands there.
 
     `first_offset` is the first offset that differs (a record's, where the batch was opened), `first_byte` the first
-    differing byte of the batch (-1: none or not compared), `evidence` a JSON object.
+    differing byte of the batch (-1: none or not compared), `evidence` a JSON object, `replica` the one replica of
+    its side that it is about, where that is not all of them.
     """
 
     topic: str
@@ -92,6 +98,7 @@ class Finding(NamedTuple):
     mirror_fingerprint: str = ""
     first_byte: int = -1
     evidence: str = "{}"
+    replica: str = ""
 
     @property
     def severity(self) -> Severity:
@@ -99,12 +106,13 @@ class Finding(NamedTuple):
 
 
 def continues(finding: Finding, before: Finding) -> bool:
-    """It is of one class and side with its neighbour: they are one range. Batches out of order stay apart."""
-    return finding.kind is not Class.OUT_OF_ORDER and (
-        finding.kind,
-        finding.side,
-        finding.from_offset,
-    ) == (before.kind, before.side, before.to_offset)
+    """It is of one class and place with its neighbour: they are one range. Batches out of order stay apart."""
+    return (
+        finding.kind is not Class.OUT_OF_ORDER
+        and finding.from_offset == before.to_offset
+        and (finding.kind, finding.side, finding.replica)
+        == (before.kind, before.side, before.replica)
+    )
 
 
 def joined(before: Finding, finding: Finding) -> Finding:

@@ -2,26 +2,32 @@
 
 Ends are read on the mirror first and on the source after it, so that a healthy mirror is never seen ahead; file sizes
 after the ends, so that files reach them; log starts last, so that no file listed has expired by then. A live region is
-asked (ListOffsets); for a dead one its checkpoint files are a lower bound and its log's end is the bound: what a mirror
-holds came over a link that carries committed data only, so all of it must equal what the source holds there.
+asked (ListOffsets); for a dead one its checkpoint files are a lower bound and its logs' ends are the bound: what a
+mirror holds came over a link that carries committed data only, so all of it must equal what the source holds there.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from federation.audit.cut.listed_offsets import Unanswered, Which, offsets
-from federation.audit.segments import checkpoints
+from federation.audit.facts.region_facts import RegionFacts
+from federation.audit.facts.replica_choice import Choice, Replicas, choose
+from federation.audit.segments import checkpoints, data_dir
 from federation.audit.segments.checkpoints import Key
+from federation.audit.segments.data_dir import DataDir
 from federation.audit.segments.replica_log import PARTITION_FOLDER, ReplicaLog, discover
 
 
 class AuditedRegion(NamedTuple):
-    """A region as the audit finds it: its name, its nodes' data directories, its address or an empty text."""
+    """A region as the audit finds it: its name, its nodes' data directories, its address or an empty text, and what
+    it says of itself, or None where it could not be asked (`because` says why)."""
 
     name: str
     data_dirs: tuple[str, ...]
     bootstrap: str = ""
+    facts: RegionFacts | None = None
+    because: str = "no facts given"
 
 
 class Ends(NamedTuple):
@@ -32,14 +38,31 @@ class Ends(NamedTuple):
     reason: str
 
 
+class Replica(NamedTuple):
+    """One replica, which is judged from `since` on, where its files begin, and below `until`."""
+
+    log: ReplicaLog
+    since: int
+    until: int
+
+
 class Bounds(NamedTuple):
-    """One side of a partition: offsets [log_start, end); a reader was promised those below the high watermark."""
+    """One side of a partition: offsets [log_start, end); a reader was promised those below the high watermark.
+
+    `log` is the replica that reaches furthest, by which the audit is planned. All `replicas` must hold the same
+    below `agreed`. `absent` are in-sync nodes whose directories were not named; `in_sync_known` says whether the
+    region said which replicas are in sync.
+    """
 
     log: ReplicaLog | None
     log_start: int
     high_watermark: int
     end: int
     listed: bool
+    replicas: tuple[Replica, ...] = ()
+    agreed: int = 0
+    absent: tuple[int, ...] = ()
+    in_sync_known: bool = True
 
 
 class AuditCut(NamedTuple):
@@ -52,73 +75,167 @@ class AuditCut(NamedTuple):
     mirror_ends: Ends
 
 
-def take(source: AuditedRegion, mirror: AuditedRegion, at_ms: int) -> AuditCut:
-    """Raises OSError when a data directory cannot be read and ValueError when a checkpoint file is damaged."""
-    mirror_ends = _ends(mirror)
-    source_ends = _ends(source)
-    mirror_logs = discover(mirror.data_dirs)
-    source_logs = discover(source.data_dirs)
-    return AuditCut(
-        at_ms,
-        _bounds(source, source_logs, source_ends),
-        _bounds(mirror, mirror_logs, mirror_ends),
-        source_ends,
-        mirror_ends,
+def take(
+    source: AuditedRegion,
+    mirror: AuditedRegion,
+    at_ms: int,
+    wanted: Replicas = Replicas.IN_SYNC,
+    mirror_prefix: str = "",
+) -> AuditCut:
+    """Raises OSError when a data directory cannot be read, ValueError when a file in it is damaged, when the
+    directories can't be those of two regions, or when facts are another cluster's. The mirror's partitions are named
+    as the source's: without `mirror_prefix`.
+    """
+    sides = [
+        (region, data_dir.of_region(region.name, region.data_dirs)) for region in (source, mirror)
+    ]
+    _check(sides)
+    mirror_ends = _ends(*sides[1])
+    source_ends = _ends(*sides[0])
+    mirror_logs = discover(sides[1][1])
+    source_logs = discover(sides[0][1])
+    mirrors = _without_prefix(_bounds(*sides[1], mirror_logs, mirror_ends, wanted), mirror_prefix)
+    sources = _bounds(*sides[0], source_logs, source_ends, wanted)
+    for key, bounds in sources.items():
+        sources[key] = _proven_by(mirrors.get(key), bounds)
+    return AuditCut(at_ms, sources, mirrors, source_ends, mirror_ends)
+
+
+def _check(sides: Sequence[tuple[AuditedRegion, Sequence[DataDir]]]) -> None:
+    clusters = []
+    for region, directories in sides:
+        clusters.append(data_dir.cluster_id(directories))
+        said = region.facts.cluster_id if region.facts is not None else ""
+        if said and clusters[-1] and said != clusters[-1]:
+            raise ValueError(
+                f"{region.name}: the facts are cluster {said}'s, the directories cluster {clusters[-1]}'s"
+            )
+    if clusters[0] and clusters[0] == clusters[1]:
+        raise ValueError(f"both sides are cluster {clusters[0]}: it would be compared with itself")
+
+
+def _without_prefix(bounds: Mapping[Key, Bounds], prefix: str) -> dict[Key, Bounds]:
+    return {
+        (topic.removeprefix(prefix), partition): one
+        for (topic, partition), one in bounds.items()
+        if topic.startswith(prefix)
+    }
+
+
+def _proven_by(mirror: Bounds | None, source: Bounds) -> Bounds:
+    """A link carries what is committed: what a mirror holds was below the source's high watermark.
+
+    So it has to be on each in-sync replica of a source that is down, as far as any of them reaches.
+    """
+    if mirror is None or source.listed or len(source.replicas) < 2:
+        return source
+    furthest = max(one.log.end_offset for one in source.replicas)
+    agreed = max(source.agreed, min(mirror.end, furthest))
+    replicas = tuple(
+        one._replace(until=agreed) if one.until == source.agreed else one for one in source.replicas
     )
+    return source._replace(agreed=agreed, end=max(source.end, agreed), replicas=replicas)
 
 
-def _ends(region: AuditedRegion) -> Ends:
+def _ends(region: AuditedRegion, directories: Sequence[DataDir]) -> Ends:
     reason = "no address given"
     if region.bootstrap:
         try:
-            listed = offsets(region.bootstrap, _partitions(region.data_dirs), Which.LATEST)
+            listed = offsets(region.bootstrap, _partitions(directories), Which.LATEST)
             return Ends(listed, "listed", "")
         except Unanswered as error:
             reason = str(error)
+    read = _checkpoints(directories, checkpoints.HIGH_WATERMARKS)
+    return Ends(_furthest(read.values()), "checkpoint", reason)
+
+
+def _checkpoints(directories: Sequence[DataDir], name: str) -> dict[str, dict[Key, int]]:
+    """The file of that name in each directory, by path."""
+    return {one.path: checkpoints.read(one.path, name) for one in directories}
+
+
+def _furthest(read: Iterable[Mapping[Key, int]]) -> dict[Key, int]:
     found: dict[Key, int] = {}
-    for data_dir in region.data_dirs:
-        for key, offset in checkpoints.read(data_dir, checkpoints.HIGH_WATERMARKS).items():
+    for each in read:
+        for key, offset in each.items():
             found[key] = max(offset, found.get(key, 0))
-    return Ends(found, "checkpoint", reason)
+    return found
 
 
-def _partitions(data_dirs: Sequence[str]) -> list[Key]:
+def _partitions(directories: Sequence[DataDir]) -> list[Key]:
     """Every partition folder, internal topics left out."""
-    names = (PARTITION_FOLDER.fullmatch(name) for path in data_dirs for name in os.listdir(path))
+    names = (
+        PARTITION_FOLDER.fullmatch(name) for one in directories for name in os.listdir(one.path)
+    )
     keys = {(name["topic"], int(name["partition"])) for name in names if name}
     return sorted(key for key in keys if not key[0].startswith("__"))
 
 
-def _bounds(region: AuditedRegion, logs: dict[Key, ReplicaLog], ends: Ends) -> dict[Key, Bounds]:
-    starts = _log_starts(region, ends)
+def _bounds(
+    region: AuditedRegion,
+    directories: Sequence[DataDir],
+    logs: Mapping[Key, Sequence[ReplicaLog]],
+    ends: Ends,
+    wanted: Replicas,
+) -> dict[Key, Bounds]:
+    own_starts = _checkpoints(directories, checkpoints.LOG_STARTS)
+    own_ends = _checkpoints(directories, checkpoints.HIGH_WATERMARKS)
+    listed_starts = _listed_starts(region, ends)
+    facts = region.facts.partitions() if region.facts is not None else {}
     bounds = {}
-    for key in sorted(logs.keys() | ends.offsets.keys()):
-        log = logs.get(key)
+    for key in sorted(logs.keys() | ends.offsets.keys() | facts.keys()):
+        side = _Side(key, own_starts, own_ends, choose(logs.get(key, ()), facts.get(key), wanted))
         listed = ends.source == "listed" and key in ends.offsets
-        promised = ends.offsets.get(key, 0)
-        reached = log.end_offset if log else 0
-        first = log.first_offset if log else 0
-        bounds[key] = Bounds(
-            log,
-            starts[key] if listed and key in starts else max(first, starts.get(key, 0)),
-            promised,
-            promised if listed else max(promised, reached),
-            listed,
-        )
+        bounds[key] = side.bounds(ends.offsets.get(key, 0), listed, listed_starts.get(key))
     return bounds
 
 
-def _log_starts(region: AuditedRegion, ends: Ends) -> dict[Key, int]:
-    if ends.source == "listed":
-        try:
-            return offsets(region.bootstrap, list(ends.offsets), Which.EARLIEST)
-        except Unanswered:  # the region died after its ends were listed: read its checkpoint files
-            pass
-    found: dict[Key, int] = {}
-    for data_dir in region.data_dirs:
-        for key, offset in checkpoints.read(data_dir, checkpoints.LOG_STARTS).items():
-            found[key] = max(offset, found.get(key, 0))
-    return found
+class _Side(NamedTuple):
+    """One partition of one region, with the checkpoint files of every directory."""
+
+    key: Key
+    own_starts: Mapping[str, Mapping[Key, int]]
+    own_ends: Mapping[str, Mapping[Key, int]]
+    choice: Choice
+
+    def bounds(self, promised: int, listed: bool, listed_start: int | None) -> Bounds:
+        logs = [*self.choice.required, *self.choice.partial]
+        furthest = max(logs, key=lambda log: log.end_offset, default=None)
+        reached = [log.end_offset for log in self.choice.required]
+        agreed = promised if listed else max(promised, min(reached, default=0))
+        lowest = min((log.first_offset for log in logs), default=0)
+        untils = [agreed] * len(self.choice.required)
+        for log in self.choice.partial:
+            own = self.own_ends.get(os.path.dirname(log.folder), {}).get(self.key, 0)
+            untils.append(min(own, log.end_offset, agreed))
+        replicas = [
+            Replica(log, log.first_offset if log.first_offset > lowest else 0, until)
+            for log, until in zip(logs, untils, strict=True)
+        ]
+        return Bounds(
+            furthest,
+            self._start(lowest) if listed_start is None else listed_start,
+            promised,
+            agreed,
+            listed,
+            tuple(replicas),
+            agreed,
+            self.choice.absent,
+            self.choice.known,
+        )
+
+    def _start(self, lowest: int) -> int:
+        """The lowest offset that a replica has a file for, unless a checkpoint says that the log starts later."""
+        return max(lowest, *(one.get(self.key, 0) for one in self.own_starts.values()))
+
+
+def _listed_starts(region: AuditedRegion, ends: Ends) -> dict[Key, int]:
+    if ends.source != "listed":
+        return {}
+    try:
+        return offsets(region.bootstrap, list(ends.offsets), Which.EARLIEST)
+    except Unanswered:  # the region died after its ends were listed: read its checkpoint files
+        return {}
 
 
 def compared_range(source: Bounds, mirror: Bounds) -> tuple[int, int]:

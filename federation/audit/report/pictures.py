@@ -30,6 +30,8 @@ COLOURS = {
     Class.EPOCH_MISMATCH: "#4361ee",
     Class.REBATCHED: "#c77dff",
     Class.MIRROR_AHEAD: "#ff4d8d",
+    Class.REPLICA_DIVERGENT: "#bc6c25",
+    Class.NOT_ASKED: "#8d99ae",
 }
 LIGHT = frozenset({Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE, Class.ORPHAN_TAIL})
 INK, PALE = "#22303c", "#66788a"
@@ -125,7 +127,7 @@ def _mark(axes: Any, number: int, finding: Finding, low: int, span: int) -> None
         color=COLOURS[finding.kind],
         edgecolor="white" if grave else "none",
         linewidth=0.6,
-        hatch="////" if finding.kind is Class.UNREADABLE else None,
+        hatch="////" if finding.severity is Severity.UNKNOWN else None,
     )
 
 

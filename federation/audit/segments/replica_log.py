@@ -9,7 +9,7 @@ import os
 import re
 import struct
 from bisect import bisect_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ from federation.audit.segments.batches import (
     Part,
     walk,
 )
+from federation.audit.segments.checkpoints import Key
+from federation.audit.segments.data_dir import DataDir
 from federation.audit.segments.rising_run import longest_run
 
 PARTITION_FOLDER = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)-(?P<partition>\d+)")
@@ -48,7 +50,7 @@ class Position(NamedTuple):
 
 class ReplicaLog(NamedTuple):
     """One replica of a partition; `end_offset` is the next offset after its last whole batch,
-    `newest_ms` that batch's largest timestamp."""
+    `newest_ms` that batch's largest timestamp. `node_id` is -1 where the directory does not say it."""
 
     topic: str
     partition: int
@@ -56,6 +58,8 @@ class ReplicaLog(NamedTuple):
     segments: tuple[SegmentFile, ...]
     end_offset: int
     newest_ms: int
+    node: str = ""
+    node_id: int = -1
 
     @property
     def first_offset(self) -> int:
@@ -87,22 +91,30 @@ class ReplicaLog(NamedTuple):
         return tuple(found)
 
 
-def discover(data_dirs: Sequence[str]) -> dict[tuple[str, int], ReplicaLog]:
-    """Each partition's log in a region's data directories; of several replicas the one that reaches furthest."""
-    found: dict[tuple[str, int], ReplicaLog] = {}
-    for data_dir in data_dirs:
-        for entry in sorted(os.scandir(data_dir), key=lambda entry: entry.name):
-            folder = PARTITION_FOLDER.fullmatch(entry.name)
-            if folder is None or not entry.is_dir():
-                continue
-            key = folder["topic"], int(folder["partition"])
-            log = _open(key, entry.path)
-            if key not in found or found[key].end_offset < log.end_offset:
-                found[key] = log
-    return found
+def discover(directories: Sequence[DataDir]) -> dict[Key, list[ReplicaLog]]:
+    """Every replica of each partition in a region's data directories, in the order of the directories.
+
+    Raises OSError, and ValueError when two directories of one node hold the same partition.
+    """
+    found: dict[Key, list[ReplicaLog]] = defaultdict(list)
+    for directory in directories:
+        for key, folder in _partition_folders(directory.path):
+            if any(directory.node_id == one.node_id >= 0 for one in found[key]):
+                raise ValueError(
+                    f"{found[key][-1].folder} and {folder} are replicas of one partition on {directory.node}"
+                )
+            found[key].append(_open(key, folder, directory))
+    return dict(found)
 
 
-def _open(key: tuple[str, int], folder: str) -> ReplicaLog:
+def _partition_folders(data_dir: str) -> Iterator[tuple[Key, str]]:
+    for entry in sorted(os.scandir(data_dir), key=lambda entry: entry.name):
+        folder = PARTITION_FOLDER.fullmatch(entry.name)
+        if folder is not None and entry.is_dir():
+            yield (folder["topic"], int(folder["partition"])), entry.path
+
+
+def _open(key: Key, folder: str, directory: DataDir) -> ReplicaLog:
     names = sorted(name for name in os.listdir(folder) if SEGMENT_FILE.fullmatch(name))
     segments = []
     for name in names:
@@ -111,7 +123,8 @@ def _open(key: tuple[str, int], folder: str) -> ReplicaLog:
             segments.append(SegmentFile(int(name[:20]), path, os.stat(path).st_size))
         except FileNotFoundError:  # retention took it between the listing and now
             continue
-    return ReplicaLog(*key, folder, tuple(segments), *_end(segments))
+    end = _end(segments)
+    return ReplicaLog(*key, folder, tuple(segments), *end, directory.node, directory.node_id)
 
 
 def _end(segments: Sequence[SegmentFile]) -> tuple[int, int]:

@@ -16,13 +16,40 @@ from federation.audit.verdict.holes import KnownHole
 LACKING = {Side.MIRROR: Class.MISSING_ON_MIRROR, Side.SOURCE: Class.EXTRA_ON_MIRROR}
 """What a displaced batch of one side leaves behind at its rightful place."""
 
+LACKS = {Class.MISSING_ON_MIRROR: "missing", Class.EXTRA_ON_MIRROR: "extra"}
+"""What a replica beside its region's reference is called instead."""
+
 STRAY = frozenset({Class.DISPLACED, Class.DUPLICATE})
 
 
 def settle(findings: Iterable[Finding], holes: Sequence[KnownHole]) -> list[Finding]:
     """The findings of one partition, in their final classes, in offset order."""
-    settled = _relate(_readable(sorted(findings)))
-    return _coalesced(sorted(_excused(finding, holes) for finding in settled))
+    by_replica: dict[str, list[Finding]] = defaultdict(list)
+    for finding in sorted(findings):
+        by_replica[finding.replica].append(finding)
+    between = [_excused(finding, holes) for finding in _relate(_readable(by_replica.pop("", [])))]
+    inside = [
+        _of_replica(finding)
+        for found in by_replica.values()
+        for finding in _relate(_readable(found))
+    ]
+    return _coalesced(sorted(between)) + _coalesced(sorted(inside))
+
+
+def _of_replica(finding: Finding) -> Finding:
+    """What a replica was found to be beside the reference of its region, which stood in the source's place."""
+    evidence = json.loads(finding.evidence)
+    if "error" in evidence or finding.kind is Class.REPLICA_DIVERGENT:
+        return finding  # its file could not be read; it may be as good as any
+    names = {"source": "reference", "mirror": "replica"}
+    told = {names.get(name, name): value for name, value in evidence.items()}
+    return finding._replace(
+        kind=Class.REPLICA_DIVERGENT,
+        side=Side(finding.replica.split()[0]),
+        evidence=json.dumps(
+            {"class": LACKS.get(finding.kind, finding.kind), **told}, sort_keys=True
+        ),
+    )
 
 
 def _readable(findings: list[Finding]) -> list[Finding]:

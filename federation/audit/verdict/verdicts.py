@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from xxhash import xxh3_128_hexdigest
 
-from federation.audit.comparison.compare import Unit, UnitOutcome
 from federation.audit.comparison.digests import size
 from federation.audit.comparison.findings import Class, Finding, Severity, Side
+from federation.audit.comparison.unit import Unit, UnitOutcome
 from federation.audit.cut.cut import Bounds, compared_range
 from federation.audit.cut.lag import Lag
 
@@ -91,6 +91,28 @@ def at_the_cut(
     return findings
 
 
+def unread_replicas(topic: str, partition: int, side: Side, bounds: Bounds) -> list[Finding]:
+    """In-sync replicas that no directory holds, or that nobody knows to be in sync (P11)."""
+    where = topic, partition, bounds.log_start, max(bounds.end, bounds.log_start)
+
+    def found(kind: Class, replica: str, **evidence: str) -> Finding:
+        text = json.dumps(evidence, sort_keys=True)
+        return Finding(*where, kind, side, bounds.log_start, evidence=text, replica=replica)
+
+    findings = [
+        found(
+            Class.UNREADABLE,
+            f"{side} node {node_id}",
+            error="it is in sync, and none of the directories is this node's",
+        )
+        for node_id in bounds.absent
+    ]
+    if not bounds.in_sync_known:
+        why = "which replicas are in sync; --replicas all judges what the directories hold"
+        findings.append(found(Class.NOT_ASKED, "", needed=why))
+    return findings
+
+
 def orphan_tail(topic: str, partition: int, cut: int, end: int, tail: Lag) -> list[Finding]:
     """What the old source has beyond the cut that a failover stands on: lost to the new one, and no fault of it."""
     if cut >= end:
@@ -110,14 +132,15 @@ def judge(
     topic, partition, source, mirror, lag = examined
     start, stop = compared_range(source, mirror)
     read = sum(one.source_bytes for one in outcomes), sum(one.mirror_bytes for one in outcomes)
-    wanted = sum(size(one.source) for one in planned), sum(size(one.mirror) for one in planned)
+    wanted = _planned(planned, Side.SOURCE), _planned(planned, Side.MIRROR)
+    all_planned = sum(one.to_offset - one.from_offset for one in planned) == stop - start
     unread = _unread(findings, start, stop)
     grave = [one for one in findings if one.severity is not Severity.NOTE]
     faults = [one for one in grave if one.severity is Severity.FAULT]
     nothing = start == stop and source.end > source.log_start
     if faults:
         verdict = Verdict.BROKEN
-    elif grave or read != wanted or nothing:
+    elif grave or read != wanted or nothing or not all_planned:
         verdict = Verdict.UNKNOWN
     else:
         verdict = Verdict.KEPT
@@ -162,6 +185,10 @@ def overall(partitions: Sequence[PartitionVerdict]) -> Verdict:
         if verdict in verdicts:
             return verdict
     return Verdict.KEPT
+
+
+def _planned(units: Sequence[Unit], side: Side) -> int:
+    return sum(size(one.parts) for unit in units for one in unit.of(side))
 
 
 def _unread(findings: Sequence[Finding], start: int, stop: int) -> int:

@@ -6,20 +6,27 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from federation.audit.comparison.compare import Unit
 from federation.audit.comparison.digests import size
-from federation.audit.cut.cut import Bounds, compared_range
+from federation.audit.comparison.findings import Side
+from federation.audit.comparison.unit import Copy, Unit
+from federation.audit.cut.cut import Bounds, Replica, compared_range
 from federation.audit.plan import TASK_BYTES, WORKER_BYTES_MIN, pack, units
 from federation.audit.segments.batches import OFFSET_MAX, Part
-from federation.audit.segments.replica_log import discover
+from federation.audit.segments.data_dir import DataDir
+from federation.audit.segments.replica_log import ReplicaLog, discover
 from tests.spark import generate
+from tests.spark.cases import parts_of
 
 
 def bounds(folder: Path, made: list[generate.Made], cuts: set[int], start: int = 0) -> Bounds:
     log = generate.cut_in_segments(generate.stored(made), cuts)
     generate.write_partition(str(folder), "t", 0, log)
-    found = discover([str(folder)])["t", 0]
-    return Bounds(found, max(start, found.first_offset), found.end_offset, found.end_offset, True)
+    found = discover([DataDir(str(folder))])["t", 0][0]
+    return _bounds(found, max(start, found.first_offset), found.end_offset)
+
+
+def _bounds(log: ReplicaLog, start: int, end: int) -> Bounds:
+    return Bounds(log, start, end, end, True, (Replica(log, 0, end),), end)
 
 
 def made() -> list[generate.Made]:
@@ -38,8 +45,10 @@ def test_units_divide_the_compared_range_at_the_source_s_segments(tmp_path: Path
             (batches[10].base_offset, batches[20].base_offset),
             (batches[20].base_offset, batches[-1].next_offset),
         ]
-        assert sum(size(one.source) for one in planned) == source.log.size  # type: ignore[union-attr]
-        assert all(size(one.source) == size(one.mirror) for one in planned)
+        assert sum(size(parts_of(one, Side.SOURCE)) for one in planned) == source.log.size  # type: ignore[union-attr]
+        assert all(
+            size(parts_of(one, Side.SOURCE)) == size(parts_of(one, Side.MIRROR)) for one in planned
+        )
 
 
 def test_where_the_mirror_has_no_boundary_two_units_are_one(tmp_path: Path) -> None:
@@ -67,8 +76,8 @@ def test_bytes_outside_the_compared_range_are_not_read(tmp_path: Path) -> None:
     assert planned[0].from_offset == batches[5].base_offset
     assert planned[-1].to_offset == batches[24].next_offset
     inside = sum(len(one.encoded()) for one in batches[5:25])
-    assert sum(size(one.source) for one in planned) == inside
-    assert sum(size(one.mirror) for one in planned) == inside
+    assert sum(size(parts_of(one, Side.SOURCE)) for one in planned) == inside
+    assert sum(size(parts_of(one, Side.MIRROR)) for one in planned) == inside
 
 
 def test_a_log_start_within_a_batch_reads_that_batch(tmp_path: Path) -> None:
@@ -77,7 +86,11 @@ def test_a_log_start_within_a_batch_reads_that_batch(tmp_path: Path) -> None:
     mirror = bounds(tmp_path / "east", batches[3:], set(), start=batches[3].base_offset + 1)
     (unit,) = units(source, mirror)
     assert unit.from_offset == batches[3].base_offset + 1
-    assert size(unit.source) == size(unit.mirror) == sum(len(one.encoded()) for one in batches[3:])
+    assert (
+        size(parts_of(unit, Side.SOURCE))
+        == size(parts_of(unit, Side.MIRROR))
+        == sum(len(one.encoded()) for one in batches[3:])
+    )
 
 
 def test_nothing_in_common_makes_no_units(tmp_path: Path) -> None:
@@ -94,10 +107,10 @@ def test_nothing_in_common_makes_no_units(tmp_path: Path) -> None:
 def test_a_log_without_files_has_no_bytes(tmp_path: Path) -> None:
     source = bounds(tmp_path / "west", made(), set())
     (tmp_path / "east" / "t-0").mkdir(parents=True)
-    empty = discover([str(tmp_path / "east")])["t", 0]
-    (unit,) = units(source, Bounds(empty, 0, source.end, source.end, True))
-    assert unit.mirror == ()
-    assert size(unit.source) == source.log.size  # type: ignore[union-attr]
+    empty = discover([DataDir(str(tmp_path / "east"))])["t", 0][0]
+    (unit,) = units(source, _bounds(empty, 0, source.end))
+    assert parts_of(unit, Side.MIRROR) == ()
+    assert size(parts_of(unit, Side.SOURCE)) == source.log.size  # type: ignore[union-attr]
 
 
 @given(
@@ -106,7 +119,7 @@ def test_a_log_without_files_has_no_bytes(tmp_path: Path) -> None:
 )
 def test_packing_loses_nothing_and_balances(sizes: list[int], workers: int) -> None:
     planned = [
-        Unit("t", number, 0, 1, (Part("", 0, size, 0, OFFSET_MAX),), ())
+        Unit("t", number, 0, 1, (Copy(Side.SOURCE, "", (Part("", 0, size, 0, OFFSET_MAX),)),))
         for number, size in enumerate(sizes)
     ]
     tasks = pack(planned, workers)

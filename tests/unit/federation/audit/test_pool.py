@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from federation.audit import pool
-from federation.audit.comparison.compare import Unit
-from federation.audit.comparison.digests import size
+from federation.audit.comparison.unit import Unit
 from federation.audit.cut.cut import AuditedRegion, take
 from federation.audit.plan import WORKER_BYTES_MIN, EngineFailed, units
 from tests.spark import generate
@@ -53,7 +52,7 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     seen: list[int] = []
     several = pool.run(planned, master="local[2]", payload=False, seen=seen.append)
     assert len(seen) == 2
-    assert sum(seen) == sum(size(unit.source) + size(unit.mirror) for unit in planned)
+    assert sum(seen) == sum(unit.size for unit in planned)
     one = pool.run(planned, master="local[1]", payload=False, seen=seen.append)
     assert sorted(several) == sorted(one)
     found = [(one.partition, *one[2:5]) for outcome in one for one in outcome.findings]

@@ -12,7 +12,7 @@ from federation.audit.run import AuditProgress, AuditResult, CannotRun, ExitCode
 from federation.audit.segments.checkpoints import HIGH_WATERMARKS, LOG_STARTS
 from federation.audit.verdict.holes import KnownHole
 from federation.audit.verdict.verdicts import PartitionVerdict, Verdict
-from tests.spark import generate
+from tests.spark import facts, generate
 from tests.spark.cases import NOW_MS, audit
 
 
@@ -36,8 +36,8 @@ class Pair:
 
     def options(self, **changed: object) -> Options:
         options = Options(
-            source=AuditedRegion("west", (self.west,)),
-            mirror=AuditedRegion("east", (self.east,)),
+            source=facts.region("west", self.west),
+            mirror=facts.region("east", self.east),
             engine="local",
             master="local[1]",
         )

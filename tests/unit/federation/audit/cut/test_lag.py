@@ -5,6 +5,7 @@ from pathlib import Path
 
 from federation.audit.cut.cut import Bounds
 from federation.audit.cut.lag import Lag, lag
+from federation.audit.segments.data_dir import DataDir
 from federation.audit.segments.replica_log import discover
 from tests.spark import generate
 
@@ -17,7 +18,7 @@ def source(folder: Path, *, listed: bool) -> tuple[Bounds, list[generate.Made]]:
     generate.write_partition(
         str(folder), "t", 0, generate.cut_in_segments(generate.stored(made), cuts)
     )
-    log = discover([str(folder)])["t", 0]
+    log = discover([DataDir(str(folder))])["t", 0][0]
     return Bounds(log, 0, log.end_offset, log.end_offset, listed), made
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from federation.audit.segments.batches import OFFSET_MAX, Batch, walk
+from federation.audit.segments.data_dir import DataDir
 from federation.audit.segments.replica_log import (
     ReplicaLog,
     discover,
@@ -24,7 +25,7 @@ def written(folder: Path, made: list[generate.Made], bases: set[int] = frozenset
     generate.write_partition(
         str(folder), "t", 0, generate.cut_in_segments(generate.stored(made), bases)
     )
-    return discover([str(folder)])["t", 0]
+    return discover([DataDir(str(folder))])["t", 0][0]
 
 
 def made(number: int = 1, count: int = 30, start: int = 0) -> list[generate.Made]:
@@ -47,16 +48,36 @@ def test_other_folders_and_files_are_left_alone(tmp_path: Path) -> None:
     for name in ("t-0.0a1b-delete", "lost+found", "t-1x"):
         (tmp_path / name).mkdir()
     (tmp_path / "file-3").write_text("not a folder")
-    assert list(discover([str(tmp_path)])) == [("t", 0)]
-    assert len(discover([str(tmp_path)])["t", 0].segments) == 1
+    assert list(discover([DataDir(str(tmp_path))])) == [("t", 0)]
+    assert len(discover([DataDir(str(tmp_path))])["t", 0][0].segments) == 1
 
 
-def test_of_several_replicas_the_one_that_reaches_furthest_speaks(tmp_path: Path) -> None:
+def test_every_replica_is_found_in_the_order_of_the_directories(tmp_path: Path) -> None:
     batches = made()
     for name, count in (("one", 10), ("two", 30), ("three", 20)):
         written(tmp_path / name, batches[:count])
-    found = discover([str(tmp_path / name) for name in ("one", "two", "three")])
-    assert found["t", 0].folder == str(tmp_path / "two" / "t-0")
+    directories = [
+        DataDir(str(tmp_path / name), node_id=7 + n)
+        for n, name in enumerate(("one", "two", "three"))
+    ]
+    found = discover(directories)["t", 0]
+    assert [one.end_offset for one in found] == [
+        batches[count - 1].next_offset for count in (10, 30, 20)
+    ]
+    assert [(one.node, one.node_id) for one in found] == [
+        ("node 7", 7),
+        ("node 8", 8),
+        ("node 9", 9),
+    ]
+
+
+def test_two_directories_of_one_node_do_not_hold_one_partition_twice(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        written(tmp_path / name, made(3))
+    with pytest.raises(
+        ValueError, match=r"one/t-0 and .*two/t-0 are replicas of one partition on node 3"
+    ):
+        discover([DataDir(str(tmp_path / name), node_id=3) for name in ("one", "two")])
 
 
 def test_a_torn_tail_does_not_count(tmp_path: Path) -> None:
@@ -64,13 +85,13 @@ def test_a_torn_tail_does_not_count(tmp_path: Path) -> None:
     written(tmp_path, batches[:-1])
     path = tmp_path / "t-0" / f"{0:020}.log"
     path.write_bytes(path.read_bytes() + batches[-1].encoded()[:-1])
-    assert discover([str(tmp_path)])["t", 0].end_offset == batches[-2].next_offset
+    assert discover([DataDir(str(tmp_path))])["t", 0][0].end_offset == batches[-2].next_offset
 
 
 def test_an_empty_last_segment_says_where_the_log_ends(tmp_path: Path) -> None:
     written(tmp_path, made())
     (tmp_path / "t-0" / f"{4000:020}.log").write_bytes(b"")
-    assert discover([str(tmp_path)])["t", 0].end_offset == 4000
+    assert discover([DataDir(str(tmp_path))])["t", 0][0].end_offset == 4000
 
 
 def test_a_damaged_base_offset_near_the_end_does_not_move_the_end(tmp_path: Path) -> None:
@@ -78,7 +99,7 @@ def test_a_damaged_base_offset_near_the_end_does_not_move_the_end(tmp_path: Path
     log = generate.stored(batches)
     log[-3] = batches[-3], generate.flipped(batches[-3].encoded(), 2)
     generate.write_partition(str(tmp_path), "t", 0, {0: log})
-    assert discover([str(tmp_path)])["t", 0].end_offset == batches[-1].next_offset
+    assert discover([DataDir(str(tmp_path))])["t", 0][0].end_offset == batches[-1].next_offset
 
 
 @pytest.mark.parametrize("index", ["kept", "missing", "zeros", "random"])
@@ -90,7 +111,7 @@ def test_every_batch_is_found_with_and_without_an_index(tmp_path: Path, index: s
             path.unlink()
         elif index != "kept":
             path.write_bytes(bytes(800) if index == "zeros" else random.Random(2).randbytes(800))
-    log = discover([str(tmp_path)])["t", 0]
+    log = discover([DataDir(str(tmp_path))])["t", 0][0]
     assert log.end_offset == batches[-1].next_offset
     for batch in batches:
         place = first_at(log, batch.base_offset)
@@ -132,7 +153,7 @@ def test_no_batch_beyond_a_gap_is_believed_unless_the_log_goes_on_above_it(tmp_p
     log = generate.stored(batches)
     log[5] = batches[5], generate.flipped(batches[5].encoded(), 3)
     generate.write_partition(str(tmp_path / "damaged"), "t", 0, {0: log})
-    damaged = discover([str(tmp_path / "damaged")])["t", 0]
+    damaged = discover([DataDir(str(tmp_path / "damaged"))])["t", 0][0]
     assert first_at(damaged, batches[5].base_offset) is not None
     assert first_at(damaged, batches[9].base_offset) is None
 

@@ -1,7 +1,7 @@
 """What follows for a partition from what was found in it."""
 
-from federation.audit.comparison.compare import Unit, UnitOutcome
 from federation.audit.comparison.findings import Class, Finding, Severity, Side, severity_of
+from federation.audit.comparison.unit import Copy, Unit, UnitOutcome
 from federation.audit.cut.cut import Bounds
 from federation.audit.segments.batches import OFFSET_MAX, Part
 from federation.audit.verdict.verdicts import (
@@ -14,6 +14,7 @@ from federation.audit.verdict.verdicts import (
 )
 
 NO_LAG = Lag()
+SIDES = (Side.SOURCE, Side.MIRROR)
 
 
 def bounds(start: int, end: int, high_watermark: int | None = None) -> Bounds:
@@ -22,7 +23,7 @@ def bounds(start: int, end: int, high_watermark: int | None = None) -> Bounds:
 
 def unit(start: int, stop: int, size: int = 100) -> Unit:
     part = Part("", 0, size, start, OFFSET_MAX)
-    return Unit("t", 0, start, stop, (part,), (part,))
+    return Unit("t", 0, start, stop, tuple(Copy(side, "", (part,)) for side in SIDES))
 
 
 def outcome(start: int, stop: int, source: int = 100, mirror: int = 100) -> UnitOutcome:

@@ -1,0 +1,94 @@
+"""One offset range of a partition, on every replica of both sides: what a task compares, and what comes of it.
+
+Units travel to workers and outcomes back as JSON: lists in field order.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from federation.audit.comparison.digests import size
+from federation.audit.comparison.findings import Finding, Side, from_row
+from federation.audit.segments.batches import Part
+
+
+class Copy(NamedTuple):
+    """What one replica has of a unit's offsets."""
+
+    side: Side
+    node: str
+    parts: tuple[Part, ...]
+
+    @property
+    def replica(self) -> str:
+        """How findings name it."""
+        return f"{self.side} {self.node}".strip()
+
+
+class Pair(NamedTuple):
+    """Two copies that are set against each other, in offsets [from_offset, to_offset)."""
+
+    topic: str
+    partition: int
+    from_offset: int
+    to_offset: int
+    source: tuple[Part, ...]
+    mirror: tuple[Part, ...]
+
+    @property
+    def below(self) -> int:
+        """Offsets of the first batch that are below the range: a log may start in the middle of a batch."""
+        return max(0, self.from_offset - self.source[0].floor) if self.source else 0
+
+
+class Unit(NamedTuple):
+    """Offsets [from_offset, to_offset) of a partition, and where each replica's bytes of them are."""
+
+    topic: str
+    partition: int
+    from_offset: int
+    to_offset: int
+    copies: tuple[Copy, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all copies."""
+        return sum(size(one.parts) for one in self.copies)
+
+    def of(self, side: Side) -> list[Copy]:
+        return [one for one in self.copies if one.side is side]
+
+    def pair(self, one: Copy, other: Copy) -> Pair:
+        return Pair(*self[:4], one.parts, other.parts)
+
+
+class UnitOutcome(NamedTuple):
+    """What comparing a unit came to: bytes of all copies of a side, and the digest of the copy that speaks for it.
+
+    `missing_file` names a file that went away while the audit ran.
+    """
+
+    topic: str
+    partition: int
+    from_offset: int
+    to_offset: int
+    source_bytes: int
+    mirror_bytes: int
+    batches: int
+    records: int
+    held_offsets: int
+    source_digest: str
+    mirror_digest: str
+    findings: tuple[Finding, ...]
+    missing_file: str = ""
+
+
+def outcome_from_row(row: Sequence[Any]) -> UnitOutcome:
+    outcome = UnitOutcome(*row)
+    return outcome._replace(findings=tuple(from_row(finding) for finding in outcome.findings))
+
+
+def unit_from_row(row: Sequence[Any]) -> Unit:
+    copies = (
+        Copy(Side(side), node, tuple(Part(*part) for part in parts)) for side, node, parts in row[4]
+    )
+    return Unit(row[0], row[1], row[2], row[3], tuple(copies))

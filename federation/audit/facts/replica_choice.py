@@ -1,0 +1,48 @@
+"""Which replicas of a partition an audit reads and judges."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from federation.audit.facts.region_facts import PartitionFacts
+from federation.audit.segments.replica_log import ReplicaLog
+
+
+class Replicas(StrEnum):
+    """`--replicas`: the leader alone, the in-sync replicas, or whatever the directories hold."""
+
+    LEADER = "leader"
+    IN_SYNC = "in-sync"
+    ALL = "all"
+
+
+class Choice(NamedTuple):
+    """`required` must hold everything below the high watermark; `partial` are out of sync: judged as far as they
+    claim to be committed. `absent` are nodes whose directory should have been named. `known`: the region said
+    which replicas are in sync."""
+
+    required: tuple[ReplicaLog, ...]
+    partial: tuple[ReplicaLog, ...] = ()
+    absent: tuple[int, ...] = ()
+    known: bool = True
+
+
+def choose(found: Sequence[ReplicaLog], facts: PartitionFacts | None, wanted: Replicas) -> Choice:
+    """Of the replicas found in a region's directories, those that are judged.
+
+    Without facts, or where the directories do not say whose they are, every replica found is required; `known` is
+    then true only if all were asked for.
+    """
+    anonymous = any(log.node_id < 0 for log in found)
+    if facts is None or (anonymous and len(found) > 1):
+        return Choice(tuple(found), known=wanted is Replicas.ALL)
+    in_sync = {facts.leader} if wanted is Replicas.LEADER else set(facts.isr)
+    if anonymous:  # one replica of a node that does not say its id
+        return Choice(tuple(found), absent=tuple(sorted(in_sync)[1:]))
+    required = tuple(log for log in found if log.node_id in in_sync)
+    others = tuple(log for log in found if log.node_id not in in_sync)
+    return Choice(
+        required,
+        others if wanted is Replicas.ALL else (),
+        tuple(sorted(in_sync - {log.node_id for log in found} - {-1})),
+    )
