@@ -205,6 +205,9 @@ class RegionView(Protocol):
     @property
     def cluster_id(self) -> str: ...
 
+    def topic_configs(self, topic: str) -> Mapping[str, str]:
+        """Every key of a topic with its effective value on this node."""
+
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         """None where this node holds no replica of the partition."""
 

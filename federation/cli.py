@@ -29,7 +29,10 @@ COMMANDS = {
         "federation.commands.link.mirror:mirror",
         "Mirror topics: create, watch, promote, fail over.",
     ),
-    "audit": ("federation.audit.cli:audit", "Prove from the stored data that two regions agree."),
+    "audit": (
+        "federation.commands.audit.command:audit",
+        "Prove from the stored data that two regions agree.",
+    ),
     "demo": ("federation.commands.demo:demo", "The whole product once through, in under a minute."),
     "node": ("federation.commands.node:node", "One node of a region, in the foreground."),
 }

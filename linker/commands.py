@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from brokers.ids import Instant, Offset, TopicPartition
+from brokers.metadata.image.image import TopicImage
 from brokers.region import ReplicaStatus
 from linker.errors import LinkRefusal
 from linker.records.hole_ledger import Hole
@@ -109,9 +110,14 @@ class DescribeReplicas:
     topics: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class DescribeRegion:
+    """-> `DescribedRegion`: what an audit must know and segment files do not hold."""
+
+
 Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
-    | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | DescribeReplicas
+    | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | DescribeReplicas | DescribeRegion
 )  # fmt: skip
 
 # --- answers ---
@@ -204,6 +210,32 @@ class Replicas:
     replicas: tuple[tuple[TopicPartition, ReplicaStatus], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class DescribedTopic:
+    """A topic with its effective configurations."""
+
+    topic: TopicImage
+    configs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedRegion:
+    """Topics, mirrors and the hole ledger, whose entries outlive their topics."""
+
+    cluster_id: str
+    at: Instant
+    topics: tuple[DescribedTopic, ...]
+    mirrors: tuple[MirrorRecord, ...]
+    holes: tuple[Hole, ...]
+
+
 Answer: TypeAlias = (
-    LinkDescription | Links | Configs | MirrorDescription | Mirrors | Topics | Replicas
+    LinkDescription
+    | Links
+    | Configs
+    | MirrorDescription
+    | Mirrors
+    | Topics
+    | Replicas
+    | DescribedRegion
 )

@@ -20,6 +20,7 @@ from brokers.ids import (
 )
 from brokers.membership.forwarding import ForwardingManager
 from brokers.metadata.commands.topic_commands import CreateTopics
+from brokers.metadata.configs.effective_configs import topic_values
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.metadata.topics.topic_creation import internal_topic
@@ -235,6 +236,9 @@ class LocalRegionView:
         replicas = [self._partitions.get(name) for name in names]
         offline = any(replica is not None and replica.log is None for replica in replicas)
         return not offline and not self._groups.is_loading
+
+    def topic_configs(self, topic: str) -> Mapping[str, str]:
+        return topic_values(self.image, self._config, topic)
 
     def group_is_active(self, group: str) -> bool:
         return self._groups.is_active(group)

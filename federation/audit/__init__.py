@@ -3,6 +3,7 @@
 The audit shares Kafka's formats with the system it audits, and none of its code. In reading order:
 
 `segments`      the files of a replica: batches, records, logs, checkpoints
+`facts`         what a region says of itself: in-sync replicas, configurations, the hole ledger, cuts
 `cut`           which offsets of each partition an audit compares, and how far the mirror was behind
 `plan`          units of comparison, packed into tasks
 `comparison`    one unit compared: by digest, and batch by batch where digests differ
@@ -10,5 +11,4 @@ The audit shares Kafka's formats with the system it audits, and none of its code
 `jobs`, `pool`  the engines: Spark, and processes of this machine; `java` finds a Java for Spark
 `run`           an audit from its options to its result
 `report`        the HTML page, the picture, JSON and Parquet
-`cli`           the commands `causeway audit ...`
 """

@@ -8,8 +8,8 @@ import heapq
 from collections.abc import Iterator, Sequence
 
 from federation.audit.comparison.findings import Side
-from federation.audit.comparison.unit import Copy, Unit
-from federation.audit.cut.cut import Bounds, Replica, compared_range
+from federation.audit.comparison.unit import Unit, UnitCopy
+from federation.audit.cut.cut import AuditedReplica, Bounds, compared_range
 from federation.audit.segments.batches import Part
 from federation.audit.segments.replica_log import (
     Position,
@@ -46,7 +46,7 @@ def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
         if None in there:
             continue
         copies = (
-            Copy(side, one.log.node, _parts(one.log, begin, end))
+            UnitCopy(side, one.log.node, _parts(one.log, begin, end))
             for (side, one), begin, end in zip(replicas, here, there, strict=True)
             if end is not None and one.since <= from_offset and offset <= one.until
         )
@@ -56,7 +56,9 @@ def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
         from_offset, here = offset, [place for place in there if place is not None]
 
 
-def _boundaries(log: ReplicaLog, replicas: Sequence[Replica], start: int, stop: int) -> list[int]:
+def _boundaries(
+    log: ReplicaLog, replicas: Sequence[AuditedReplica], start: int, stop: int
+) -> list[int]:
     """Bases of segments, and where a replica begins or ends to be judged."""
     found = {one.base_offset for one in log.segments}
     found.update(offset for one in replicas for offset in (one.since, one.until))

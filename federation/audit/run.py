@@ -12,8 +12,10 @@ from federation.audit.comparison.findings import Finding, Side
 from federation.audit.comparison.unit import Unit, UnitOutcome
 from federation.audit.cut.cut import AuditCut, AuditedRegion, Bounds, take
 from federation.audit.cut.lag import Lag, lag
-from federation.audit.facts.replica_choice import Replicas
+from federation.audit.facts.region_facts import HoleFacts
+from federation.audit.facts.replica_choice import ReplicaSelection
 from federation.audit.segments.checkpoints import Key
+from federation.audit.verdict.heads import heads, retention
 from federation.audit.verdict.holes import KnownHole
 from federation.audit.verdict.settle import settle
 from federation.audit.verdict.verdicts import (
@@ -59,9 +61,27 @@ class Options:
     holes: tuple[KnownHole, ...] = ()
     cuts: Mapping[Key, int] = field(default_factory=dict)
     mirror_prefix: str = ""
-    replicas: Replicas = Replicas.IN_SYNC
+    replicas: ReplicaSelection = ReplicaSelection.IN_SYNC
     budget_lag_records: int | None = None
     budget_lag_ms: int | None = None
+
+    def all_cuts(self) -> dict[Key, int]:
+        """By the mirror's topic and partition: what its region says, and what was given."""
+        facts = self.mirror.facts
+        return {**(facts.cuts() if facts is not None else {}), **self.cuts}
+
+    def all_holes(self) -> list[KnownHole]:
+        """By the source's topic and partition: the mirror region's ledger, and what was given."""
+        facts = self.mirror.facts
+        said = [
+            KnownHole(one.topic.removeprefix(self.mirror_prefix), *_hole(one))
+            for one in (facts.holes if facts is not None else ())
+        ]
+        return [*said, *self.holes]
+
+
+def _hole(said: HoleFacts) -> tuple[int, int, int, str]:
+    return said.partition, said.from_offset, said.to_offset, said.cause
 
 
 class AuditResult(NamedTuple):
@@ -117,7 +137,7 @@ def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) ->
         outcomes |= _compared(fresh, options, watch)
     partitions, findings = [], []
     for key, one in sorted(examined.items()):
-        settled = _settled(key, one, outcomes.get(key, []), options.holes)
+        settled = _settled(key, one, outcomes.get(key, []), options.all_holes())
         findings += settled
         parts = (*key, one.source, one.mirror, one.lag)
         partitions.append(judge(parts, one.units, outcomes.get(key, []), settled))
@@ -164,11 +184,12 @@ def _listed(topics: Iterable[str]) -> str:
 
 def _examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key, Examined]:
     examined = {}
+    prefix, cuts, holes = options.mirror_prefix, options.all_cuts(), options.all_holes()
     for key in keys:
         source = taken.source.get(key, NOTHING_THERE)
         mirror = taken.mirror.get(key, NOTHING_THERE)
         topic, partition = key
-        stop = options.cuts.get((options.mirror_prefix + topic, partition))
+        stop = cuts.get((prefix + topic, partition))
         orphans: list[Finding] = []
         if stop is not None:
             tail = lag(source, _until(mirror, stop), taken.at_ms)
@@ -176,6 +197,8 @@ def _examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key
             source, mirror = _until(source, stop), _until(mirror, stop)
         behind = lag(source, mirror, taken.at_ms)
         found = [*at_the_cut(*key, source, mirror, behind), *orphans]
+        kept = retention(options.source, topic), retention(options.mirror, prefix + topic)
+        found += heads(key, source, mirror, kept, holes, taken.at_ms)
         found += unread_replicas(*key, Side.SOURCE, source) + unread_replicas(
             *key, Side.MIRROR, mirror
         )

@@ -8,4 +8,5 @@
 `reassign`                      `causeway region reassign`, as `kafka-reassign-partitions`
 `replica`                       `causeway replica status`, as `kafka-replica-status`
 `link`                          cluster links and mirror topics, over a region's admin endpoint
+`audit`                         `causeway audit`: the command line of the outside witness
 """

@@ -3,6 +3,7 @@
 from brokers.ids import Instant
 from linker.administration.link_administration import LinkAdministration
 from linker.administration.mirror_administration import MirrorAdministration
+from linker.administration.region_facts import region_facts
 from linker.administration.registry import Registry, Respond
 from linker.administration.replicas import replicas
 from linker.commands import (
@@ -15,6 +16,7 @@ from linker.commands import (
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
+    DescribeRegion,
     DescribeReplicas,
     ListLinks,
     ListMirrors,
@@ -63,3 +65,5 @@ class Administration:
             case DescribeReplicas(topics):
                 names = topics or tuple(self._view.image.topics_by_name)
                 return respond(replicas(self._view, names, now), now)
+            case DescribeRegion():
+                return respond(region_facts(self._view.image, self._view.topic_configs, now), now)

@@ -16,9 +16,12 @@ from linker.commands import (
     CreateLink,
     CreateMirror,
     DeleteLink,
+    DescribedRegion,
+    DescribedTopic,
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
+    DescribeRegion,
     DescribeReplicas,
     LinkDescription,
     Links,
@@ -36,6 +39,7 @@ from linker.records.hole_ledger import Hole
 from linker.records.mirror_state import Cut
 from linker.wire.v1 import admin_pb2 as pb
 
+FACTS_SCHEMA: Final = "causeway.region-facts/1"
 SERVICE_PREFIX: Final = "/linker.wire.v1.Admin/"
 
 
@@ -139,6 +143,7 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
         lambda m: DescribeReplicas(tuple(m.topics)),
         pb.ReplicasReply,
     ),
+    "DescribeRegion": (pb.DescribeRegionRequest, lambda m: DescribeRegion(), pb.RegionReply),
 }
 
 
@@ -268,6 +273,44 @@ def _replica(partition: TopicPartition, standing: ReplicaStatus) -> pb.ReplicaSt
     )
 
 
+def region(facts: DescribedRegion) -> pb.RegionFacts:
+    return pb.RegionFacts(
+        schema=FACTS_SCHEMA,
+        cluster_id=facts.cluster_id,
+        at_ms=facts.at,
+        topics=[_topic_facts(one) for one in facts.topics],
+        mirrors=[
+            pb.MirrorFacts(
+                mirror_topic=one.topic,
+                link_name=one.link,
+                source_topic=one.source_topic,
+                state=one.state.value,
+                cut=_cut(one.cut).partitions if one.cut is not None else (),
+            )
+            for one in facts.mirrors
+        ],
+        holes=[_hole(one) for one in facts.holes],
+    )
+
+
+def _topic_facts(facts: DescribedTopic) -> pb.TopicFacts:
+    return pb.TopicFacts(
+        name=facts.topic.name,
+        topic_id=str(facts.topic.id),
+        configs=facts.configs,
+        partitions=[
+            pb.PartitionFacts(
+                partition=index,
+                leader=one.leader,
+                leader_epoch=one.leader_epoch,
+                replicas=one.replicas,
+                isr=one.isr,
+            )
+            for index, one in enumerate(facts.topic.partitions)
+        ],
+    )
+
+
 _REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     LinkDescription: lambda answer: pb.LinkReply(link=_link(answer)),
     Links: lambda answer: pb.LinksReply(links=[_link(link) for link in answer.links]),
@@ -275,5 +318,6 @@ _REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     MirrorDescription: lambda answer: pb.MirrorReply(mirror=_mirror(answer)),
     Mirrors: lambda answer: pb.MirrorsReply(mirrors=[_mirror(one) for one in answer.mirrors]),
     Topics: lambda answer: pb.TopicsReply(topics=[_topic(one) for one in answer.topics]),
+    DescribedRegion: lambda answer: pb.RegionReply(region=region(answer)),
     Replicas: lambda answer: pb.ReplicasReply(replicas=[_replica(*one) for one in answer.replicas]),
 }

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from federation.audit import jobs, pool
-from federation.audit.cli import audit as command
 from federation.audit.cut.cut import AuditedRegion, take
 from federation.audit.plan import EngineFailed, units
 from federation.audit.report.tables import write_parquet
 from federation.audit.run import Options
+from federation.commands.audit.command import audit as command
 from tests.spark import generate
 from tests.spark.cases import NOW_MS, audit, planted, unexpected
 from tests.spark.plants import PLANTS

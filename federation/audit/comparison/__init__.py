@@ -1,5 +1,6 @@
 """One unit of both sides compared.
 
-`digests` is the fast path (equal bytes), `merge` the slow path (batches aligned by offset), `classify` names a
-difference, `findings` has the classes and severities, `compare` does one unit on both paths.
+`unit` is what is compared: one offset range on every replica. `compare` does one unit: `digests` is the fast path
+(equal bytes), `differences` the slow path of two copies: `merge` aligns their batches by offset, `classify` names a
+difference. `findings` has the classes and severities.
 """

@@ -13,15 +13,15 @@ from typing import NamedTuple
 from federation.audit.comparison.differences import Differences, differences, unreadable
 from federation.audit.comparison.digests import Digest, digest, digest_and_walk, size
 from federation.audit.comparison.findings import Finding, Side
-from federation.audit.comparison.unit import Copy, Unit, UnitOutcome
+from federation.audit.comparison.unit import Unit, UnitCopy, UnitOutcome
 
 NOTHING_READ = Digest(0, "")
 
 
-class Reading(NamedTuple):
+class CopyRead(NamedTuple):
     """One copy and what reading it came to; `error` where it could not be read."""
 
-    copy: Copy
+    copy: UnitCopy
     digest: Digest
     error: OSError | None = None
 
@@ -29,7 +29,7 @@ class Reading(NamedTuple):
     def is_whole(self) -> bool:
         return self.digest.bytes_read == size(self.copy.parts)
 
-    def equals(self, other: "Reading") -> bool:
+    def equals(self, other: "CopyRead") -> bool:
         return self.digest[:2] == other.digest[:2]
 
 
@@ -45,14 +45,14 @@ def compare(unit: Unit, payload: bool) -> UnitOutcome:
     return _apart(unit, walked, payload)
 
 
-def _read(copy: Copy, read: Callable[[Copy], Digest]) -> Reading:
+def _read(copy: UnitCopy, read: Callable[[UnitCopy], Digest]) -> CopyRead:
     try:
-        return Reading(copy, read(copy))
+        return CopyRead(copy, read(copy))
     except OSError as error:
-        return Reading(copy, NOTHING_READ, error)
+        return CopyRead(copy, NOTHING_READ, error)
 
 
-def _apart(unit: Unit, readings: Sequence[Reading], payload: bool) -> UnitOutcome:
+def _apart(unit: Unit, readings: Sequence[CopyRead], payload: bool) -> UnitOutcome:
     """The slow path."""
     source, mirror = (_reference(readings, side) for side in (Side.SOURCE, Side.MIRROR))
     outcome = _outcome(unit, readings, source, mirror)
@@ -70,7 +70,7 @@ def _apart(unit: Unit, readings: Sequence[Reading], payload: bool) -> UnitOutcom
     return outcome._replace(findings=tuple(findings))
 
 
-def _beside(unit: Unit, reference: Reading, one: Reading, payload: bool) -> list[Finding]:
+def _beside(unit: Unit, reference: CopyRead, one: CopyRead, payload: bool) -> list[Finding]:
     """What is wrong with a copy that should equal its side's reference; the reference's own damage is not."""
     is_alike = one.equals(reference) and one.digest.sound >= reference.digest.sound
     if is_alike or one.error is not None or reference.error is not None:
@@ -83,7 +83,7 @@ def _beside(unit: Unit, reference: Reading, one: Reading, payload: bool) -> list
     ]
 
 
-def _reference(readings: Sequence[Reading], side: Side) -> Reading:
+def _reference(readings: Sequence[CopyRead], side: Side) -> CopyRead:
     votes = Counter(one.digest[:2] for one in readings)
     return max(
         (one for one in readings if one.copy.side is side),
@@ -92,7 +92,7 @@ def _reference(readings: Sequence[Reading], side: Side) -> Reading:
 
 
 def _differences(
-    unit: Unit, one: Reading, other: Reading, payload: bool
+    unit: Unit, one: CopyRead, other: CopyRead, payload: bool
 ) -> tuple[Differences, list[Finding]]:
     """The differences of two copies, or that their files went away after they were read once."""
     pair = unit.pair(one.copy, other.copy)
@@ -105,7 +105,7 @@ def _differences(
 
 
 def _unread(
-    unit: Unit, readings: Sequence[Reading], references: Sequence[Reading]
+    unit: Unit, readings: Sequence[CopyRead], references: Sequence[CopyRead]
 ) -> Iterator[Finding]:
     for one in readings:
         if one.error is not None:
@@ -121,7 +121,7 @@ def _unreadable(unit: Unit, side: Side, error: OSError) -> Finding:
 
 
 def _outcome(
-    unit: Unit, readings: Sequence[Reading], source: Reading, mirror: Reading
+    unit: Unit, readings: Sequence[CopyRead], source: CopyRead, mirror: CopyRead
 ) -> UnitOutcome:
     gone = [one.error for one in readings if isinstance(one.error, FileNotFoundError)]
     read = dict.fromkeys(Side, 0)

@@ -11,7 +11,7 @@ from federation.audit.comparison.findings import Finding, Side, from_row
 from federation.audit.segments.batches import Part
 
 
-class Copy(NamedTuple):
+class UnitCopy(NamedTuple):
     """What one replica has of a unit's offsets."""
 
     side: Side
@@ -47,17 +47,17 @@ class Unit(NamedTuple):
     partition: int
     from_offset: int
     to_offset: int
-    copies: tuple[Copy, ...]
+    copies: tuple[UnitCopy, ...]
 
     @property
     def size(self) -> int:
         """Bytes of all copies."""
         return sum(size(one.parts) for one in self.copies)
 
-    def of(self, side: Side) -> list[Copy]:
+    def of(self, side: Side) -> list[UnitCopy]:
         return [one for one in self.copies if one.side is side]
 
-    def pair(self, one: Copy, other: Copy) -> Pair:
+    def pair(self, one: UnitCopy, other: UnitCopy) -> Pair:
         return Pair(*self[:4], one.parts, other.parts)
 
 
@@ -89,6 +89,7 @@ def outcome_from_row(row: Sequence[Any]) -> UnitOutcome:
 
 def unit_from_row(row: Sequence[Any]) -> Unit:
     copies = (
-        Copy(Side(side), node, tuple(Part(*part) for part in parts)) for side, node, parts in row[4]
+        UnitCopy(Side(side), node, tuple(Part(*part) for part in parts))
+        for side, node, parts in row[4]
     )
     return Unit(row[0], row[1], row[2], row[3], tuple(copies))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from federation.audit.cut.listed_offsets import Unanswered, Which, offsets
 from federation.audit.facts.region_facts import RegionFacts
-from federation.audit.facts.replica_choice import Choice, Replicas, choose
+from federation.audit.facts.replica_choice import ReplicaChoice, ReplicaSelection, choose
 from federation.audit.segments import checkpoints, data_dir
 from federation.audit.segments.checkpoints import Key
 from federation.audit.segments.data_dir import DataDir
@@ -38,7 +38,7 @@ class Ends(NamedTuple):
     reason: str
 
 
-class Replica(NamedTuple):
+class AuditedReplica(NamedTuple):
     """One replica, which is judged from `since` on, where its files begin, and below `until`."""
 
     log: ReplicaLog
@@ -59,7 +59,7 @@ class Bounds(NamedTuple):
     high_watermark: int
     end: int
     listed: bool
-    replicas: tuple[Replica, ...] = ()
+    replicas: tuple[AuditedReplica, ...] = ()
     agreed: int = 0
     absent: tuple[int, ...] = ()
     in_sync_known: bool = True
@@ -79,7 +79,7 @@ def take(
     source: AuditedRegion,
     mirror: AuditedRegion,
     at_ms: int,
-    wanted: Replicas = Replicas.IN_SYNC,
+    wanted: ReplicaSelection = ReplicaSelection.IN_SYNC,
     mirror_prefix: str = "",
 ) -> AuditCut:
     """Raises OSError when a data directory cannot be read, ValueError when a file in it is damaged, when the
@@ -176,7 +176,7 @@ def _bounds(
     directories: Sequence[DataDir],
     logs: Mapping[Key, Sequence[ReplicaLog]],
     ends: Ends,
-    wanted: Replicas,
+    wanted: ReplicaSelection,
 ) -> dict[Key, Bounds]:
     own_starts = _checkpoints(directories, checkpoints.LOG_STARTS)
     own_ends = _checkpoints(directories, checkpoints.HIGH_WATERMARKS)
@@ -196,7 +196,7 @@ class _Side(NamedTuple):
     key: Key
     own_starts: Mapping[str, Mapping[Key, int]]
     own_ends: Mapping[str, Mapping[Key, int]]
-    choice: Choice
+    choice: ReplicaChoice
 
     def bounds(self, promised: int, listed: bool, listed_start: int | None) -> Bounds:
         logs = [*self.choice.required, *self.choice.partial]
@@ -209,7 +209,7 @@ class _Side(NamedTuple):
             own = self.own_ends.get(os.path.dirname(log.folder), {}).get(self.key, 0)
             untils.append(min(own, log.end_offset, agreed))
         replicas = [
-            Replica(log, log.first_offset if log.first_offset > lowest else 0, until)
+            AuditedReplica(log, log.first_offset if log.first_offset > lowest else 0, until)
             for log, until in zip(logs, untils, strict=True)
         ]
         return Bounds(

@@ -8,7 +8,7 @@ from federation.audit.facts.region_facts import PartitionFacts
 from federation.audit.segments.replica_log import ReplicaLog
 
 
-class Replicas(StrEnum):
+class ReplicaSelection(StrEnum):
     """`--replicas`: the leader alone, the in-sync replicas, or whatever the directories hold."""
 
     LEADER = "leader"
@@ -16,7 +16,7 @@ class Replicas(StrEnum):
     ALL = "all"
 
 
-class Choice(NamedTuple):
+class ReplicaChoice(NamedTuple):
     """`required` must hold everything below the high watermark; `partial` are out of sync: judged as far as they
     claim to be committed. `absent` are nodes whose directory should have been named. `known`: the region said
     which replicas are in sync."""
@@ -27,7 +27,9 @@ class Choice(NamedTuple):
     known: bool = True
 
 
-def choose(found: Sequence[ReplicaLog], facts: PartitionFacts | None, wanted: Replicas) -> Choice:
+def choose(
+    found: Sequence[ReplicaLog], facts: PartitionFacts | None, wanted: ReplicaSelection
+) -> ReplicaChoice:
     """Of the replicas found in a region's directories, those that are judged.
 
     Without facts, or where the directories do not say whose they are, every replica found is required; `known` is
@@ -35,14 +37,14 @@ def choose(found: Sequence[ReplicaLog], facts: PartitionFacts | None, wanted: Re
     """
     anonymous = any(log.node_id < 0 for log in found)
     if facts is None or (anonymous and len(found) > 1):
-        return Choice(tuple(found), known=wanted is Replicas.ALL)
-    in_sync = {facts.leader} if wanted is Replicas.LEADER else set(facts.isr)
+        return ReplicaChoice(tuple(found), known=wanted is ReplicaSelection.ALL)
+    in_sync = {facts.leader} if wanted is ReplicaSelection.LEADER else set(facts.isr)
     if anonymous:  # one replica of a node that does not say its id
-        return Choice(tuple(found), absent=tuple(sorted(in_sync)[1:]))
+        return ReplicaChoice(tuple(found), absent=tuple(sorted(in_sync)[1:]))
     required = tuple(log for log in found if log.node_id in in_sync)
     others = tuple(log for log in found if log.node_id not in in_sync)
-    return Choice(
+    return ReplicaChoice(
         required,
-        others if wanted is Replicas.ALL else (),
+        others if wanted is ReplicaSelection.ALL else (),
         tuple(sorted(in_sync - {log.node_id for log in found} - {-1})),
     )

@@ -194,6 +194,32 @@ def timestamp_at(log: ReplicaLog, position: Position) -> int:
     return int(HEADER.unpack(data)[7]) if len(data) == HEADER_BYTES else -1
 
 
+def newest_below(log: ReplicaLog, start: int, stop: int, before_ms: int) -> int:
+    """The first offset in [start, stop) whose batch has a timestamp at or after `before_ms`; `stop` if none has.
+
+    Only headers are read. What the log does not hold there counts as old.
+    """
+    number = _segment_of(log, start)
+    for segment in log.segments[number:]:
+        if segment.base_offset >= stop:
+            break
+        for base_offset, next_offset, max_timestamp in _timestamps(segment):
+            if next_offset > start and base_offset < stop and max_timestamp >= before_ms:
+                return max(start, base_offset)
+    return stop
+
+
+def _timestamps(segment: SegmentFile) -> Iterator[tuple[int, int, int]]:
+    byte = 0
+    with open(segment.path, "rb", buffering=0) as file:
+        for base_offset, next_offset, size in _hop(segment, 0):
+            header = os.pread(file.fileno(), HEADER_BYTES, byte)
+            if len(header) < HEADER_BYTES:
+                return
+            yield base_offset, next_offset, int(HEADER.unpack(header)[8])
+            byte += size
+
+
 def _segment_of(log: ReplicaLog, offset: int) -> int:
     return max(0, bisect_right(log.segments, offset, key=lambda segment: segment.base_offset) - 1)
 

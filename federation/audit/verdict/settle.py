@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from federation.audit.comparison.findings import Class, Finding, Side, continues, joined
+from federation.audit.comparison.findings import NOTES, Class, Finding, Side, continues, joined
 from federation.audit.verdict.holes import KnownHole
 
 LACKING = {Side.MIRROR: Class.MISSING_ON_MIRROR, Side.SOURCE: Class.EXTRA_ON_MIRROR}
@@ -39,8 +39,9 @@ def settle(findings: Iterable[Finding], holes: Sequence[KnownHole]) -> list[Find
 def _of_replica(finding: Finding) -> Finding:
     """What a replica was found to be beside the reference of its region, which stood in the source's place."""
     evidence = json.loads(finding.evidence)
-    if "error" in evidence or finding.kind is Class.REPLICA_DIVERGENT:
-        return finding  # its file could not be read; it may be as good as any
+    is_final = finding.kind in NOTES or finding.kind in (Class.NOT_ASKED, Class.REPLICA_DIVERGENT)
+    if is_final or "error" in evidence:
+        return finding  # a file that could not be read may hold what it should
     names = {"source": "reference", "mirror": "replica"}
     told = {names.get(name, name): value for name, value in evidence.items()}
     return finding._replace(

@@ -68,11 +68,6 @@ def at_the_cut(
         return Finding(topic, partition, start, stop, kind, side, start, evidence=text)
 
     findings = []
-    low, high = sorted((source.log_start, mirror.log_start))
-    if low < min(high, source.end, mirror.end):
-        side = Side.SOURCE if source.log_start == high else Side.MIRROR
-        stop = min(high, max(source.end, mirror.end))
-        findings.append(found(Class.EXPIRED_ON_ONE_SIDE, side, low, stop))
     if lag.offsets:
         start = max(mirror.end, source.log_start)
         findings.append(
@@ -195,7 +190,7 @@ def _unread(findings: Sequence[Finding], start: int, stop: int) -> int:
     """Offsets of the range that either side could not be read at."""
     total, reached = 0, start
     for one in sorted(findings, key=lambda one: one.from_offset):
-        if one.severity is Severity.UNKNOWN:
+        if one.kind is Class.UNREADABLE:
             low, high = max(one.from_offset, reached), min(one.to_offset, stop)
             total += max(0, high - low)
             reached = max(reached, high)

@@ -397,3 +397,78 @@ class ReplicasReply(_message.Message):
     error: Error
     replicas: _containers.RepeatedCompositeFieldContainer[ReplicaStatus]
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., replicas: _Optional[_Iterable[_Union[ReplicaStatus, _Mapping]]] = ...) -> None: ...
+
+class DescribeRegionRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class PartitionFacts(_message.Message):
+    __slots__ = ("partition", "leader", "leader_epoch", "replicas", "isr")
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    LEADER_FIELD_NUMBER: _ClassVar[int]
+    LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
+    REPLICAS_FIELD_NUMBER: _ClassVar[int]
+    ISR_FIELD_NUMBER: _ClassVar[int]
+    partition: int
+    leader: int
+    leader_epoch: int
+    replicas: _containers.RepeatedScalarFieldContainer[int]
+    isr: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, partition: _Optional[int] = ..., leader: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., replicas: _Optional[_Iterable[int]] = ..., isr: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class TopicFacts(_message.Message):
+    __slots__ = ("name", "topic_id", "configs", "partitions")
+    class ConfigsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+    CONFIGS_FIELD_NUMBER: _ClassVar[int]
+    PARTITIONS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    topic_id: str
+    configs: _containers.ScalarMap[str, str]
+    partitions: _containers.RepeatedCompositeFieldContainer[PartitionFacts]
+    def __init__(self, name: _Optional[str] = ..., topic_id: _Optional[str] = ..., configs: _Optional[_Mapping[str, str]] = ..., partitions: _Optional[_Iterable[_Union[PartitionFacts, _Mapping]]] = ...) -> None: ...
+
+class MirrorFacts(_message.Message):
+    __slots__ = ("mirror_topic", "link_name", "source_topic", "state", "cut")
+    MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    CUT_FIELD_NUMBER: _ClassVar[int]
+    mirror_topic: str
+    link_name: str
+    source_topic: str
+    state: str
+    cut: _containers.RepeatedCompositeFieldContainer[CutPartition]
+    def __init__(self, mirror_topic: _Optional[str] = ..., link_name: _Optional[str] = ..., source_topic: _Optional[str] = ..., state: _Optional[str] = ..., cut: _Optional[_Iterable[_Union[CutPartition, _Mapping]]] = ...) -> None: ...
+
+class RegionFacts(_message.Message):
+    __slots__ = ("schema", "cluster_id", "at_ms", "topics", "mirrors", "holes")
+    SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    MIRRORS_FIELD_NUMBER: _ClassVar[int]
+    HOLES_FIELD_NUMBER: _ClassVar[int]
+    schema: str
+    cluster_id: str
+    at_ms: int
+    topics: _containers.RepeatedCompositeFieldContainer[TopicFacts]
+    mirrors: _containers.RepeatedCompositeFieldContainer[MirrorFacts]
+    holes: _containers.RepeatedCompositeFieldContainer[Hole]
+    def __init__(self, schema: _Optional[str] = ..., cluster_id: _Optional[str] = ..., at_ms: _Optional[int] = ..., topics: _Optional[_Iterable[_Union[TopicFacts, _Mapping]]] = ..., mirrors: _Optional[_Iterable[_Union[MirrorFacts, _Mapping]]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ...) -> None: ...
+
+class RegionReply(_message.Message):
+    __slots__ = ("error", "region")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    REGION_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    region: RegionFacts
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., region: _Optional[_Union[RegionFacts, _Mapping]] = ...) -> None: ...

@@ -104,6 +104,11 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeReplicasRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ReplicasReply.FromString,
                 _registered_method=True)
+        self.DescribeRegion = channel.unary_unary(
+                '/linker.wire.v1.Admin/DescribeRegion',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeRegionRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.RegionReply.FromString,
+                _registered_method=True)
 
 
 class AdminServicer:
@@ -193,6 +198,12 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DescribeRegion(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AdminServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -265,6 +276,11 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.DescribeReplicas,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeReplicasRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ReplicasReply.SerializeToString,
+            ),
+            'DescribeRegion': grpc.unary_unary_rpc_method_handler(
+                    servicer.DescribeRegion,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeRegionRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.RegionReply.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -645,6 +661,33 @@ class Admin:
             '/linker.wire.v1.Admin/DescribeReplicas',
             linker_dot_wire_dot_v1_dot_admin__pb2.DescribeReplicasRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.ReplicasReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DescribeRegion(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/DescribeRegion',
+            linker_dot_wire_dot_v1_dot_admin__pb2.DescribeRegionRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.RegionReply.FromString,
             options,
             channel_credentials,
             insecure,

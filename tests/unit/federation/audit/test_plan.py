@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from federation.audit.comparison.digests import size
 from federation.audit.comparison.findings import Side
-from federation.audit.comparison.unit import Copy, Unit
-from federation.audit.cut.cut import Bounds, Replica, compared_range
+from federation.audit.comparison.unit import Unit, UnitCopy
+from federation.audit.cut.cut import AuditedReplica, Bounds, compared_range
 from federation.audit.plan import TASK_BYTES, WORKER_BYTES_MIN, pack, units
 from federation.audit.segments.batches import OFFSET_MAX, Part
 from federation.audit.segments.data_dir import DataDir
@@ -26,7 +26,7 @@ def bounds(folder: Path, made: list[generate.Made], cuts: set[int], start: int =
 
 
 def _bounds(log: ReplicaLog, start: int, end: int) -> Bounds:
-    return Bounds(log, start, end, end, True, (Replica(log, 0, end),), end)
+    return Bounds(log, start, end, end, True, (AuditedReplica(log, 0, end),), end)
 
 
 def made() -> list[generate.Made]:
@@ -119,7 +119,7 @@ def test_a_log_without_files_has_no_bytes(tmp_path: Path) -> None:
 )
 def test_packing_loses_nothing_and_balances(sizes: list[int], workers: int) -> None:
     planned = [
-        Unit("t", number, 0, 1, (Copy(Side.SOURCE, "", (Part("", 0, size, 0, OFFSET_MAX),)),))
+        Unit("t", number, 0, 1, (UnitCopy(Side.SOURCE, "", (Part("", 0, size, 0, OFFSET_MAX),)),))
         for number, size in enumerate(sizes)
     ]
     tasks = pack(planned, workers)

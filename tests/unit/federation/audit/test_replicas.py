@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from federation.audit.cut.cut import AuditedRegion
-from federation.audit.facts.replica_choice import Replicas
+from federation.audit.facts.replica_choice import ReplicaSelection
 from federation.audit.run import AuditResult, Options
 from federation.audit.segments.checkpoints import HIGH_WATERMARKS
 from federation.audit.verdict.verdicts import Verdict
@@ -177,7 +177,7 @@ def test_a_replica_out_of_sync_is_judged_only_where_it_is_asked_for_and_committe
     generate.write_checkpoint(str(regions.west.folders[1]), HIGH_WATERMARKS, own)
     in_sync = regions.west.audited([0, 2])
     assert regions.audit(source=in_sync).verdict is Verdict.KEPT
-    everything = regions.audit(source=in_sync, replicas=Replicas.ALL)
+    everything = regions.audit(source=in_sync, replicas=ReplicaSelection.ALL)
     assert (everything.verdict, everything.findings) == (Verdict.KEPT, ())
     (row,) = everything.partitions
     whole = sum(len(data) for _, data in log)
@@ -196,7 +196,7 @@ def test_below_its_own_high_watermark_a_replica_out_of_sync_must_equal_the_other
     generate.write_checkpoint(str(regions.west.folders[1]), HIGH_WATERMARKS, {KEY: stop})
     in_sync = regions.west.audited([0, 2])
     assert regions.audit(source=in_sync).verdict is Verdict.KEPT
-    found = regions.audit(source=in_sync, replicas=Replicas.ALL)
+    found = regions.audit(source=in_sync, replicas=ReplicaSelection.ALL)
     assert [one.replica for one in found.findings] == ["source node 1"]
 
 
@@ -205,12 +205,12 @@ def test_only_the_leader_is_read_where_that_is_asked_for(tmp_path: Path) -> None
     log = stored(seed)
     regions = Regions(tmp_path, log)
     regions.west.write(1, damaged(log, "zeros", seed)[0])
-    kept = regions.audit(replicas=Replicas.LEADER)
+    kept = regions.audit(replicas=ReplicaSelection.LEADER)
     assert (kept.verdict, kept.partitions[0].source_bytes) == (
         Verdict.KEPT,
         sum(len(data) for _, data in log),
     )
-    broken = regions.audit(source=regions.west.audited([1, 0, 2]), replicas=Replicas.LEADER)
+    broken = regions.audit(source=regions.west.audited([1, 0, 2]), replicas=ReplicaSelection.LEADER)
     assert broken.verdict is not Verdict.KEPT
 
 
@@ -229,7 +229,7 @@ def test_without_facts_nobody_knows_which_replicas_matter(tmp_path: Path) -> Non
         Verdict.UNKNOWN,
         [("not_asked", "source")],
     )
-    assert regions.audit(source=bare, replicas=Replicas.ALL).verdict is Verdict.KEPT
+    assert regions.audit(source=bare, replicas=ReplicaSelection.ALL).verdict is Verdict.KEPT
 
 
 @pytest.mark.parametrize("count", [1, 2])

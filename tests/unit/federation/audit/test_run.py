@@ -15,6 +15,8 @@ from federation.audit.verdict.verdicts import PartitionVerdict, Verdict
 from tests.spark import facts, generate
 from tests.spark.cases import NOW_MS, audit
 
+AN_HOUR = {"retention.ms": "3600000"}  # what the generator writes is years old
+
 
 class Pair:
     """Two regions in a folder; `write` puts a log into one of them."""
@@ -137,7 +139,7 @@ def test_what_one_side_has_expired_is_not_compared_and_no_fault(pair: Pair) -> N
     batches = made()
     pair.write(pair.west, batches)
     pair.write(pair.east, batches[5:])
-    result, row = pair.only()
+    result, row = pair.only(mirror=facts.region("east", pair.east, configs=AN_HOUR))
     assert result.exit_code is ExitCode.KEPT
     assert (row.compared_from, row.compared_to) == (batches[5].base_offset, batches[-1].next_offset)
     assert classes(result) == [("expired_on_one_side", "mirror", 0, batches[5].base_offset)]
@@ -149,7 +151,7 @@ def test_a_log_start_within_a_batch_counts_offsets_from_there(pair: Pair) -> Non
     pair.write(pair.east, batches[4:])
     start = batches[4].base_offset + 2
     generate.write_checkpoint(pair.east, LOG_STARTS, {("t", 0): start})
-    result, row = pair.only()
+    result, row = pair.only(mirror=facts.region("east", pair.east, configs=AN_HOUR))
     assert result.exit_code is ExitCode.KEPT
     assert (row.compared_from, row.offsets) == (start, row.compared_to - start)
 

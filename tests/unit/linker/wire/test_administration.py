@@ -17,6 +17,7 @@ from linker.commands import (
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
+    DescribeRegion,
     DescribeReplicas,
     LinkDescription,
     Links,
@@ -44,6 +45,7 @@ from linker.wire.administration import METHODS, MalformedRequest, command, reply
 from linker.wire.v1 import admin_pb2 as pb
 
 REQUESTS: list[tuple[str, Any, Any]] = [
+    ("DescribeRegion", pb.DescribeRegionRequest(), DescribeRegion()),
     (
         "CreateLink",
         pb.CreateLinkRequest(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from federation.audit.cli import audit
+from federation.commands.audit.command import audit
 from tests.spark.cases import Case, planted
 
 
@@ -19,7 +19,7 @@ def run(*arguments: str) -> Result:
 
 
 def sides(case: Case) -> list[str]:
-    return ["--source-dir", case.source, "--mirror-dir", case.mirror]
+    return ["--source-dir", case.source, "--mirror-dir", case.mirror, "--replicas", "all"]
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,7 @@ def federation(folder: Path, case: Case) -> str:
 def test_a_local_federation_is_found_by_its_directory(tmp_path: Path) -> None:
     case = planted(str(tmp_path), 2, ())
     where = ["--dir", federation(tmp_path, case), "--source", "west", "--mirror", "east"]
+    where += ["--replicas", "all"]
     said = run(*where, "--out", str(tmp_path / "out"), "--json")
     assert said.exit_code == 0, said.output
     cut = json.loads(said.stdout)["cut"]
@@ -155,8 +156,9 @@ def test_a_federation_file_that_is_damaged_is_refused(tmp_path: Path) -> None:
 
 def test_help_and_the_module_itself_import_nothing_slow() -> None:
     program = (
-        "import sys; sys.argv = ['audit', 'run', '--help']\n"
-        "try:\n    import federation.audit.__main__\nexcept SystemExit as end: assert end.code == 0\n"
+        "import sys\n"
+        "from federation.commands.audit.command import audit\n"
+        "try:\n    audit(['run', '--help'])\nexcept SystemExit as end: assert end.code == 0\n"
         "slow = {'pyspark', 'numpy', 'matplotlib', 'pyarrow', 'jinja2', 'confluent_kafka', 'pandas'}\n"
         "assert not slow & set(sys.modules), slow & set(sys.modules)\n"
     )

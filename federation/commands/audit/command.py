@@ -1,0 +1,184 @@
+"""`causeway audit run` and `causeway audit facts`. Whatever is slow to import is imported when a command runs."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from federation.commands.addresses import UNREACHABLE_EXIT, AddressList
+from federation.commands.answers import Failure, answer, end, json_option
+
+if TYPE_CHECKING:
+    from federation.audit.run import AuditResult, Options
+
+
+COULD_NOT_RUN = 4
+T = TypeVar("T")
+
+
+class RunCommand(click.Command):
+    """A command whose usage errors exit with 4: here, 2 is a verdict."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.exit_code = COULD_NOT_RUN  # type: ignore[misc]  # click reads it from the instance
+            raise
+
+
+@click.group()
+def audit() -> None:
+    """Prove from the stored data that two regions hold the same thing."""
+
+
+@audit.command(cls=RunCommand)
+@click.option("--dir", "directory", help="A local federation's directory (its federation.json).")
+@click.option("--source", "source", help="With --dir: the source region's name.")
+@click.option("--mirror", "mirror", help="With --dir: the mirror region's name.")
+@click.option("--source-dir", multiple=True, help="Data directory of a source node; repeatable.")
+@click.option("--mirror-dir", multiple=True, help="Data directory of a mirror node; repeatable.")
+@click.option("--source-bootstrap", help="Ask the source for its offsets and facts.")
+@click.option("--mirror-bootstrap", help="Ask the mirror for its offsets and facts.")
+@click.option("--source-facts", help="What `audit facts` wrote of the source, instead of asking.")
+@click.option("--mirror-facts", help="What `audit facts` wrote of the mirror, instead of asking.")
+@click.option("--source-name", default="source", show_default=True, help="What to call it.")
+@click.option("--mirror-name", default="mirror", show_default=True, help="What to call it.")
+@click.option(
+    "--replicas",
+    type=click.Choice(["leader", "in-sync", "all"]),
+    default="in-sync",
+    show_default=True,
+    help="Which replicas of each partition must hold what was promised.",
+)
+@click.option("--topic", "topics", multiple=True, help="Name or pattern; default: all in common.")
+@click.option("--engine", type=click.Choice(["spark", "local"]), default="spark", show_default=True)
+@click.option("--master", default="local[*]", show_default=True, help="Spark master URL.")
+@click.option("--output", "--out", "output", default="audit-report", show_default=True)
+@click.option(
+    "--holes", multiple=True, help="JSON: holes, or `mirror describe --json`; repeatable."
+)
+@click.option("--cut", "cuts", multiple=True, help="The same, for topics that were failed over.")
+@click.option("--mirror-prefix", default="", help="The link's cluster.link.prefix.")
+@click.option("--payload", is_flag=True, help="Quote keys and values in the evidence.")
+@click.option("--budget-lag-records", type=click.IntRange(0), help="Exit 3 beyond this lag.")
+@click.option("--budget-lag-ms", type=click.IntRange(0), help="Exit 3 beyond this lag.")
+@json_option
+def run(output: str, as_json: bool, **given: Any) -> None:
+    """Compare a mirror with its source, batch by batch, from both regions' segment files.
+
+    Name the regions either as --dir DIR --source WEST --mirror EAST or by their data directories: of every node that
+    holds an in-sync replica. What the files don't say (in-sync replicas, the hole ledger, cuts, retention) is asked
+    of a region that answers, else read from the metadata log in its directories. Leaves report.html, audit.json,
+    findings.parquet and partition_verdict.parquet in the --output directory.
+
+    Exit codes: 0 kept, 1 broken, 2 unknown or unreadable, 3 kept but over a budget, 4 could not run.
+    """
+    from federation.audit.run import CannotRun, run_audit
+    from federation.commands.audit.progress import show, watching
+
+    options = _options(given)
+    started = time.monotonic()
+    try:
+        with watching(options) as watch:
+            result = run_audit(options, lambda: time.time_ns() // 1_000_000, watch)
+        document = _write(result, options, time.monotonic() - started, output)
+    except CannotRun as error:
+        raise Failure(str(error), exit_code=COULD_NOT_RUN) from error
+    except OSError as error:
+        raise Failure(f"{error.filename}: {error.strerror}", exit_code=COULD_NOT_RUN) from error
+    answer(document, as_json, lambda: show(result, document))
+    end(document["exit_code"])
+
+
+@audit.command()
+@click.option(
+    "--bootstrap-server", type=AddressList(), help="Kafka addresses of a region that runs."
+)
+@click.option(
+    "--data-dir",
+    "data_dirs",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="Data directory of a node of a region that is down; repeatable.",
+)
+@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: stdout.")
+def facts(bootstrap_server: str | None, data_dirs: tuple[str, ...], output: Path | None) -> None:
+    """What a region says of itself and its segment files don't: an audit takes it as --source-facts or --mirror-facts.
+
+    One JSON object: in-sync replicas, effective configurations, mirrors with their cuts, the hole ledger.
+    """
+    from federation.commands.audit.facts import NoFacts, ask, of_directories
+
+    if (bootstrap_server is None) is (not data_dirs):
+        raise click.UsageError("Give --bootstrap-server, or --data-dir.")
+    try:
+        said = ask(bootstrap_server) if bootstrap_server else of_directories(data_dirs)
+    except NoFacts as error:
+        raise Failure(str(error), exit_code=UNREACHABLE_EXIT) from error
+    if output is None:
+        click.echo(said)
+    else:
+        output.write_text(said + "\n", encoding="utf-8")
+
+
+def _options(given: dict[str, Any]) -> "Options":
+    from federation.audit.facts.replica_choice import ReplicaSelection
+    from federation.audit.run import Options
+    from federation.audit.verdict.holes import parse, parse_cuts
+    from federation.commands.audit.regions import regions
+
+    source, mirror = regions(given)
+    return Options(
+        source=source,
+        mirror=mirror,
+        topics=given["topics"],
+        engine=given["engine"],
+        master=given["master"],
+        payload=given["payload"],
+        holes=tuple(hole for path in given["holes"] for hole in _parsed("--holes", path, parse)),
+        cuts={
+            key: offset
+            for path in given["cuts"]
+            for key, offset in _parsed("--cut", path, parse_cuts).items()
+        },
+        mirror_prefix=given["mirror_prefix"],
+        replicas=ReplicaSelection(given["replicas"]),
+        budget_lag_records=given["budget_lag_records"],
+        budget_lag_ms=given["budget_lag_ms"],
+    )
+
+
+def _parsed(option: str, path: str, parse: Callable[[str], T]) -> T:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return parse(file.read())
+    except (OSError, ValueError) as error:
+        raise Failure(
+            f"{option} {path}: {error}",
+            hint="`causeway mirror describe TOPIC --json` writes such a file",
+            exit_code=COULD_NOT_RUN,
+        ) from error
+
+
+def _write(
+    result: "AuditResult", options: "Options", seconds: float, output: str
+) -> dict[str, Any]:
+    """Everything into the output directory; returns the JSON document."""
+    from federation.audit.report.page import page
+    from federation.audit.report.tables import summary, write_json, write_parquet
+
+    os.makedirs(output, exist_ok=True)
+    document = summary(result, options, seconds)
+    document["html"] = os.path.abspath(os.path.join(output, "report.html"))
+    document["json"] = os.path.abspath(os.path.join(output, "audit.json"))
+    document["parquet"] = [
+        os.path.abspath(path) for path in write_parquet(output, result.findings, result.partitions)
+    ]
+    with open(document["html"], "w", encoding="utf-8") as file:
+        file.write(page(result, document))
+    write_json(document["json"], document)
+    return document

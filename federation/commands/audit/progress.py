@@ -1,0 +1,57 @@
+"""A progress bar while an audit runs, and the table after it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+from rich.table import Table
+
+from federation.audit.report.pictures import shown
+from federation.audit.run import AuditProgress, AuditResult, Options
+
+
+@contextmanager
+def watching(options: Options) -> Iterator[AuditProgress]:
+    """A progress bar on stderr, where that is a terminal."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
+    console = Console(stderr=True)
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        where = f"{options.source.name} and {options.mirror.name} on {options.engine}"
+        task = progress.add_task(f"comparing {where}", total=None)
+        yield AuditProgress(
+            lambda size: progress.update(task, total=size),
+            lambda size: progress.advance(task, size),
+        )
+
+
+def show(result: AuditResult, document: dict[str, Any]) -> None:
+    """Partitions, the worst first where there are many; the verdict in a sentence; where the report is."""
+    console = Console()
+    colour = {"kept": "green", "broken": "red", "unknown": "yellow"}
+    table = Table("partition", "verdict", "classes", box=None, pad_edge=False)
+    for name in ("offsets", "first differing", "bytes read", "lag"):
+        table.add_column(name, justify="right")
+    for row in shown(result.partitions):
+        table.add_row(
+            f"{row.topic}-{row.partition}",
+            f"[{colour[row.verdict]}]{row.verdict}",
+            row.classes.replace("_", " "),
+            f"{row.offsets:,}",
+            f"{row.first_differing_offset:,}" if row.first_differing_offset >= 0 else "",
+            f"{row.source_bytes + row.mirror_bytes:,}",
+            f"{row.lag_offsets:,}" if row.lag_offsets else "",
+        )
+    console.print(table)
+    verdict = document["verdict"]
+    console.print(f"[bold {colour[verdict]}]{verdict}[/]: {document['said']}", soft_wrap=True)
+    for line in document["over_budget"]:
+        console.print(f"over budget: {line}")
+    console.print(f"report: {document['html']}", soft_wrap=True)
