@@ -90,4 +90,4 @@ def _not_loaded(event: RangeRead) -> list[Effect]:
     if event.error is KafkaError.KAFKA_STORAGE_ERROR:
         return []
     why = f"its log ends or is damaged at offset {event.next_offset}: {event.error.name}"
-    return [Changed(f"group records of {event.partition}", "not loaded", why)]
+    return [Changed(f"records of {event.partition}", "not loaded", why)]
