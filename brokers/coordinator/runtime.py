@@ -30,6 +30,8 @@ from brokers.metadata.image.image import TopicImage
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
 
+_TOO_LARGE = (KafkaError.MESSAGE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE)
+
 
 class CoordinatorShard(Replayed, Protocol):
     """A coordinator, as its runtime uses it (Kafka's CoordinatorShard)."""
@@ -122,12 +124,23 @@ class CoordinatorRuntime(Generic[Shard]):
         def placed(error: KafkaError, at: Instant) -> list[Effect]:
             if self._pending.get(partition) is not pending:
                 return []  # unloaded since
-            return self.run(pending.popleft()(_error_for_client(error), at), at)
+            if error:
+                return self._reload(partition, at)
+            return self.run(pending.popleft()(KafkaError.NONE, at), at)
 
         try:
             return self._writer.append(partition, effect.records, placed, now)
         except Refusal as refusal:
-            return self.run(pending.pop()(_error_for_client(refusal.error), now), now)
+            is_too_large = refusal.error in _TOO_LARGE
+            # Here, or for now: the client looks for the coordinator again.
+            error = refusal.error if is_too_large else KafkaError.COORDINATOR_NOT_AVAILABLE
+            return self.run(pending.pop()(error, now), now)
+
+    def _reload(self, partition: TopicPartition, now: Instant) -> list[Effect]:
+        """Records in the log may be committed though nothing waits for them any more: the log has the last word."""
+        effects = self.lost(partition, now)
+        replica = self._partitions.get(partition)
+        return effects if replica is None else effects + self.opened(replica, now)
 
     # --- partitions ---
 
@@ -165,13 +178,3 @@ class CoordinatorRuntime(Generic[Shard]):
         for callback in self._pending.pop(partition, ()):
             effects += self.run(callback(KafkaError.NOT_COORDINATOR, now), now)
         return effects
-
-
-def _error_for_client(error: KafkaError) -> KafkaError:
-    """COORDINATOR_NOT_AVAILABLE, here or for now: the client looks for the coordinator again."""
-    is_final = error in (
-        KafkaError.NONE,
-        KafkaError.MESSAGE_TOO_LARGE,
-        KafkaError.RECORD_LIST_TOO_LARGE,
-    )
-    return error if is_final else KafkaError.COORDINATOR_NOT_AVAILABLE

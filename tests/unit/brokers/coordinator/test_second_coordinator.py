@@ -12,6 +12,7 @@ from brokers.errors import KafkaError
 from brokers.ids import Instant, Ticket
 from brokers.records.record import Record
 from tests.unit.brokers.api.test_replicated import PARTITION, Region
+from tests.unit.brokers.api.test_stranded import hear, strand
 
 
 @dataclass(frozen=True)
@@ -162,3 +163,17 @@ def test_who_waits_when_the_leader_changes_is_sent_away_once() -> None:
     node.commit()  # the log reports too late
     node.add(2, b"k", 1)
     assert node.counted == {1: KafkaError.NOT_COORDINATOR, 2: KafkaError.NOT_COORDINATOR}
+
+
+def test_what_may_be_committed_though_nobody_waits_for_it_any_more_still_counts() -> None:
+    node = Counting()
+    node.commit()
+    hear(node)
+    node.add(1, b"k", 5)
+    strand(node)
+    assert node.counted == {1: KafkaError.NOT_COORDINATOR}, "nobody knows whether it counts"
+    hear(node)
+    node.commit()
+    node.add(2, b"k", 1)
+    node.commit()
+    assert node.counted[2] == 6
