@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
-from brokers.api.ports import ControllerApi
+from brokers.api.controller_apis import ControllerApi
 from brokers.config.broker_config import BrokerConfig
 from brokers.continuations import Continuations, OnAnswer, Then
 from brokers.effects import Effect

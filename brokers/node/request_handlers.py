@@ -1,7 +1,6 @@
 """The request handlers of a node: one line an API, with what the handler uses."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
 
 from brokers.api import (
     allocate_producer_ids,
@@ -50,25 +49,15 @@ from brokers.api import (
     update_features,
     versions,
 )
+from brokers.api.controller_apis import ControllerApi, ControllerService
 from brokers.api.link_requests import LinkRequestHandler
-from brokers.api.ports import ControllerApi, Handle
-from brokers.continuations import Then
-from brokers.effects import Effect
-from brokers.events import Listener, Request
-from brokers.ids import Instant
+from brokers.api.ports import Handle
+from brokers.events import Listener
 from brokers.metadata.requests.conversions import OWN_APIS
 from brokers.node.controller_router import ControllerRouter
 from brokers.node.local_controller import Serve
 from brokers.node.parts import Parts
 from brokers.wire.messages.api_keys import ApiKey
-
-
-class Service(Protocol):
-    """A handler of a request that a node also sends to itself, without a connection."""
-
-    def handle(self, request: Request, now: Instant) -> list[Effect]: ...
-
-    def serve(self, message: Any, then: Then, now: Instant) -> list[Effect]: ...
 
 
 class RequestHandlers:
@@ -203,7 +192,7 @@ class RequestHandlers:
         served = {key: listed[key] for key in apis}
         return envelope.EnvelopeHandler(p.raft, p.controller, apis, served)
 
-    def _services(self) -> dict[int, Service]:
+    def _services(self) -> dict[int, ControllerService]:
         """What nodes ask of the active controller."""
         p = self._parts
         return {
