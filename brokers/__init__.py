@@ -1,7 +1,7 @@
 """One region: a Kafka-protocol broker cluster that knows nothing of links.
 
 Read in this order, in which each uses those before it: `ids`, `values` (fast dataclasses), `errors`, `config` (a node's
-settings), `ports` (disk and randomness), `timers`, `security` (principals), `records` (opaque batches), `wire` (Kafka's bytes and
+settings), `ports` (disks), `timers`, `security` (principals), `records` (opaque batches), `wire` (Kafka's bytes and
 messages), `client` (one Kafka client core), `effects` and `events` (what a node's core does and what happens to it),
 `continuations` (what runs when an answer comes), `purgatory` (requests that wait), `log` (one partition's log),
 `storage` (its files), `quorum` (Raft in Kafka's dialect), `metadata` (what the region agrees on), `partition` (a

@@ -17,22 +17,20 @@ from brokers.membership.broker_state import Beat, BrokerState, LifeEffect, Regis
 from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.membership.log_dirs import OwnDirectories
-from brokers.metadata.cluster.broker_registration import FEATURES, registered_endpoints
+from brokers.metadata.cluster.broker_registration import registered_endpoints
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.local_controller import LocalController
+from brokers.node.own_registration import features, listeners
 from brokers.region import Ready
-from brokers.timers import Timers
+from brokers.timers import DeadlineTimer, Timers
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
-    Feature,
-    Listener,
 )
 
-PLAINTEXT = 0  # Kafka's code of the security protocol
 # For clients to follow the hint to the next leader (`succession`): longer than a round trip inside a region.
 ANNOUNCED_MS = 40
 QUORUM_PATIENCE_MS = 500  # for another controller to take the lead: it will anyway, only later
@@ -73,7 +71,6 @@ class BrokerLifecycle:
         self._raft = raft
         self._controller = controller
         self._channel = channel
-        self._timers = timers
         self._log_dirs = log_dirs
         self._shutdown = shutdown
         self._host = host
@@ -88,8 +85,8 @@ class BrokerLifecycle:
         self._is_ready = False  # of a node that is no broker
         self._has_announced = False  # that it will hand over what it leads
         self._parting = False  # nothing is left to do but to hand over the lead of the quorum
-        self._due: Instant | None = None
-        self._timer: int | None = None
+        self._timers = timers
+        self._deadline = DeadlineTimer(timers, self._on_time)
 
     # --- in ---
 
@@ -150,7 +147,7 @@ class BrokerLifecycle:
                     effects += self._hand_over_lead(now)
                 case _:
                     effects.append(effect)
-        self._arm()
+        self._deadline.set(self._life.deadline)
         return effects
 
     def _leave(self, beat: Beat, now: Instant) -> list[Effect]:
@@ -200,21 +197,8 @@ class BrokerLifecycle:
             broker_id=config.node_id,
             cluster_id=self._raft.image.cluster_id,
             incarnation_id=self._incarnation,
-            listeners=[
-                Listener(
-                    name=each.name, host=each.host, port=each.port, security_protocol=PLAINTEXT
-                )
-                for each in registered_endpoints(config)
-            ],
-            features=[
-                Feature(
-                    name=feature.name,
-                    min_supported_version=feature.lowest,
-                    max_supported_version=feature.highest,
-                )
-                for feature in FEATURES
-                if feature.highest
-            ],
+            listeners=listeners(registered_endpoints(config)),
+            features=features(),
             rack=config.broker_rack,
             log_dirs=list(self._log_dirs.online),
             previous_broker_epoch=previous_broker_epoch,
@@ -255,17 +239,7 @@ class BrokerLifecycle:
 
     # --- time ---
 
-    def _arm(self) -> None:
-        due, timers = self._life.deadline, self._timers
-        if due == self._due:
-            return
-        if self._timer is not None:
-            timers.cancel(self._timer)
-        self._due = due
-        self._timer = None if due is None else timers.set(due, self._on_time)
-
     def _on_time(self, now: Instant) -> list[Effect]:
-        self._due = self._timer = None
         return self._run(self._life.on_time(now), now)
 
 

@@ -1,10 +1,16 @@
-"""What the image says of this process as a broker."""
+"""What the image says of this process as a broker, and what its registrations have in common."""
 
+from collections.abc import Iterable
+from typing import Final
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
-from brokers.metadata.image.image import BrokerImage, Image
+from brokers.metadata.cluster.broker_registration import supported_features
+from brokers.metadata.image.image import BrokerImage, Endpoint, Image
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.wire.messages.broker_lifecycle import Feature, Listener
+
+PLAINTEXT: Final = 0  # Kafka's code of the security protocol
 
 
 class OwnRegistration:
@@ -33,3 +39,19 @@ class OwnRegistration:
     def broker(self) -> BrokerImage | None:
         """The registration of this process; None while there is none."""
         return self.image.brokers.get(self._node_id) if self.is_current else None
+
+
+def listeners(endpoints: Iterable[Endpoint]) -> list[Listener]:
+    return [
+        Listener(name=each.name, host=each.host, port=each.port, security_protocol=PLAINTEXT)
+        for each in endpoints
+    ]
+
+
+def features() -> list[Feature]:
+    return [
+        Feature(
+            name=each.name, min_supported_version=each.lowest, max_supported_version=each.highest
+        )
+        for each in supported_features()
+    ]

@@ -10,7 +10,7 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig
 from brokers.continuations import Continuations
 from brokers.coordinator.coordinators import Coordinators
-from brokers.coordinator.partition_writer import LeaderWriter
+from brokers.coordinator.partition_writer import PartitionWriter
 from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.effects import Effect, RemoveStrays
 from brokers.groups.config import group_config
@@ -92,7 +92,7 @@ class Parts:
             GroupCoordinator(rng, group_config(self.config)),
             self.partitions,
             self.continuations,
-            LeaderWriter(self.partitions),
+            PartitionWriter(self.partitions),
         )
         self.coordinators = Coordinators(self.config.node_id, (self.groups,))
         self.region_port = RegionPort(

@@ -6,7 +6,7 @@ from typing import Any
 
 from brokers.coordinator.coordinators import Coordinators
 from brokers.coordinator.effects import AppendRecords, CoordinatorEffect, CoordinatorReply
-from brokers.coordinator.partition_writer import LeaderWriter
+from brokers.coordinator.partition_writer import PartitionWriter
 from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.errors import KafkaError
 from brokers.ids import Instant, Ticket
@@ -91,7 +91,7 @@ class Counting(Region):
         """Begins as a node does that has become the leader."""
         parts = self.broker.parts
         self.runtime = CoordinatorRuntime(
-            "t", Counter(), parts.partitions, parts.continuations, LeaderWriter(parts.partitions)
+            "t", Counter(), parts.partitions, parts.continuations, PartitionWriter(parts.partitions)
         )
         self.coordinators = Coordinators(1, (self.runtime,))
         self.process.take(self.coordinators.opened(self.replica, self.now))
