@@ -1,4 +1,4 @@
-"""This node as a controller that operators find: it registers with the active one, once in the life of the process (KIP-919)."""
+"""This node as a controller that operators find: it registers with the active one, once in its life (KIP-919)."""
 
 from typing import Final
 from uuid import UUID

@@ -8,6 +8,7 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.metadata.cluster.broker_registration import supported_features
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image
 from brokers.partition.hosted_partitions import MetadataCache
+from brokers.quorum.voters import QuorumEndpoint
 from brokers.wire.messages.broker_lifecycle import Feature, Listener
 
 PLAINTEXT: Final = 0  # Kafka's code of the security protocol
@@ -41,7 +42,7 @@ class OwnRegistration:
         return self.image.brokers.get(self._node_id) if self.is_current else None
 
 
-def listeners(endpoints: Iterable[Endpoint]) -> list[Listener]:
+def listeners(endpoints: Iterable[Endpoint | QuorumEndpoint]) -> list[Listener]:
     return [
         Listener(name=each.name, host=each.host, port=each.port, security_protocol=PLAINTEXT)
         for each in endpoints
