@@ -312,14 +312,6 @@ class GroupCoordinator:
                 )
         return effects
 
-    def load(
-        self, partition: int, records: Iterable[KeyAndValue], now: Instant
-    ) -> list[CoordinatorEffect]:
-        """Loads all records of a partition in one call."""
-        self.start_loading(partition)
-        self.replay(partition, records)
-        return self.finish_loading(partition, now)
-
     def unload(self, partition: int, now: Instant) -> list[CoordinatorEffect]:
         """Another broker coordinates the partition now: waiting requests get NOT_COORDINATOR."""
         effects: list[CoordinatorEffect] = []

@@ -4,6 +4,7 @@ It keeps accounts: every ticket is answered once at most, and nothing is appende
 """
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from brokers.coordinator.effects import AppendRecords, CoordinatorReply
@@ -68,7 +69,12 @@ class World:
 
     def load(self) -> None:
         for partition, records in self.log.items():
-            self.perform(self.coordinator.load(partition, records, self.now))
+            self.load_partition(partition, records)
+
+    def load_partition(self, partition: int, records: Iterable[Stored]) -> None:
+        self.coordinator.start_loading(partition)
+        self.coordinator.replay(partition, records)
+        self.perform(self.coordinator.finish_loading(partition, self.now))
 
     def ticket(self, asked: object) -> int:
         self._last_ticket += 1

@@ -199,11 +199,11 @@ def test_a_group_that_came_with_another_partition_outlives_a_lost_commit_of_its_
     """The topic has grown: its old partition and its new one both know the group, and come to one node."""
     world = World(loaded=False)
     home = world.coordinator.partition_for("g")
-    world.perform(world.coordinator.load(home, [], world.now))
+    world.load_partition(home, [])
     world.ask("commit", commit(T0))
     offset = OffsetAndMetadata(3)
     records = [Stored(*encode(OffsetCommitRecord("g", T1, offset)))]
-    world.perform(world.coordinator.load((home + 1) % 3, records, world.now))
+    world.load_partition((home + 1) % 3, records)
     world.lose()
     assert world.coordinator.all_offsets() == {"g": {T1: offset}}
 
