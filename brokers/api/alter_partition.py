@@ -1,7 +1,7 @@
-"""AlterPartition (key 56): a leader proposes who is in sync (KIP-497). Versions 2-3, between nodes.
+"""AlterPartition (key 56): a leader proposes an in-sync set (KIP-497). Versions 2-3, between nodes.
 
-Since version 3 members come with their broker epochs, so that one that came back empty is told from what it was
-(KIP-903).
+Since version 3 members come with their broker epochs, which distinguish a broker that restarted with an
+empty log from its former self (KIP-903).
 """
 
 from uuid import UUID

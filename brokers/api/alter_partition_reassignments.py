@@ -1,6 +1,6 @@
 """AlterPartitionReassignments (key 45): replicas move to other brokers, or stop moving (KIP-455). Versions 0-1.
 
-The answer comes once the move has begun; ListPartitionReassignments tells when it is over.
+The response is sent once the reassignment has begun; ListPartitionReassignments shows whether it has ended.
 """
 
 from brokers.api.controller_apis import ControllerApi

@@ -1,4 +1,5 @@
-"""AssignReplicasToDirs (key 73): a broker says in which of its directories replicas lie (KIP-858).
+"""AssignReplicasToDirs (key 73): a broker reports the log directory of each of its replicas
+(KIP-858).
 
 Version 0, for nodes.
 """

@@ -1,6 +1,6 @@
-"""BrokerHeartbeat (key 63): a broker is there, or asks to be let in or to leave (KIP-631). Versions 0-2, for nodes.
+"""BrokerHeartbeat (key 63): a broker is alive, asks to be unfenced, or to shut down (KIP-631). Versions 0-2.
 
-It names the log directories that failed (KIP-858); that some are cordoned (KIP-1066) is not looked at.
+It names the log directories that failed (KIP-858); cordoned ones (KIP-1066) are ignored.
 """
 
 from brokers.api.controller_apis import ControllerService

@@ -1,4 +1,4 @@
-"""BrokerRegistration (key 62): a broker's new life begins (KIP-631). Versions 0-4, between nodes."""
+"""BrokerRegistration (key 62): a broker has started (KIP-631). Versions 0-4, between nodes."""
 
 from brokers.api.controller_apis import ControllerService
 from brokers.errors import KafkaError, Refusal

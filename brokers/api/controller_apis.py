@@ -20,7 +20,7 @@ class ControllerApi(ABC):
         self._controller = controller
 
     def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
-        """This node is the active controller: `then` receives the response once what it says is in force."""
+        """This node is the active controller: `then` receives the response once the decision is in force."""
 
         def decided(result: Any, at: Instant) -> list[Effect]:
             if isinstance(result, Refusal):
@@ -51,7 +51,7 @@ class ControllerApi(ABC):
 
 
 class ControllerService(ABC):
-    """An API that nodes ask of the active controller on their own account, also a node of itself."""
+    """An API that nodes, not clients, ask of the active controller; a node may ask itself."""
 
     def __init__(self, controller: ControllerPort) -> None:
         self._controller = controller
@@ -60,7 +60,7 @@ class ControllerService(ABC):
         return self.serve(request.message, reply_to(request.ticket), now)
 
     def serve(self, message: Any, then: Then, now: Instant) -> list[Effect]:
-        """`then` receives the response once what it says is in force."""
+        """`then` receives the response once the decision is in force."""
 
         def decided(result: Any, at: Instant) -> list[Effect]:
             refused = isinstance(result, Refusal)

@@ -1,4 +1,4 @@
-"""ControllerRegistration (key 70): a controller says where it is reached and what it supports (KIP-919). Version 0."""
+"""ControllerRegistration (key 70): the endpoints and features of a controller (KIP-919). Version 0."""
 
 from brokers.api.controller_apis import ControllerService
 from brokers.errors import Refusal

@@ -1,7 +1,7 @@
-"""ElectLeaders (key 43): leaders back to where they belong, or anyone rather than none (KIP-460). Versions 0-2.
+"""ElectLeaders (key 43): preferred elections, or unclean ones where no replica leads (KIP-460). Versions 0-2.
 
-Version 0 knows preferred elections only. Without a list the question is for all partitions, and the answer names those
-whose leader changes or can't.
+Version 0 knows preferred elections only. A request without a list is for all partitions; its response
+names those whose leader changes or cannot change.
 """
 
 from collections.abc import Iterable

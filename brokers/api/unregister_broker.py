@@ -1,4 +1,4 @@
-"""UnregisterBroker (key 64): a broker that will not come back is forgotten (KIP-631). Version 0."""
+"""UnregisterBroker (key 64): the registration of a broker that will not come back is removed (KIP-631). Version 0."""
 
 from brokers.api.controller_apis import ControllerApi
 from brokers.errors import Refusal

@@ -50,7 +50,7 @@ class UpdateFeaturesHandler(ControllerApi):
         return UpdateFeaturesResponse(error_code=refusal.error, error_message=refusal.because)
 
     def _updates(self, message: UpdateFeaturesRequest, version: int) -> Iterator[FeatureUpdate]:
-        """But for kraft.version where it is so already: the quorum keeps that one, and no image has it."""
+        """Without an update of kraft.version to its current level, which the quorum keeps and the image lacks."""
         kraft_version = self._raft.finalized_features.get(KRAFT_VERSION, 0)
         for each in message.feature_updates:
             if each.feature == KRAFT_VERSION and each.max_version_level == kraft_version:

@@ -1,7 +1,7 @@
 """The APIs and versions that each listener advertises, gathered from the files beside this one.
 
-Who connects to a controller's listener is another node, or a tool with `--bootstrap-controller`. Both listeners list
-what Kafka's list there, so that a client that was given the wrong one of the two is told so by its own library.
+Other nodes, and tools with `--bootstrap-controller`, connect to a controller's listener. Both listeners advertise what
+Kafka's do, so that the library of a client that was given the wrong listener of the two reports that.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""This node as one of its region: registers, sends heartbeats, leaves; and says when clients may come.
+"""Registers this broker, sends its heartbeats, shuts it down, and decides when clients are served.
 
-A node without the role broker has no such life; it is there for others once it knows who the active controller is.
+A node without the role broker registers no broker; it is ready once it knows the active controller.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from brokers.wire.messages.broker_lifecycle import (
 
 # For clients to follow the hint to the next leader (`succession`): longer than a round trip inside a region.
 ANNOUNCED_MS = 40
-QUORUM_PATIENCE_MS = 500  # for another controller to take the lead: it will anyway, only later
+QUORUM_PATIENCE_MS = 500  # for another controller to become active: it will anyway, only later
 
 
 class BrokerLifecycleHost(Protocol):
@@ -104,7 +104,7 @@ class BrokerLifecycle:
         return self._run(self._life.progressed(offset, is_settled=is_settled, now=now), now)
 
     def end_asked(self, now: Instant) -> list[Effect]:
-        """Leaderships are handed over where anyone is left to take them."""
+        """Hands over leaderships where another broker can take them."""
         if self._parting:
             return self._part()
         own = self._config.node_id
@@ -113,11 +113,11 @@ class BrokerLifecycle:
         return self._run(self._life.leave(now, hands_over=others), now)
 
     def news(self, now: Instant) -> list[Effect]:
-        """A directory has failed: the controller should know at once."""
+        """A directory has failed: sends a heartbeat at once."""
         return self._run(self._life.news(now), now)
 
     def ended(self) -> list[Effect]:
-        """What a clean stop still has to say."""
+        """What a clean stop has to write."""
         return [KeepBrokerEpoch(self._life.broker_epoch)]
 
     def _without_broker(self) -> list[Effect]:
@@ -151,7 +151,7 @@ class BrokerLifecycle:
         return effects
 
     def _leave(self, beat: Beat, now: Instant) -> list[Effect]:
-        """The first such beat tells everyone; the next one gives away what is led, so nothing is appended any more."""
+        """The first such heartbeat announces the hand-over. The next one hands over, and appends end."""
         handover = self._shutdown
         if self._has_announced or not handover.leads:
             return handover.close(partial(self._beat, replace(beat, want_fence=True)), now)
@@ -160,7 +160,7 @@ class BrokerLifecycle:
         return self._beat(beat, now)
 
     def _hand_over(self, now: Instant) -> list[Effect]:
-        """Whether or not the controller has answered: it may have given everything away by the time that it does."""
+        """Whether or not the controller has answered: the leaderships may have moved before its answer comes."""
         closed = self._shutdown.close(lambda now: [], now)
         return closed + self._run(self._life.news(now), now)
 
@@ -168,7 +168,7 @@ class BrokerLifecycle:
         return self._control(ApiKey.BROKER_HEARTBEAT, self._heartbeat(beat), self._on_beaten, now)
 
     def _hand_over_lead(self, now: Instant) -> list[Effect]:
-        """The last thing: until here this node may have been the controller that let it go."""
+        """The last step: until here this node may have been the active controller that answered it."""
         self._parting = True
         self._timers.set(now + QUORUM_PATIENCE_MS, lambda at: self._part())
         effects = self._controller.leave(now)
@@ -187,7 +187,7 @@ class BrokerLifecycle:
         then: Callable[[Any, Instant], list[Effect]],
         now: Instant,
     ) -> list[Effect]:
-        """Heartbeats that find nobody soon are out of date: the next one says what is true then."""
+        """A heartbeat that reaches no controller within its interval is dropped: the next one has newer state."""
         timeout_ms = self._config.broker_heartbeat_interval_ms
         return self._channel.send(api_key, message, then, now, timeout_ms=timeout_ms)
 
@@ -244,7 +244,7 @@ class BrokerLifecycle:
 
 
 def _error(response: Any) -> tuple[KafkaError, str]:
-    """Of Kafka's response, or of having got none."""
+    """The error of a response, or of the `Refusal` in its place."""
     if isinstance(response, Refusal):
         return response.error, response.because
     error = error_from_code(response.error_code)

@@ -1,4 +1,4 @@
-"""Where this node is the active controller: asks brokers that are silent whether their process still listens."""
+"""The active controller connects to brokers that send no requests, to find out whether their process still listens."""
 
 from functools import partial
 
@@ -55,7 +55,7 @@ class BrokerProbes:
         return self._run(self._liveness.watch(unfenced, now), now)
 
     def heard(self, broker_id: BrokerId, ticket: Ticket, now: Instant) -> None:
-        """A broker's request is here, perhaps for long."""
+        """A broker has sent a request, which may wait here."""
         self._liveness.heard(broker_id, ticket, now)
 
     def disconnected(self, tickets: tuple[Ticket, ...], now: Instant) -> list[Effect]:

@@ -37,7 +37,7 @@ class ControllerRegistration:
         self._controller = controller
         self._channel = channel
         self._timers = timers
-        # Nobody could connect to one without a listener, and there is nobody else.
+        # A controller without a listener is the whole region.
         self._is_wanted = config.is_controller and bool(own_endpoints(config))
 
     def progressed(self, now: Instant) -> list[Effect]:

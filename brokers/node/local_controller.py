@@ -26,11 +26,11 @@ class ControllerHandlers(Protocol):
 
     @property
     def services(self) -> Mapping[int, Serve]:
-        """What nodes ask on their own account."""
+        """Requests of nodes, by API key."""
 
     @property
     def controller_apis(self) -> Mapping[int, ControllerApi]:
-        """What brokers forward."""
+        """Requests that brokers forward, by API key."""
 
 
 class LocalController:

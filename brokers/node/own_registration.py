@@ -15,7 +15,7 @@ PLAINTEXT: Final = 0  # Kafka's code of the security protocol
 
 
 class OwnRegistration:
-    """Until `is_current` the image speaks of an earlier process with this node's id. A lone node has no earlier one."""
+    """Until `is_current` the image has the registration of an earlier process of this node. A lone node has none."""
 
     def __init__(
         self, config: BrokerConfig, metadata: MetadataCache, incarnation: UUID | None

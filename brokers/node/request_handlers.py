@@ -83,7 +83,7 @@ class RequestHandlers:
         }
 
     def _data(self) -> dict[int, Handle]:
-        """Records, and what clients ask before they read and write them."""
+        """Records, and the requests that precede reading and writing them."""
         p = self._parts
         return {
             produce.KEY: produce.ProduceHandler(
@@ -156,7 +156,7 @@ class RequestHandlers:
         }
 
     def _controller_apis(self) -> dict[int, ControllerApi]:
-        """What only the active controller decides, wherever it was asked."""
+        """Requests that only the active controller decides."""
         p = self._parts
         own = {key: LinkRequestHandler(each, p.controller) for key, each in OWN_APIS.items()}
         return {
@@ -177,7 +177,7 @@ class RequestHandlers:
         }
 
     def _routed(self) -> dict[int, Handle]:
-        """Those of them that clients use, at both listeners."""
+        """Those APIs that clients use, at both listeners."""
         p = self._parts
         return {
             key: ControllerRouter(api, p.controller, p.forwarding).handle
