@@ -20,7 +20,7 @@ from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.metadata.image.replay import replay
 from brokers.metadata.log.snapshot_pointer import POINTER_NAME
 from brokers.quorum.ids import snapshot_id
-from brokers.records.batch import LENGTH_FROM
+from brokers.records.batch import HEADER_SIZE, LENGTH_FROM
 from federation.audit.cut.cut import AuditedRegion
 from federation.audit.facts.region_facts import RegionFacts, parse
 from federation.audit.segments import data_dir
@@ -126,6 +126,8 @@ def _replay(image: Image, data: bytes) -> None:
     """A batch that is torn at the end of the log was never committed."""
     for header, messages in read_batches(memoryview(data)[: _whole(data)]):
         if header.next_offset > image.next_offset:
+            if header.base_offset != image.next_offset:
+                raise MetadataLogError(f"offset {image.next_offset} is missing in the metadata log")
             replay(image, () if header.is_control else messages, header.next_offset)
 
 
@@ -134,7 +136,7 @@ def _whole(data: bytes) -> int:
     end = 0
     while end + LENGTH_FROM <= len(data):
         size = LENGTH_FROM + int.from_bytes(data[end + 8 : end + LENGTH_FROM], "big")
-        if end + size > len(data):
+        if size < HEADER_SIZE or end + size > len(data):
             break
         end += size
     return end
