@@ -186,7 +186,9 @@ def _examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key
     examined = {}
     prefix, cuts, holes = options.mirror_prefix, options.all_cuts(), options.all_holes()
     for key in keys:
-        source = taken.source.get(key, NOTHING_THERE)
+        source = taken.source.get(key) or NOTHING_THERE._replace(
+            listed=options.source.facts is not None  # then it says that there is no such partition
+        )
         mirror = taken.mirror.get(key, NOTHING_THERE)
         topic, partition = key
         stop = cuts.get((prefix + topic, partition))

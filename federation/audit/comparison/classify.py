@@ -12,8 +12,16 @@ from xxhash import xxh3_64_hexdigest
 
 from federation.audit.comparison.findings import Class, Finding, Side, continues
 from federation.audit.comparison.merge import Island
-from federation.audit.segments.batches import HEADER, Batch
-from federation.audit.segments.records import Contents, StoredRecord, Unopenable, compare, records
+from federation.audit.segments.batches import Batch
+from federation.audit.segments.headers import HEADER
+from federation.audit.segments.records import (
+    Contents,
+    StoredRecord,
+    Unopenable,
+    compare,
+    lie,
+    records,
+)
 
 HEADER_FIELDS = (
     *("base_offset", "length", "leader_epoch", "magic", "crc", "attributes", "last_offset_delta"),
@@ -45,14 +53,21 @@ def classify(island: Island, scene: Scene, before: Finding | None) -> Iterator[F
         )
         yield from (_alone(batch, kind, scene) for batch in side)
         return
-    damaged = _damaged(source, mirror)
+    damaged = _side(source, mirror, lambda batch: not batch.sound)
+    lying = _side(source, mirror, lambda batch: bool(batch.lie))
     if damaged is not Side.NEITHER:
         finding, contents = _finding(island, scene, Class.DAMAGED, damaged), None
+    elif lying is not Side.NEITHER:
+        finding, contents = _finding(island, scene, Class.MALFORMED, lying), None
     elif len(source) == len(mirror) == 1 and _same_but_epoch(source[0], mirror[0]):
         finding, contents = _finding(island, scene, Class.EPOCH_MISMATCH, Side.NEITHER), None
     else:
         contents = _opened(island, scene)
-        finding = _finding(island, scene, _difference(island, scene, contents), Side.NEITHER)
+        closed = Side.NEITHER
+        if contents is None:
+            closed = _side(source, mirror, lambda batch: bool(lie(scene.read(batch))))
+        kind = Class.MALFORMED if contents is None else _difference(island, scene, contents)
+        finding = _finding(island, scene, kind, closed)
     if before is not None and continues(finding, before):
         yield finding
     else:
@@ -72,9 +87,10 @@ def displaced(batch: Batch, side: Side, scene: Scene, covered: bool) -> Finding:
     return _with_evidence(_finding(island, scene, kind, side), island, scene, None)
 
 
-def _damaged(source: Sequence[Batch], mirror: Sequence[Batch]) -> Side:
-    left = any(not batch.sound for batch in source)
-    right = any(not batch.sound for batch in mirror)
+def _side(
+    source: Sequence[Batch], mirror: Sequence[Batch], is_bad: Callable[[Batch], bool]
+) -> Side:
+    left, right = any(map(is_bad, source)), any(map(is_bad, mirror))
     if left and right:
         return Side.BOTH
     return Side.SOURCE if left else Side.MIRROR if right else Side.NEITHER
@@ -88,10 +104,10 @@ def _same_but_epoch(source: Batch, mirror: Batch) -> bool:
     )
 
 
-def _difference(island: Island, scene: Scene, contents: Contents | None) -> Class:
+def _difference(island: Island, scene: Scene, contents: Contents) -> Class:
     if any(batch.attributes & CONTROL for batch in (*island.source, *island.mirror)):
         return Class.CONTROL_BATCH_MISMATCH
-    if contents is None or contents.differing or (contents.only_source and contents.only_mirror):
+    if contents.differing or (contents.only_source and contents.only_mirror):
         return Class.DIVERGENT
     if contents.only_source:
         return Class.MISSING_ON_MIRROR
@@ -197,6 +213,7 @@ def _place(batch: Batch) -> dict[str, object]:
         "bytes": batch.size,
         "offsets": [batch.base_offset, batch.next_offset],
         "checksum": "valid" if batch.sound else "wrong",
+        **({"lie": batch.lie} if batch.lie else {}),
         "leader_epoch": batch.leader_epoch,
     }
 

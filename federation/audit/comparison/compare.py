@@ -6,14 +6,16 @@ unit that is not plainly equal. There each side has one reference copy: a sound 
 one with whose bytes most replicas of both sides agree. Every other copy of that side must equal it.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from federation.audit.comparison.differences import Differences, differences, unreadable
 from federation.audit.comparison.digests import Digest, digest, digest_and_walk, size
-from federation.audit.comparison.findings import Finding, Side
+from federation.audit.comparison.findings import Class, Finding, Side
 from federation.audit.comparison.unit import Unit, UnitCopy, UnitOutcome
+from federation.audit.segments.indexes import BatchIndex
 
 NOTHING_READ = Digest(0, "")
 
@@ -40,7 +42,10 @@ def compare(unit: Unit, payload: bool) -> UnitOutcome:
     ends = [one.parts for one in others]
     source = _read(first, lambda copy: digest_and_walk(copy.parts, ends))
     if source.digest.sound and all(one.is_whole and one.equals(source) for one in readings):
-        return _outcome(unit, [source, *readings], source, source)
+        equal = _outcome(unit, [source, *readings], source, source)
+        index = BatchIndex(source.digest.marks)
+        found = (each for one in unit.copies for each in _indexes(unit, one, index))
+        return equal._replace(findings=tuple(found))
     walked = [_read(one, lambda copy: digest_and_walk(copy.parts, ())) for one in unit.copies]
     return _apart(unit, walked, payload)
 
@@ -67,7 +72,30 @@ def _apart(unit: Unit, readings: Sequence[CopyRead], payload: bool) -> UnitOutco
         for one in readings:
             if one.copy.side is side and one is not reference:
                 findings += _beside(unit, reference, one, payload)
+    for one in readings:
+        if one.digest.sound:
+            findings += _indexes(unit, one.copy, BatchIndex(one.digest.marks))
     return outcome._replace(findings=tuple(findings))
+
+
+def _indexes(unit: Unit, copy: UnitCopy, index: BatchIndex) -> Iterator[Finding]:
+    """Damaged indexes of a copy's files; a file that several units read is reported by each of them alike."""
+    replica = copy.replica if len(unit.of(copy.side)) > 1 else ""
+    begin = 0
+    for part in copy.parts:
+        for found in index.damages(part, begin):
+            evidence = {"file": found.path.rpartition("/")[2], "entry": found.number}
+            yield Finding(
+                *unit[:2],
+                found.offset,
+                found.offset + 1,
+                Class.INDEX_DAMAGED,
+                copy.side,
+                found.offset,
+                evidence=json.dumps(evidence, sort_keys=True),
+                replica=replica,
+            )
+        begin += part.stop - part.start
 
 
 def _beside(unit: Unit, reference: CopyRead, one: CopyRead, payload: bool) -> list[Finding]:
@@ -87,7 +115,12 @@ def _reference(readings: Sequence[CopyRead], side: Side) -> CopyRead:
     votes = Counter(one.digest[:2] for one in readings)
     return max(
         (one for one in readings if one.copy.side is side),
-        key=lambda one: (one.error is None, one.digest.sound, votes[one.digest[:2]]),
+        key=lambda one: (
+            one.error is None,
+            one.digest.sound,
+            votes[one.digest[:2]],
+            one.digest.bytes_read,
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import dropwhile
 from typing import NamedTuple
@@ -11,7 +11,8 @@ from federation.audit.comparison import merge
 from federation.audit.comparison.classify import Scene, classify, displaced
 from federation.audit.comparison.findings import Class, Finding, Side, continues, joined
 from federation.audit.comparison.unit import Pair
-from federation.audit.segments.batches import OFFSET_MAX, Batch, Break, Part, walk
+from federation.audit.segments.batches import Batch, Break, Part, walk
+from federation.audit.segments.headers import OFFSET_MAX
 
 LATER = frozenset({Class.MISSING_ON_MIRROR, Class.EXTRA_ON_MIRROR})
 """Joined only once they have been set against what other units found."""
@@ -31,7 +32,8 @@ def differences(pair: Pair, payload: bool) -> Differences:
     scene = Scene(pair.topic, pair.partition, lru_cache(maxsize=64)(_bytes_of), payload)
     source, source_breaks = _table(pair.source, pair)
     mirror, mirror_breaks = _table(pair.mirror, pair)
-    findings = [_broken(pair, Side.SOURCE, one) for one in source_breaks]
+    findings = [*_overlaps(pair, Side.SOURCE, source), *_overlaps(pair, Side.MIRROR, mirror)]
+    findings += [_broken(pair, Side.SOURCE, one) for one in source_breaks]
     findings += [_broken(pair, Side.MIRROR, one) for one in mirror_breaks]
     rising = []
     for side, parts, batches, others in (
@@ -53,6 +55,27 @@ def differences(pair: Pair, payload: bool) -> Differences:
     held = sum(batch.next_offset - batch.base_offset for batch in rising[0])
     records = sum(max(0, batch.records) for batch in source)
     return Differences(tuple(findings), len(source), records, held - pair.below)
+
+
+def _overlaps(pair: Pair, side: Side, batches: list[Batch]) -> Iterator[Finding]:
+    """Where a file goes on beyond the base offset of the next: those batches are taken out of `batches`."""
+    parts = pair.source if side is Side.SOURCE else pair.mirror
+    for part in parts:
+        reached, beyond = part.floor, []
+        for batch in batches:
+            if batch.path == part.path and batch.sound and batch.base_offset == reached:
+                reached = batch.next_offset
+                if reached > part.ceiling:
+                    beyond.append(batch)
+        if beyond and part.ceiling <= max(pair.to_offset, part.floor):
+            batches[:] = [one for one in batches if one not in beyond]
+            evidence = json.dumps(
+                {"file": part.path.rpartition("/")[2], "position": beyond[0].position}
+            )
+            where = max(part.ceiling, part.floor), reached
+            yield Finding(
+                *pair[:2], *where, Class.SEGMENTS_OVERLAP, side, where[0], evidence=evidence
+            )
 
 
 def _table(parts: Sequence[Part], pair: Pair) -> tuple[list[Batch], list[Break]]:

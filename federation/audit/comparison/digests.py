@@ -15,23 +15,23 @@ from typing import NamedTuple
 from crc32c import crc32c
 from xxhash import xxh3_128
 
-from federation.audit.segments.batches import (
-    CHECKED_FROM,
-    HEADER_BYTES,
-    LENGTH_BYTES,
-    MAGIC,
-    Part,
-)
+from federation.audit.segments.batches import Part
+from federation.audit.segments.headers import CHECKED_FROM, HEADER_BYTES, LENGTH_BYTES, MAGIC
+from federation.audit.segments.indexes import Marks
+from federation.audit.segments.records import is_plausible, lie
 
 CHUNK_BYTES = 256 << 10
 """What is read at a time stays in a core's second-level cache: hash and checksum do not read memory again."""
-FIELDS = struct.Struct(">qi4xbI2xi30xi")
-"""Base offset, length, magic, checksum, last offset delta and record count of a batch header."""
+FIELDS = struct.Struct(">qi4xbIhi8xq14xi")
+"""Base offset, length, magic, checksum, attributes, last offset delta, largest timestamp, records of a batch header."""
 LENGTH_MIN = HEADER_BYTES - LENGTH_BYTES
 
 
 class Digest(NamedTuple):
-    """What one side of a unit came to; `batches`, `records`, `offsets` and `sound` only where it was walked."""
+    """What one copy of a unit came to; all but the first two only where it was walked.
+
+    `marks` are its batches, as far as they are sound.
+    """
 
     bytes_read: int
     digest: str
@@ -39,6 +39,7 @@ class Digest(NamedTuple):
     records: int = 0
     offsets: int = 0
     sound: bool = False
+    marks: Marks = []  # noqa: RUF012 - never changed
 
 
 def size(parts: Sequence[Part]) -> int:
@@ -92,7 +93,8 @@ def digest_and_walk(parts: Sequence[Part], others: Iterable[Sequence[Part]]) -> 
                 view.release()
         walk.sound &= held == 0 and left == 0
     sound = walk.sound and not walk.ends
-    return Digest(total, hasher.hexdigest(), walk.batches, walk.records, walk.offsets, sound)
+    counts = walk.batches, walk.records, walk.offsets
+    return Digest(total, hasher.hexdigest(), *counts, sound, walk.marks)
 
 
 class _Walk:
@@ -102,6 +104,7 @@ class _Walk:
         self.ends = deque(ends)
         self.sound = True
         self.batches = self.records = self.offsets = 0
+        self.marks: Marks = []
         self._position = self._expected = self._ceiling = 0
 
     def expect(self, floor: int, ceiling: int) -> None:
@@ -116,8 +119,9 @@ class _Walk:
         batches = records = offsets = 0
         end = self.ends[0] - self._position if self.ends else -1
         checksum, unpack, sound = crc32c, FIELDS.unpack_from, self.sound
+        mark, position = self.marks.append, self._position
         while sound and start + HEADER_BYTES <= filled:
-            base, length, magic, crc, delta, count = unpack(view, start)
+            base, length, magic, crc, attributes, delta, timestamp, count = unpack(view, start)
             stop = start + LENGTH_BYTES + length
             if stop > filled and length >= LENGTH_MIN and stop <= available:
                 break
@@ -128,8 +132,13 @@ class _Walk:
                 and delta >= 0
                 and magic == MAGIC
                 and checksum(view[start + CHECKED_FROM : stop]) == crc
+                and (
+                    (count == delta + 1 and is_plausible(attributes & 7, view, start))
+                    or not lie(bytes(view[start:stop]))
+                )
             )
             expected = base + delta + 1
+            mark((position + start, base, expected, timestamp))
             batches += 1
             records += count
             offsets += delta + 1

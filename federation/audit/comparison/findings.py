@@ -40,6 +40,10 @@ class Class(StrEnum):
     LAG = "lag"
     EXPIRED_ON_ONE_SIDE = "expired_on_one_side"
     ORPHAN_TAIL = "orphan_tail"
+    MALFORMED = "malformed"
+    INDEX_DAMAGED = "index_damaged"
+    SEGMENT_MISSING = "segment_missing"
+    SEGMENTS_OVERLAP = "segments_overlap"
     REPLICA_DIVERGENT = "replica_divergent"
     NOT_ASKED = "not_asked"
     DISPLACED = "displaced"
@@ -62,6 +66,10 @@ MEANING = {
     Class.LAG: "not mirrored yet at the cut",
     Class.EXPIRED_ON_ONE_SIDE: "below the other side's log start",
     Class.ORPHAN_TAIL: "what the old source has beyond the cut of a failover",
+    Class.MALFORMED: "the checksum holds, and the records are not what the header says",
+    Class.INDEX_DAMAGED: "an index leads elsewhere than to its batches",
+    Class.SEGMENT_MISSING: "a segment's log file is gone, its indexes are still there",
+    Class.SEGMENTS_OVERLAP: "a segment goes on beyond the start of the next",
     Class.REPLICA_DIVERGENT: "one replica differs from the others of its region",
     Class.NOT_ASKED: "cannot be judged: the region did not say what the audit must know",
     Class.DISPLACED: "below its place in the file",
@@ -71,8 +79,9 @@ UNKNOWNS = frozenset({Class.UNREADABLE, Class.NOT_ASKED})
 NOTES = frozenset({Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE, Class.ORPHAN_TAIL})
 
 
-def severity_of(kind: Class) -> Severity:
-    if kind in UNKNOWNS:
+def severity_of(kind: Class, side: Side) -> Severity:
+    """A file that the source lost leaves its mirror unjudged; one that the mirror lost is the mirror's fault."""
+    if kind in UNKNOWNS or (kind is Class.SEGMENT_MISSING and side is Side.SOURCE):
         return Severity.UNKNOWN
     return Severity.NOTE if kind in NOTES else Severity.FAULT
 
@@ -102,7 +111,7 @@ class Finding(NamedTuple):
 
     @property
     def severity(self) -> Severity:
-        return severity_of(self.kind)
+        return severity_of(self.kind, self.side)
 
 
 def continues(finding: Finding, before: Finding) -> bool:

@@ -73,4 +73,4 @@ def islands(source: Sequence[Batch], mirror: Sequence[Batch]) -> Iterator[Island
 
 def same(source: Batch, mirror: Batch) -> bool:
     """Nothing to report: the same bytes, and sound."""
-    return source.sound and identity(source) == identity(mirror)
+    return source.sound and not source.lie and identity(source) == identity(mirror)

@@ -31,6 +31,10 @@ COLOURS = {
     Class.REBATCHED: "#c77dff",
     Class.MIRROR_AHEAD: "#ff4d8d",
     Class.REPLICA_DIVERGENT: "#bc6c25",
+    Class.MALFORMED: "#c44536",
+    Class.INDEX_DAMAGED: "#6d597a",
+    Class.SEGMENT_MISSING: "#283d3b",
+    Class.SEGMENTS_OVERLAP: "#8f2d56",
     Class.NOT_ASKED: "#8d99ae",
 }
 LIGHT = frozenset({Class.LAG, Class.EXPIRED_ON_ONE_SIDE, Class.KNOWN_HOLE, Class.ORPHAN_TAIL})

@@ -6,23 +6,23 @@ stands exactly where its length says; everything else is a `Break`, and the walk
 checksum holds. So every byte of a part is accounted for: in a batch or in a break.
 """
 
-import struct
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
 from crc32c import crc32c
 from xxhash import xxh3_128_intdigest
 
-HEADER = struct.Struct(">qiibIhiqqqhii")
-HEADER_BYTES = 61
-LENGTH_BYTES = 12
-"""Base offset and length, which the length field does not count."""
-EPOCH_STOP = 16
-"""Where the leader epoch ends: from here on, a mirror's bytes are the source's."""
-CHECKED_FROM = 21
-"""The checksum covers the batch from here on: base offset, length, leader epoch and magic lie outside it."""
-MAGIC = 2
-OFFSET_MAX = (1 << 63) - 1
+from federation.audit.segments.headers import (
+    CHECKED_FROM,
+    EPOCH_STOP,
+    HEADER,
+    HEADER_BYTES,
+    LENGTH_BYTES,
+    MAGIC,
+    OFFSET_MAX,
+)
+from federation.audit.segments.records import is_plausible, lie
+
 WINDOW_BYTES = 1 << 20
 
 
@@ -37,7 +37,10 @@ class Part(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """One batch as found on disk; `body` is the xxh3-128 of all its bytes after the leader epoch."""
+    """One batch as found on disk; `body` is the xxh3-128 of all its bytes after the leader epoch.
+
+    `sound`: its checksum holds; `lie`: why its records are not what its header says all the same, or empty.
+    """
 
     base_offset: int
     next_offset: int
@@ -51,6 +54,7 @@ class Batch(NamedTuple):
     path: str
     position: int
     size: int
+    lie: str = ""
 
 
 class Break(NamedTuple):
@@ -127,8 +131,10 @@ def _batch(window: Window, part: Part, position: int) -> Batch | None:
             next_offset = part.ceiling
     sound = checked and magic == MAGIC
     body = xxh3_128_intdigest(data[EPOCH_STOP:])
+    is_usual = header[12] == delta + 1 and is_plausible(attributes & 7, data, 0)
     return Batch(base_offset, next_offset, leader_epoch, magic, attributes, max_timestamp,
-                 header[12], sound, body, part.path, position, size)  # fmt: skip
+                 header[12], sound, body, part.path, position, size,
+                 "" if is_usual or not sound else lie(bytes(data)))  # fmt: skip
 
 
 def _header(window: Window, position: int) -> tuple[int, ...] | None:

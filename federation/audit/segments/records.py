@@ -9,13 +9,17 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import NamedTuple
 
-from federation.audit.segments.batches import HEADER, HEADER_BYTES
+from federation.audit.segments.headers import HEADER, HEADER_BYTES
 
 XERIAL_MAGIC = b"\x82SNAPPY\x00"
 XERIAL_HEADER_BYTES = 16
 OPENED_BYTES_MAX = 256 << 20
 """A batch of Kafka's largest sensible size opens to less; a hostile one could open to terabytes."""
 LOG_APPEND_TIME = 0x08
+
+
+STARTS: dict[int, tuple[int, int]] = {1: (0x1F, 0x8B), 3: (0x04, 0x22), 4: (0x28, 0xB5)}
+"""The first bytes of what gzip, lz4 and zstd write; a snappy block has none of its own."""
 
 
 class Unopenable(Exception):
@@ -60,6 +64,31 @@ def compare(source: list[StoredRecord], mirror: list[StoredRecord]) -> Contents:
         only_mirror += one is None
     example = (left.get(first), right.get(first)) if first is not None else (None, None)
     return Contents(first, differing, only_source, only_mirror, example)
+
+
+def is_plausible(codec: int, data: memoryview, start: int) -> bool:
+    """Whether the batch at `start` can hold records under its codec, by their first bytes: no is a reason to open it.
+
+    Records that are not compressed begin with a length and their attributes, which Kafka leaves zero.
+    """
+    at = start + HEADER_BYTES
+    if at + 6 > len(data):
+        return False
+    if codec == 0:
+        while data[at] >= 0x80 and at < start + HEADER_BYTES + 4:
+            at += 1
+        return data[at + 1] == 0
+    return codec == 2 or STARTS.get(codec) == (data[at], data[at + 1])
+
+
+def lie(batch: bytes) -> str:
+    """Why a batch whose checksum holds does not have what its header says; empty where it has."""
+    next_offset = HEADER.unpack_from(batch)[0] + HEADER.unpack_from(batch)[6] + 1
+    try:
+        beyond = [one.offset for one in records(batch) if one.offset >= next_offset]
+    except Unopenable as reason:
+        return str(reason)
+    return f"a record of offset {beyond[0]}, beyond the header's last" if beyond else ""
 
 
 def records(batch: bytes) -> Iterator[StoredRecord]:

@@ -11,23 +11,17 @@ import struct
 from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from federation.audit.segments.batches import (
-    HEADER,
-    HEADER_BYTES,
-    LENGTH_BYTES,
-    MAGIC,
-    OFFSET_MAX,
-    Batch,
-    Part,
-    walk,
-)
+from federation.audit.segments.batches import Batch, Part, walk
 from federation.audit.segments.checkpoints import Key
 from federation.audit.segments.data_dir import DataDir
+from federation.audit.segments.headers import HEADER, HEADER_BYTES, LENGTH_BYTES, MAGIC, OFFSET_MAX
 from federation.audit.segments.rising_run import longest_run
 
 PARTITION_FOLDER = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)-(?P<partition>\d+)")
+INDEX_FILE = re.compile(r"\d{20}\.(?:time)?index")
 SEGMENT_FILE = re.compile(r"(\d{20})\.log")
 INDEX_ENTRY = struct.Struct(">ii")
 ENTRIES_EARLY = 4
@@ -50,7 +44,8 @@ class Position(NamedTuple):
 
 class ReplicaLog(NamedTuple):
     """One replica of a partition; `end_offset` is the next offset after its last whole batch,
-    `newest_ms` that batch's largest timestamp. `node_id` is -1 where the directory does not say it."""
+    `newest_ms` that batch's largest timestamp. `node_id` is -1 where the directory does not say it.
+    `lost` are the offsets of segments whose indexes are there and whose log file is not."""
 
     topic: str
     partition: int
@@ -60,6 +55,7 @@ class ReplicaLog(NamedTuple):
     newest_ms: int
     node: str = ""
     node_id: int = -1
+    lost: tuple[tuple[int, int], ...] = ()
 
     @property
     def first_offset(self) -> int:
@@ -115,7 +111,8 @@ def _partition_folders(data_dir: str) -> Iterator[tuple[Key, str]]:
 
 
 def _open(key: Key, folder: str, directory: DataDir) -> ReplicaLog:
-    names = sorted(name for name in os.listdir(folder) if SEGMENT_FILE.fullmatch(name))
+    listed = os.listdir(folder)
+    names = sorted(name for name in listed if SEGMENT_FILE.fullmatch(name))
     segments = []
     for name in names:
         path = os.path.join(folder, name)
@@ -124,7 +121,21 @@ def _open(key: Key, folder: str, directory: DataDir) -> ReplicaLog:
         except FileNotFoundError:  # retention took it between the listing and now
             continue
     end = _end(segments)
-    return ReplicaLog(*key, folder, tuple(segments), *end, directory.node, directory.node_id)
+    lost = tuple(_lost(listed))
+    return ReplicaLog(*key, folder, tuple(segments), *end, directory.node, directory.node_id, lost)
+
+
+def _lost(listed: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Offsets of segments that have an index and no log file; the last one's end is not known.
+
+    Retention takes the files of the first segments one by one: what lies before the first log is no loss.
+    """
+    logs = {int(name[:20]) for name in listed if SEGMENT_FILE.fullmatch(name)}
+    indexes = {int(name[:20]) for name in listed if INDEX_FILE.fullmatch(name)}
+    bases = sorted(logs | indexes)
+    for base, following in pairwise([*bases, OFFSET_MAX]):
+        if base not in logs and logs and base > min(logs):
+            yield base, following
 
 
 def _end(segments: Sequence[SegmentFile]) -> tuple[int, int]:

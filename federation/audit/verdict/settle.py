@@ -19,13 +19,16 @@ LACKING = {Side.MIRROR: Class.MISSING_ON_MIRROR, Side.SOURCE: Class.EXTRA_ON_MIR
 LACKS = {Class.MISSING_ON_MIRROR: "missing", Class.EXTRA_ON_MIRROR: "extra"}
 """What a replica beside its region's reference is called instead."""
 
+OF_ONE_REPLICA = frozenset({Class.NOT_ASKED, Class.REPLICA_DIVERGENT, Class.INDEX_DAMAGED})
+"""What is found in one replica alone, without its region's reference."""
+DARK = frozenset({Class.UNREADABLE, Class.SEGMENT_MISSING})
 STRAY = frozenset({Class.DISPLACED, Class.DUPLICATE})
 
 
 def settle(findings: Iterable[Finding], holes: Sequence[KnownHole]) -> list[Finding]:
     """The findings of one partition, in their final classes, in offset order."""
     by_replica: dict[str, list[Finding]] = defaultdict(list)
-    for finding in sorted(findings):
+    for finding in sorted(set(findings)):
         by_replica[finding.replica].append(finding)
     between = [_excused(finding, holes) for finding in _relate(_readable(by_replica.pop("", [])))]
     inside = [
@@ -39,7 +42,7 @@ def settle(findings: Iterable[Finding], holes: Sequence[KnownHole]) -> list[Find
 def _of_replica(finding: Finding) -> Finding:
     """What a replica was found to be beside the reference of its region, which stood in the source's place."""
     evidence = json.loads(finding.evidence)
-    is_final = finding.kind in NOTES or finding.kind in (Class.NOT_ASKED, Class.REPLICA_DIVERGENT)
+    is_final = finding.kind in NOTES or finding.kind in OF_ONE_REPLICA
     if is_final or "error" in evidence:
         return finding  # a file that could not be read may hold what it should
     names = {"source": "reference", "mirror": "replica"}
@@ -54,8 +57,10 @@ def _of_replica(finding: Finding) -> Finding:
 
 
 def _readable(findings: list[Finding]) -> list[Finding]:
-    """What a side lacks where it cannot be read is not known to be lacking (P11)."""
-    dark = [one for one in findings if one.kind is Class.UNREADABLE]
+    """What a side lacks where it cannot be read is not known to be lacking (P11), and what strays where two segments
+    overlap is explained by that."""
+    dark = [one for one in findings if one.kind in DARK]
+    twice = [one for one in findings if one.kind is Class.SEGMENTS_OVERLAP]
 
     def hidden(finding: Finding) -> bool:
         return any(
@@ -67,7 +72,13 @@ def _readable(findings: list[Finding]) -> list[Finding]:
             if finding.kind is LACKING[side]
         )
 
-    return [one for one in findings if not hidden(one)]
+    def strays(finding: Finding) -> bool:
+        return finding.kind in STRAY and any(
+            one.side is finding.side and one.from_offset <= finding.from_offset < one.to_offset
+            for one in twice
+        )
+
+    return [one for one in findings if not hidden(one) and not strays(one)]
 
 
 def _relate(findings: list[Finding]) -> list[Finding]:

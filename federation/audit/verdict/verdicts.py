@@ -73,16 +73,36 @@ def at_the_cut(
         findings.append(
             found(Class.LAG, Side.MIRROR, start, source.end, bytes=lag.bytes, ms=lag.ms)
         )
-    if mirror.end > source.end:
+    start, stop = compared_range(source, mirror)
+    reached = source.log.end_offset if source.log is not None and source.log.segments else -1
+    if reached < source.high_watermark and not (source.listed and reached >= stop):
+        # Nobody can say what the source held beyond, so the mirror is not accused of anything there.
+        error = (
+            f"the log ends at {max(0, reached)}, below its high watermark {source.high_watermark}"
+        )
+        stop = mirror.end if not source.listed else stop
+        if max(start, reached) < stop:
+            findings.append(
+                found(Class.UNREADABLE, Side.SOURCE, max(start, reached), stop, error=error)
+            )
+    if mirror.end > source.end and (source.listed or reached >= source.high_watermark):
         start = max(source.end, mirror.log_start)
         findings.append(found(Class.MIRROR_AHEAD, Side.MIRROR, start, mirror.end))
-    start, stop = compared_range(source, mirror)
-    reached = source.log.end_offset if source.log else 0
-    if max(start, reached) < stop:
-        error = f"the log ends at {reached}, below its high watermark {source.high_watermark}"
-        findings.append(
-            found(Class.UNREADABLE, Side.SOURCE, max(start, reached), stop, error=error)
-        )
+    return findings + _lost_segments(topic, partition, source, mirror)
+
+
+def _lost_segments(topic: str, partition: int, source: Bounds, mirror: Bounds) -> list[Finding]:
+    """Segments that no replica of a side has; where another has them, comparing the two finds it."""
+    findings = []
+    for side, bounds in ((Side.SOURCE, source), (Side.MIRROR, mirror)):
+        lost = [set(one.log.lost) for one in bounds.replicas]
+        for base, following in sorted(set.intersection(*lost) if lost else ()):
+            evidence = json.dumps({"file": f"{base:020}.log"})
+            stop = min(following, max(base, source.end, mirror.end))
+            kind = Class.SEGMENT_MISSING
+            findings.append(
+                Finding(topic, partition, base, stop, kind, side, base, evidence=evidence)
+            )
     return findings
 
 

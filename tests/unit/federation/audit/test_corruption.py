@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from federation.audit.run import ExitCode
-from federation.audit.segments.batches import OFFSET_MAX, Break, Part, walk
+from federation.audit.segments.batches import Break, Part, walk
 from federation.audit.segments.checkpoints import HIGH_WATERMARKS
+from federation.audit.segments.headers import OFFSET_MAX
 from federation.audit.verdict.verdicts import Verdict
 from tests.quick import some
 from tests.spark import generate

@@ -11,8 +11,9 @@ from federation.audit.comparison.findings import Side
 from federation.audit.comparison.unit import Unit, UnitCopy
 from federation.audit.cut.cut import AuditedReplica, Bounds, compared_range
 from federation.audit.plan import TASK_BYTES, WORKER_BYTES_MIN, pack, units
-from federation.audit.segments.batches import OFFSET_MAX, Part
+from federation.audit.segments.batches import Part
 from federation.audit.segments.data_dir import DataDir
+from federation.audit.segments.headers import OFFSET_MAX
 from federation.audit.segments.replica_log import ReplicaLog, discover
 from tests.spark import generate
 from tests.spark.cases import parts_of

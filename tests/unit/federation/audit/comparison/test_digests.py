@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from xxhash import xxh3_128_hexdigest
 
 from federation.audit.comparison.digests import CHUNK_BYTES, digest, digest_and_walk, size
-from federation.audit.segments.batches import OFFSET_MAX, Part
+from federation.audit.segments.batches import Part
+from federation.audit.segments.headers import OFFSET_MAX
 from tests.spark import generate
 
 
@@ -55,7 +56,7 @@ def test_batches_longer_than_the_buffer_are_sound(tmp_path: Path) -> None:
     value = random.Random(1).randbytes(5 * CHUNK_BYTES)
     made = [generate.Made(n, (generate.Row(0, None, value),)) for n in range(3)]
     parts = written(tmp_path, "log", [b"".join(one.encoded() for one in made)])
-    assert digest_and_walk(parts, [parts])[2:] == (3, 3, 3, True)
+    assert digest_and_walk(parts, [parts])[2:6] == (3, 3, 3, True)
 
 
 @given(number=st.integers(0, 50), at=st.integers(0, 1 << 30), bit=st.integers(0, 7))

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from federation.audit.segments.batches import HEADER_BYTES, OFFSET_MAX, Batch, Break, Part, walk
+from federation.audit.segments.batches import Batch, Break, Part, walk
+from federation.audit.segments.headers import HEADER_BYTES, OFFSET_MAX
 from tests.spark import generate
 
 

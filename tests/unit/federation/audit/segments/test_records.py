@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from federation.audit.segments.batches import HEADER_BYTES
+from federation.audit.segments.headers import HEADER_BYTES
 from federation.audit.segments.records import StoredRecord, Unopenable, compare, records
 from tests.spark import generate
 from tests.spark.generate import Made, Row

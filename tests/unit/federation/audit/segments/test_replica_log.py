@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from federation.audit.segments.batches import OFFSET_MAX, Batch, walk
+from federation.audit.segments.batches import Batch, walk
 from federation.audit.segments.data_dir import DataDir
+from federation.audit.segments.headers import OFFSET_MAX
 from federation.audit.segments.replica_log import (
     ReplicaLog,
     discover,
