@@ -134,7 +134,7 @@ class MirrorFailover:
         if mirror.record.cut is not None:
             mirror.halted = True
             return self._hand_over(now)
-        self._arm(now, CHECK_MS)
+        self._arm(now + CHECK_MS, self._check)
         return self._ask_proof()
 
     def abandon(self, now: Instant) -> Effects:
@@ -168,7 +168,7 @@ class MirrorFailover:
             return self._halt(CutKind.PROMOTE, now)
         if now >= record.stop_by:
             return self._give_up(now)
-        self._arm(now, CHECK_MS)
+        self._arm(now + CHECK_MS, self._check)
         return self._ask_proof()
 
     def missing(self) -> str:
@@ -247,7 +247,7 @@ class MirrorFailover:
         if kind is CutKind.PROMOTE:
             mirror.halted = False
             return mirror.refresh(now) + self.resume(now)
-        self._timer = self._region.timers.set(now + RETRY_MS, partial(self._on_drained, kind))
+        self._arm(now + RETRY_MS, partial(self._on_drained, kind))
         because = f"offline: partitions {', '.join(map(str, self._offline()))}"
         if self._region.has_several_brokers:
             because = SEVERAL_NODES
@@ -276,13 +276,13 @@ class MirrorFailover:
             return self._hand_over(now)  # it stands, if only by an attempt that was taken for lost
         if refusal.error is not KafkaError.INVALID_UPDATE_VERSION:
             # The disk failed and may hold the cut all the same: nothing is placed until that is known.
-            self._timer = self._region.timers.set(now + RETRY_MS, partial(self._on_settled, kind))
+            self._arm(now + RETRY_MS, partial(self._on_settled, kind))
             return [Changed(f"mirror {mirror.topic}", "the cut waits", refusal.because)]
         if kind is CutKind.FAILOVER and (
             (mirror.record.state, MirrorTrigger.FAILOVER) in TRANSITIONS
         ):
             # Somebody else decided in between: failover goes on from there.
-            self._timer = self._region.timers.set(now + CHECK_MS, partial(self._halt, kind))
+            self._arm(now + CHECK_MS, partial(self._halt, kind))
             return []
         mirror.halted = False
         effects = self._answer(changed_meanwhile(mirror, refusal), now)
@@ -304,7 +304,7 @@ class MirrorFailover:
         if self._abandoned:
             return []
         if because:
-            self._timer = self._region.timers.set(now + RETRY_MS, self._hand_over)
+            self._arm(now + RETRY_MS, self._hand_over)
             return [Changed(f"mirror {mirror.topic}", "failover waits", because)]
         command = SetTopicWriter(
             topic=mirror.topic,
@@ -319,7 +319,7 @@ class MirrorFailover:
             return []
         if not isinstance(result, Refusal):
             return self._finish(now)
-        self._timer = self._region.timers.set(now + RETRY_MS, self._hand_over)
+        self._arm(now + RETRY_MS, self._hand_over)
         error = TransitionError(now, result.error.name, result.because)
         return [self._mirror.change(self._mirror.record.with_error(error), lambda *_: [])]
 
@@ -345,7 +345,7 @@ class MirrorFailover:
         if self._abandoned:
             return []
         if refusal is not None:
-            self._timer = self._region.timers.set(now + RETRY_MS, self._hand_over)
+            self._arm(now + RETRY_MS, self._hand_over)
             return []
         return self._answer(None, now)
 
@@ -353,13 +353,10 @@ class MirrorFailover:
         waiting, self._waiting = self._waiting, []
         return [effect for answered in waiting for effect in answered(refusal, now)]
 
-    def _arm(self, now: Instant, pause_ms: int) -> None:
-        if self._timer is None:
-            self._timer = self._region.timers.set(now + pause_ms, self._on_time)
-
-    def _on_time(self, now: Instant) -> Effects:
-        self._timer = None
-        return self._check(now)
+    def _arm(self, due: Instant, act: Callable[[Instant], Effects]) -> None:
+        """One timer at a time: this one instead of another that is set."""
+        self._disarm()
+        self._timer = self._region.timers.set(due, act)
 
     def _disarm(self) -> None:
         if self._timer is not None:
