@@ -79,6 +79,7 @@ class MirrorFailover:
         self._mirror = mirror
         self._proof_asked = False
         self._proof_fresh = False
+        self._proof = 0  # which beacon is the one that was asked for
         self._timer: int | None = None
         self._waiting: list[Answered] = []
         self._abandoned = False
@@ -130,6 +131,7 @@ class MirrorFailover:
             return []  # on the way to the cut, or from it: whatever waits there still does
         if mirror.record.state is not MirrorState.PENDING_STOPPED:
             self._disarm()
+            self.link_lost()
             return []
         if mirror.record.cut is not None:
             mirror.halted = True
@@ -145,16 +147,19 @@ class MirrorFailover:
         return self._answer(LinkRefusal("UNKNOWN_TOPIC_OR_PARTITION", because), now)
 
     def link_lost(self) -> None:
-        """A beacon that was asked for will not come."""
+        """A beacon that was asked for will not come, or proves nothing any more."""
         self._proof_asked = self._proof_fresh = False
+        self._proof += 1
 
     def _ask_proof(self) -> Effects:
         if self._proof_asked or not self._stream.is_open:
             return []
         self._proof_asked = True
-        return self._stream.ask_beacon(self._on_beacon)
+        return self._stream.ask_beacon(partial(self._on_beacon, self._proof))
 
-    def _on_beacon(self, now: Instant) -> Effects:
+    def _on_beacon(self, proof: int, now: Instant) -> Effects:
+        if proof != self._proof:
+            return []
         self._proof_fresh = True
         return self._check(now)
 
@@ -246,6 +251,7 @@ class MirrorFailover:
         mirror = self._mirror
         if kind is CutKind.PROMOTE:
             mirror.halted = False
+            self.link_lost()
             return mirror.refresh(now) + self.resume(now)
         self._arm(now + RETRY_MS, partial(self._on_drained, kind))
         because = f"offline: partitions {', '.join(map(str, self._offline()))}"
