@@ -32,8 +32,9 @@ from linker.commands import (
     Mirrors,
     Topics,
 )
-from linker.control.failover import PROMOTE_TIMEOUT_MS, Answered, changed_meanwhile
+from linker.control.failover import PROMOTE_TIMEOUT_MS, Answered
 from linker.control.link_coordinator import LinkCoordinator
+from linker.control.mirror_refusals import changed_meanwhile
 from linker.control.mirror_topic import MirrorTopic, creation, refusal_of
 from linker.errors import LinkRefusal
 from linker.frames import TopicState

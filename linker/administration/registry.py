@@ -8,8 +8,9 @@ from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
 from linker.commands import Answer, TopicResult, Topics
 from linker.config import LinkConfig
-from linker.control.failover import Answered, refused
+from linker.control.failover import Answered
 from linker.control.link_coordinator import LinkCoordinator
+from linker.control.mirror_refusals import refused
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import LinkRefusal
 from linker.records.link_state import LinkRecord
@@ -82,7 +83,7 @@ def change_each(
 
 
 def not_allowed(mirror: MirrorTopic, trigger: MirrorTrigger, verb: str) -> LinkRefusal | None:
-    allowed = (mirror.record.state, trigger) in TRANSITIONS and not mirror.halted
+    allowed = (mirror.record.state, trigger) in TRANSITIONS and not mirror.is_halted
     return None if allowed else refused(mirror, verb)
 
 

@@ -1,4 +1,4 @@
-"""What operators are shown: derived from records, feeds and the region's view, never stored."""
+"""What operators are shown: derived from records, replicators and the region's view, never stored."""
 
 from collections import Counter
 
@@ -50,8 +50,7 @@ def describe_mirror(
     record = mirror.record
     reason = record.reason
     if record.state is MirrorState.PENDING_STOPPED and record.cut is None:
-        missing = link.failovers[mirror.topic].missing()
-        reason = f"promote: {missing or 'waiting for a fresh beacon'}"
+        reason = link.failovers[mirror.topic].reason()
     elif record.state in LIVE and not reason:
         reason = mirror.config_trouble or link.connection.because
     lags = [
@@ -75,27 +74,31 @@ def partition_lag(
     region: RegionClient, link: LinkCoordinator, mirror: MirrorTopic, index: int, now: Instant
 ) -> PartitionLag:
     state = region.view.partition_state(TopicPartition(mirror.topic, index))
-    feed = mirror.feeds.get(index)
+    replicator = mirror.replicators.get(index)
     online = state is not None and state.online
     high_watermark = state.high_watermark if state is not None and online else -1
     return PartitionLag(
         partition=index,
-        lag=feed.lag.records(high_watermark) if feed is not None and online else -1,
-        lag_ms=feed.lag.milliseconds(link.stream.clock, now) if feed is not None else -1,
-        source_high_watermark=feed.lag.high_watermark if feed is not None else -1,
+        lag=replicator.lag.records(high_watermark) if replicator is not None and online else -1,
+        lag_ms=replicator.lag.milliseconds(link.stream.clock, now)
+        if replicator is not None
+        else -1,
+        source_high_watermark=replicator.lag.high_watermark if replicator is not None else -1,
         log_end_offset=state.log_end_offset if state is not None else -1,
         log_start_offset=state.log_start_offset if state is not None else -1,
-        since_heard_ms=_since_heard(link, feed, now),
+        since_heard_ms=_since_heard(link, replicator, now),
         state=_partition_state(link, mirror, index, online=online),
     )
 
 
-def _since_heard(link: LinkCoordinator, feed: PartitionReplicator | None, now: Instant) -> int:
+def _since_heard(
+    link: LinkCoordinator, replicator: PartitionReplicator | None, now: Instant
+) -> int:
     """A beacon speaks for every partition that is subscribed; -1 where nothing was ever heard."""
-    if feed is None or feed.heard_at < 0:
+    if replicator is None or replicator.heard_at < 0:
         return -1
-    heard_at = link.stream.clock.heard_at if feed.subscription else feed.heard_at
-    return max(0, now - max(heard_at, feed.heard_at))
+    heard_at = link.stream.clock.heard_at if replicator.subscription else replicator.heard_at
+    return max(0, now - max(heard_at, replicator.heard_at))
 
 
 def _partition_state(
@@ -103,9 +106,9 @@ def _partition_state(
 ) -> str:
     if not online:
         return "OFFLINE"
-    feed = mirror.feeds.get(index)
-    if feed is not None and feed.trouble:
-        return f"RETRYING: {feed.trouble}"
+    replicator = mirror.replicators.get(index)
+    if replicator is not None and replicator.trouble:
+        return f"RETRYING: {replicator.trouble}"
     return shown_state(link, mirror).value
 
 

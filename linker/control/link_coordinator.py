@@ -135,7 +135,7 @@ class LinkCoordinator:
     def on_closed(self, now: Instant) -> Effects:
         """The stream is gone, or did not come."""
         self.stream.close()
-        return self.mirror_topics.closed() + self.source_topics.closed(now)
+        return self.mirror_topics.closed(now) + self.source_topics.closed(now)
 
     def _record_source(self, source_cluster_id: str) -> object:
         """From now on only this region is accepted as the source."""

@@ -1,4 +1,4 @@
-"""One mirror topic: follows its source topic's partitions and settings, and owns a feed for each partition.
+"""One mirror topic: follows its source topic's partitions and settings, and owns a replicator for each partition.
 
 What the source's topic can turn into, and what becomes of the mirror:
 
@@ -27,6 +27,7 @@ from brokers.metadata.commands.config_commands import (
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
 from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
+from linker.control.failover_phases import FailoverProgress
 from linker.control.link_settings import LinkSettings
 from linker.data.destination_stream import DestinationStream
 from linker.data.replicator import PartitionReplicator
@@ -101,17 +102,18 @@ class MirrorTopic:
         host: MirrorTopicHost,
         record: MirrorRecord,
         version: Offset,
+        progress: FailoverProgress,
     ) -> None:
         self.record = record
         self.version = version
-        self.feeds: dict[int, PartitionReplicator] = {}
+        self.replicators: dict[int, PartitionReplicator] = {}
         self.source_state: TopicState | None = None
         self.config_trouble = ""
-        self.halted = False  # a cut is being made
         self._region = region
         self._link = link
         self._stream = stream
         self._host = host
+        self._progress = progress
         self._proposing = False  # a change of the local topic is under way
         self._proposed: object = None  # the last one
         self._retry: int | None = None
@@ -126,9 +128,14 @@ class MirrorTopic:
         return len(image.partitions) if image is not None else 0
 
     @property
+    def is_halted(self) -> bool:
+        """Whether a cut is being made or has been made."""
+        return self._progress.is_halted
+
+    @property
     def streams(self) -> bool:
         """Whether data should flow now, as far as this topic is concerned."""
-        if self.halted or self.record.cut is not None:
+        if self.is_halted or self.record.cut is not None:
             return False
         promoting = (
             self.record.state is MirrorState.PENDING_STOPPED and self.record.stop is CutKind.PROMOTE
@@ -176,31 +183,31 @@ class MirrorTopic:
     def fail(self, error: MirrorError, because: str, now: Instant) -> Effects:
         """The source cannot be followed: no data until an operator decides."""
         target = TRANSITIONS.get((self.record.state, MirrorTrigger.FAIL))
-        if target is None or self.halted:
+        if target is None or self.is_halted:
             return []
         record = replace(
             self.record, state=target, since=now, error=error, reason=because, stop=None
         )
-        return [*self.stop_feeds(), self.change(record, self._when_failed)]
+        return [*self.stop_replicators(), self.change(record, self._when_failed)]
 
     def _when_failed(self, refusal: Refusal | None, now: Instant) -> Effects:
         if refusal is not None:  # not written: begin anew, and find out anew
             self._region.timers.set(now + RETRY_MS, self.refresh)
         return []
 
-    # --- feeds ---
+    # --- the replicators ---
 
     def refresh(self, now: Instant) -> Effects:
-        """Feeds run exactly while the link is open and the topic streams."""
+        """Replicators run exactly while the link is open and the topic streams."""
         if not (self._stream.is_open and self.streams):
-            return self.stop_feeds()
+            return self.stop_replicators()
         effects: Effects = []
         for index in range(self.partition_count):
             state = self._region.view.partition_state(TopicPartition(self.topic, index))
             if state is None or not state.online:
                 continue  # `advanced` comes when its log is open
-            if index not in self.feeds:
-                self.feeds[index] = PartitionReplicator(
+            if index not in self.replicators:
+                self.replicators[index] = PartitionReplicator(
                     self._region,
                     self._link,
                     self._stream,
@@ -209,22 +216,22 @@ class MirrorTopic:
                     self.record.source_topic_id.bytes,
                     self._host.fail_mirror,
                 )
-            effects += self.feeds[index].start(now)
+            effects += self.replicators[index].start(now)
         return effects
 
     def advanced(self, index: int, now: Instant) -> Effects:
         """A partition here opened, or its high watermark moved."""
-        feed = self.feeds.get(index)
-        if feed is not None and feed.running:
-            return feed.progressed()
+        replicator = self.replicators.get(index)
+        if replicator is not None and replicator.running:
+            return replicator.progressed()
         return self.refresh(now)
 
-    def stop_feeds(self) -> Effects:
-        return [effect for each in self.feeds.values() for effect in each.stop()]
+    def stop_replicators(self) -> Effects:
+        return [effect for each in self.replicators.values() for effect in each.stop()]
 
     def when_drained(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
-        """`then` runs once nothing of any feed is under way in the region."""
-        busy = len(self.feeds)
+        """`then` runs once nothing of any replicator is under way in the region."""
+        busy = len(self.replicators)
 
         def one(at: Instant) -> Effects:
             nonlocal busy
@@ -233,7 +240,9 @@ class MirrorTopic:
 
         if not busy:
             return then(now)
-        return [effect for each in self.feeds.values() for effect in each.when_drained(one, now)]
+        return [
+            effect for each in self.replicators.values() for effect in each.when_drained(one, now)
+        ]
 
     # --- following the source topic ---
 

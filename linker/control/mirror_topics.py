@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.control.failover import MirrorFailover
+from linker.control.failover_phases import FailoverProgress
 from linker.control.group_sync import GroupSync
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
@@ -80,7 +81,7 @@ class MirrorTopics:
                 effects += self._adopt(record, document.version, now)
         for topic in [topic for topic in self.by_name if topic not in found]:
             gone = self.by_name.pop(topic)
-            effects += gone.stop_feeds()
+            effects += gone.stop_replicators()
             self._groups.forget(gone.record.source_topic)
             effects += self.failovers.pop(topic).abandon(now)
         return effects
@@ -89,15 +90,18 @@ class MirrorTopics:
         mirror = self.by_name.get(record.topic)
         effects: Effects = []
         if mirror is None:
-            mirror = MirrorTopic(self._region, self._settings, self._stream, self, record, version)
+            progress = FailoverProgress()
+            mirror = MirrorTopic(
+                self._region, self._settings, self._stream, self, record, version, progress
+            )
             self.by_name[record.topic] = mirror
             self.failovers[record.topic] = MirrorFailover(
-                self._region, self._settings, self._stream, self._groups, mirror
+                self._region, self._settings, self._stream, self._groups, mirror, progress
             )
             effects += mirror.refresh(now)
         else:
             effects += mirror.adopt(record, version, now)
-        return effects + self.failovers[record.topic].resume(now)
+        return effects + self.failovers[record.topic].follow_record(now)
 
     # --- the region ---
 
@@ -115,7 +119,7 @@ class MirrorTopics:
         for topic in deleted:
             mirror = self.by_name.get(topic)
             if mirror is not None and not self._exists(topic):
-                effects += [*mirror.stop_feeds(), self._remove(mirror)]
+                effects += [*mirror.stop_replicators(), self._remove(mirror)]
         for topic in changed:
             mirror = self.by_name.get(topic)
             if mirror is not None and self._exists(topic):
@@ -144,15 +148,15 @@ class MirrorTopics:
         """The stream to the source is open."""
         effects: Effects = []
         for topic, mirror in self.by_name.items():
-            effects += mirror.refresh(now) + self.failovers[topic].resume(now)
+            effects += mirror.refresh(now) + self.failovers[topic].link_opened(now)
         return effects
 
-    def closed(self) -> Effects:
+    def closed(self, now: Instant) -> Effects:
         """The stream to the source is gone."""
         effects: Effects = []
         for topic, mirror in self.by_name.items():
-            effects += mirror.stop_feeds()
-            self.failovers[topic].link_lost()
+            effects += mirror.stop_replicators()
+            effects += self.failovers[topic].link_lost(now)
         return effects
 
     def on_source_state(self, state: TopicState, now: Instant) -> Effects:

@@ -1,9 +1,4 @@
-"""A link's life as a table, and what the metadata log remembers of it.
-
-ACTIVE <-> UNAVAILABLE     the source does not answer; comes back by itself
-ACTIVE <-> FAILED          the source answers, and not as the link expects; or this region has several brokers
-any <-> PAUSED             `cluster.link.paused`
-"""
+"""A link's states as a table, drawn in `linker/README.md`, and its record in the metadata log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,13 +1,4 @@
-"""A mirror topic's life as tables, and what the metadata log remembers of it.
-
-    ACTIVE <-> PAUSED                     by the operator
-    ACTIVE | PAUSED -> FAILED             the source can not be followed any more
-    ACTIVE -> PENDING_STOPPED             promote; back to ACTIVE when the proof does not come in time
-    any live -> PENDING_STOPPED           failover
-    PENDING_STOPPED -> STOPPED            the cut is made, the topic is writable
-
-What the link is going through shows as LINK_PAUSED, SOURCE_UNAVAILABLE or LINK_FAILED and is never stored.
-"""
+"""A mirror topic's states as tables, drawn in `linker/README.md`, and its record in the metadata log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
