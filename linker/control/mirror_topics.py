@@ -80,15 +80,25 @@ class MirrorTopics:
                 found[name] = record
                 effects += self._adopt(record, document.version, now)
         for topic in [topic for topic in self.by_name if topic not in found]:
-            gone = self.by_name.pop(topic)
-            effects += gone.stop_replicators()
-            self._groups.forget(gone.record.source_topic)
-            effects += self.failovers.pop(topic).abandon(now)
+            effects += self._forget(topic, now)
         return effects
 
+    def _forget(self, topic: str, now: Instant) -> Effects:
+        mirror = self.by_name.pop(topic)
+        self._groups.forget(mirror.record.source_topic)
+        return mirror.stop_replicators() + self.failovers.pop(topic).abandon(now)
+
     def _adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
-        mirror = self.by_name.get(record.topic)
         effects: Effects = []
+        mirror = self.by_name.get(record.topic)
+        if (
+            mirror is not None
+            and mirror.record.state is MirrorState.STOPPED
+            and record.state in LIVE
+        ):
+            # STOPPED is final: the topic was deleted, and this is the record of a new mirror.
+            effects += self._forget(record.topic, now)
+            mirror = None
         if mirror is None:
             progress = FailoverProgress()
             mirror = MirrorTopic(
