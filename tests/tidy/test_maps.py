@@ -24,7 +24,6 @@ MAPS_YET = frozenset(
         "brokers.shell",
         "brokers.wire",
         "federation.demo",
-        "linker.shell",
     }
 )
 
