@@ -1,4 +1,4 @@
-"""Links: created, described, changed, deleted. The source is asked who it is before a link is made."""
+"""Creates, describes, changes and deletes links. The source is asked for its cluster id before a link is created."""
 
 import re
 from base64 import urlsafe_b64encode
@@ -42,7 +42,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 class LinkAdministration:
-    """One per region. Every question is answered through `respond`, once; or raises LinkRefusal."""
+    """One per region. A command is answered through `respond`, once, or raises LinkRefusal."""
 
     def __init__(self, region: RegionClient, registry: Registry) -> None:
         self._region = region
@@ -82,7 +82,7 @@ class LinkAdministration:
         return self._registry.probe(record, parsed, found, now)
 
     def _new_id(self) -> str:
-        """22 characters, as Kafka writes its ids."""
+        """Base64 of a random UUID without padding, as Kafka writes ids."""
         identity = UUID(bytes=self._region.rng.randbytes(16), version=4)
         return urlsafe_b64encode(identity.bytes).decode().rstrip("=")
 

@@ -1,6 +1,6 @@
-"""Mirror topics: created, described, paused, resumed, promoted, failed over.
+"""Creates, describes, pauses, resumes, promotes and fails over mirror topics.
 
-A mirror's record is written before its topic, so a crash between the two leaves a wish that the next start fulfils.
+A mirror's record is written before its topic is created: after a crash between the two, the next start creates it.
 """
 
 from dataclasses import replace
@@ -58,7 +58,7 @@ _TRIGGERS: Final = {
 
 
 class MirrorAdministration:
-    """One per region. Every question is answered through `respond`, once; or raises LinkRefusal."""
+    """One per region. A command is answered through `respond`, once, or raises LinkRefusal."""
 
     def __init__(self, region: RegionClient, registry: Registry) -> None:
         self._region = region
@@ -78,7 +78,7 @@ class MirrorAdministration:
         return self._left_behind(decode_mirror(topic, found.body))
 
     def _left_behind(self, record: MirrorRecord) -> MirrorDescription:
-        """A stopped mirror whose link was deleted: its record stays, with the cut."""
+        """A stopped mirror whose link was deleted. Its record stays, with the cut."""
         return MirrorDescription(
             record=record, shown=record.state, reason=record.reason, lags=(), holes=()
         )
@@ -178,8 +178,8 @@ class MirrorAdministration:
             body=record.encode(),
             expected_version=known.version if known is not None else 0,
         )
-        wished = partial(self._on_wished, command, record, state, respond)
-        return [self._region.propose(PutDocuments((item,)), wished)]
+        recorded = partial(self._on_recorded, command, record, state, respond)
+        return [self._region.propose(PutDocuments((item,)), recorded)]
 
     def _new_mirror(
         self, command: CreateMirror, source_topic: str, state: TopicState | None, now: Instant
@@ -215,7 +215,7 @@ class MirrorAdministration:
             since=now,
         )
 
-    def _on_wished(
+    def _on_recorded(
         self,
         command: CreateMirror,
         record: MirrorRecord,
@@ -258,7 +258,7 @@ class MirrorAdministration:
         _: object,
         now: Instant,
     ) -> Effects:
-        """A disk that refused the topic may refuse this too: the wish then stays, and is tried again."""
+        """If the record could not be removed either, it stays, and the mirror creates its topic later."""
         link = self._registry.links.get(record.link)
         effects: Effects = []
         if link is not None:
@@ -315,7 +315,7 @@ class MirrorAdministration:
         if refusal is not None:
             return answered(refusal, now)
         target = TRANSITIONS[mirror.record.state, trigger]
-        # What is so already is written too: an earlier change whose outcome nobody knew may yet turn up.
+        # A state that is so already is written too: an earlier change of unknown outcome may still appear.
         since = mirror.record.since if target is mirror.record.state else now
 
         def written(refusal: Refusal | None, at: Instant) -> Effects:

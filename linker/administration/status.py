@@ -1,4 +1,4 @@
-"""What operators are shown: derived from records, replicators and the region's view, never stored."""
+"""Descriptions of links and mirrors for operators, computed from records, replicators and the region's view."""
 
 from collections import Counter
 
@@ -86,19 +86,21 @@ def partition_lag(
         source_high_watermark=replicator.lag.high_watermark if replicator is not None else -1,
         log_end_offset=state.log_end_offset if state is not None else -1,
         log_start_offset=state.log_start_offset if state is not None else -1,
-        since_heard_ms=_since_heard(link, replicator, now),
+        since_received_ms=_since_received(link, replicator, now),
         state=_partition_state(link, mirror, index, online=online),
     )
 
 
-def _since_heard(
+def _since_received(
     link: LinkCoordinator, replicator: PartitionReplicator | None, now: Instant
 ) -> int:
-    """A beacon speaks for every partition that is subscribed; -1 where nothing was ever heard."""
-    if replicator is None or replicator.heard_at < 0:
+    """Milliseconds since the newest frame that is about this partition, as every beacon is; -1 if there was none."""
+    if replicator is None or replicator.received_at < 0:
         return -1
-    heard_at = link.stream.clock.heard_at if replicator.subscription else replicator.heard_at
-    return max(0, now - max(heard_at, replicator.heard_at))
+    received_at = (
+        link.stream.clock.received_at if replicator.subscription else replicator.received_at
+    )
+    return max(0, now - max(received_at, replicator.received_at))
 
 
 def _partition_state(

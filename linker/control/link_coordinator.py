@@ -1,4 +1,4 @@
-"""A link at its destination: makes its parts, and passes to each what happens to it. Owns no rule of its own."""
+"""A link at its destination: creates its parts, and passes events to each of them. It decides nothing itself."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -31,7 +31,7 @@ from linker.region_client import Effects, RegionClient
 
 
 class LinkCoordinator:
-    """One link that lives in this region."""
+    """One link of this region."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class LinkCoordinator:
         return effects + self.mirror_topics.follow_settings(now)
 
     def follow_documents(self, now: Instant) -> Effects:
-        """Adopt what the metadata log says of this link's mirrors."""
+        """Adopt the records of this link's mirrors from the metadata log."""
         return self.mirror_topics.follow_documents(now) + self.source_topics.watch()
 
     # --- the region ---
@@ -133,7 +133,7 @@ class LinkCoordinator:
         return effects + self.source_topics.tried(now)
 
     def on_closed(self, now: Instant) -> Effects:
-        """The stream is gone, or did not come."""
+        """The stream was lost, or could not be opened."""
         self.stream.close()
         return self.mirror_topics.closed(now) + self.source_topics.closed(now)
 
@@ -157,7 +157,7 @@ class LinkCoordinator:
         return []
 
     def on_frame(self, frame: Frame, now: Instant) -> Effects:
-        self.connection.heard()
+        self.connection.frame_received()
         if self.connection.phase is Phase.GREETING:
             return self.connection.on_greeting(frame, now)
         match frame:

@@ -1,10 +1,10 @@
 """One mirror topic: follows its source topic's partitions and settings, and owns a replicator for each partition.
 
-What the source's topic can turn into, and what becomes of the mirror:
+A change of the source topic, and what it does to the mirror:
 
-    gone, other id, fewer partitions    FAILED, with the reason; failover or deletion lead out
-    more partitions                     they are added here
-    other settings                      those kept in step are set here, and set back when someone here changes them
+    deleted, other id, fewer partitions     FAILED, with the reason, until failover or deletion
+    more partitions                         the mirror gets as many
+    other settings                          those of `topic.config.sync.include` are set here, also after a change here
 """
 
 from collections.abc import Callable, Mapping
@@ -47,10 +47,10 @@ RETRY_MS: Final = 1_000
 
 
 class MirrorTopicHost(Protocol):
-    """What a mirror topic uses of the others of its link."""
+    """What a mirror topic calls of its link."""
 
     def follow_documents(self, now: Instant) -> Effects:
-        """Adopt what the metadata log says of this link's mirrors."""
+        """Adopt the records of this link's mirrors from the metadata log."""
 
     def fail_mirror(
         self, topic: str, error: MirrorError, because: str, now: Instant
@@ -61,7 +61,7 @@ Done = Callable[[Refusal | None, Instant], Effects]
 
 
 def judge(record: MirrorRecord, partition_count: int, state: TopicState) -> tuple[MirrorError, str]:
-    """Whether the mirror can follow its source topic as it now is."""
+    """Why the mirror cannot follow its source topic as it is now; NO_ERROR if it can."""
     topic = record.source_topic
     if not state.topic_id:
         return (
@@ -81,7 +81,7 @@ def judge(record: MirrorRecord, partition_count: int, state: TopicState) -> tupl
 def config_changes(
     source: Mapping[str, str], here: Mapping[str, str], in_step: tuple[str, ...]
 ) -> dict[str, tuple[ConfigOperation, str | None]]:
-    """What to change here so that the settings kept in step are the source's."""
+    """The changes here that make the settings named in `in_step` equal to the source's."""
     changes: dict[str, tuple[ConfigOperation, str | None]] = {}
     for name in in_step:
         if name in source and source[name] != here.get(name):
@@ -92,7 +92,7 @@ def config_changes(
 
 
 class MirrorTopic:
-    """`record` is what the metadata log says, as of document `version`."""
+    """`record` is the document of version `version` in the metadata log."""
 
     def __init__(
         self,
@@ -114,8 +114,8 @@ class MirrorTopic:
         self._stream = stream
         self._host = host
         self._progress = progress
-        self._proposing = False  # a change of the local topic is under way
-        self._proposed: object = None  # the last one
+        self._proposing = False  # a change of the local topic was proposed and is not answered
+        self._proposed: object = None  # the last such change
         self._retry: int | None = None
 
     @property
@@ -134,7 +134,7 @@ class MirrorTopic:
 
     @property
     def streams(self) -> bool:
-        """Whether data should flow now, as far as this topic is concerned."""
+        """Whether this topic's state allows replicators to run."""
         if self.is_halted or self.record.cut is not None:
             return False
         promoting = (
@@ -144,7 +144,7 @@ class MirrorTopic:
 
     @property
     def in_step(self) -> bool:
-        """Whether the local topic looks as the source's does, as last heard."""
+        """Whether the local topic has the partitions and settings of the source's, in the newest frame."""
         state = self.source_state
         return (
             state is not None
@@ -156,18 +156,18 @@ class MirrorTopic:
     # --- documents ---
 
     def adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
-        """The metadata log says so."""
+        """The metadata log has a newer record."""
         changed = record.state is not self.record.state
         self.record, self.version = record, version
         effects: Effects = []
         if changed:
             what = f"mirror {self.topic}"
             effects.append(Changed(what, record.state.value, record.reason or record.error.value))
-        # What the source's topic became while this one was paused has been heard, and is done now.
+        # Changes of the source topic that arrived while this one was paused are made now.
         return effects + self.refresh(now) + self.follow(now)
 
     def change(self, record: MirrorRecord, done: Done) -> object:
-        """Write a new record over the one we know; anyone else's change in between refuses it."""
+        """Write a new record in place of `record`; refused if the document was changed in between."""
         item = DocumentChange(
             kind=MIRROR_KIND,
             name=self.topic,
@@ -181,7 +181,7 @@ class MirrorTopic:
         return effects + done(result if isinstance(result, Refusal) else None, now)
 
     def fail(self, error: MirrorError, because: str, now: Instant) -> Effects:
-        """The source cannot be followed: no data until an operator decides."""
+        """The source cannot be followed: stop until an operator decides."""
         target = TRANSITIONS.get((self.record.state, MirrorTrigger.FAIL))
         if target is None or self.is_halted:
             return []
@@ -191,7 +191,7 @@ class MirrorTopic:
         return [*self.stop_replicators(), self.change(record, self._when_failed)]
 
     def _when_failed(self, refusal: Refusal | None, now: Instant) -> Effects:
-        if refusal is not None:  # not written: begin anew, and find out anew
+        if refusal is not None:  # not written: start again, which finds the same error again
             self._region.timers.set(now + RETRY_MS, self.refresh)
         return []
 
@@ -205,7 +205,7 @@ class MirrorTopic:
         for index in range(self.partition_count):
             state = self._region.view.partition_state(TopicPartition(self.topic, index))
             if state is None or not state.online:
-                continue  # `advanced` comes when its log is open
+                continue  # `advanced` is called when its log is open
             if index not in self.replicators:
                 self.replicators[index] = PartitionReplicator(
                     self._region,
@@ -220,7 +220,7 @@ class MirrorTopic:
         return effects
 
     def advanced(self, index: int, now: Instant) -> Effects:
-        """A partition here opened, or its high watermark moved."""
+        """The log of a partition was opened, or its high watermark moved."""
         replicator = self.replicators.get(index)
         if replicator is not None and replicator.running:
             return replicator.progressed()
@@ -230,7 +230,7 @@ class MirrorTopic:
         return [effect for each in self.replicators.values() for effect in each.stop()]
 
     def when_drained(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
-        """`then` runs once nothing of any replicator is under way in the region."""
+        """`then` runs once the region has answered all that the replicators asked."""
         busy = len(self.replicators)
 
         def one(at: Instant) -> Effects:
@@ -260,7 +260,7 @@ class MirrorTopic:
         return self.follow(now)
 
     def follow(self, now: Instant) -> Effects:
-        """One change of the local topic at a time, until it looks like the source's."""
+        """Change the local topic, one proposal at a time, until it has the partitions and settings of the source's."""
         state = self.source_state
         if state is None or self._proposing or not self.streams:
             return []
@@ -285,11 +285,11 @@ class MirrorTopic:
         return config_changes(state.configs, here, in_step)
 
     def begin_making(self) -> None:
-        """Whoever created the mirror makes its topic."""
+        """The caller creates the mirror's topic, and calls `made` then."""
         self._proposing = True
 
     def made(self, now: Instant) -> Effects:
-        """The topic is there, or its making is ours to go on with."""
+        """The topic was created, or could not be: then the mirror tries again itself."""
         self._proposing = False
         return self.follow(now) + self.refresh(now)
 
@@ -304,7 +304,7 @@ class MirrorTopic:
         if because is None:
             done, self._proposed = self._proposed, None
             effects = self.follow(now) + self.refresh(now)
-            assert self._proposed != done, done  # what was done must show in the image
+            assert self._proposed != done, done  # the image must show the change
             return effects
         changed = because != self.config_trouble
         self.config_trouble = because
@@ -324,7 +324,7 @@ class MirrorTopic:
 def creation(
     topic: str, link: LinkSettings, state: TopicState, configs: Mapping[str, str]
 ) -> CreateMirrorTopic:
-    """The local topic of a new mirror: the source's partitions, the settings kept in step, and `configs` of its own."""
+    """The local topic of a new mirror: the source's partitions and synced settings, and `configs` of its own."""
     in_step = link.config.value("topic.config.sync.include")
     return CreateMirrorTopic(
         name=topic,
@@ -339,7 +339,7 @@ def creation(
 
 
 def refusal_of(result: object) -> str | None:
-    """Why the controller did not do it; None if it did."""
+    """Why the controller refused; None if it did not."""
     if isinstance(result, Refusal):
         return result.because
     outcomes = result if isinstance(result, list | tuple) else (result,)

@@ -1,4 +1,4 @@
-"""The mirror topics of one link, as the metadata log has them, each with its failover."""
+"""The mirror topics of one link, from their records in the metadata log, each with its failover."""
 
 from collections.abc import Iterable, Iterator
 
@@ -24,7 +24,7 @@ from linker.region_client import Effects, RegionClient
 
 
 class MirrorTopics:
-    """`by_name` and `failovers` have the same topics. Records of stopped mirrors stay for as long as their topics."""
+    """`by_name` and `failovers` have the same topics. A stopped mirror stays for as long as its topic exists."""
 
     def __init__(
         self,
@@ -48,12 +48,12 @@ class MirrorTopics:
                 yield mirror.record.source_topic
 
     def mirror_of(self, source_topic: str) -> str | None:
-        """The topic here that is this link's to write, or None."""
+        """The topic of this region that mirrors `source_topic` and that this link writes; None if there is none."""
         for mirror in self.by_name.values():
             record = mirror.record
             if record.source_topic != source_topic or record.state not in LIVE:
                 continue
-            # A failed mirror holds other records than its source has now, whose offsets do not apply to it.
+            # A failed mirror holds other records than its source has now, so the source's offsets do not apply to it.
             if record.cut is None and record.state is not MirrorState.FAILED:
                 return mirror.topic
         return None
@@ -65,7 +65,7 @@ class MirrorTopics:
     # --- the metadata log ---
 
     def follow_documents(self, now: Instant) -> Effects:
-        """Adopt what the metadata log says of this link's mirrors."""
+        """Adopt the records of this link's mirrors from the metadata log."""
         effects: Effects = []
         found: dict[str, MirrorRecord] = {}
         for (kind, name), document in list(self._region.view.image.documents.items()):
@@ -124,7 +124,7 @@ class MirrorTopics:
     def topics_changed(
         self, changed: Iterable[str], deleted: Iterable[str], now: Instant
     ) -> Effects:
-        """Topics of this region changed: mirrors follow, and the record of one that was deleted is removed."""
+        """Topics of this region changed. Mirrors follow their source again; the record of a deleted one is removed."""
         effects: Effects = []
         for topic in deleted:
             mirror = self.by_name.get(topic)
@@ -140,7 +140,7 @@ class MirrorTopics:
         return topic in self._region.view.image.topics_by_name
 
     def _remove(self, mirror: MirrorTopic) -> object:
-        """Without the topic its record and its holes mean nothing."""
+        """A record and holes of a topic that does not exist have no use."""
         items = [DocumentChange(kind=MIRROR_KIND, name=mirror.topic, body=None)]
         for hole in holes_of(self._region.view.image, mirror.topic):
             items.append(DocumentChange(kind=HOLE_KIND, name=hole.name, body=None))
@@ -162,7 +162,7 @@ class MirrorTopics:
         return effects
 
     def closed(self, now: Instant) -> Effects:
-        """The stream to the source is gone."""
+        """The stream to the source was lost."""
         effects: Effects = []
         for topic, mirror in self.by_name.items():
             effects += mirror.stop_replicators()
