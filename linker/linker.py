@@ -102,10 +102,10 @@ class Linker:
                 continue
             found[name] = None
             link = self.links.get(name)
-            if link is not None and link.settings.version == document.version:
+            if link is not None and link.version == document.version:
                 continue
             record = decode_link(name, document.body)
-            if link is not None and link.settings.record.link_id == record.link_id:
+            if link is not None and link.record.link_id == record.link_id:
                 effects += link.adopt(record, document.version, now)
                 continue
             if link is not None:
@@ -147,7 +147,7 @@ class Linker:
         if probe is not None:
             return self._on_probed(probe, event, now)
         for link in self.links.values():
-            if link.connection.stream == event.stream:
+            if link.has_stream(event.stream):
                 return self._on_dialed(link, event, now)
         return []  # the stream was closed in between
 

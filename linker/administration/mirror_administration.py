@@ -116,18 +116,16 @@ class MirrorAdministration:
 
     def create(self, command: CreateMirror, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.link)
-        source_topic = command.source_topic or command.mirror_topic.removeprefix(
-            link.settings.config.prefix
-        )
-        if command.mirror_topic != link.settings.config.prefix + source_topic:
+        source_topic = command.source_topic or command.mirror_topic.removeprefix(link.config.prefix)
+        if command.mirror_topic != link.config.prefix + source_topic:
             raise LinkRefusal(
                 "INVALID_REQUEST",
                 f"the mirror of {source_topic} on link {link.name} must be called "
-                f"{link.settings.config.prefix + source_topic}",
+                f"{link.config.prefix + source_topic}",
                 hint="mirrors keep the source's name, behind the link's cluster.link.prefix",
             )
         self._check_free(command.mirror_topic)
-        in_step = link.settings.config.value("topic.config.sync.include")
+        in_step = link.config.value("topic.config.sync.include")
         if clash := sorted(set(command.configs) & set(in_step)):
             raise LinkRefusal(
                 "INVALID_CONFIG",
@@ -135,7 +133,7 @@ class MirrorAdministration:
                 hint="set them at the source, or leave them out of topic.config.sync.include",
             )
         inquirer = partial(self._on_source_topic, command, source_topic, respond)
-        return link.source_topics.inquire(source_topic, inquirer, now)
+        return link.inquire(source_topic, inquirer, now)
 
     def _check_free(self, topic: str) -> None:
         if topic in self._region.view.image.topics_by_name:
@@ -170,7 +168,7 @@ class MirrorAdministration:
                 record=record, shown=record.state, reason="", lags=(), holes=()
             )
             return respond(shown, now)
-        find_link(self._registry, record.link).creating.append(record.topic)
+        find_link(self._registry, record.link).begin_creating(record.topic)
         known = self._region.view.image.documents.get((MIRROR_KIND, record.topic))
         item = DocumentChange(
             kind=MIRROR_KIND,
@@ -186,7 +184,7 @@ class MirrorAdministration:
     ) -> MirrorRecord:
         link = find_link(self._registry, command.link)
         if state is None:
-            because = link.connection.because or link.connection.state.value
+            because = link.because or link.state.value
             raise LinkRefusal(
                 "CLUSTER_LINK_UNAVAILABLE",
                 f"link {link.name} does not reach its source: {because}",
@@ -226,11 +224,11 @@ class MirrorAdministration:
     ) -> Effects:
         link = self._registry.links[record.link]
         if isinstance(result, Refusal):
-            link.creating.remove(record.topic)
+            link.end_creating(record.topic)
             return respond(undecided(result, f"mirror {record.topic} was not created"), now)
         effects = link.follow_documents(now)
         link.mirrors[record.topic].begin_making()
-        command_for_topic = creation(record.topic, link.settings, state, command.configs)
+        command_for_topic = creation(record.topic, link, state, command.configs)
         made = partial(self._on_topic_made, record, respond)
         return [*effects, self._region.propose(command_for_topic, made)]
 
@@ -241,7 +239,7 @@ class MirrorAdministration:
         because = refusal_of(result)
         if because is None and link is not None and record.topic in link.mirrors:
             mirror = link.mirrors[record.topic]
-            link.creating.remove(record.topic)
+            link.end_creating(record.topic)
             effects = mirror.made(now)
             return effects + respond(status.describe_mirror(self._region, link, mirror, now), now)
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
@@ -262,7 +260,7 @@ class MirrorAdministration:
         link = self._registry.links.get(record.link)
         effects: Effects = []
         if link is not None:
-            link.creating.remove(record.topic)
+            link.end_creating(record.topic)
             effects += link.follow_documents(now)
             if record.topic in link.mirrors:
                 effects += link.mirrors[record.topic].made(now)
@@ -295,11 +293,10 @@ class MirrorAdministration:
         verb: str,
         timeout_ms: int,
     ) -> Change:
-        stopping = link.failovers[mirror.topic]
         if trigger is MirrorTrigger.FAILOVER:
-            return stopping.failover
+            return partial(link.failover, mirror.topic)
         if trigger is MirrorTrigger.PROMOTE:
-            return partial(stopping.promote, timeout_ms)
+            return partial(link.promote, mirror.topic, timeout_ms)
         return partial(self._turn, mirror, trigger, verb)
 
     def _turn(

@@ -27,21 +27,21 @@ def describe_link(link: LinkCoordinator) -> LinkDescription:
     counts = Counter(CATEGORIES[state].value for state in shown)
     return LinkDescription(
         name=link.name,
-        link_id=link.settings.record.link_id,
-        source_cluster_id=link.settings.record.source_cluster_id,
-        state=link.connection.state.value,
-        error=link.connection.error.value,
-        because=link.connection.because,
+        link_id=link.record.link_id,
+        source_cluster_id=link.record.source_cluster_id,
+        state=link.state.value,
+        error=link.error.value,
+        because=link.because,
         topics=tuple(sorted(link.mirrors)),
         category_counts={category.value: counts[category.value] for category in Category},
         tasks=(_group_task(link), _topic_task(link)),
-        created_at=link.settings.record.created_at,
-        hint=LINK_HINTS[link.connection.error],
+        created_at=link.record.created_at,
+        hint=LINK_HINTS[link.error],
     )
 
 
 def shown_state(link: LinkCoordinator, mirror: MirrorTopic) -> MirrorState:
-    return SHOWN[mirror.record.state, link.connection.state]
+    return SHOWN[mirror.record.state, link.state]
 
 
 def describe_mirror(
@@ -50,9 +50,9 @@ def describe_mirror(
     record = mirror.record
     reason = record.reason
     if record.state is MirrorState.PENDING_STOPPED and record.cut is None:
-        reason = link.failovers[mirror.topic].reason()
+        reason = f"promote: {link.promotion_waits_for(mirror.topic)}"
     elif record.state in LIVE and not reason:
-        reason = mirror.config_trouble or link.connection.because
+        reason = mirror.config_trouble or link.because
     lags = [
         partition_lag(region, link, mirror, index, now) for index in range(mirror.partition_count)
     ]
@@ -80,7 +80,7 @@ def partition_lag(
     return PartitionLag(
         partition=index,
         lag=replicator.lag.records(high_watermark) if replicator is not None and online else -1,
-        lag_ms=replicator.lag.milliseconds(link.stream.clock, now)
+        lag_ms=replicator.lag.milliseconds(link.source_clock, now)
         if replicator is not None
         else -1,
         source_high_watermark=replicator.lag.high_watermark if replicator is not None else -1,
@@ -98,7 +98,7 @@ def _since_received(
     if replicator is None or replicator.received_at < 0:
         return -1
     received_at = (
-        link.stream.clock.received_at if replicator.subscription else replicator.received_at
+        link.source_clock.received_at if replicator.subscription else replicator.received_at
     )
     return max(0, now - max(received_at, replicator.received_at))
 
@@ -116,12 +116,12 @@ def _partition_state(
 
 def _group_task(link: LinkCoordinator) -> Task:
     name = "ConsumerOffsetSync"
-    if not link.settings.config.group_filters:
+    if not link.config.group_filters:
         return Task(name, TaskState.NOT_CONFIGURED.value, TaskError.NO_ERROR.value)
-    error = link.groups.task_error
+    error = link.group_error
     if error is TaskError.NO_ERROR:
-        return Task(name, _TASK_STATES[link.connection.state].value, error.value)
-    groups = ", ".join(sorted({*link.groups.in_use, *link.groups.refused}))
+        return Task(name, _TASK_STATES[link.state].value, error.value)
+    groups = ", ".join(link.groups_not_copied)
     because = f"not carried, because they have members here or were refused: {groups}"
     return Task(name, TaskState.IN_ERROR.value, error.value, because)
 
@@ -130,6 +130,6 @@ def _topic_task(link: LinkCoordinator) -> Task:
     name = "TopicConfigsSync"
     troubled = [mirror for mirror in link.mirrors.values() if mirror.config_trouble]
     if not troubled:
-        return Task(name, _TASK_STATES[link.connection.state].value, TaskError.NO_ERROR.value)
+        return Task(name, _TASK_STATES[link.state].value, TaskError.NO_ERROR.value)
     because = "; ".join(f"{mirror.topic}: {mirror.config_trouble}" for mirror in troubled)
     return Task(name, TaskState.IN_ERROR.value, TaskError.POLICY_VIOLATION_ERROR.value, because)

@@ -1,6 +1,6 @@
 """How a mirror becomes an ordinary topic: promote, which proves first, and failover, which does not.
 
-The phases are those of `failover_phases`. A cut that is written stands: what interrupts the rest only delays it.
+The phases are those of `failover_phases`. A cut that is written is final: what interrupts the rest only delays it.
 """
 
 from collections.abc import Callable, Mapping
@@ -123,10 +123,9 @@ class MirrorFailover:
         self._kind = CutKind.FAILOVER
         return self._go(FailoverTrigger.FAILOVER_ASKED, now)
 
-    def reason(self) -> str:
+    def waits_for(self) -> str:
         """What a pending promotion waits for, for the operator."""
-        lacking = mirror_cut.lacking(self._mirror, self._groups)
-        return f"promote: {lacking or 'waiting for a fresh beacon'}"
+        return mirror_cut.lacking(self._mirror, self._groups) or "waiting for a fresh beacon"
 
     # --- what happens to the mirror ---
 
@@ -290,7 +289,7 @@ class MirrorFailover:
         return cut
 
     def _clamp_groups(self, now: Instant) -> Effects:
-        """No group is to stand past the data once others than the link can write."""
+        """Before clients can write: no group offset may be past the data."""
         topic = self._region.view.image.topics_by_name.get(self._mirror.topic)
         if topic is None or topic.writer != self._link.name:
             return self._go(FailoverTrigger.HANDED_OVER, now)  # by an earlier attempt

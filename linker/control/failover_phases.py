@@ -19,7 +19,7 @@ class FailoverPhase(Enum):
     GIVING_UP = "promote: too late; the record is set back to ACTIVE"
     DRAINING = "the replicators were stopped; what they had begun to place is placed"
     SETTLING_GROUPS = "group offsets that are known are committed"
-    WAITING_FOR_LOGS = "failover: nobody can tell where some partitions end"
+    WAITING_FOR_LOGS = "failover: the ends of some partitions are not known"
     WRITING_CUT = "the cut is written to the metadata log"
     CUT_UNCERTAIN = "the disk failed, and may hold the cut all the same; a pause"
     CHECKING_CUT = "the record is written as it was, which succeeds only where there is no cut"
@@ -76,7 +76,7 @@ CUTTING: Final = frozenset(
         FailoverPhase.CUT_CONFLICT,
     }
 )
-# The cut is in the record, and stands whatever interrupts what follows.
+# The cut is in the record, and is final.
 AFTER_CUT: Final = frozenset(
     {
         FailoverPhase.CLAMPING_GROUPS,

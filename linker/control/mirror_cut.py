@@ -23,7 +23,7 @@ def lacking(mirror: MirrorTopic, groups: GroupSync) -> str:
 
 
 def unknown_ends(region: RegionClient, mirror: MirrorTopic) -> str:
-    """Why nobody can tell where all partitions end; empty if every end is known."""
+    """Why the ends of some partitions are not known; empty if all are."""
     if region.has_several_brokers:
         return SEVERAL_NODES
     states = [

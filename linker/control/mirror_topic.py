@@ -30,7 +30,7 @@ from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartit
 from linker.control.failover_phases import FailoverProgress
 from linker.control.link_settings import LinkSettings
 from linker.data.destination_stream import DestinationStream
-from linker.data.replicator import PartitionReplicator
+from linker.data.replicator import LinkOfMirror, PartitionReplicator
 from linker.errors import MirrorError
 from linker.frames import TopicState
 from linker.records.mirror_state import (
@@ -322,7 +322,7 @@ class MirrorTopic:
 
 
 def creation(
-    topic: str, link: LinkSettings, state: TopicState, configs: Mapping[str, str]
+    topic: str, link: LinkOfMirror, state: TopicState, configs: Mapping[str, str]
 ) -> CreateMirrorTopic:
     """The local topic of a new mirror: the source's partitions and synced settings, and `configs` of its own."""
     in_step = link.config.value("topic.config.sync.include")

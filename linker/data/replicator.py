@@ -39,8 +39,8 @@ _FATAL: Final = {
 FailMirror: TypeAlias = Callable[[str, MirrorError, str, Instant], Effects]
 
 
-class LinkOfReplicator(Protocol):
-    """What a replicator reads of its link."""
+class LinkOfMirror(Protocol):
+    """What a mirror reads of its link."""
 
     @property
     def name(self) -> str: ...
@@ -55,7 +55,7 @@ class PartitionReplicator:
     def __init__(
         self,
         region: RegionClient,
-        link: LinkOfReplicator,
+        link: LinkOfMirror,
         stream: DestinationStream,
         source: TopicPartition,
         mirror: TopicPartition,
