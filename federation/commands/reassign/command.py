@@ -48,8 +48,8 @@ from federation.commands.reassign.throttles import (
     throttle_copies,
     throttle_moves,
 )
+from federation.commands.region.bootstrap import NOT_WELL_EXIT, bootstrap_options, connect
 from federation.commands.region.requests import describe_region
-from federation.commands.region_asking import NOT_WELL_EXIT, answering, bootstrap_options
 
 UNLIMITED: Final = -1
 _CURRENT: Final = "Current partition replica assignment"
@@ -106,7 +106,7 @@ def generate(
     Of plans that come to the same, one that leaves most replicas where they are.
     """
     names = named_topics(path, topics)
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         found = describe_region(client, names)
         brokers = brokers_of(broker_list, found)
         proposed = requests.propose(
@@ -163,7 +163,7 @@ def execute(
 ) -> None:
     """Begin the moves of a plan. What was there before is printed first: keep it, to go back."""
     targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         state = region_state(client, targets)
         check(state, targets, may_add=additional)
         brokers = state.region.brokers
@@ -215,7 +215,7 @@ def verify(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
     When nothing of the region is on the move any more, throttles are removed.
     """
     targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         state = region_state(client, targets, needs_all=False)
         found = progress(targets, state.partitions, state.ongoing)
         homing = _homing(state, wanted)
@@ -253,7 +253,7 @@ def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
     Throttles are removed.
     """
     targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         state = region_state(client, targets, needs_all=False)
         stopped = {name: None for name in targets if name in state.ongoing}
         refused = requests.alter(client, stopped) if stopped else {}
@@ -289,7 +289,7 @@ def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
 @bootstrap_options
 def list_ongoing(bootstrap: str, as_json: bool) -> None:
     """Every partition of the region whose replicas are on the move."""
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         found = requests.ongoing(client)
     rows = [{"partition": str(name), **moving._asdict()} for name, moving in sorted(found.items())]
 

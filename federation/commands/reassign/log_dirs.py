@@ -18,9 +18,9 @@ from brokers.wire.messages.log_dirs import (
     DescribeLogDirsRequest,
 )
 from federation.commands.reassign.plan import Directories, TopicPartitionReplica
+from federation.commands.region.client import Client, NoAnswer
 from federation.commands.region.description import BrokerDescription
 from federation.commands.region.requests import QUICK_SECONDS
-from federation.commands.region_client import Client, NoAnswer
 
 
 class ReplicaLogDirInfo(NamedTuple):

@@ -31,6 +31,7 @@ from federation.commands.reassign.plan import (
     Targets,
     keeping_replicas,
 )
+from federation.commands.region.client import Client, NoAnswer
 from federation.commands.region.description import (
     BrokerDescription,
     RegionDescription,
@@ -42,7 +43,6 @@ from federation.commands.region.requests import (
     broker_setting,
     topic_settings,
 )
-from federation.commands.region_client import Client, NoAnswer
 
 _TOPIC, _BROKER = 2, 4  # Kafka's resource types
 _HOST_LABEL: Final = "broker.host"

@@ -12,7 +12,7 @@ from federation.commands.reassign.plan import (
     throttled_brokers,
     throttled_replicas,
 )
-from federation.commands.region_client import Client
+from federation.commands.region.client import Client
 
 
 def throttle_moves(

@@ -17,9 +17,9 @@ from brokers.wire.messages.replication import (
     TopicPartitions,
 )
 from federation.commands.answers import Failure, answer, end
+from federation.commands.region.bootstrap import bootstrap_options, connect
+from federation.commands.region.client import Client
 from federation.commands.region.requests import describe_region
-from federation.commands.region_asking import answering, bootstrap_options
-from federation.commands.region_client import Client
 
 UNCLEAN_FROM: Final = 1  # version of ElectLeaders (KIP-460)
 KINDS: Final = ("preferred", "unclean")  # as ElectLeaders numbers them
@@ -75,7 +75,7 @@ def elect(
     if partition is not None and topic is None:
         raise click.UsageError("--partition needs --topic.")
     listed = None if path is None else _listed(path)
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         if topic is not None:
             listed = _of_topic(client, topic, partition)
         held = elect_leaders(client, kind.lower(), listed)

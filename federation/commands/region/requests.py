@@ -22,6 +22,7 @@ from brokers.wire.messages.quorum import (
 )
 from brokers.wire.messages.replication import ListPartitionReassignmentsRequest
 from federation.commands.answers import Failure
+from federation.commands.region.client import Client, NoAnswer
 from federation.commands.region.description import (
     NOBODY,
     BrokerDescription,
@@ -31,7 +32,6 @@ from federation.commands.region.description import (
     TopicDescription,
     VoterState,
 )
-from federation.commands.region_client import Client, NoAnswer
 
 FENCED_FROM: Final = 2  # version of DescribeCluster (KIP-1073)
 

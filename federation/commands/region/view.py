@@ -9,6 +9,12 @@ from rich.table import Table
 
 from federation.commands.answers import answer, end, screen, show_table
 from federation.commands.reassign.command import reassign
+from federation.commands.region.bootstrap import (
+    NOT_WELL_EXIT,
+    bootstrap_options,
+    connect,
+    region_at,
+)
 from federation.commands.region.description import (
     FILTERS,
     NOBODY,
@@ -24,12 +30,6 @@ from federation.commands.region.description import (
 )
 from federation.commands.region.elect import elect
 from federation.commands.region.requests import describe_region, factors_set
-from federation.commands.region_asking import (
-    NOT_WELL_EXIT,
-    answering,
-    ask_picture,
-    bootstrap_options,
-)
 
 _OFFLINE = (
     "offline: a replica of Isr or Elr leads as soon as it is back; where none comes back,"
@@ -68,7 +68,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 def describe(bootstrap: str, check: bool, as_json: bool) -> None:
     """Cluster id, controllers, brokers, and how many partitions are not as they should be."""
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         found = describe_region(client, asks_quorum=True)
         short = short_of_replicas(found, factors_set(client, found))
     answer(_described(found, short), as_json, lambda: _show_region(found, short))
@@ -80,7 +80,7 @@ def describe(bootstrap: str, check: bool, as_json: bool) -> None:
 @bootstrap_options
 def brokers(bootstrap: str, as_json: bool) -> None:
     """The brokers: where they are, whether they are fenced, how much they lead and hold."""
-    found = ask_picture(bootstrap)
+    found = region_at(bootstrap)
     answer(
         {"brokers": [_broker(found, each) for each in found.brokers]},
         as_json,
@@ -96,7 +96,7 @@ def topics(bootstrap: str, wanted: tuple[str, ...], no_internal: bool, as_json: 
     """The topics, or only those that have a partition which is not as it should be."""
     found = [
         topic
-        for topic in ask_picture(bootstrap).topics
+        for topic in region_at(bootstrap).topics
         if not (no_internal and topic.is_internal) and matching(topic.partitions, wanted)
     ]
     answer({"topics": [_topic(each) for each in found]}, as_json, lambda: _show_topics(found))
@@ -110,7 +110,7 @@ def partitions(
     bootstrap: str, names: tuple[str, ...], wanted: tuple[str, ...], as_json: bool
 ) -> None:
     """The partitions of all topics or of the named ones: leader, replicas, which are in sync."""
-    found = matching(ask_picture(bootstrap, names).partitions, wanted)
+    found = matching(region_at(bootstrap, names).partitions, wanted)
     answer(
         {"partitions": [_partition(each) for each in found]},
         as_json,

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from federation.commands.region.client import NoAnswer
 from federation.commands.region.description import NOBODY, BrokerDescription, PartitionDescription
 from federation.commands.region.requests import broker_setting
-from federation.commands.region_client import NoAnswer
 from linker.shell.administrator import Administrator, Unreachable
 from linker.shell.discovery import SETTING, reachable
 from linker.wire.v1 import admin_pb2 as pb

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from federation.commands.addresses import UNREACHABLE_EXIT
 from federation.commands.answers import Failure, answer, end, screen, show_table
+from federation.commands.region.bootstrap import bootstrap_options, region_at
 from federation.commands.region.description import PartitionDescription
-from federation.commands.region_asking import ask_picture, bootstrap_options
 from federation.commands.replica.replica_status import LeaderFailure, ReplicaStatusRow, rows
 
 COLUMNS: Final = (
@@ -73,7 +73,7 @@ def status(
     """
     wanted = tuple(filter(None, (name.strip() for name in names.split(","))))
     indexes = _indexes(partitions)
-    found = ask_picture(bootstrap, wanted)
+    found = region_at(bootstrap, wanted)
     candidates = [
         partition
         for topic in found.topics

@@ -10,9 +10,9 @@ import click
 
 from federation.commands.addresses import UNREACHABLE_EXIT, AddressList, check_one_way, local_region
 from federation.commands.answers import Failure, json_option
+from federation.commands.region.client import Client, NoAnswer
 from federation.commands.region.description import RegionDescription
 from federation.commands.region.requests import describe_region
-from federation.commands.region_client import Client, NoAnswer
 
 NOT_WELL_EXIT: Final = 3  # as `causeway local status` says it
 
@@ -52,7 +52,7 @@ def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def answering(bootstrap: str) -> Iterator[Client]:
+def connect(bootstrap: str) -> Iterator[Client]:
     """A broker at one of these addresses; ends the command where none answers, or this one stops."""
     try:
         with Client(bootstrap) as client:
@@ -65,7 +65,7 @@ def answering(bootstrap: str) -> Iterator[Client]:
         ) from error
 
 
-def ask_picture(bootstrap: str, topics: Sequence[str] = ()) -> RegionDescription:
+def region_at(bootstrap: str, topics: Sequence[str] = ()) -> RegionDescription:
     """The region at these addresses."""
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         return describe_region(client, topics)
