@@ -23,7 +23,6 @@ MAPS_YET = frozenset(
         "brokers.log",
         "brokers.shell",
         "brokers.wire",
-        "federation.demo",
         "linker.shell",
     }
 )
