@@ -35,7 +35,7 @@ class JsonLines(logging.Formatter):
 
 
 def begin_logging(config: BrokerConfig) -> None:
-    """Once, at the start of a node's process: stdout is for the one line with the node's addresses."""
+    """Sets up logging to stderr, at the start of a node; stdout has only the line with its addresses."""
     handler = logging.StreamHandler(sys.stderr)
     is_json = config.log_format == "json"
     handler.setFormatter(JsonLines(config.node_id) if is_json else logging.Formatter(TEXT_FORMAT))
