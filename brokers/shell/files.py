@@ -228,12 +228,12 @@ class DiskFiles:
         return handle
 
     def _least_used(self) -> str | None:
-        """Of the files that nobody writes to just now."""
+        """The least recently used file that is not being written."""
         return next((name for name, each in self._handles.items() if not each.writing), None)
 
     def _sync_names(self, directory: str) -> None:
         with self._naming:
-            # Before the sync: a name that comes meanwhile asks for another.
+            # Before the sync: a name that is added during the sync needs another one.
             self._synced_names.add(directory)
             try:
                 _sync(self._path(directory))
