@@ -8,7 +8,7 @@ Connections: `server` (all of them), `connection` (one client), `request_buffer`
 nodes).
 
 Disks: `disks` (the log directories), `identity` (their meta.properties and locks), `files` (system calls), `handles`
-(open files), `appending`, `refusals` (errors of system calls).
+(open files), `appending`, `streams` (files that threads read or write), `refusals` (errors of system calls).
 
 Monitoring: `http`, `metrics` (the page), `health`, `meter` (times each request), `process_stats`.
 """
