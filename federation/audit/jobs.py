@@ -14,7 +14,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,8 +29,11 @@ from federation.audit.comparison.compare import (
 from federation.audit.plan import EngineFailed, pack
 
 if TYPE_CHECKING:
-    from pyspark import SparkContext
+    from py4j.java_gateway import JavaGateway  # type: ignore[import-untyped]
+    from pyspark import SparkConf, SparkContext
 
+LOG_FILE = "spark.log"
+LOG_LINES = 10  # of it are shown when Spark fails
 CONFIG = {
     "spark.app.name": "causeway audit",
     "spark.ui.enabled": "false",
@@ -84,7 +87,7 @@ def run(
             if mine:
                 context.stop()
     except (PySparkException, Py4JError) as error:
-        raise EngineFailed(f"Spark on {master}: {str(error).strip().splitlines()[0]}") from error
+        raise EngineFailed(_because(master, error)) from error
     seen(sum(unit.size for unit in units))
     return found
 
@@ -104,11 +107,40 @@ def open_context(master: str) -> "SparkContext":
         _settle_environment(local=local)
     except java.NoJava as error:
         raise EngineFailed(str(error)) from error
+    if SparkContext._active_spark_context is not None:
+        return SparkContext._active_spark_context
     settings = {**CONFIG, **(LOCAL if local else {}), "spark.master": master}
-    context = SparkContext.getOrCreate(SparkConf().setAll(list(settings.items())))
+    conf = SparkConf().setAll(list(settings.items()))
+    gateway = SparkContext._gateway or _launch(conf)
+    context = SparkContext(conf=conf, gateway=gateway)
     if not local:
         context.addPyFile(_package())
     return context
+
+
+def _launch(conf: "SparkConf") -> "JavaGateway":
+    """Spark's JVM; what it and its workers print goes to `LOG_FILE`, for the terminal is the report's.
+
+    Workers whose context is stopped print stack traces which mean nothing.
+    """
+    from pyspark.java_gateway import launch_gateway
+
+    with (_settings_folder() / LOG_FILE).open("ab") as log:
+        return launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+
+
+def _because(master: str, error: Exception) -> str:
+    """Why Spark gave up: its exception's first line, and the last lines that it printed, stack frames apart."""
+    log = _settings_folder() / LOG_FILE
+    printed = log.read_text(errors="replace").splitlines() if log.exists() else []
+    lines = [line for line in printed if not line.startswith("\tat ")][-LOG_LINES:]
+    first = str(error).strip().splitlines()[0]
+    return "\n  ".join([f"Spark on {master}: {first}", *lines])
+
+
+@cache
+def _settings_folder() -> Path:
+    return _until_exit("causeway-spark-")
 
 
 def _settle_environment(*, local: bool) -> None:
@@ -118,7 +150,7 @@ def _settle_environment(*, local: bool) -> None:
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if "SPARK_CONF_DIR" not in os.environ:
-        settings = _until_exit("causeway-spark-")
+        settings = _settings_folder()
         (settings / "log4j2.properties").write_text(LOG_SETTINGS, encoding="utf-8")
         os.environ["SPARK_CONF_DIR"] = str(settings)
 
