@@ -16,6 +16,8 @@ Then: TypeAlias = Callable[[Any, Instant], list[Effect]]
 OnRead: TypeAlias = Callable[[LogAnswer, Instant], list[Effect]]
 OnAnswer: TypeAlias = Callable[[Answered, Instant], list[Effect]]
 Abandon: TypeAlias = Callable[[], None]
+# `Continuations.ask`
+AskPeer: TypeAlias = Callable[[Peer, str, int, int, object, int, OnAnswer], list[Effect]]
 
 
 class Continuations:

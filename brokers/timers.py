@@ -55,3 +55,24 @@ class Timers:
         while self._heap and self._heap[0][1] not in self._acts:
             heapq.heappop(self._heap)
         self.deadline = self._heap[0][0] if self._heap else None
+
+
+class DeadlineTimer:
+    """Calls `act` at a deadline that moves."""
+
+    def __init__(self, timers: Timers, act: Act) -> None:
+        self._timers = timers
+        self._act = act
+        self._due: Instant | None = None
+        self._timer = 0
+
+    def set(self, due: Instant | None) -> None:
+        """`act` is called at `due` only; None: not at all."""
+        if due != self._due:
+            self._timers.cancel(self._timer)
+            self._due = due
+            self._timer = 0 if due is None else self._timers.set(due, self._fire)
+
+    def _fire(self, now: Instant) -> list[Any]:
+        self._due = None
+        return self._act(now)

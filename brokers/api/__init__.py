@@ -1,7 +1,9 @@
 """Kafka's APIs, one file each; `versions` lists which listener serves which.
 
 Each file gives `KEY`, `VERSIONS` (first and last that are advertised) and a handler: a class that receives what it uses
-by its constructor and answers with `handle(request, now) -> effects`. A handler of what only the active controller
-decides has `serve` and `refusal` instead (`ports.ControllerApi`): brokers forward those requests to it. `ports` names
-what handlers use of their node; `link_requests` answers APIs of our own.
+by its constructor and answers with "handle(request, now) -> effects". A handler of what only the active controller
+decides converts the request to a command, and its result to a response: `controller_apis`.
+
+`ports` names what handlers use of their node, `config_outcomes` is shared by both APIs that change configurations,
+`link_requests` answers APIs of our own, `quorum_requests` those of Raft.
 """

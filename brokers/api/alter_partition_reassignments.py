@@ -1,14 +1,12 @@
 """AlterPartitionReassignments (key 45): replicas move to other brokers, or stop moving (KIP-455). Versions 0-1.
 
-The answer comes once the move has begun; ListPartitionReassignments tells when it is over.
+The response is sent once the reassignment has begun; ListPartitionReassignments shows whether it has ended.
 """
 
-from brokers.api.ports import ControllerPort
-from brokers.continuations import Then
-from brokers.effects import Effect
+from brokers.api.controller_apis import ControllerApi
 from brokers.errors import Refusal
 from brokers.events import Request
-from brokers.ids import Instant, TopicPartition
+from brokers.ids import TopicPartition
 from brokers.metadata.commands.replica_commands import (
     AlterPartitionReassignments,
     PartitionOutcome,
@@ -26,16 +24,13 @@ KEY = ApiKey.ALTER_PARTITION_REASSIGNMENTS
 VERSIONS = (0, 1)
 
 
-class AlterPartitionReassignmentsHandler:
+class AlterPartitionReassignmentsHandler(ControllerApi):
     """Answers AlterPartitionReassignments requests."""
 
-    def __init__(self, controller: ControllerPort) -> None:
-        self._controller = controller
-
-    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
+    def command(self, request: Request) -> AlterPartitionReassignments:
         message = request.message
         assert isinstance(message, AlterPartitionReassignmentsRequest)
-        command = AlterPartitionReassignments(
+        return AlterPartitionReassignments(
             tuple(
                 Reassignment(
                     TopicPartition(topic.name, asked.partition_index),
@@ -47,14 +42,12 @@ class AlterPartitionReassignmentsHandler:
             may_change_factor=message.allow_replication_factor_change,
         )
 
-        def decided(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-            if isinstance(result, Refusal):
-                return then(self.refusal(request, result), now)
-            response = _response(request)
-            response.responses = _topics(result)
-            return then(response, now)
-
-        return self._controller.decide_once(command, decided, now)
+    def response(
+        self, request: Request, result: tuple[PartitionOutcome, ...]
+    ) -> AlterPartitionReassignmentsResponse:
+        response = _response(request)
+        response.responses = _topics(result)
+        return response
 
     def refusal(self, request: Request, refusal: Refusal) -> AlterPartitionReassignmentsResponse:
         response = _response(request)

@@ -1,4 +1,4 @@
-"""ApiVersions (key 18): which APIs and versions we speak, and the region's features. Versions 0-4.
+"""ApiVersions (key 18): the APIs and versions that are served, and the region's features. Versions 0-4.
 
 A request of an unknown version is answered by the server itself, in version 0's layout with error 35 (the body
 can't be parsed); see `unsupported`. Features whose lowest level is 0 are left out before version 4 (KAFKA-17011).
@@ -70,7 +70,7 @@ class ApiVersionsHandler:
 
 
 def unsupported() -> ApiVersionsResponse:
-    """The answer, in version 0's layout, to a version of this request that we don't know (KIP-511)."""
+    """The answer, in version 0's layout, to a version of this request that is not served (KIP-511)."""
     own = ApiVersion(api_key=KEY, min_version=VERSIONS[0], max_version=VERSIONS[1])
     return ApiVersionsResponse(error_code=KafkaError.UNSUPPORTED_VERSION, api_keys=[own])
 

@@ -1,4 +1,5 @@
-"""AssignReplicasToDirs (key 73): a broker says in which of its directories replicas lie (KIP-858).
+"""AssignReplicasToDirs (key 73): a broker reports the log directory of each of its replicas
+(KIP-858).
 
 Version 0, for nodes.
 """
@@ -6,12 +7,8 @@ Version 0, for nodes.
 from collections.abc import Iterator
 from uuid import UUID
 
-from brokers.api.ports import ControllerPort, reply_to
-from brokers.continuations import Then
-from brokers.effects import Effect
-from brokers.errors import KafkaError, Refusal
-from brokers.events import Request
-from brokers.ids import Instant
+from brokers.api.controller_apis import ControllerService
+from brokers.errors import Refusal
 from brokers.metadata.commands.replica_commands import AssignedReplica, AssignReplicasToDirs
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
@@ -26,29 +23,19 @@ KEY = ApiKey.ASSIGN_REPLICAS_TO_DIRS
 VERSIONS = (0, 0)
 
 
-class AssignReplicasToDirsHandler:
+class AssignReplicasToDirsHandler(ControllerService):
     """Answers AssignReplicasToDirs requests."""
 
-    def __init__(self, controller: ControllerPort) -> None:
-        self._controller = controller
-
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
-        return self.serve(request.message, reply_to(request.ticket), now)
-
-    def serve(self, message: object, then: Then, now: Instant) -> list[Effect]:
-        assert isinstance(message, AssignReplicasToDirsRequest)
-        if not self._controller.is_active:
-            return then(AssignReplicasToDirsResponse(error_code=KafkaError.NOT_CONTROLLER), now)
-
-        def decided(result: tuple[AssignedReplica, ...] | Refusal, now: Instant) -> list[Effect]:
-            if isinstance(result, Refusal):
-                return then(AssignReplicasToDirsResponse(error_code=result.error), now)
-            return then(_response(result), now)
-
-        command = AssignReplicasToDirs(
+    def command(self, message: AssignReplicasToDirsRequest) -> AssignReplicasToDirs:
+        return AssignReplicasToDirs(
             message.broker_id, message.broker_epoch, tuple(_replicas(message))
         )
-        return self._controller.decide(command, decided, now)
+
+    def response(self, result: tuple[AssignedReplica, ...]) -> AssignReplicasToDirsResponse:
+        return _response(result)
+
+    def refusal(self, refusal: Refusal) -> AssignReplicasToDirsResponse:
+        return AssignReplicasToDirsResponse(error_code=refusal.error)
 
 
 def _replicas(message: AssignReplicasToDirsRequest) -> Iterator[tuple[UUID, UUID, int]]:

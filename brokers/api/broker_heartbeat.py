@@ -1,12 +1,12 @@
-"""BrokerHeartbeat (key 63): a broker is there, or asks to be let in or to leave (KIP-631). Versions 0-2, for nodes.
+"""BrokerHeartbeat (key 63): a broker is alive, asks to be unfenced, or to shut down (KIP-631). Versions 0-2.
 
-It names the log directories that failed (KIP-858); that some are cordoned (KIP-1066) is not looked at.
+It names the log directories that failed (KIP-858); cordoned ones (KIP-1066) are ignored.
 """
 
-from brokers.api.ports import ControllerPort, Heard, reply_to
-from brokers.continuations import Then
+from brokers.api.controller_apis import ControllerService
+from brokers.api.ports import ControllerPort, Heard
 from brokers.effects import Effect
-from brokers.errors import KafkaError, Refusal
+from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.ids import Instant
 from brokers.metadata.commands.broker_commands import BrokerHeartbeat, BrokerHeartbeatReply
@@ -20,35 +20,21 @@ KEY = ApiKey.BROKER_HEARTBEAT
 VERSIONS = (0, 2)
 
 
-class BrokerHeartbeatHandler:
+class BrokerHeartbeatHandler(ControllerService):
     """Answers BrokerHeartbeat requests."""
 
     def __init__(self, controller: ControllerPort, heard: Heard) -> None:
-        self._controller = controller
+        super().__init__(controller)
         self._heard = heard
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
         assert isinstance(message, BrokerHeartbeatRequest)
         self._heard(message.broker_id, request.ticket, now)
-        return self.serve(message, reply_to(request.ticket), now)
+        return super().handle(request, now)
 
-    def serve(self, message: object, then: Then, now: Instant) -> list[Effect]:
-        assert isinstance(message, BrokerHeartbeatRequest)
-        if not self._controller.is_active:
-            return then(BrokerHeartbeatResponse(error_code=KafkaError.NOT_CONTROLLER), now)
-
-        def decided(result: BrokerHeartbeatReply | Refusal, now: Instant) -> list[Effect]:
-            if isinstance(result, Refusal):
-                return then(BrokerHeartbeatResponse(error_code=result.error), now)
-            response = BrokerHeartbeatResponse(
-                is_caught_up=result.is_caught_up,
-                is_fenced=result.is_fenced,
-                should_shut_down=result.should_shut_down,
-            )
-            return then(response, now)
-
-        command = BrokerHeartbeat(
+    def command(self, message: BrokerHeartbeatRequest) -> BrokerHeartbeat:
+        return BrokerHeartbeat(
             broker_id=message.broker_id,
             broker_epoch=message.broker_epoch,
             metadata_offset=message.current_metadata_offset,
@@ -56,4 +42,13 @@ class BrokerHeartbeatHandler:
             want_shut_down=message.want_shut_down,
             offline_dirs=tuple(message.offline_log_dirs),
         )
-        return self._controller.decide(command, decided, now)
+
+    def response(self, result: BrokerHeartbeatReply) -> BrokerHeartbeatResponse:
+        return BrokerHeartbeatResponse(
+            is_caught_up=result.is_caught_up,
+            is_fenced=result.is_fenced,
+            should_shut_down=result.should_shut_down,
+        )
+
+    def refusal(self, refusal: Refusal) -> BrokerHeartbeatResponse:
+        return BrokerHeartbeatResponse(error_code=refusal.error)

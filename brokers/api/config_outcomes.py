@@ -1,37 +1,34 @@
-"""What AlterConfigs and IncrementalAlterConfigs share: the decision, and the outcomes where there is none."""
+"""What AlterConfigs and IncrementalAlterConfigs share: the outcomes of their resources."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
-from brokers.api.ports import ControllerPort
-from brokers.continuations import Then
-from brokers.effects import Effect
 from brokers.errors import Refusal
-from brokers.ids import Instant
-from brokers.metadata.commands.config_commands import AlterConfigs, ConfigOutcome, Resource
-from brokers.wire.message import Message
+from brokers.metadata.commands.config_commands import ConfigOutcome
+from brokers.wire.messages.configs import AlterConfigsResource, IncrementalAlterConfigsResource
+
+ResponseT = TypeVar("ResponseT")
 
 
-def decide(
-    controller: ControllerPort,
-    command: AlterConfigs,
-    respond: Callable[[Sequence[ConfigOutcome]], Message],
-    then: Then,
-    now: Instant,
-) -> list[Effect]:
-    """`then` receives the response that `respond` makes of one outcome for each resource of the command."""
-
-    def decided(result: tuple[ConfigOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-        if isinstance(result, Refusal):
-            result = refused((item.resource for item in command.items), result)
-        return then(respond(result), now)
-
-    return controller.decide_once(command, decided, now)
-
-
-def refused(resources: Iterable[Resource], refusal: Refusal) -> tuple[ConfigOutcome, ...]:
+def refused(
+    resources: Iterable[AlterConfigsResource | IncrementalAlterConfigsResource], refusal: Refusal
+) -> list[ConfigOutcome]:
     """The same outcome for each of the resources."""
+    names = dict.fromkeys((each.resource_type, each.resource_name) for each in resources)
     error, because = refusal.error, refusal.because
-    return tuple(
-        ConfigOutcome(resource=resource, error=error, because=because)
-        for resource in dict.fromkeys(resources)
-    )
+    return [ConfigOutcome(resource=name, error=error, because=because) for name in names]
+
+
+def responses(
+    response: Callable[..., ResponseT], outcomes: Iterable[ConfigOutcome]
+) -> list[ResponseT]:
+    """One `response` for each outcome, of either API."""
+    return [
+        response(
+            error_code=outcome.error,
+            error_message=outcome.because,
+            resource_type=outcome.resource[0],
+            resource_name=outcome.resource[1],
+        )
+        for outcome in outcomes
+    ]

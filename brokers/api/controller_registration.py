@@ -1,11 +1,7 @@
-"""ControllerRegistration (key 70): a controller says where it is reached and what it supports (KIP-919). Version 0."""
+"""ControllerRegistration (key 70): the endpoints and features of a controller (KIP-919). Version 0."""
 
-from brokers.api.ports import ControllerPort, reply_to
-from brokers.continuations import Then
-from brokers.effects import Effect
-from brokers.errors import KafkaError, Refusal
-from brokers.events import Request
-from brokers.ids import Instant
+from brokers.api.controller_apis import ControllerService
+from brokers.errors import Refusal
 from brokers.metadata.commands.broker_commands import RegisterController
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
@@ -17,27 +13,11 @@ KEY = ApiKey.CONTROLLER_REGISTRATION
 VERSIONS = (0, 0)
 
 
-class ControllerRegistrationHandler:
+class ControllerRegistrationHandler(ControllerService):
     """Answers ControllerRegistration requests."""
 
-    def __init__(self, controller: ControllerPort) -> None:
-        self._controller = controller
-
-    def handle(self, request: Request, now: Instant) -> list[Effect]:
-        return self.serve(request.message, reply_to(request.ticket), now)
-
-    def serve(self, message: object, then: Then, now: Instant) -> list[Effect]:
-        assert isinstance(message, ControllerRegistrationRequest)
-        if not self._controller.is_active:
-            return then(ControllerRegistrationResponse(error_code=KafkaError.NOT_CONTROLLER), now)
-
-        def decided(result: Refusal | None, now: Instant) -> list[Effect]:
-            response = ControllerRegistrationResponse(error_message=None)
-            if result is not None:
-                response.error_code, response.error_message = result.error, result.because
-            return then(response, now)
-
-        command = RegisterController(
+    def command(self, message: ControllerRegistrationRequest) -> RegisterController:
+        return RegisterController(
             controller_id=message.controller_id,
             incarnation=message.incarnation_id,
             endpoints=tuple((each.name, each.host, each.port) for each in message.listeners),
@@ -46,4 +26,11 @@ class ControllerRegistrationHandler:
                 for each in message.features
             ),
         )
-        return self._controller.decide(command, decided, now)
+
+    def response(self, result: None) -> ControllerRegistrationResponse:
+        return ControllerRegistrationResponse(error_message=None)
+
+    def refusal(self, refusal: Refusal) -> ControllerRegistrationResponse:
+        return ControllerRegistrationResponse(
+            error_code=refusal.error, error_message=refusal.because
+        )

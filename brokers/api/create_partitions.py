@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable
 
+from brokers.api.controller_apis import ControllerApi
 from brokers.api.create_topics import shortcomings
-from brokers.api.ports import ControllerPort
-from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.events import Request
-from brokers.ids import Instant
 from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.topics import (
@@ -22,23 +20,21 @@ KEY = ApiKey.CREATE_PARTITIONS
 VERSIONS = (0, 3)
 
 
-class CreatePartitionsHandler:
+class CreatePartitionsHandler(ControllerApi):
     """Answers CreatePartitions requests."""
 
-    def __init__(self, controller: ControllerPort) -> None:
-        self._controller = controller
-
-    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
+    def command(self, request: Request) -> CreatePartitions:
         message = request.message
         assert isinstance(message, CreatePartitionsRequest)
-        command = CreatePartitions(tuple(map(_growth, message.topics)), message.validate_only)
+        return CreatePartitions(tuple(map(_growth, message.topics)), message.validate_only)
 
-        def decided(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-            if isinstance(result, Refusal):
-                return then(self.refusal(request, result), now)
-            return [*shortcomings(result), *then(_response(result), now)]
+    def response(
+        self, request: Request, result: tuple[TopicOutcome, ...]
+    ) -> CreatePartitionsResponse:
+        return _response(result)
 
-        return self._controller.decide_once(command, decided, now)
+    def changes(self, result: tuple[TopicOutcome, ...]) -> list[Effect]:
+        return shortcomings(result)
 
     def refusal(self, request: Request, refusal: Refusal) -> CreatePartitionsResponse:
         message = request.message

@@ -3,13 +3,12 @@
 The answer comes once the topics are committed and their logs are open.
 """
 
+from brokers.api.controller_apis import ControllerApi
 from brokers.api.ports import ControllerPort
 from brokers.config.broker_config import BrokerConfig
-from brokers.continuations import Then
 from brokers.effects import Changed, Effect
 from brokers.errors import Refusal
 from brokers.events import Request
-from brokers.ids import Instant
 from brokers.metadata.commands.topic_commands import CreateTopics, TopicOutcome
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.configs.effective_configs import ConfigSource, topic_config_synonyms
@@ -26,30 +25,31 @@ KEY = ApiKey.CREATE_TOPICS
 VERSIONS = (2, 7)
 
 
-class CreateTopicsHandler:
+class CreateTopicsHandler(ControllerApi):
     """Answers CreateTopics requests."""
 
     def __init__(
         self, config: BrokerConfig, metadata: MetadataCache, controller: ControllerPort
     ) -> None:
+        super().__init__(controller)
         self._config = config
         self._metadata = metadata
-        self._controller = controller
 
-    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
-        command = _command(request)
+    def command(self, request: Request) -> CreateTopics:
+        assert isinstance(request.message, CreateTopicsRequest)
+        return CREATE_TOPICS.to_command(request.message)
 
-        def decided(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-            response = CREATE_TOPICS.to_response(command, result)
-            if isinstance(result, Refusal):
-                return then(response, now)
-            self._add_configs(command, response)
-            return [*shortcomings(result), *then(response, now)]
+    def response(self, request: Request, result: tuple[TopicOutcome, ...]) -> CreateTopicsResponse:
+        command = self.command(request)
+        response = CREATE_TOPICS.to_response(command, result)
+        self._add_configs(command, response)
+        return response
 
-        return self._controller.decide_once(command, decided, now)
+    def changes(self, result: tuple[TopicOutcome, ...]) -> list[Effect]:
+        return shortcomings(result)
 
     def refusal(self, request: Request, refusal: Refusal) -> CreateTopicsResponse:
-        return CREATE_TOPICS.to_response(_command(request), refusal)
+        return CREATE_TOPICS.to_response(self.command(request), refusal)
 
     def _add_configs(self, command: CreateTopics, response: CreateTopicsResponse) -> None:
         """Of the topics that were created, or would be."""
@@ -81,8 +81,3 @@ def shortcomings(outcomes: tuple[TopicOutcome, ...]) -> list[Effect]:
         for outcome in outcomes
         if outcome.warning is not None
     ]
-
-
-def _command(request: Request) -> CreateTopics:
-    assert isinstance(request.message, CreateTopicsRequest)
-    return CREATE_TOPICS.to_command(request.message)

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable
 
-from brokers.api.ports import ControllerPort
-from brokers.continuations import Then
-from brokers.effects import Effect
+from brokers.api.controller_apis import ControllerApi
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.ids import NO_ID, Instant
+from brokers.ids import NO_ID
 from brokers.metadata.commands.topic_commands import DeleteTopics, TopicOutcome
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.topics import (
@@ -22,28 +20,20 @@ VERSIONS = (1, 6)
 IDS_FROM = 6
 
 
-class DeleteTopicsHandler:
+class DeleteTopicsHandler(ControllerApi):
     """Answers DeleteTopics requests."""
 
-    def __init__(self, controller: ControllerPort) -> None:
-        self._controller = controller
-
-    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
-        asked = _asked(request)
-        command = DeleteTopics(
+    def command(self, request: Request) -> DeleteTopics:
+        return DeleteTopics(
             tuple(
                 item.topic_id if item.name is None else item.name
-                for item in asked
+                for item in _asked(request)
                 if not _is_ambiguous(item)
             )
         )
 
-        def decided(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-            if isinstance(result, Refusal):
-                return then(self.refusal(request, result), now)
-            return then(_response(asked, result), now)
-
-        return self._controller.decide_once(command, decided, now)
+    def response(self, request: Request, result: tuple[TopicOutcome, ...]) -> DeleteTopicsResponse:
+        return _response(_asked(request), result)
 
     def refusal(self, request: Request, refusal: Refusal) -> DeleteTopicsResponse:
         asked, error, because = _asked(request), refusal.error, refusal.because

@@ -1,6 +1,6 @@
-"""DescribeLogDirs (key 35): each log directory, whether it is well, and the bytes of each partition (KIP-113).
+"""DescribeLogDirs (key 35): each log directory, whether it is online, and the bytes of each partition (KIP-113).
 
-Versions 1-5; from version 4 on with the sizes of the volumes (KIP-827), which are asked of the disks.
+Versions 1-5; from version 4 on with the sizes of the volumes (KIP-827), which the host measures.
 """
 
 from collections.abc import Iterable

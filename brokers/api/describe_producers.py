@@ -1,4 +1,4 @@
-"""DescribeProducers (key 61): what a partition remembers of its idempotent producers (KIP-664). Version 0."""
+"""DescribeProducers (key 61): the state of a partition's idempotent producers (KIP-664). Version 0."""
 
 from brokers.effects import Effect, Reply
 from brokers.errors import Refusal

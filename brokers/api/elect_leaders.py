@@ -1,17 +1,15 @@
-"""ElectLeaders (key 43): leaders back to where they belong, or anyone rather than none (KIP-460). Versions 0-2.
+"""ElectLeaders (key 43): preferred elections, or unclean ones where no replica leads (KIP-460). Versions 0-2.
 
-Version 0 knows preferred elections only. Without a list the question is for all partitions, and the answer names those
-whose leader changes or can't.
+Version 0 knows preferred elections only. A request without a list is for all partitions; its response
+names those whose leader changes or cannot change.
 """
 
 from collections.abc import Iterable
 
-from brokers.api.ports import ControllerPort
-from brokers.continuations import Then
-from brokers.effects import Effect
+from brokers.api.controller_apis import ControllerApi
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.ids import Instant, TopicPartition
+from brokers.ids import TopicPartition
 from brokers.metadata.commands.replica_commands import ElectionType, ElectLeaders, PartitionOutcome
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.replication import (
@@ -26,28 +24,23 @@ VERSIONS = (0, 2)
 ERROR_OF_ALL_FROM = 1  # before, there are only those of the partitions
 
 
-class ElectLeadersHandler:
+class ElectLeadersHandler(ControllerApi):
     """Answers ElectLeaders requests."""
 
-    def __init__(self, controller: ControllerPort) -> None:
-        self._controller = controller
-
-    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
+    def command(self, request: Request) -> ElectLeaders:
         message = request.message
         assert isinstance(message, ElectLeadersRequest)
         try:
             election = ElectionType(message.election_type)
         except ValueError:
             because = f"there is no election of type {message.election_type}"
-            refused = Refusal(KafkaError.INVALID_REQUEST, because)
-            return then(self.refusal(request, refused), now)
+            raise Refusal(KafkaError.INVALID_REQUEST, because) from None
+        return ElectLeaders(election, _names(message))
 
-        def decided(result: tuple[PartitionOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
-            if isinstance(result, Refusal):
-                return then(self.refusal(request, result), now)
-            return then(_response(result), now)
-
-        return self._controller.decide_once(ElectLeaders(election, _names(message)), decided, now)
+    def response(
+        self, request: Request, result: tuple[PartitionOutcome, ...]
+    ) -> ElectLeadersResponse:
+        return _response(result)
 
     def refusal(self, request: Request, refusal: Refusal) -> ElectLeadersResponse:
         message = request.message

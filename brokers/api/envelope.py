@@ -6,7 +6,8 @@ NOT_CONTROLLER in the envelope itself means that the request was not taken.
 
 from collections.abc import Mapping
 
-from brokers.api.ports import ControllerApi, ControllerPort, reply_to
+from brokers.api.controller_apis import ControllerApi
+from brokers.api.ports import ControllerPort, reply_to
 from brokers.continuations import Then
 from brokers.effects import Changed, Effect
 from brokers.errors import KafkaError

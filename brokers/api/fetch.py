@@ -34,7 +34,7 @@ from brokers.wire.messages.fetch import (
 KEY = ApiKey.FETCH
 VERSIONS = (4, 18)
 TOPIC_IDS_FROM = 13
-FOLLOWERS_FROM = 11  # clients that know that others than the leader may be read from (KIP-392)
+FOLLOWERS_FROM = 11  # clients that may read from followers (KIP-392)
 LEADER_HINTS_FROM = 16  # KIP-951
 READ_COMMITTED = 1
 
@@ -116,7 +116,7 @@ class PendingFetch:
     def _admit(
         self, replica: Replica, asked: FetchPartition, answer: PartitionData, now: Instant
     ) -> bool:
-        """Whether to read at all; a position on a history that is not ours gets where ours parts from it."""
+        """Whether to read at all. A position of another leader epoch gets the end of that epoch here (KIP-595)."""
         log = replica.require_log()
         replica.require_leader_epoch(asked.current_leader_epoch)
         if self._request.api_version < FOLLOWERS_FROM:
@@ -188,7 +188,7 @@ class PendingFetch:
         return replica.high_watermark
 
     def _read(self, now: Instant) -> list[Effect]:
-        """Begin, or begin again: what an earlier round found is looked for anew."""
+        """Begin, or begin again: the ranges that an earlier round found are dropped."""
         self._size = 0
         self._asked = [
             wanted
@@ -224,7 +224,7 @@ class PendingFetch:
         elif size := len(data):
             answer.records = data
             self._size += size
-            # A partition that filled its own limit can give no more: waiting would be for nothing.
+            # A partition that filled its own limit can give no more, so there is nothing to wait for.
             if next_offset < self._bound(wanted.replica):
                 self._complete_now = True
 

@@ -1,6 +1,6 @@
 """FindCoordinator (key 10): which broker serves a group.
 
-Versions 0-6; many keys at once since 4 (KIP-699). The first question creates `__consumer_offsets`. There are no
+Versions 0-6; many keys at once since 4 (KIP-699). The first request creates `__consumer_offsets`. There are no
 transactions and no share groups here, and clients retry COORDINATOR_NOT_AVAILABLE until they time out without a reason;
 so these are refused with errors that every client reports at once.
 """
@@ -50,7 +50,7 @@ class FindCoordinatorHandler:
             return self._reply(request, message)
 
         def created(result: Any, at: Instant) -> list[Effect]:
-            return self._reply(request, message)  # the image tells whether it worked
+            return self._reply(request, message)  # the image shows whether the topic was created
 
         command = CreateTopics((internal_topic(OFFSETS_TOPIC, self._config),))
         return self._forwarding.submit(command, created, now)

@@ -1,4 +1,4 @@
-"""Heartbeat (key 12): a member is alive, and learns whether its generation still is. Versions 0-4."""
+"""Heartbeat (key 12): a member is alive; the response tells it to rejoin when it must. Versions 0-4."""
 
 from brokers.api.ports import Groups
 from brokers.effects import Effect

@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 
-from brokers.api.config_outcomes import decide, refused
-from brokers.api.ports import ControllerPort
-from brokers.continuations import Then
-from brokers.effects import Effect
+from brokers.api.config_outcomes import refused, responses
+from brokers.api.controller_apis import ControllerApi
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.ids import Instant
 from brokers.metadata.commands.config_commands import (
     AlterConfigs,
     ConfigChange,
@@ -28,35 +25,40 @@ KEY = ApiKey.INCREMENTAL_ALTER_CONFIGS
 VERSIONS = (0, 1)
 
 
-class IncrementalAlterConfigsHandler:
-    """Answers IncrementalAlterConfigs requests."""
+class IncrementalAlterConfigsHandler(ControllerApi):
+    """A resource whose changes cannot be read is refused alone; the controller decides on the others."""
 
-    def __init__(self, controller: ControllerPort) -> None:
-        self._controller = controller
+    def command(self, request: Request) -> AlterConfigs:
+        message = _message(request)
+        return AlterConfigs(tuple(_changes(message, [])), message.validate_only)
 
-    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
-        """A resource whose changes cannot be read is refused alone; the controller decides on the others."""
-        message = request.message
-        assert isinstance(message, IncrementalAlterConfigsRequest)
-        changes: list[ConfigChange] = []
+    def response(
+        self, request: Request, result: Sequence[ConfigOutcome]
+    ) -> IncrementalAlterConfigsResponse:
         unreadable: list[ConfigOutcome] = []
-        for asked in message.resources:
-            try:
-                changes.append(_change(asked))
-            except Refusal as refusal:
-                unreadable += refused([(asked.resource_type, asked.resource_name)], refusal)
-
-        def respond(outcomes: Sequence[ConfigOutcome]) -> IncrementalAlterConfigsResponse:
-            return _response([*unreadable, *outcomes])
-
-        command = AlterConfigs(tuple(changes), message.validate_only)
-        return decide(self._controller, command, respond, then, now)
+        _changes(_message(request), unreadable)
+        return _response([*unreadable, *result])
 
     def refusal(self, request: Request, refusal: Refusal) -> IncrementalAlterConfigsResponse:
-        message = request.message
-        assert isinstance(message, IncrementalAlterConfigsRequest)
-        resources = ((each.resource_type, each.resource_name) for each in message.resources)
-        return _response(refused(resources, refusal))
+        return _response(refused(_message(request).resources, refusal))
+
+
+def _message(request: Request) -> IncrementalAlterConfigsRequest:
+    assert isinstance(request.message, IncrementalAlterConfigsRequest)
+    return request.message
+
+
+def _changes(
+    message: IncrementalAlterConfigsRequest, unreadable: list[ConfigOutcome]
+) -> list[ConfigChange]:
+    """Adds the outcomes of those resources to `unreadable` whose changes cannot be read."""
+    changes: list[ConfigChange] = []
+    for asked in message.resources:
+        try:
+            changes.append(_change(asked))
+        except Refusal as refusal:
+            unreadable += refused([asked], refusal)
+    return changes
 
 
 def _change(asked: IncrementalAlterConfigsResource) -> ConfigChange:
@@ -71,13 +73,5 @@ def _change(asked: IncrementalAlterConfigsResource) -> ConfigChange:
 
 def _response(outcomes: Sequence[ConfigOutcome]) -> IncrementalAlterConfigsResponse:
     return IncrementalAlterConfigsResponse(
-        responses=[
-            IncrementalAlterConfigsResourceResponse(
-                error_code=outcome.error,
-                error_message=outcome.because,
-                resource_type=outcome.resource[0],
-                resource_name=outcome.resource[1],
-            )
-            for outcome in outcomes
-        ]
+        responses=responses(IncrementalAlterConfigsResourceResponse, outcomes)
     )

@@ -1,4 +1,4 @@
-"""JoinGroup (key 11): become a member of a group, or come back.
+"""JoinGroup (key 11): a new member joins a group, or a member rejoins.
 
 Versions 0-9; from 4 a new member is given its id first (KIP-394), 5 knows static members (KIP-345), 9 lets a static
 leader skip the assignment (KIP-814). Answered when the group's new generation begins.

@@ -1,4 +1,4 @@
-"""LeaveGroup (key 13): members leave, or are sent away by an administrator.
+"""LeaveGroup (key 13): members leave, or an administrator removes them.
 
 Versions 0-5; one member up to 2, many from 3, where an instance id alone names a static member (KIP-345).
 """

@@ -131,7 +131,7 @@ class PendingLookup:
 
 
 def _asked_twice(message: ListOffsetsRequest) -> set[TopicPartition]:
-    """Kafka answers none of these; and each lookup of a timestamp reads from the disk."""
+    """Kafka refuses a partition that appears twice; also, each lookup of a timestamp reads from the disk."""
     seen: set[TopicPartition] = set()
     twice: set[TopicPartition] = set()
     for topic in message.topics:

@@ -1,6 +1,6 @@
-"""ListPartitionReassignments (key 46): which replicas are on the move (KIP-455). Version 0.
+"""ListPartitionReassignments (key 46): partitions whose replicas are being reassigned (KIP-455). Version 0.
 
-What is not on the move, or does not exist, is left out.
+A partition that is not being reassigned, or does not exist, is left out.
 """
 
 from collections.abc import Iterable, Iterator

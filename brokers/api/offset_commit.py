@@ -74,12 +74,12 @@ def _response(
     def error(name: str | None, partition: int) -> KafkaError:
         if name is None:
             return KafkaError.UNKNOWN_TOPIC_ID
-        told = answer.errors.get(
+        error = answer.errors.get(
             TopicPartition(name, partition), KafkaError.UNKNOWN_TOPIC_OR_PARTITION
         )
-        if told is KafkaError.GROUP_ID_NOT_FOUND and version < UNKNOWN_GROUP_FROM:
+        if error is KafkaError.GROUP_ID_NOT_FOUND and version < UNKNOWN_GROUP_FROM:
             return KafkaError.ILLEGAL_GENERATION
-        return told
+        return error
 
     return OffsetCommitResponse(
         topics=[

@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch (key 23): where a leader epoch ended, so that a client can tell whether its position is ours.
+"""OffsetForLeaderEpoch (key 23): where a leader epoch ended, by which a client detects truncation.
 
 Versions 2-4 (KIP-320); librdkafka sends exactly 2.
 """

@@ -6,12 +6,10 @@ from typing import Protocol, TypeAlias
 from brokers.continuations import Then
 from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.effects import Effect, Reply
-from brokers.errors import Refusal
 from brokers.events import Request
 from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import BrokerId, Instant, Peer, Ticket
 from brokers.metadata.commands.commands import Command
-from brokers.wire.message import Message
 
 Groups: TypeAlias = CoordinatorRuntime[GroupCoordinator]
 Handle: TypeAlias = Callable[[Request, Instant], list[Effect]]
@@ -42,16 +40,6 @@ class ControllerPort(Protocol):
     def decide_once(self, command: Command, then: Then, now: Instant) -> list[Effect]:
         """As `decide`, for a command that must not be repeated: where its outcome is unknown, the error is
         REQUEST_TIMED_OUT, which does not have clients try again as NOT_CONTROLLER does."""
-
-
-class ControllerApi(Protocol):
-    """The handler of requests that only the active controller decides."""
-
-    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
-        """This node is the active controller: `then` receives the response once what it says is in force."""
-
-    def refusal(self, request: Request, refusal: Refusal) -> Message:
-        """The response to a request that was not decided."""
 
 
 def reply_to(ticket: Ticket) -> Then:

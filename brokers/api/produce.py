@@ -41,7 +41,7 @@ ADMIN_CLIENT = (
 
 
 class PendingProduce:
-    """One request whose batches wait to be as safe as it wants them; the last one releases the reply."""
+    """One request whose batches wait for the acknowledgements of its acks; the last one releases the reply."""
 
     __slots__ = ("_acks", "_open", "_ticket", "response", "waits_for_others")
 
@@ -49,7 +49,7 @@ class PendingProduce:
         self._ticket = ticket
         self._acks = acks
         self._open: dict[int, PartitionProduceResponse] = {}  # what still waits, by `id`
-        self.waits_for_others = False  # for other replicas, who may not be there
+        self.waits_for_others = False  # for other replicas' acknowledgements
         self.response = ProduceResponse()
 
     @property
@@ -232,7 +232,7 @@ def _hint(
 
 
 def _after_unacknowledged(ticket: Ticket, response: ProduceResponse) -> list[Effect]:
-    """acks=0 has no reply; after an error Kafka closes the connection, so that the producer looks again."""
+    """acks=0 has no reply; after an error Kafka closes the connection, so that the producer fetches metadata."""
     for topic in response.responses:
         for item in topic.partition_responses:
             if item.error_code:

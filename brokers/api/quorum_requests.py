@@ -2,8 +2,8 @@
 BeginQuorumEpoch (53), EndQuorumEpoch (54), DescribeQuorum (55), FetchSnapshot (59), AddRaftVoter (80),
 RemoveRaftVoter (81), UpdateRaftVoter (82).
 
-Controllers ask one another at their own listener. What operators ask (55, 80, 81) is taken at the clients' listener
-too, and brought to whoever leads the quorum, as it came (KIP-595, KIP-853).
+Controllers ask one another at their own listener. A broker forwards operators' requests (55, 80, 81) as
+they are to the leader of the quorum (KIP-595, KIP-853).
 """
 
 from typing import NamedTuple
@@ -57,11 +57,11 @@ class QuorumHandler:
         self._heard = heard
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
-        """Answer here: this node is the leader, or says who is."""
+        """Answer here: as the leader, or with the leader that this node knows."""
         return self._controller.on_quorum_request(request, now)
 
     def fetch(self, request: Request, now: Instant) -> list[Effect]:
-        """A Fetch of the metadata log, which also shows that the fetching node lives."""
+        """A Fetch of the metadata log, which also shows that the fetching node is alive."""
         message = request.message
         assert isinstance(message, FetchRequest)
         state = message.replica_state
@@ -70,7 +70,7 @@ class QuorumHandler:
         return self.handle(request, now)
 
     def forward(self, request: Request, now: Instant) -> list[Effect]:
-        """A client's request, sent on to the leader of the quorum as it came."""
+        """Forward a client's request as it is to the leader of the quorum."""
         leader = self._controller.controller
         if self._controller.is_active or leader is None:
             return self.handle(request, now)

@@ -1,4 +1,4 @@
-"""SyncGroup (key 14): the leader says who does what, everybody learns their part.
+"""SyncGroup (key 14): the leader sends the assignment, each member receives its part.
 
 Versions 0-5; from 5 protocol type and name are required and checked (KIP-559).
 """

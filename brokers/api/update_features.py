@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
+from brokers.api.controller_apis import ControllerApi
 from brokers.api.ports import ControllerPort
-from brokers.continuations import Then
-from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.events import Request
-from brokers.ids import Instant
 from brokers.metadata.cluster.feature_control import KRAFT_VERSION, UpgradeType
 from brokers.metadata.commands.broker_commands import FeatureUpdate, UpdateFeatures
 from brokers.metadata.log.raft_manager import RaftManager
@@ -24,37 +22,35 @@ NAMES_UPGRADE_TYPE_FROM = 1
 ALL_OR_NONE_FROM = 2  # no result for each feature any more
 
 
-class UpdateFeaturesHandler:
+class UpdateFeaturesHandler(ControllerApi):
     """Answers UpdateFeatures requests."""
 
     def __init__(self, controller: ControllerPort, raft: RaftManager) -> None:
-        self._controller = controller
+        super().__init__(controller)
         self._raft = raft
 
-    def serve(self, request: Request, then: Then, now: Instant) -> list[Effect]:
-        message, version = request.message, request.api_version
+    def command(self, request: Request) -> UpdateFeatures:
+        message = request.message
         assert isinstance(message, UpdateFeaturesRequest)
+        items = tuple(self._updates(message, request.api_version))
+        return UpdateFeatures(items, message.validate_only)
 
-        def decided(result: Refusal | None, now: Instant) -> list[Effect]:
-            if result is not None:
-                return then(self.refusal(request, result), now)
-            response = UpdateFeaturesResponse(error_message=None)
-            if version < ALL_OR_NONE_FROM:
-                response.results = [
-                    UpdatableFeatureResult(feature=each.feature, error_message=None)
-                    for each in message.feature_updates
-                ]
-            return then(response, now)
-
-        items = tuple(self._changes(message, version))
-        command = UpdateFeatures(items, message.validate_only)
-        return self._controller.decide_once(command, decided, now)
+    def response(self, request: Request, result: None) -> UpdateFeaturesResponse:
+        message = request.message
+        assert isinstance(message, UpdateFeaturesRequest)
+        response = UpdateFeaturesResponse(error_message=None)
+        if request.api_version < ALL_OR_NONE_FROM:
+            response.results = [
+                UpdatableFeatureResult(feature=each.feature, error_message=None)
+                for each in message.feature_updates
+            ]
+        return response
 
     def refusal(self, request: Request, refusal: Refusal) -> UpdateFeaturesResponse:
         return UpdateFeaturesResponse(error_code=refusal.error, error_message=refusal.because)
 
-    def _changes(self, message: UpdateFeaturesRequest, version: int) -> Iterator[FeatureUpdate]:
-        """But for kraft.version where it is so already: the quorum keeps that one, and no image has it."""
+    def _updates(self, message: UpdateFeaturesRequest, version: int) -> Iterator[FeatureUpdate]:
+        """Without an update of kraft.version to its current level, which the quorum keeps and the image lacks."""
         kraft_version = self._raft.finalized_features.get(KRAFT_VERSION, 0)
         for each in message.feature_updates:
             if each.feature == KRAFT_VERSION and each.max_version_level == kraft_version:

@@ -1,7 +1,7 @@
 """The APIs and versions that each listener advertises, gathered from the files beside this one.
 
-Who connects to a controller's listener is another node, or a tool with `--bootstrap-controller`. Both listeners list
-what Kafka's list there, so that a client that was given the wrong one of the two is told so by its own library.
+Other nodes, and tools with `--bootstrap-controller`, connect to a controller's listener. Both listeners advertise what
+Kafka's do, so that the library of a client that was given the wrong listener of the two reports that.
 """
 
 from collections.abc import Mapping
@@ -59,68 +59,21 @@ from brokers.events import Listener
 Api: TypeAlias = ModuleType | quorum_requests.QuorumApi
 
 _DATA: tuple[Api, ...] = (
-    produce,
-    fetch,
-    list_offsets,
-    metadata,
-    offset_commit,
-    offset_fetch,
-    find_coordinator,
-    join_group,
-    heartbeat,
-    leave_group,
-    sync_group,
-    describe_groups,
-    list_groups,
-    api_versions,
-    create_topics,
-    delete_topics,
-    delete_records,
-    init_producer_id,
-    offset_for_leader_epoch,
-    describe_configs,
-    alter_configs,
-    alter_replica_log_dirs,
-    describe_log_dirs,
-    create_partitions,
-    delete_groups,
-    elect_leaders,
-    incremental_alter_configs,
-    alter_partition_reassignments,
-    list_partition_reassignments,
-    offset_delete,
-    describe_cluster,
-    describe_producers,
-    unregister_broker,
-    update_features,
-    describe_topic_partitions,
-    *quorum_requests.FOR_CLIENTS,
-)
+    produce, fetch, list_offsets, metadata, offset_commit, offset_fetch, find_coordinator, join_group, heartbeat,
+    leave_group, sync_group, describe_groups, list_groups, api_versions, create_topics, delete_topics, delete_records,
+    init_producer_id, offset_for_leader_epoch, describe_configs, alter_configs, alter_replica_log_dirs,
+    describe_log_dirs, create_partitions, delete_groups, elect_leaders, incremental_alter_configs,
+    alter_partition_reassignments, list_partition_reassignments, offset_delete, describe_cluster, describe_producers,
+    unregister_broker, update_features, describe_topic_partitions, *quorum_requests.FOR_CLIENTS,
+)  # fmt: skip
 
 _CONTROLLER: tuple[Api, ...] = (
-    api_versions,
-    create_topics,
-    delete_topics,
-    describe_configs,
-    alter_configs,
-    create_partitions,
-    elect_leaders,
-    incremental_alter_configs,
-    alter_partition_reassignments,
-    list_partition_reassignments,
-    alter_partition,
-    envelope,
-    describe_cluster,
-    broker_registration,
-    broker_heartbeat,
-    unregister_broker,
-    update_features,
-    controller_registration,
-    allocate_producer_ids,
-    assign_replicas_to_dirs,
-    quorum_requests.FETCH_METADATA,
+    api_versions, create_topics, delete_topics, describe_configs, alter_configs, create_partitions, elect_leaders,
+    incremental_alter_configs, alter_partition_reassignments, list_partition_reassignments, alter_partition, envelope,
+    describe_cluster, broker_registration, broker_heartbeat, unregister_broker, update_features,
+    controller_registration, allocate_producer_ids, assign_replicas_to_dirs, quorum_requests.FETCH_METADATA,
     *quorum_requests.FOR_NODES,
-)
+)  # fmt: skip
 
 
 def _advertised(modules: tuple[Api, ...]) -> Mapping[int, tuple[int, int]]:

@@ -34,7 +34,7 @@ class ConfigError(ValueError):
 
 
 class BrokerConfig(ListenerSettings):
-    """What one node may be told. Defaults are Kafka's unless the comment says why not."""
+    """The settings of one node. Defaults are Kafka's unless the comment says why not."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -43,7 +43,7 @@ class BrokerConfig(ListenerSettings):
     log_dirs: Annotated[str, Field(min_length=1, alias="log.dirs")]
     # Where the metadata log is; None: in the first of log.dirs. A node does not go on without this one.
     metadata_log_dir: Annotated[str | None, Field(min_length=1, alias="metadata.log.dir")] = None
-    # For how long the controller may not have heard that a directory failed, before the broker ends.
+    # How long the controller may not know that a directory failed, before the broker ends.
     log_dir_failure_timeout_ms: Annotated[Millis, Field(alias="log.dir.failure.timeout.ms")] = (
         30_000
     )
@@ -53,11 +53,11 @@ class BrokerConfig(ListenerSettings):
     process_roles: Annotated[str, Field(alias="process.roles")] = "broker,controller"
     # Where the same process serves links and administration over gRPC; a broker only advertises it.
     admin_listener: Annotated[str | None, Field(alias="admin.listener")] = None
-    # Where Prometheus and whoever watches over the process ask: /metrics and /health, over HTTP. None: nowhere.
+    # The address of /metrics and /health, over HTTP. None: they are not served.
     metrics_listener: Annotated[str | None, Field(alias="metrics.listener")] = None
     log_format: Annotated[Literal["text", "json"], Field(alias="log.format")] = "text"
     broker_rack: Annotated[str | None, Field(alias="broker.rack")] = None
-    # Nodes on one machine fall together, so the replicas of a partition are kept on different hosts while they can.
+    # Nodes on one machine fail together, so the replicas of a partition are kept on different hosts while they can.
     broker_host: Annotated[str | None, Field(alias="broker.host", min_length=1)] = None
 
     # The first voters; later changes of them are in the metadata log. None: this node alone.
@@ -90,7 +90,7 @@ class BrokerConfig(ListenerSettings):
     offsets_topic_num_partitions: Annotated[
         int, Field(ge=1, le=10_000, alias="offsets.topic.num.partitions")
     ] = 50
-    # Left alone, it is as much of it as there are brokers, so that small regions need no setting.
+    # By default at most the number of brokers, so that small regions need no setting.
     offsets_topic_replication_factor: Annotated[
         int, Field(ge=1, le=32_767, alias="offsets.topic.replication.factor")
     ] = 3
@@ -164,7 +164,7 @@ class BrokerConfig(ListenerSettings):
     replica_fetch_response_max_bytes: Annotated[
         int, Field(ge=0, le=INT32_MAX, alias="replica.fetch.response.max.bytes")
     ] = 10 * MIB
-    # How long a fetch that failed is left alone at most; the first attempts follow faster than in Kafka.
+    # The longest pause after a failed fetch; the first attempts follow faster than in Kafka.
     replica_fetch_backoff_ms: Annotated[
         int, Field(ge=0, le=INT32_MAX, alias="replica.fetch.backoff.ms")
     ] = 1_000
@@ -235,7 +235,7 @@ class BrokerConfig(ListenerSettings):
         replica_placement.parse(value)
         return value
 
-    # --- what the settings say, taken apart ---
+    # --- parsed settings ---
 
     @property
     def preferred_racks(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Settings that are right one by one and wrong together. Each problem says what to do."""
+"""Checks across settings, each of which is valid by itself. Each problem names what to change."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

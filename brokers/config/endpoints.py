@@ -1,6 +1,6 @@
 """Addresses as settings give them: `HOST:PORT`, and `ID@HOST:PORT` for voters. Listeners are in `listeners`.
 
-Every function raises ValueError with a sentence for whoever wrote the setting.
+Every function raises ValueError with a sentence for the operator.
 """
 
 import re
@@ -56,7 +56,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def items(text: str) -> list[str]:
-    """What stands between commas."""
+    """The items between commas, without blanks."""
     return [item.strip() for item in text.split(",")]
 
 

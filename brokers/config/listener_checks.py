@@ -1,4 +1,4 @@
-"""What is wrong with listeners that are right one by one. The texts are Kafka's where it has them."""
+"""Checks across settings of listeners, each of which is valid by itself. The texts are Kafka's where it has them."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -76,13 +76,13 @@ def _port_problems(config: "BrokerConfig") -> Iterator[str]:
 def _advertised_problems(config: "BrokerConfig") -> Iterator[str]:
     if config.advertised_listeners is None:
         return
-    known, told = config.listeners_by_name, parse_listeners(config.advertised_listeners)
-    if not set(told) <= set(known):
+    known, named = config.listeners_by_name, parse_listeners(config.advertised_listeners)
+    if not set(named) <= set(known):
         yield (
             "advertised.listeners: listener names must be equal to or a subset of the ones defined in listeners. "
-            f"Found {','.join(told)}. The valid options based on the current configuration are {','.join(known)}"
+            f"Found {','.join(named)}. The valid options based on the current configuration are {','.join(known)}"
         )
-    if not config.is_broker and not set(told) <= set(config.controller_names):
+    if not config.is_broker and not set(named) <= set(config.controller_names):
         yield "advertised.listeners: clients are not told of a node without the role broker"
 
 

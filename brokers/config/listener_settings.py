@@ -26,12 +26,12 @@ class ListenerSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     listeners: str = "PLAINTEXT://127.0.0.1:9092"
-    # Where clients and other nodes reach each listener; None: where it listens.
+    # Where clients and other nodes reach each listener; None: the address that it binds.
     advertised_listeners: Annotated[str | None, Field(alias="advertised.listeners")] = None
     listener_security_protocol_map: Annotated[
         str, Field(alias="listener.security.protocol.map")
     ] = DEFAULT_PROTOCOL_MAP
-    # The listener at which brokers reach one another; None: the one that is called as the security protocol.
+    # The listener at which brokers reach one another; None: the one that has the name of the security protocol.
     inter_broker_listener_name: Annotated[
         str | None, Field(min_length=1, alias="inter.broker.listener.name")
     ] = None
@@ -74,7 +74,7 @@ class ListenerSettings(BaseModel):
 
     @property
     def controller_names(self) -> tuple[str, ...]:
-        """What controller listeners are called in this region."""
+        """The names of controller listeners in this region."""
         return endpoints.names(self.controller_listener_names.upper())
 
     @property
@@ -92,7 +92,7 @@ class ListenerSettings(BaseModel):
     def protocols_by_name(self) -> Mapping[str, SecurityProtocol]:
         """`listener.security.protocol.map`, or its default.
 
-        By default controller listeners are PLAINTEXT, unless a listener is called as one of the other protocols.
+        By default controller listeners are PLAINTEXT, unless a listener has the name of another protocol.
         """
         known = parse_protocol_map(self.listener_security_protocol_map)
         is_set = "listener_security_protocol_map" in self.model_fields_set
@@ -105,16 +105,16 @@ class ListenerSettings(BaseModel):
         """Where each listener that is advertised is reached.
 
         Once `advertised.listeners` is set, it leaves out the listeners for clients that it does not name. A
-        controller's is advertised at any rate, where it listens if nothing else is said.
+        controller's listener is always advertised, by default at the address that it binds.
         """
         bound = self.listeners_by_name
         if self.advertised_listeners is None:
             return bound
-        told = parse_listeners(self.advertised_listeners)
+        named = parse_listeners(self.advertised_listeners)
         return {
-            name: told.get(name, where)
+            name: named.get(name, where)
             for name, where in bound.items()
-            if name in told or name in self.controller_names
+            if name in named or name in self.controller_names
         }
 
     @property

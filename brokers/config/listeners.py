@@ -1,7 +1,7 @@
 """A node's listeners: each has a name, a security protocol, an address to bind and one to advertise.
 
-Kafka's settings, names in capitals as Kafka's `ListenerName.normalised` makes them. Functions of text raise ValueError
-with a sentence for whoever wrote the setting.
+Kafka's settings, names in capitals as Kafka's `ListenerName.normalised` makes them. Functions that parse raise
+ValueError with a sentence for the operator.
 """
 
 import re
@@ -40,7 +40,7 @@ def parse_listeners(text: str) -> dict[str, Address]:
     return dict(_parsed(text))
 
 
-@lru_cache  # settings are asked for again and again, and are always the same few
+@lru_cache  # called often, for the same few settings
 def _parsed(text: str) -> Mapping[str, Address]:
     found: dict[str, Address] = {}
     for item in items(text):

@@ -1,5 +1,6 @@
 """What all coordinators of internal topics share (Kafka's coordinator-common).
 
-- `runtime`: loads, runs and unloads one coordinator; `coordinators`: all of a node
+- `runtime`: loads, runs and unloads one coordinator; `effects`: what it asks of the runtime
+- `coordinators`: all of a node
 - `loader`: replays a partition; `partition_writer`: appends to it
 """

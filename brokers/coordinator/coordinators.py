@@ -26,7 +26,7 @@ class Coordinators:
 
     @property
     def is_loading(self) -> bool:
-        """Whether any of them reads its records yet."""
+        """Whether any of them is still loading."""
         return any(each.is_loading for each in self._by_topic.values())
 
     def on_time(self, now: Instant) -> list[Effect]:

@@ -18,7 +18,7 @@ Loaded: TypeAlias = Callable[[TopicPartition, Instant], list[Effect]]
 
 
 class Replayed(Protocol):
-    """Who the records are for."""
+    """What receives the records."""
 
     def replay(self, partition: int, records: Iterable[Record]) -> None:
         """The next records of a partition that is being loaded, in the order of the log."""
@@ -47,7 +47,7 @@ class CoordinatorLoader:
         return self._read(replica, log.log_start_offset, log.log_end_offset, now)
 
     def cancel(self, partition: TopicPartition) -> None:
-        """This node leads the partition no more, or its log failed."""
+        """This node no longer leads the partition, or its log has failed."""
         self._loading.pop(partition, None)
 
     def _read(self, replica: Replica, offset: Offset, bound: Offset, now: Instant) -> list[Effect]:
@@ -90,4 +90,4 @@ def _not_loaded(event: RangeRead) -> list[Effect]:
     if event.error is KafkaError.KAFKA_STORAGE_ERROR:
         return []
     why = f"its log ends or is damaged at offset {event.next_offset}: {event.error.name}"
-    return [Changed(f"group records of {event.partition}", "not loaded", why)]
+    return [Changed(f"records of {event.partition}", "not loaded", why)]

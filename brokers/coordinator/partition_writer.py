@@ -1,7 +1,7 @@
 """Writes a coordinator's records to a partition of its topic (Kafka's PartitionWriter)."""
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
@@ -16,23 +16,7 @@ from brokers.records.builder import NewRecord, build_batch
 KeyAndValue: TypeAlias = tuple[bytes, bytes | None]
 
 
-class PartitionWriter(Protocol):
-    """Where a runtime appends."""
-
-    def append(
-        self,
-        partition: TopicPartition,
-        records: Sequence[KeyAndValue],
-        placed: OnComplete,
-        now: Instant,
-    ) -> list[Effect]:
-        """Append the records as one batch; `placed` is called once it is committed, or with the error.
-
-        Raises `Refusal` where this node does not lead the partition, too few replicas are in sync, or it is too large.
-        """
-
-
-class LeaderWriter:
+class PartitionWriter:
     """Appends to the partitions that this node leads."""
 
     def __init__(self, partitions: HostedPartitions) -> None:
@@ -45,6 +29,10 @@ class LeaderWriter:
         placed: OnComplete,
         now: Instant,
     ) -> list[Effect]:
+        """Append the records as one batch; `placed` is called once it is committed, or with the error.
+
+        Raises `Refusal` where this node does not lead the partition, too few replicas are in sync, or it is too large.
+        """
         replica = self._partitions.require_leader(partition)
         if replica.leadership is not None:
             replica.leadership.require_in_sync()

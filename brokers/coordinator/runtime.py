@@ -3,22 +3,32 @@
 The leader of a partition coordinates everything that the partition holds. A coordinator is loaded by replaying the
 whole partition. What it decides are records, and its answers wait until these are committed. Loading, unloading,
 appending and failures are the same for every coordinator (Kafka's coordinator-common).
+
+A coordinator may change its state when it decides, or when the records are committed. Kafka's runtime takes a snapshot
+for every append, to which it returns where the append fails. None is needed here: a batch that the log refuses is
+refused before anything else is decided, so its callback takes back the change. Where a batch is in the log and may
+never be committed, the partition is unloaded, and loaded again if this node leads it still.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from brokers.continuations import Continuations
+from brokers.coordinator.effects import (
+    AppendCallback,
+    AppendRecords,
+    CoordinatorEffect,
+    CoordinatorReply,
+)
 from brokers.coordinator.loader import CoordinatorLoader, Replayed
 from brokers.coordinator.partition_writer import PartitionWriter
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
-from brokers.groups.effects import AppendRecords, GroupEffect, GroupReply, OffsetsCommitted
 from brokers.ids import Instant, Ticket, TopicPartition
 from brokers.metadata.image.image import TopicImage
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
-from brokers.region import GroupOffsetsChanged
 
 _TOO_LARGE = (KafkaError.MESSAGE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE)
 
@@ -30,28 +40,26 @@ class CoordinatorShard(Replayed, Protocol):
     def deadline(self) -> Instant | None:
         """When it wants `on_time`."""
 
-    def on_time(self, now: Instant) -> Sequence[GroupEffect]: ...
+    def on_time(self, now: Instant) -> Sequence[CoordinatorEffect]: ...
 
     def start_loading(self, partition: int) -> None:
         """The partition is being read; until `finish_loading` requests get COORDINATOR_LOAD_IN_PROGRESS."""
 
-    def finish_loading(self, partition: int, now: Instant) -> Sequence[GroupEffect]: ...
+    def finish_loading(self, partition: int, now: Instant) -> Sequence[CoordinatorEffect]: ...
 
-    def unload(self, partition: int, now: Instant) -> Sequence[GroupEffect]:
-        """The partition is coordinated elsewhere, or nowhere."""
+    def unload(self, partition: int, now: Instant) -> Sequence[CoordinatorEffect]:
+        """The partition is coordinated elsewhere, or nowhere. The callbacks of its appends are called next."""
 
-    def committed(self, token: int, now: Instant) -> Sequence[GroupEffect]:
-        """The records of this `AppendRecords` are committed."""
-
-    def append_failed(self, token: int, error: KafkaError, now: Instant) -> Sequence[GroupEffect]:
-        """The records of this `AppendRecords` are not committed, and never will be."""
-
-    def disconnected(self, tickets: Iterable[Ticket], now: Instant) -> Sequence[GroupEffect]: ...
+    def disconnected(
+        self, tickets: Iterable[Ticket], now: Instant
+    ) -> Sequence[CoordinatorEffect]: ...
 
     def set_partition_count(self, partitions: int) -> None:
         """How many partitions the coordinator's topic has."""
 
-    def on_topics_deleted(self, topics: Iterable[str], now: Instant) -> Sequence[GroupEffect]: ...
+    def on_topics_deleted(
+        self, topics: Iterable[str], now: Instant
+    ) -> Sequence[CoordinatorEffect]: ...
 
 
 Shard = TypeVar("Shard", bound=CoordinatorShard)
@@ -75,15 +83,16 @@ class CoordinatorRuntime(Generic[Shard]):
         self._loader = CoordinatorLoader(continuations, coordinator, self._loaded)
         self._served: set[TopicPartition] = set()  # loaded here, or being loaded
         self._answers: dict[Ticket, Callable[[Any], Any]] = {}
+        self._pending: dict[TopicPartition, deque[AppendCallback]] = {}
 
     # --- answers ---
 
     def answer(self, ticket: Ticket, to_message: Callable[[Any], object]) -> None:
-        """The coordinator's `GroupReply` to this ticket becomes the wire message that `to_message` makes of it."""
+        """The `CoordinatorReply` to this ticket becomes the wire message that `to_message` makes of it."""
         self._answers[ticket] = lambda response: Reply(ticket, to_message(response))
 
     def on_answer(self, ticket: Ticket, to_effect: Callable[[Any], Any]) -> None:
-        """The coordinator's `GroupReply` to this ticket becomes the effect that `to_effect` makes of it."""
+        """The `CoordinatorReply` to this ticket becomes the effect that `to_effect` makes of it."""
         self._answers[ticket] = to_effect
 
     def disconnected(self, tickets: Sequence[Ticket], now: Instant) -> list[Effect]:
@@ -94,37 +103,44 @@ class CoordinatorRuntime(Generic[Shard]):
 
     # --- effects ---
 
-    def run(self, effects: Iterable[GroupEffect], now: Instant) -> list[Effect]:
+    def run(self, effects: Iterable[CoordinatorEffect], now: Instant) -> list[Effect]:
         out: list[Effect] = []
         for effect in effects:
             match effect:
-                case GroupReply(ticket, response):
+                case CoordinatorReply(ticket, response):
                     to_effect = self._answers.pop(ticket, None)
                     out += [] if to_effect is None else [to_effect(response)]
                 case AppendRecords():
                     out += self._append(effect, now)
-                case OffsetsCommitted(group, offsets):
-                    out.append(GroupOffsetsChanged(group, offsets))
                 case _:
                     out.append(effect)
         return out
 
     def _append(self, effect: AppendRecords, now: Instant) -> list[Effect]:
-        def placed(error: KafkaError, at: Instant) -> list[Effect]:
-            return self._placed(effect.token, error, at)
+        partition = TopicPartition(self.topic, effect.partition)
+        pending = self._pending.setdefault(partition, deque())
+        pending.append(effect.callback)
 
-        partition = TopicPartition(self.topic, effect.offsets_partition)
+        def placed(error: KafkaError, at: Instant) -> list[Effect]:
+            if self._pending.get(partition) is not pending:
+                return []  # unloaded since
+            if error:
+                return self._reload(partition, at)
+            return self.run(pending.popleft()(KafkaError.NONE, at), at)
+
         try:
             return self._writer.append(partition, effect.records, placed, now)
         except Refusal as refusal:
-            return self._placed(effect.token, refusal.error, now)
+            is_too_large = refusal.error in _TOO_LARGE
+            # Here, or for now: the client looks for the coordinator again.
+            error = refusal.error if is_too_large else KafkaError.COORDINATOR_NOT_AVAILABLE
+            return self.run(pending.pop()(error, now), now)
 
-    def _placed(self, token: int, error: KafkaError, now: Instant) -> list[Effect]:
-        if not error:
-            return self.run(self.coordinator.committed(token, now), now)
-        if error not in _TOO_LARGE:
-            error = KafkaError.COORDINATOR_NOT_AVAILABLE  # here, or for now: the client looks again
-        return self.run(self.coordinator.append_failed(token, error, now), now)
+    def _reload(self, partition: TopicPartition, now: Instant) -> list[Effect]:
+        """Records in the log may be committed though nothing waits for them any more: the log has the last word."""
+        effects = self.lost(partition, now)
+        replica = self._partitions.get(partition)
+        return effects if replica is None else effects + self.opened(replica, now)
 
     # --- partitions ---
 
@@ -158,4 +174,7 @@ class CoordinatorRuntime(Generic[Shard]):
         """The log of a partition has failed, or another node leads the partition."""
         self._served.discard(partition)
         self._loader.cancel(partition)
-        return self.run(self.coordinator.unload(partition.partition, now), now)
+        effects = self.run(self.coordinator.unload(partition.partition, now), now)
+        for callback in self._pending.pop(partition, ()):
+            effects += self.run(callback(KafkaError.NOT_COORDINATOR, now), now)
+        return effects

@@ -4,9 +4,9 @@ Each waiting request gets one reply, with the result or with an error, or none i
 has at most one waiting request. Kafka: a member's awaitingJoinFuture and awaitingSyncFuture.
 """
 
+from brokers.coordinator.effects import CoordinatorEffect, CoordinatorReply
 from brokers.errors import KafkaError
 from brokers.groups.classic_group import ClassicGroup, GroupMember
-from brokers.groups.effects import GroupEffect, GroupReply
 from brokers.groups.requests import JoinResult, SyncResult
 from brokers.ids import Ticket
 
@@ -19,7 +19,7 @@ class AwaitingMembers:
 
     def await_join(
         self, group: ClassicGroup, member: GroupMember, ticket: Ticket
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """The member's JoinGroup waits; an earlier waiting request of the member gets REBALANCE_IN_PROGRESS."""
         effects = self.refuse(member, KafkaError.REBALANCE_IN_PROGRESS)
         member.awaiting_join = ticket
@@ -28,30 +28,30 @@ class AwaitingMembers:
 
     def await_sync(
         self, group: ClassicGroup, member: GroupMember, ticket: Ticket
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """The member's SyncGroup waits, as `await_join`."""
         effects = self.refuse(member, KafkaError.REBALANCE_IN_PROGRESS)
         member.awaiting_sync = ticket
         self._waiting[ticket] = (group, member)
         return effects
 
-    def complete_join(self, group: ClassicGroup, member: GroupMember) -> list[GroupEffect]:
+    def complete_join(self, group: ClassicGroup, member: GroupMember) -> list[CoordinatorEffect]:
         """The reply to the member's waiting JoinGroup, if there is one."""
         ticket = self._take_join(member)
-        return [] if ticket is None else [GroupReply(ticket, join_result(group, member))]
+        return [] if ticket is None else [CoordinatorReply(ticket, join_result(group, member))]
 
-    def complete_sync(self, group: ClassicGroup, member: GroupMember) -> list[GroupEffect]:
+    def complete_sync(self, group: ClassicGroup, member: GroupMember) -> list[CoordinatorEffect]:
         """The reply to the member's waiting SyncGroup, if there is one."""
         ticket = self._take_sync(member)
-        return [] if ticket is None else [GroupReply(ticket, sync_result(group, member))]
+        return [] if ticket is None else [CoordinatorReply(ticket, sync_result(group, member))]
 
-    def refuse(self, member: GroupMember, error: KafkaError) -> list[GroupEffect]:
+    def refuse(self, member: GroupMember, error: KafkaError) -> list[CoordinatorEffect]:
         """An error reply to the member's waiting request, if there is one."""
-        effects: list[GroupEffect] = []
+        effects: list[CoordinatorEffect] = []
         if (ticket := self._take_join(member)) is not None:
-            effects.append(GroupReply(ticket, JoinResult(error=error, member_id=member.id)))
+            effects.append(CoordinatorReply(ticket, JoinResult(error=error, member_id=member.id)))
         if (ticket := self._take_sync(member)) is not None:
-            effects.append(GroupReply(ticket, SyncResult(error=error)))
+            effects.append(CoordinatorReply(ticket, SyncResult(error=error)))
         return effects
 
     def disconnected(self, ticket: Ticket) -> tuple[ClassicGroup, GroupMember] | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from brokers.groups.consumer_protocol import CONSUMER_PROTOCOL_TYPE, subscribed_topics
 from brokers.groups.group_state import VALID_TRANSITIONS, GroupState
+from brokers.groups.records import CoordinatorRecord, OffsetCommitRecord
 from brokers.groups.requests import JoinedMember
 from brokers.ids import Instant, OffsetAndMetadata, Ticket, TopicPartition
 
@@ -74,7 +75,9 @@ class ClassicGroup:
     offsets: dict[TopicPartition, OffsetAndMetadata] = field(default_factory=dict)
     expiries: dict[TopicPartition, Instant] = field(default_factory=dict)
     has_record: bool = False  # the log holds a group metadata record
-    appends_in_flight: int = 0
+    records_in_flight: list[tuple[CoordinatorRecord, ...]] = field(
+        default_factory=list
+    )  # by append
 
     def transition_to(self, state: GroupState, now: Instant) -> None:
         assert state in VALID_TRANSITIONS[self.state], (self.id, self.state, state)
@@ -199,6 +202,15 @@ class ClassicGroup:
 
     # --- removal ---
 
+    def offsets_in_flight(self) -> list[TopicPartition]:
+        """Partitions whose offset commit or tombstone is in flight."""
+        return [
+            record.partition
+            for records in self.records_in_flight
+            for record in records
+            if isinstance(record, OffsetCommitRecord)
+        ]
+
     @property
     def is_unused(self) -> bool:
         """Whether the group has no members, no offsets and no appends in flight."""
@@ -207,7 +219,7 @@ class ClassicGroup:
             and not self.members
             and not self.pending_members
             and not self.offsets
-            and not self.appends_in_flight
+            and not self.records_in_flight
         )
 
 

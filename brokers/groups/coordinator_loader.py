@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from brokers.coordinator.effects import CoordinatorEffect
 from brokers.effects import Changed
 from brokers.groups.classic_group import ClassicGroup
-from brokers.groups.effects import GroupEffect
 from brokers.groups.group_metadata_records import restore
 from brokers.groups.offset_commits import replay
 from brokers.groups.records import GroupMetadataRecord, OffsetCommitRecord, RecordError, decode
@@ -63,7 +63,7 @@ class GroupLoader:
         """The groups that have a group metadata record or committed offsets."""
         return [group for group in self._groups.values() if group.has_record or not group.is_unused]
 
-    def report(self) -> list[GroupEffect]:
+    def report(self) -> list[CoordinatorEffect]:
         """For the operator: how many records could not be decoded, and the last reason."""
         if not self._unreadable:
             return []

@@ -1,23 +1,22 @@
 """The group coordinator of one node: passes each request to the module that handles it.
 
-Nothing here waits. Records leave as `AppendRecords`; the reply follows when `committed` or `append_failed` reports the
-result of that append.
+Nothing here waits. Records leave as `AppendRecords`; the reply follows when the callback of that append is called.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from brokers.coordinator.effects import AppendCallback, CoordinatorEffect, CoordinatorReply
 from brokers.errors import KafkaError, Refusal
 from brokers.groups import deletion, describe_groups, offset_commits
 from brokers.groups.classic_group import ClassicGroup
 from brokers.groups.config import GroupCoordinatorConfig
 from brokers.groups.coordinator_loader import KeyAndValue
-from brokers.groups.effects import GroupEffect, GroupReply, OffsetsCommitted
+from brokers.groups.group_appends import GroupAppends
 from brokers.groups.group_metadata_manager import GroupMetadataManager
 from brokers.groups.group_state import GroupState
 from brokers.groups.join_group import MemberJoins
 from brokers.groups.member_requests import MemberRequestHandler
 from brokers.groups.offset_expiration import OffsetExpiration
-from brokers.groups.pending_appends import AppendCallback, PendingAppends
 from brokers.groups.rebalance import Rebalance
 from brokers.groups.requests import (
     CommitRequest,
@@ -38,6 +37,7 @@ from brokers.groups.requests import (
 )
 from brokers.ids import Instant, OffsetAndMetadata, Ticket, TopicPartition
 from brokers.ports import Rng
+from brokers.region import GroupOffsetsChanged
 from brokers.timers import Timers
 
 
@@ -47,8 +47,8 @@ class GroupCoordinator:
     def __init__(self, rng: Rng, config: GroupCoordinatorConfig) -> None:
         self._config = config
         self._timers = Timers()
-        self._appends = PendingAppends()
         self._manager = GroupMetadataManager(config.offsets_partitions)
+        self._appends = GroupAppends(self._manager)
         self._rebalance = Rebalance(config, self._timers, self._appends)
         self._join_group = MemberJoins(config, rng, self._timers, self._appends, self._rebalance)
         self._member_requests = MemberRequestHandler(self._timers, self._rebalance)
@@ -56,40 +56,28 @@ class GroupCoordinator:
             config, self._timers, self._appends, self._manager
         )
 
-    # --- timers, and results of appends ---
+    # --- timers and clients ---
 
     @property
     def deadline(self) -> Instant | None:
         return self._timers.deadline
 
-    def on_time(self, now: Instant) -> list[GroupEffect]:
-        effects: list[GroupEffect] = []
+    def on_time(self, now: Instant) -> list[CoordinatorEffect]:
+        effects: list[CoordinatorEffect] = []
         for act in self._timers.due(now):
             effects += act(now)
         return effects
 
-    def committed(self, token: int, now: Instant) -> list[GroupEffect]:
-        """The records of this `AppendRecords` are committed."""
-        group, effects = self._appends.committed(token, now)
-        self._manager.remove_if_unused(group)
-        return effects
-
-    def append_failed(self, token: int, error: KafkaError, now: Instant) -> list[GroupEffect]:
-        """The records of this `AppendRecords` are not committed, and never will be."""
-        group, effects = self._appends.failed(token, error, now)
-        self._manager.remove_if_unused(group)
-        return effects
-
-    def disconnected(self, tickets: Iterable[Ticket], now: Instant) -> list[GroupEffect]:
+    def disconnected(self, tickets: Iterable[Ticket], now: Instant) -> list[CoordinatorEffect]:
         """The clients of these tickets have disconnected. Tickets without a waiting request are ignored."""
-        effects: list[GroupEffect] = []
+        effects: list[CoordinatorEffect] = []
         for ticket in tickets:
             effects += self._rebalance.disconnected(ticket, now)
         return effects
 
     # --- members ---
 
-    def join(self, ticket: Ticket, request: JoinRequest, now: Instant) -> list[GroupEffect]:
+    def join(self, ticket: Ticket, request: JoinRequest, now: Instant) -> list[CoordinatorEffect]:
         """-> `JoinResult` when the group's next generation begins, or at once for an error."""
         group: ClassicGroup | None = None
         try:
@@ -97,7 +85,7 @@ class GroupCoordinator:
             effects = self._join_group.join(ticket, group, request, now)
         except Refusal as refusal:
             answer = JoinResult(error=refusal.error, member_id=request.member_id)
-            effects = [GroupReply(ticket, answer)]
+            effects = [CoordinatorReply(ticket, answer)]
         self._manager.remove_if_unused(group)
         return effects
 
@@ -111,17 +99,17 @@ class GroupCoordinator:
             group = self._manager.create(request.group)
         return group
 
-    def sync(self, ticket: Ticket, request: SyncRequest, now: Instant) -> list[GroupEffect]:
+    def sync(self, ticket: Ticket, request: SyncRequest, now: Instant) -> list[CoordinatorEffect]:
         """-> `SyncResult` once the leader's assignment is committed."""
         try:
             group = self._members_group(request.group)
             return self._member_requests.sync(ticket, group, request, now)
         except Refusal as refusal:
-            return [GroupReply(ticket, SyncResult(error=refusal.error))]
+            return [CoordinatorReply(ticket, SyncResult(error=refusal.error))]
 
     def heartbeat(
         self, ticket: Ticket, request: HeartbeatRequest, now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """-> `HeartbeatResult`, at once."""
         try:
             group = self._members_group(request.group)
@@ -130,9 +118,9 @@ class GroupCoordinator:
             # While the group is being loaded the member may be a valid one: as in Kafka, no error makes it rejoin.
             is_loading = refusal.error is KafkaError.COORDINATOR_LOAD_IN_PROGRESS
             error = KafkaError.NONE if is_loading else refusal.error
-            return [GroupReply(ticket, HeartbeatResult(error))]
+            return [CoordinatorReply(ticket, HeartbeatResult(error))]
 
-    def leave(self, ticket: Ticket, request: LeaveRequest, now: Instant) -> list[GroupEffect]:
+    def leave(self, ticket: Ticket, request: LeaveRequest, now: Instant) -> list[CoordinatorEffect]:
         """-> `LeaveResult`, at once."""
         try:
             group = self._members_group(request.group)
@@ -140,14 +128,16 @@ class GroupCoordinator:
             self._manager.remove_if_unused(group)
             return effects
         except Refusal as refusal:
-            return [GroupReply(ticket, LeaveResult(refusal.error))]
+            return [CoordinatorReply(ticket, LeaveResult(refusal.error))]
 
     def _members_group(self, group_id: str) -> ClassicGroup:
         return self._manager.require(group_id, KafkaError.UNKNOWN_MEMBER_ID, is_member=True)
 
     # --- offsets ---
 
-    def commit(self, ticket: Ticket, request: CommitRequest, now: Instant) -> list[GroupEffect]:
+    def commit(
+        self, ticket: Ticket, request: CommitRequest, now: Instant
+    ) -> list[CoordinatorEffect]:
         """-> `CommitResult` once the offsets are committed; GROUP_ID_NOT_FOUND for a generation of an unknown group."""
         errors = offset_commits.commit_errors(request, self._config)
         try:
@@ -155,13 +145,13 @@ class GroupCoordinator:
             if error := offset_commits.validate_commit(group, request):
                 raise Refusal(error)
         except Refusal as refusal:
-            return [GroupReply(ticket, CommitResult(dict.fromkeys(errors, refusal.error)))]
+            return [CoordinatorReply(ticket, CommitResult(dict.fromkeys(errors, refusal.error)))]
         if (member := group.members.get(request.member_id)) is not None:
             self._rebalance.sessions.restart(group, member, now)
         accepted = {name: request.offsets[name] for name, error in errors.items() if not error}
         if not accepted:
             self._manager.remove_if_unused(group)
-            return [GroupReply(ticket, CommitResult(errors))]
+            return [CoordinatorReply(ticket, CommitResult(errors))]
         records = offset_commits.commit_records(group.id, accepted, request.retention_ms, now)
         return self._appends.append(group, records, _committed(ticket, errors))
 
@@ -180,7 +170,7 @@ class GroupCoordinator:
         group_id: str,
         committed: Mapping[TopicPartition, OffsetAndMetadata],
         now: Instant,
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """-> `LinkCommitResult` for all offsets together; NON_EMPTY_GROUP where the group has members here."""
         try:
             self._manager.require_coordinator(group_id)
@@ -189,13 +179,13 @@ class GroupCoordinator:
             if not all(map(offset_commits.fits_record, committed.values())):
                 raise Refusal(KafkaError.OFFSET_METADATA_TOO_LARGE)
         except Refusal as refusal:
-            return [GroupReply(ticket, LinkCommitResult(refusal.error))]
+            return [CoordinatorReply(ticket, LinkCommitResult(refusal.error))]
         if not committed:
-            return [GroupReply(ticket, LinkCommitResult(KafkaError.NONE))]
+            return [CoordinatorReply(ticket, LinkCommitResult(KafkaError.NONE))]
         group = self._manager.groups.get(group_id) or self._manager.create(group_id)
         records = offset_commits.commit_records(group_id, committed, None, now)
         return self._appends.append(
-            group, records, lambda error, at: [GroupReply(ticket, LinkCommitResult(error))]
+            group, records, lambda error, at: [CoordinatorReply(ticket, LinkCommitResult(error))]
         )
 
     def fetch_offsets(
@@ -214,24 +204,26 @@ class GroupCoordinator:
 
     def delete_offsets(
         self, ticket: Ticket, group_id: str, partitions: Sequence[TopicPartition], now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """-> `DeleteOffsetsResult` once the tombstones are committed."""
         try:
             group = self._manager.require(group_id, KafkaError.GROUP_ID_NOT_FOUND, is_member=True)
         except Refusal as refusal:
-            return [GroupReply(ticket, DeleteOffsetsResult(refusal.error))]
+            return [CoordinatorReply(ticket, DeleteOffsetsResult(refusal.error))]
         return deletion.delete_offsets(ticket, group, partitions, self._appends)
 
-    def on_topics_deleted(self, topics: Iterable[str], now: Instant) -> list[GroupEffect]:
+    def on_topics_deleted(self, topics: Iterable[str], now: Instant) -> list[CoordinatorEffect]:
         """Deletes the offsets of deleted topics, which would be wrong for a later topic of the same name."""
         return self._offset_expiration.on_topics_deleted(topics)
 
     # --- administration ---
 
-    def delete(self, ticket: Ticket, groups: Sequence[str], now: Instant) -> list[GroupEffect]:
+    def delete(
+        self, ticket: Ticket, groups: Sequence[str], now: Instant
+    ) -> list[CoordinatorEffect]:
         """-> `DeleteGroupsResult`, one error per group, when the last group's tombstones are committed."""
         request = deletion.GroupDeletions(ticket, self._appends)
-        effects: list[GroupEffect] = []
+        effects: list[CoordinatorEffect] = []
         for group_id in dict.fromkeys(groups):
             try:
                 group = self._manager.require(group_id, KafkaError.GROUP_ID_NOT_FOUND)
@@ -301,15 +293,15 @@ class GroupCoordinator:
         """Part of a partition that is being loaded cannot be read; `finish_loading` reports it as `Changed`."""
         self._manager.skip(partition, why)
 
-    def finish_loading(self, partition: int, now: Instant) -> list[GroupEffect]:
+    def finish_loading(self, partition: int, now: Instant) -> list[CoordinatorEffect]:
         """All committed records have been replayed: serve the groups. Each member's session timeout starts again.
 
-        `OffsetsCommitted` reports every offset: links may have asked for the offsets before the groups were loaded.
+        `GroupOffsetsChanged` reports every offset: links may have asked for the offsets before the groups were loaded.
         """
         groups, effects = self._manager.finish_loading(partition)
         self._offset_expiration.start(now)
         effects += [
-            OffsetsCommitted(each.id, dict(each.offsets)) for each in groups if each.offsets
+            GroupOffsetsChanged(each.id, dict(each.offsets)) for each in groups if each.offsets
         ]
         for group in groups:
             for member in group.members.values():
@@ -320,25 +312,17 @@ class GroupCoordinator:
                 )
         return effects
 
-    def load(
-        self, partition: int, records: Iterable[KeyAndValue], now: Instant
-    ) -> list[GroupEffect]:
-        """Loads all records of a partition in one call."""
-        self.start_loading(partition)
-        self.replay(partition, records)
-        return self.finish_loading(partition, now)
-
-    def unload(self, partition: int, now: Instant) -> list[GroupEffect]:
+    def unload(self, partition: int, now: Instant) -> list[CoordinatorEffect]:
         """Another broker coordinates the partition now: waiting requests get NOT_COORDINATOR."""
-        effects: list[GroupEffect] = []
+        effects: list[CoordinatorEffect] = []
         for group in self._manager.unload(partition):
             effects += self._rebalance.unload(group, KafkaError.NOT_COORDINATOR, now)
-        return effects + self._appends.abandon(partition, now)
+        return effects
 
 
 def _committed(ticket: Ticket, errors: Mapping[TopicPartition, KafkaError]) -> AppendCallback:
-    def written(error: KafkaError, now: Instant) -> list[GroupEffect]:
+    def written(error: KafkaError, now: Instant) -> list[CoordinatorEffect]:
         results = {name: refused or error for name, refused in errors.items()}
-        return [GroupReply(ticket, CommitResult(results))]
+        return [CoordinatorReply(ticket, CommitResult(results))]
 
     return written

@@ -5,10 +5,10 @@ A group stays in the partition from which it was loaded, even if its id hashes t
 
 from collections.abc import Iterable
 
+from brokers.coordinator.effects import CoordinatorEffect
 from brokers.errors import KafkaError, Refusal
 from brokers.groups.classic_group import ClassicGroup
 from brokers.groups.coordinator_loader import GroupLoader, KeyAndValue
-from brokers.groups.effects import GroupEffect
 from brokers.groups.group_state import GroupState
 from brokers.groups.offsets_partition import partition_for
 
@@ -87,7 +87,7 @@ class GroupMetadataManager:
     def skip(self, partition: int, why: str) -> None:
         self._loading(partition).skip(why)
 
-    def finish_loading(self, partition: int) -> tuple[list[ClassicGroup], list[GroupEffect]]:
+    def finish_loading(self, partition: int) -> tuple[list[ClassicGroup], list[CoordinatorEffect]]:
         """The loaded groups, and a report of records that could not be decoded."""
         loading = self._loading(partition)
         self._partitions[partition] = None

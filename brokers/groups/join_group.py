@@ -6,16 +6,16 @@ group instance id, replaces its former self without a rebalance.
 
 from uuid import UUID
 
+from brokers.coordinator.effects import AppendCallback, CoordinatorEffect, CoordinatorReply
 from brokers.errors import KafkaError, Refusal
 from brokers.groups.awaiting_members import join_result
 from brokers.groups.classic_group import ClassicGroup, GroupMember
 from brokers.groups.config import GroupCoordinatorConfig
 from brokers.groups.consumer_protocol import CONSUMER_PROTOCOL_TYPE, subscribed_topics
-from brokers.groups.effects import GroupEffect, GroupReply
+from brokers.groups.group_appends import GROUP_APPEND_ERRORS, GroupAppends
 from brokers.groups.group_metadata_records import new_group_metadata_record
 from brokers.groups.group_state import GroupState
 from brokers.groups.offset_commits import validate_member
-from brokers.groups.pending_appends import GROUP_APPEND_ERRORS, AppendCallback, PendingAppends
 from brokers.groups.rebalance import Rebalance
 from brokers.groups.requests import NO_MEMBER, REASON_CHARACTERS_MAX, JoinRequest, JoinResult
 from brokers.ids import Instant, Ticket
@@ -34,7 +34,7 @@ class MemberJoins:
         config: GroupCoordinatorConfig,
         rng: Rng,
         timers: Timers,
-        appends: PendingAppends,
+        appends: GroupAppends,
         rebalance: Rebalance,
     ) -> None:
         self._config = config
@@ -55,7 +55,7 @@ class MemberJoins:
 
     def join(
         self, ticket: Ticket, group: ClassicGroup, request: JoinRequest, now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         former = self._former(group, request)
         if not self._has_room(group, former):
             return self._reject(
@@ -97,12 +97,12 @@ class MemberJoins:
         error: KafkaError,
         now: Instant,
         removed: GroupMember | None = None,
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """Replies with an error; the rebalance no longer waits for this member."""
         timer = group.pending_members.pop(request.member_id, None)
         if timer is not None:
             self._timers.cancel(timer)
-        answer = GroupReply(ticket, JoinResult(error=error, member_id=request.member_id))
+        answer = CoordinatorReply(ticket, JoinResult(error=error, member_id=request.member_id))
         rejected = [] if removed is None else self._rebalance.remove_member(group, removed)
         return [answer, *rejected, *self._rebalance.try_complete_join(group, now)]
 
@@ -115,7 +115,7 @@ class MemberJoins:
         former: GroupMember | None,
         request: JoinRequest,
         now: Instant,
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         name = request.client_id if request.instance_id is None else request.instance_id
         member_id = self._new_member_id(name)
         if former is not None:
@@ -135,8 +135,8 @@ class MemberJoins:
         member_id: str,
         request: JoinRequest,
         now: Instant,
-    ) -> list[GroupEffect]:
-        def expire(at: Instant) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
+        def expire(at: Instant) -> list[CoordinatorEffect]:
             if group.pending_members.pop(member_id, None) is None:
                 return []
             return self._rebalance.try_complete_join(group, at)
@@ -145,11 +145,11 @@ class MemberJoins:
             now + request.session_timeout_ms, expire
         )
         error = KafkaError.MEMBER_ID_REQUIRED
-        return [GroupReply(ticket, JoinResult(error=error, member_id=member_id))]
+        return [CoordinatorReply(ticket, JoinResult(error=error, member_id=member_id))]
 
     def _join_pending(
         self, ticket: Ticket, group: ClassicGroup, request: JoinRequest, now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         if request.instance_id is not None:
             raise Refusal(KafkaError.UNKNOWN_MEMBER_ID)  # issued to a dynamic member
         self._timers.cancel(group.pending_members.pop(request.member_id))
@@ -162,7 +162,7 @@ class MemberJoins:
         member_id: str,
         request: JoinRequest,
         now: Instant,
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         member = GroupMember(
             id=member_id,
             instance_id=request.instance_id,
@@ -179,7 +179,7 @@ class MemberJoins:
 
     def _await_join(
         self, ticket: Ticket, group: ClassicGroup, member: GroupMember, why: str, now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         effects = self._rebalance.awaiting.await_join(group, member, ticket)
         if group.state is GroupState.PREPARING_REBALANCE:
             return effects + self._rebalance.try_complete_join(group, now)
@@ -194,7 +194,7 @@ class MemberJoins:
         member: GroupMember,
         request: JoinRequest,
         now: Instant,
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """Repeats a reply that may have been lost; a rejoin of the leader or with new protocols starts a rebalance."""
         unchanged = member.protocols == request.protocols
         is_repeated = group.state is GroupState.COMPLETING_REBALANCE and unchanged
@@ -203,7 +203,7 @@ class MemberJoins:
         )
         if is_repeated or is_unchanged_follower:
             self._rebalance.sessions.restart(group, member, now)
-            return [GroupReply(ticket, join_result(group, member))]
+            return [CoordinatorReply(ticket, join_result(group, member))]
         self._update(group, member, request)
         return self._await_join(
             ticket, group, member, _reason(f"member {member.id} joins again", request), now
@@ -226,7 +226,7 @@ class MemberJoins:
         member_id: str,
         request: JoinRequest,
         now: Instant,
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """The instance has restarted and gets a new member id; a client with the old member id is fenced."""
         effects = self._rebalance.awaiting.refuse(member, KafkaError.FENCED_INSTANCE_ID)
         old_leader = group.leader
@@ -254,7 +254,7 @@ class MemberJoins:
         old_leader: str | None,
         request: JoinRequest,
         now: Instant,
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """No rebalance; the new member id is committed before the member receives it."""
         assignments = {each.id: each.assignment for each in group.members.values()}
         record = new_group_metadata_record(group, assignments, now)
@@ -287,9 +287,9 @@ def _replaced(
         skip_assignment=is_leader and request.supports_skipping_assignment,
     )
 
-    def written(error: KafkaError, now: Instant) -> list[GroupEffect]:
+    def written(error: KafkaError, now: Instant) -> list[CoordinatorEffect]:
         refused = JoinResult(error=GROUP_APPEND_ERRORS.get(error, error))
-        return [GroupReply(ticket, refused if error else reply)]
+        return [CoordinatorReply(ticket, refused if error else reply)]
 
     return written
 

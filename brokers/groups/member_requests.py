@@ -1,9 +1,9 @@
 """SyncGroup, Heartbeat and LeaveGroup: the requests of a generation's members."""
 
+from brokers.coordinator.effects import CoordinatorEffect, CoordinatorReply
 from brokers.errors import KafkaError, Refusal
 from brokers.groups.awaiting_members import sync_result
 from brokers.groups.classic_group import ClassicGroup, GroupMember
-from brokers.groups.effects import GroupEffect, GroupReply
 from brokers.groups.group_state import MEMBER_API_ERRORS, GroupState, MemberApi
 from brokers.groups.offset_commits import validate_member
 from brokers.groups.rebalance import Rebalance
@@ -33,7 +33,7 @@ class MemberRequestHandler:
 
     def sync(
         self, ticket: Ticket, group: ClassicGroup, request: SyncRequest, now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         member = self._member(group, request)
         if _differs(request.protocol_type, group.protocol_type) or _differs(
             request.protocol, group.protocol
@@ -44,7 +44,7 @@ class MemberRequestHandler:
         group.pending_sync_members.pop(member.id, None)
         self._rebalance.sessions.restart(group, member, now)
         if group.state is GroupState.STABLE:
-            return [GroupReply(ticket, sync_result(group, member))]
+            return [CoordinatorReply(ticket, sync_result(group, member))]
         effects = self._rebalance.awaiting.await_sync(group, member, ticket)
         if group.leader == member.id:
             effects += self._rebalance.assign(group, request.assignments, now)
@@ -52,12 +52,14 @@ class MemberRequestHandler:
 
     def heartbeat(
         self, ticket: Ticket, group: ClassicGroup, request: HeartbeatRequest, now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         member = self._member(group, request)
         if group.state is not GroupState.EMPTY:
             self._rebalance.sessions.restart(group, member, now)
         return [
-            GroupReply(ticket, HeartbeatResult(MEMBER_API_ERRORS[MemberApi.HEARTBEAT][group.state]))
+            CoordinatorReply(
+                ticket, HeartbeatResult(MEMBER_API_ERRORS[MemberApi.HEARTBEAT][group.state])
+            )
         ]
 
     def _member(self, group: ClassicGroup, request: SyncRequest | HeartbeatRequest) -> GroupMember:
@@ -69,9 +71,9 @@ class MemberRequestHandler:
 
     def leave(
         self, ticket: Ticket, group: ClassicGroup, request: LeaveRequest, now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """Several members of one request leave together and cause one rebalance."""
-        effects: list[GroupEffect] = []
+        effects: list[CoordinatorEffect] = []
         errors: list[tuple[MemberName, KafkaError]] = []
         members_before = len(group.members)
         for name in request.members:
@@ -82,11 +84,11 @@ class MemberRequestHandler:
             reason = f": {request.reason[:REASON_CHARACTERS_MAX]}" if request.reason else ""
             effects += self._rebalance.after_removal(group, f"members left{reason}", now)
         effects += self._rebalance.try_complete_join(group, now)  # a pending member left
-        return [*effects, GroupReply(ticket, LeaveResult(KafkaError.NONE, tuple(errors)))]
+        return [*effects, CoordinatorReply(ticket, LeaveResult(KafkaError.NONE, tuple(errors)))]
 
     def _leave_one(
         self, group: ClassicGroup, name: MemberName
-    ) -> tuple[KafkaError, list[GroupEffect]]:
+    ) -> tuple[KafkaError, list[CoordinatorEffect]]:
         if name.member_id in group.pending_members:
             if name.instance_id is not None:
                 return KafkaError.UNKNOWN_MEMBER_ID, []

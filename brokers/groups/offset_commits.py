@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 
+from brokers.coordinator.effects import CoordinatorEffect
 from brokers.errors import KafkaError
 from brokers.groups.classic_group import ClassicGroup
 from brokers.groups.config import GroupCoordinatorConfig
-from brokers.groups.effects import GroupEffect, OffsetsCommitted
 from brokers.groups.group_state import MEMBER_API_ERRORS, GroupState, MemberApi
 from brokers.groups.records import STRING_BYTES_MAX, OffsetCommitRecord
 from brokers.groups.requests import NO_GENERATION, NO_MEMBER, CommitRequest
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
+from brokers.region import GroupOffsetsChanged
 
 INSTANT_MAX = 2**63 - 1
 
@@ -106,9 +107,9 @@ def replay(group: ClassicGroup, record: OffsetCommitRecord) -> None:
         group.expiries[record.partition] = record.expires_at
 
 
-def replay_all(group: ClassicGroup, records: list[OffsetCommitRecord]) -> list[GroupEffect]:
+def replay_all(group: ClassicGroup, records: list[OffsetCommitRecord]) -> list[CoordinatorEffect]:
     for record in records:
         replay(group, record)
     if not records:
         return []
-    return [OffsetsCommitted(group.id, {record.partition: record.offset for record in records})]
+    return [GroupOffsetsChanged(group.id, {record.partition: record.offset for record in records})]

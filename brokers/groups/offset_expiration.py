@@ -6,15 +6,15 @@ after their commit. Offsets of a group with members expire only for topics to wh
 
 from collections.abc import Callable, Iterable, Iterator
 
+from brokers.coordinator.effects import CoordinatorEffect
 from brokers.groups.classic_group import ClassicGroup
 from brokers.groups.config import GroupCoordinatorConfig
 from brokers.groups.consumer_protocol import CONSUMER_PROTOCOL_TYPE
 from brokers.groups.deletion import group_tombstones
-from brokers.groups.effects import GroupEffect
+from brokers.groups.group_appends import GroupAppends
 from brokers.groups.group_metadata_manager import GroupMetadataManager
 from brokers.groups.group_state import GroupState
 from brokers.groups.offset_commits import tombstones
-from brokers.groups.pending_appends import PendingAppends
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 from brokers.timers import Timers
 
@@ -26,7 +26,7 @@ class OffsetExpiration:
         self,
         config: GroupCoordinatorConfig,
         timers: Timers,
-        appends: PendingAppends,
+        appends: GroupAppends,
         manager: GroupMetadataManager,
     ) -> None:
         self._config = config
@@ -40,8 +40,8 @@ class OffsetExpiration:
             self._is_started = True
             self._timers.set(now + self._config.expiry_interval_ms, self._check_all)
 
-    def _check_all(self, now: Instant) -> list[GroupEffect]:
-        effects: list[GroupEffect] = []
+    def _check_all(self, now: Instant) -> list[CoordinatorEffect]:
+        effects: list[CoordinatorEffect] = []
         for group in list(self._manager.groups.values()):
             self._manager.remove_if_unused(group)
             if group.state is not GroupState.DEAD:
@@ -49,22 +49,22 @@ class OffsetExpiration:
         self._timers.set(now + self._config.expiry_interval_ms, self._check_all)
         return effects
 
-    def _check(self, group: ClassicGroup, now: Instant) -> list[GroupEffect]:
+    def _check(self, group: ClassicGroup, now: Instant) -> list[CoordinatorEffect]:
         """An empty group is deleted with its last offset."""
-        if group.appends_in_flight:
+        if group.records_in_flight:
             return []  # else a tombstone decided now could follow a newer commit
         to_delete = list(expired(group, now, self._config))
         is_removable = group.state is GroupState.EMPTY and not group.pending_members
         if is_removable and len(to_delete) == len(group.offsets):
-            return self._appends.append(group, group_tombstones(group, self._appends))
+            return self._appends.append(group, group_tombstones(group))
         return self._appends.append(group, tombstones(group.id, to_delete)) if to_delete else []
 
-    def on_topics_deleted(self, topics: Iterable[str]) -> list[GroupEffect]:
+    def on_topics_deleted(self, topics: Iterable[str]) -> list[CoordinatorEffect]:
         """Also deletes offsets whose commit is still in flight."""
         names = frozenset(topics)
-        effects: list[GroupEffect] = []
+        effects: list[CoordinatorEffect] = []
         for group in self._manager.groups.values() if names else ():
-            known = (*group.offsets, *self._appends.offsets_in_flight(group))
+            known = (*group.offsets, *group.offsets_in_flight())
             to_delete = [partition for partition in known if partition.topic in names]
             if to_delete:
                 effects += self._appends.append(group, tombstones(group.id, to_delete))

@@ -5,18 +5,18 @@
 
 from collections.abc import Mapping
 
+from brokers.coordinator.effects import AppendCallback, CoordinatorEffect
 from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.groups.awaiting_members import AwaitingMembers
 from brokers.groups.classic_group import ClassicGroup, GroupMember
 from brokers.groups.config import GroupCoordinatorConfig
-from brokers.groups.effects import GroupEffect
+from brokers.groups.group_appends import GROUP_APPEND_ERRORS, GroupAppends
 from brokers.groups.group_metadata_records import (
     new_empty_group_metadata_record,
     new_group_metadata_record,
 )
 from brokers.groups.group_state import GroupState
-from brokers.groups.pending_appends import GROUP_APPEND_ERRORS, AppendCallback, PendingAppends
 from brokers.groups.session_timeouts import SessionTimeouts
 from brokers.ids import Instant, Ticket
 from brokers.timers import Act, Timers
@@ -30,7 +30,7 @@ class Rebalance:
     """A group has at most one rebalance timer: for the initial delay, for pending joins, or for pending syncs."""
 
     def __init__(
-        self, config: GroupCoordinatorConfig, timers: Timers, appends: PendingAppends
+        self, config: GroupCoordinatorConfig, timers: Timers, appends: GroupAppends
     ) -> None:
         self._config = config
         self._timers = timers
@@ -40,9 +40,11 @@ class Rebalance:
 
     # --- PreparingRebalance: the members join ---
 
-    def prepare_rebalance(self, group: ClassicGroup, why: str, now: Instant) -> list[GroupEffect]:
+    def prepare_rebalance(
+        self, group: ClassicGroup, why: str, now: Instant
+    ) -> list[CoordinatorEffect]:
         """Every member has to rejoin. An empty group first waits for more members: the initial rebalance delay."""
-        effects: list[GroupEffect] = []
+        effects: list[CoordinatorEffect] = []
         for member in group.members.values():
             if member.awaiting_sync is not None:
                 effects += self.awaiting.refuse(member, KafkaError.REBALANCE_IN_PROGRESS)
@@ -63,7 +65,7 @@ class Rebalance:
         delay_ms = min(self._config.initial_rebalance_delay_ms, left_ms)
         generation = group.generation
 
-        def on_delay(at: Instant) -> list[GroupEffect]:
+        def on_delay(at: Instant) -> list[CoordinatorEffect]:
             if not self._is_preparing(group, generation) or not group.in_initial_delay:
                 return []
             if group.new_member_added and left_ms > delay_ms:
@@ -77,18 +79,18 @@ class Rebalance:
     def _wait_for_joins(self, group: ClassicGroup, now: Instant) -> None:
         generation = group.generation
 
-        def overdue(at: Instant) -> list[GroupEffect]:
+        def overdue(at: Instant) -> list[CoordinatorEffect]:
             return self._complete_join(group, at) if self._is_preparing(group, generation) else []
 
         self._set_timer(group, now + _rebalance_wait_ms(group), overdue)
 
-    def try_complete_join(self, group: ClassicGroup, now: Instant) -> list[GroupEffect]:
+    def try_complete_join(self, group: ClassicGroup, now: Instant) -> list[CoordinatorEffect]:
         """Starts the next generation if every member has joined."""
         if group.state is not GroupState.PREPARING_REBALANCE or group.in_initial_delay:
             return []
         return self._complete_join(group, now) if group.has_all_members_joined else []
 
-    def _complete_join(self, group: ClassicGroup, now: Instant) -> list[GroupEffect]:
+    def _complete_join(self, group: ClassicGroup, now: Instant) -> list[CoordinatorEffect]:
         """A new generation of the members that have joined, and of the static members, which may be restarting."""
         group.in_initial_delay = False
         for member in list(group.members.values()):
@@ -102,12 +104,12 @@ class Rebalance:
             self._begin_generation(group, now) if group.members else self._become_empty(group, now)
         )
 
-    def _become_empty(self, group: ClassicGroup, now: Instant) -> list[GroupEffect]:
+    def _become_empty(self, group: ClassicGroup, now: Instant) -> list[CoordinatorEffect]:
         self._clear_timer(group)
         group.protocol = None
         effects = self._transition_to(group, GroupState.EMPTY, "the last member left", now)
 
-        def written(error: KafkaError, at: Instant) -> list[GroupEffect]:
+        def written(error: KafkaError, at: Instant) -> list[CoordinatorEffect]:
             what = f"group {group.id}"
             return [Changed(what, "not recorded as empty", error.name)] if error else []
 
@@ -117,7 +119,7 @@ class Rebalance:
 
     # --- CompletingRebalance: the leader assigns ---
 
-    def _begin_generation(self, group: ClassicGroup, now: Instant) -> list[GroupEffect]:
+    def _begin_generation(self, group: ClassicGroup, now: Instant) -> list[CoordinatorEffect]:
         group.protocol = group.select_protocol()
         why = f"generation {group.generation}, {len(group.members)} members"
         effects = self._transition_to(group, GroupState.COMPLETING_REBALANCE, why, now)
@@ -133,7 +135,7 @@ class Rebalance:
         """Removes members that joined and sent no SyncGroup in time: Kafka's pending sync expiration (KAFKA-9752)."""
         generation = group.generation
 
-        def overdue(at: Instant) -> list[GroupEffect]:
+        def overdue(at: Instant) -> list[CoordinatorEffect]:
             if generation != group.generation or not group.pending_sync_members:
                 return []
             if group.state not in (GroupState.COMPLETING_REBALANCE, GroupState.STABLE):
@@ -146,7 +148,7 @@ class Rebalance:
 
     def assign(
         self, group: ClassicGroup, assignments: Mapping[str, bytes], now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         """The leader's assignment takes effect, and is sent to the members, once its record is committed."""
         if group.assignment_in_flight:
             return []
@@ -158,7 +160,7 @@ class Rebalance:
     def _assigned(self, group: ClassicGroup, chosen: Mapping[str, bytes]) -> AppendCallback:
         generation = group.generation
 
-        def written(error: KafkaError, now: Instant) -> list[GroupEffect]:
+        def written(error: KafkaError, now: Instant) -> list[CoordinatorEffect]:
             if group.state is not GroupState.COMPLETING_REBALANCE or generation != group.generation:
                 return []  # another rebalance has started
             if error:
@@ -176,8 +178,8 @@ class Rebalance:
 
     def _assignment_failed(
         self, group: ClassicGroup, error: KafkaError, now: Instant
-    ) -> list[GroupEffect]:
-        effects: list[GroupEffect] = []
+    ) -> list[CoordinatorEffect]:
+        effects: list[CoordinatorEffect] = []
         for member in group.members.values():
             member.assignment = b""
             effects += self.awaiting.refuse(member, GROUP_APPEND_ERRORS.get(error, error))
@@ -194,19 +196,19 @@ class Rebalance:
         group.new_member_added = group.in_initial_delay
         self.sessions.start_new_member(group, member, now)
 
-    def remove_member(self, group: ClassicGroup, member: GroupMember) -> list[GroupEffect]:
+    def remove_member(self, group: ClassicGroup, member: GroupMember) -> list[CoordinatorEffect]:
         """Removes a member; the caller has to call `after_removal`."""
         effects = self.awaiting.refuse(member, KafkaError.UNKNOWN_MEMBER_ID)
         self._remove_from_group(group, member)
         return effects
 
-    def after_removal(self, group: ClassicGroup, why: str, now: Instant) -> list[GroupEffect]:
+    def after_removal(self, group: ClassicGroup, why: str, now: Instant) -> list[CoordinatorEffect]:
         """Rebalances, so that the remaining members take over the removed members' partitions."""
         if group.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE):
             return self.prepare_rebalance(group, why, now)
         return self.try_complete_join(group, now)
 
-    def disconnected(self, ticket: Ticket, now: Instant) -> list[GroupEffect]:
+    def disconnected(self, ticket: Ticket, now: Instant) -> list[CoordinatorEffect]:
         """The client of a waiting request has disconnected; the member may reconnect within its session timeout."""
         found = self.awaiting.disconnected(ticket)
         if found is None:
@@ -217,9 +219,11 @@ class Rebalance:
         self.sessions.restart(group, member, now)
         return []
 
-    def unload(self, group: ClassicGroup, error: KafkaError, now: Instant) -> list[GroupEffect]:
+    def unload(
+        self, group: ClassicGroup, error: KafkaError, now: Instant
+    ) -> list[CoordinatorEffect]:
         """This node no longer coordinates the group: waiting requests get `error`."""
-        effects: list[GroupEffect] = []
+        effects: list[CoordinatorEffect] = []
         for member in list(group.members.values()):
             effects += self.awaiting.refuse(member, error)
             self._remove_from_group(group, member)
@@ -231,12 +235,12 @@ class Rebalance:
 
     def _on_session_timeout(
         self, group: ClassicGroup, member: GroupMember, now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         return self._expel(group, member, "its session timed out", now)
 
     def _expel(
         self, group: ClassicGroup, member: GroupMember, why: str, now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         effects = self.remove_member(group, member)
         return effects + self.after_removal(group, f"member {member.id}: {why}", now)
 
@@ -249,7 +253,7 @@ class Rebalance:
 
     def _transition_to(
         self, group: ClassicGroup, state: GroupState, why: str, now: Instant
-    ) -> list[GroupEffect]:
+    ) -> list[CoordinatorEffect]:
         group.transition_to(state, now)
         return [Changed(f"group {group.id}", state.value, why)]
 

@@ -6,15 +6,15 @@ A heartbeat only moves `GroupMember.session_deadline`; the member's timer is set
 from collections.abc import Callable
 from typing import TypeAlias
 
+from brokers.coordinator.effects import CoordinatorEffect
 from brokers.groups.classic_group import ClassicGroup, GroupMember
-from brokers.groups.effects import GroupEffect
 from brokers.ids import Instant
 from brokers.timers import Timers
 
 # Kafka's NewMemberJoinTimeoutMs: a new member whose client has given up must not delay the rebalance for longer.
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 
-OnTimeout: TypeAlias = Callable[[ClassicGroup, GroupMember, Instant], list[GroupEffect]]
+OnTimeout: TypeAlias = Callable[[ClassicGroup, GroupMember, Instant], list[CoordinatorEffect]]
 
 
 class SessionTimeouts:
@@ -45,7 +45,7 @@ class SessionTimeouts:
         self._check_at(group, member, deadline)
 
     def _check_at(self, group: ClassicGroup, member: GroupMember, due: Instant) -> None:
-        def check(now: Instant) -> list[GroupEffect]:
+        def check(now: Instant) -> list[CoordinatorEffect]:
             if group.members.get(member.id) is not member or member.session_timer_due > now:
                 return []  # removed, or set to a later time, by another timer that fired at the same time
             if member.is_awaiting and not member.is_new:

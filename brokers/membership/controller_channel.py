@@ -8,8 +8,9 @@ was certainly not taken; else the outcome is unknown, which is the error REQUEST
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
+from brokers.continuations import AskPeer, Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Answered, AskFailure
@@ -25,9 +26,6 @@ REQUEST_MS = 2_000  # how long one controller may take for a request that may be
 TIMEOUT_MS = 30_000  # how long a request may take in all, waiting for a controller included
 RETRY_MS = 50
 
-# Receives the response, or a `Refusal` where no controller has answered.
-Then: TypeAlias = Callable[[Any, Instant], list[Effect]]
-
 
 class ControllerNode(Protocol):
     """What the channel uses of its node."""
@@ -40,17 +38,9 @@ class ControllerNode(Protocol):
     def controller(self) -> Peer | None:
         """The active controller as far as it is known here; None where that is this node."""
 
-    def ask(
-        self,
-        peer: Peer,
-        channel: str,
-        api_key: int,
-        api_version: int,
-        message: object,
-        timeout_ms: int,
-        then: Callable[[Answered, Instant], list[Effect]],
-    ) -> list[Effect]:
-        """Send a request to another node; `then` receives the answer, or why there is none."""
+    @property
+    def ask(self) -> AskPeer:
+        """Sends a request to another node."""
 
     def serve(self, api_key: int, message: object, then: Then, now: Instant) -> list[Effect]:
         """Answer one of Kafka's controller requests here; `then` receives the response."""

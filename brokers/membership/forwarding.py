@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
+from brokers.continuations import Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal, error_from_code
 from brokers.events import Request
@@ -20,7 +21,6 @@ from brokers.membership.controller_channel import (
     TIMEOUT_MS,
     ControllerChannel,
     ControllerRequest,
-    Then,
 )
 from brokers.membership.envelopes import disclose_response, enclose
 from brokers.metadata.commands.commands import Submitted

@@ -20,8 +20,8 @@ How a CreateTopics request reaches its decision, in six steps:
 3. `controller_router` handles it here where this node is the active controller. Else `brokers.membership.forwarding`
    puts it into an Envelope for the node that is, where `brokers.api.envelope` takes it out and goes on with step 4.
 4. `brokers.api.create_topics` makes a command of it.
-5. `local_controller` keeps who waits for the result.
-6. `brokers.metadata.log.raft_manager` has `brokers.metadata.controller` decide, which applies the rule
+5. `local_controller` keeps the continuation for the result.
+6. `brokers.metadata.log.raft_manager` lets `brokers.metadata.controller` decide, which applies the rule
    (`brokers.metadata.topics.topic_creation`), and appends the records to the metadata log.
 
 And back: once they are committed and this node's logs are open `metadata_publisher` reports the result to

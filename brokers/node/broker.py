@@ -103,7 +103,7 @@ class Broker:
 
     @property
     def parts(self) -> Parts:
-        """For who reports on them: read only."""
+        """For telemetry: read only."""
         return self._parts
 
     @property
@@ -121,7 +121,7 @@ class Broker:
         return _with_trims(effects) if self._region_port.logs_watched else effects
 
     def stop(self) -> list[Effect]:
-        """What a clean stop still has to write."""
+        """What a clean stop has to write."""
         return [
             *self._parts.maintenance.stop(),
             *self._parts.raft.on_stop(),
@@ -223,16 +223,16 @@ class Broker:
 
 
 def _single(config: BrokerConfig, directory: UUID) -> OwnDirectories:
-    """Of a node with one directory; nobody need know which."""
+    """Of a node with one directory, whose id nothing depends on."""
     return OwnDirectories((OwnDirectory(config.directories[0], directory),), directory)
 
 
 def _with_trims(effects: list[Effect]) -> list[Effect]:
-    """A log start that moved is news to upper layers."""
+    """Upper layers also watch log start offsets."""
     moved = [effect.partition for effect in effects if type(effect) is TrimLog]
     return [*effects, *map(PartitionAdvanced, moved)] if moved else effects
 
 
 def _private(effects: list[Effect]) -> list[Effect]:
-    """Nobody watches: what only an upper layer would use is left out."""
+    """Without the effects that only upper layers use."""
     return [effect for effect in effects if type(effect) not in _FOR_WATCHERS]

@@ -1,6 +1,6 @@
-"""This node as one of its region: registers, sends heartbeats, leaves; and says when clients may come.
+"""Registers this broker, sends its heartbeats, shuts it down, and decides when clients are served.
 
-A node without the role broker has no such life; it is there for others once it knows who the active controller is.
+A node without the role broker registers no broker; it is ready once it knows the active controller.
 """
 
 from collections.abc import Callable
@@ -17,25 +17,23 @@ from brokers.membership.broker_state import Beat, BrokerState, LifeEffect, Regis
 from brokers.membership.controlled_shutdown import ControlledShutdown
 from brokers.membership.controller_channel import ControllerChannel
 from brokers.membership.log_dirs import OwnDirectories
-from brokers.metadata.cluster.broker_registration import FEATURES, registered_endpoints
+from brokers.metadata.cluster.broker_registration import registered_endpoints
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.local_controller import LocalController
+from brokers.node.own_registration import features, listeners
 from brokers.region import Ready
-from brokers.timers import Timers
+from brokers.timers import DeadlineTimer, Timers
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
-    Feature,
-    Listener,
 )
 
-PLAINTEXT = 0  # Kafka's code of the security protocol
 # For clients to follow the hint to the next leader (`succession`): longer than a round trip inside a region.
 ANNOUNCED_MS = 40
-QUORUM_PATIENCE_MS = 500  # for another controller to take the lead: it will anyway, only later
+QUORUM_PATIENCE_MS = 500  # for another controller to become active: it will anyway, only later
 
 
 class BrokerLifecycleHost(Protocol):
@@ -73,7 +71,6 @@ class BrokerLifecycle:
         self._raft = raft
         self._controller = controller
         self._channel = channel
-        self._timers = timers
         self._log_dirs = log_dirs
         self._shutdown = shutdown
         self._host = host
@@ -88,8 +85,8 @@ class BrokerLifecycle:
         self._is_ready = False  # of a node that is no broker
         self._has_announced = False  # that it will hand over what it leads
         self._parting = False  # nothing is left to do but to hand over the lead of the quorum
-        self._due: Instant | None = None
-        self._timer: int | None = None
+        self._timers = timers
+        self._deadline = DeadlineTimer(timers, self._on_time)
 
     # --- in ---
 
@@ -107,7 +104,7 @@ class BrokerLifecycle:
         return self._run(self._life.progressed(offset, is_settled=is_settled, now=now), now)
 
     def end_asked(self, now: Instant) -> list[Effect]:
-        """Leaderships are handed over where anyone is left to take them."""
+        """Hands over leaderships where another broker can take them."""
         if self._parting:
             return self._part()
         own = self._config.node_id
@@ -116,11 +113,11 @@ class BrokerLifecycle:
         return self._run(self._life.leave(now, hands_over=others), now)
 
     def news(self, now: Instant) -> list[Effect]:
-        """A directory has failed: the controller should know at once."""
+        """A directory has failed: sends a heartbeat at once."""
         return self._run(self._life.news(now), now)
 
     def ended(self) -> list[Effect]:
-        """What a clean stop still has to say."""
+        """What a clean stop has to write."""
         return [KeepBrokerEpoch(self._life.broker_epoch)]
 
     def _without_broker(self) -> list[Effect]:
@@ -150,11 +147,11 @@ class BrokerLifecycle:
                     effects += self._hand_over_lead(now)
                 case _:
                     effects.append(effect)
-        self._arm()
+        self._deadline.set(self._life.deadline)
         return effects
 
     def _leave(self, beat: Beat, now: Instant) -> list[Effect]:
-        """The first such beat tells everyone; the next one gives away what is led, so nothing is appended any more."""
+        """The first such heartbeat announces the hand-over. The next one hands over, and appends end."""
         handover = self._shutdown
         if self._has_announced or not handover.leads:
             return handover.close(partial(self._beat, replace(beat, want_fence=True)), now)
@@ -163,7 +160,7 @@ class BrokerLifecycle:
         return self._beat(beat, now)
 
     def _hand_over(self, now: Instant) -> list[Effect]:
-        """Whether or not the controller has answered: it may have given everything away by the time that it does."""
+        """Whether or not the controller has answered: the leaderships may have moved before its answer comes."""
         closed = self._shutdown.close(lambda now: [], now)
         return closed + self._run(self._life.news(now), now)
 
@@ -171,7 +168,7 @@ class BrokerLifecycle:
         return self._control(ApiKey.BROKER_HEARTBEAT, self._heartbeat(beat), self._on_beaten, now)
 
     def _hand_over_lead(self, now: Instant) -> list[Effect]:
-        """The last thing: until here this node may have been the controller that let it go."""
+        """The last step: until here this node may have been the active controller that answered it."""
         self._parting = True
         self._timers.set(now + QUORUM_PATIENCE_MS, lambda at: self._part())
         effects = self._controller.leave(now)
@@ -190,7 +187,7 @@ class BrokerLifecycle:
         then: Callable[[Any, Instant], list[Effect]],
         now: Instant,
     ) -> list[Effect]:
-        """Heartbeats that find nobody soon are out of date: the next one says what is true then."""
+        """A heartbeat that reaches no controller within its interval is dropped: the next one has newer state."""
         timeout_ms = self._config.broker_heartbeat_interval_ms
         return self._channel.send(api_key, message, then, now, timeout_ms=timeout_ms)
 
@@ -200,21 +197,8 @@ class BrokerLifecycle:
             broker_id=config.node_id,
             cluster_id=self._raft.image.cluster_id,
             incarnation_id=self._incarnation,
-            listeners=[
-                Listener(
-                    name=each.name, host=each.host, port=each.port, security_protocol=PLAINTEXT
-                )
-                for each in registered_endpoints(config)
-            ],
-            features=[
-                Feature(
-                    name=feature.name,
-                    min_supported_version=feature.lowest,
-                    max_supported_version=feature.highest,
-                )
-                for feature in FEATURES
-                if feature.highest
-            ],
+            listeners=listeners(registered_endpoints(config)),
+            features=features(),
             rack=config.broker_rack,
             log_dirs=list(self._log_dirs.online),
             previous_broker_epoch=previous_broker_epoch,
@@ -255,22 +239,12 @@ class BrokerLifecycle:
 
     # --- time ---
 
-    def _arm(self) -> None:
-        due, timers = self._life.deadline, self._timers
-        if due == self._due:
-            return
-        if self._timer is not None:
-            timers.cancel(self._timer)
-        self._due = due
-        self._timer = None if due is None else timers.set(due, self._on_time)
-
     def _on_time(self, now: Instant) -> list[Effect]:
-        self._due = self._timer = None
         return self._run(self._life.on_time(now), now)
 
 
 def _error(response: Any) -> tuple[KafkaError, str]:
-    """Of Kafka's response, or of having got none."""
+    """The error of a response, or of the `Refusal` in its place."""
     if isinstance(response, Refusal):
         return response.error, response.because
     error = error_from_code(response.error_code)

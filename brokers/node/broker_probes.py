@@ -1,4 +1,4 @@
-"""Where this node is the active controller: asks brokers that are silent whether their process still listens."""
+"""The active controller connects to brokers that send no requests, to find out whether their process still listens."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from brokers.membership.broker_liveness import TIMEOUT_MS, BrokerLiveness, Fence
 from brokers.metadata.commands.broker_commands import FenceBroker
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.node.local_controller import LocalController
-from brokers.timers import Timers
+from brokers.timers import DeadlineTimer, Timers
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.api_versions import ApiVersionsRequest
 
@@ -32,11 +32,9 @@ class BrokerProbes:
         self._raft = raft
         self._controller = controller
         self._continuations = continuations
-        self._timers = timers
         self._liveness = BrokerLiveness()
         self._seen: Offset | None = None  # up to where the image was looked at; None at rest
-        self._due: Instant | None = None
-        self._timer: int | None = None
+        self._deadline = DeadlineTimer(timers, self._on_time)
 
     def moved(self, now: Instant) -> list[Effect]:
         image = self._raft.image
@@ -44,7 +42,7 @@ class BrokerProbes:
             if self._seen is not None:
                 self._seen = None
                 self._liveness.rest()
-                self._arm()
+                self._deadline.set(self._liveness.deadline)
             return []
         if image.next_offset == self._seen:
             return []
@@ -57,7 +55,7 @@ class BrokerProbes:
         return self._run(self._liveness.watch(unfenced, now), now)
 
     def heard(self, broker_id: BrokerId, ticket: Ticket, now: Instant) -> None:
-        """A broker's request is here, perhaps for long."""
+        """A broker has sent a request, which may wait here."""
         self._liveness.heard(broker_id, ticket, now)
 
     def disconnected(self, tickets: tuple[Ticket, ...], now: Instant) -> list[Effect]:
@@ -79,21 +77,11 @@ class BrokerProbes:
                     effects.append(Changed(f"broker {peer.node_id}", "gone", why))
                     command = FenceBroker(peer.node_id, broker_epoch)
                     effects += self._controller.decide(command, lambda result, at: [], now)
-        self._arm()
+        self._deadline.set(self._liveness.deadline)
         return effects
 
     def _on_probed(self, peer: Peer, answered: Answered, now: Instant) -> list[Effect]:
         return self._run(self._liveness.probed(peer, answered.failure, now), now)
 
-    def _arm(self) -> None:
-        due, timers = self._liveness.deadline, self._timers
-        if due == self._due:
-            return
-        if self._timer is not None:
-            timers.cancel(self._timer)
-        self._due = due
-        self._timer = None if due is None else timers.set(due, self._on_time)
-
     def _on_time(self, now: Instant) -> list[Effect]:
-        self._due = self._timer = None
         return self._run(self._liveness.on_time(now), now)

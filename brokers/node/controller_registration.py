@@ -1,4 +1,4 @@
-"""This node as a controller that operators find: it tells the active one where it is, once in its life (KIP-919)."""
+"""This node as a controller that operators find: it registers with the active one, once in its life (KIP-919)."""
 
 from typing import Final
 from uuid import UUID
@@ -8,19 +8,16 @@ from brokers.effects import Effect
 from brokers.errors import Refusal, error_from_code
 from brokers.ids import Instant
 from brokers.membership.controller_channel import ControllerChannel
-from brokers.metadata.cluster.broker_registration import supported_features
 from brokers.metadata.log.quorum_config import own_endpoints
 from brokers.node.local_controller import LocalController
+from brokers.node.own_registration import features, listeners
 from brokers.timers import Timers
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.broker_lifecycle import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
-    Feature,
-    Listener,
 )
 
-PLAINTEXT: Final = 0  # Kafka's code of the security protocol
 AGAIN_MS: Final = 1_000
 
 
@@ -40,7 +37,7 @@ class ControllerRegistration:
         self._controller = controller
         self._channel = channel
         self._timers = timers
-        # Nobody could connect to one without a listener, and there is nobody else.
+        # A controller without a listener is the whole region.
         self._is_wanted = config.is_controller and bool(own_endpoints(config))
 
     def progressed(self, now: Instant) -> list[Effect]:
@@ -56,20 +53,8 @@ class ControllerRegistration:
         return ControllerRegistrationRequest(
             controller_id=config.node_id,
             incarnation_id=self._incarnation,
-            listeners=[
-                Listener(
-                    name=each.name, host=each.host, port=each.port, security_protocol=PLAINTEXT
-                )
-                for each in own_endpoints(config)
-            ],
-            features=[
-                Feature(
-                    name=each.name,
-                    min_supported_version=each.lowest,
-                    max_supported_version=each.highest,
-                )
-                for each in supported_features()
-            ],
+            listeners=listeners(own_endpoints(config)),
+            features=features(),
         )
 
     def _on_answer(

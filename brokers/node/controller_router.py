@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from brokers.api.ports import ControllerApi, reply_to
+from brokers.api.controller_apis import ControllerApi
+from brokers.api.ports import reply_to
 from brokers.effects import Effect, Reply
 from brokers.errors import Refusal
 from brokers.events import Request

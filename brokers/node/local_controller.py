@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeAlias
 
-from brokers.api.ports import ControllerApi
+from brokers.api.controller_apis import ControllerApi
 from brokers.config.broker_config import BrokerConfig
-from brokers.continuations import Continuations, OnAnswer, Then
+from brokers.continuations import Continuations, Then
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
@@ -26,11 +26,11 @@ class ControllerHandlers(Protocol):
 
     @property
     def services(self) -> Mapping[int, Serve]:
-        """What nodes ask on their own account."""
+        """Requests of nodes, by API key."""
 
     @property
     def controller_apis(self) -> Mapping[int, ControllerApi]:
-        """What brokers forward."""
+        """Requests that brokers forward, by API key."""
 
 
 class LocalController:
@@ -50,6 +50,7 @@ class LocalController:
         self.node_id: BrokerId = config.node_id
         self._raft = raft
         self._continuations = continuations
+        self.ask = continuations.ask
         self._publish = publish
         self._when_settled = when_settled
         self._handlers = handlers
@@ -74,20 +75,6 @@ class LocalController:
     def next_offset(self) -> Offset:
         """Up to where the metadata log is in this node's image."""
         return self._raft.image.next_offset
-
-    def ask(
-        self,
-        peer: Peer,
-        channel: str,
-        api_key: int,
-        api_version: int,
-        message: object,
-        timeout_ms: int,
-        then: OnAnswer,
-    ) -> list[Effect]:
-        return self._continuations.ask(
-            peer, channel, api_key, api_version, message, timeout_ms, then
-        )
 
     def serve(self, api_key: int, message: object, then: Then, now: Instant) -> list[Effect]:
         """Answer one of Kafka's controller requests here; `then` receives the response."""

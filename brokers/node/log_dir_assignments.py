@@ -1,9 +1,9 @@
-"""In which log directory each replica lies, told to the controller; and what becomes of a directory that fails.
+"""Reports the log directory of each replica to the controller, and decides what follows when a directory fails.
 
 A directory that refuses anything is offline for as long as the process lives, as in Kafka: a disk that failed once is
-not to be relied on, and others lead meanwhile what lies there. Two kinds cannot be done without: the directory of the
-metadata log, and the last one. Then the node ends, for others to take over; a node that is a whole region has no
-others, and goes on trying.
+not to be relied on, and other brokers lead its partitions meanwhile. A node needs the directory of the metadata log,
+and one other directory at least: without these it ends, so that other nodes take over. A node that is a whole region
+goes on trying instead.
 """
 
 from collections.abc import Iterator
@@ -27,13 +27,13 @@ from brokers.wire.messages.broker_lifecycle import (
     AssignReplicasToDirsRequestTopic,
 )
 
-LINGER_MS = 50  # replicas that are opened together are told of together
+LINGER_MS = 50  # replicas that are opened together are in one request
 RETRY_MS = 1_000
 REPLICAS_MAX = 2_000  # in one request; each may take a record
 
 
 class LogDirAssignments:
-    """`opened` and `failed` after the logs; `told` once the controller has answered a heartbeat."""
+    """`opened` and `failed` after the logs; `reported` once the controller has answered a heartbeat."""
 
     def __init__(
         self,
@@ -44,18 +44,18 @@ class LogDirAssignments:
         timers: Timers,
         report_failure: Act,
     ) -> None:
-        """`report_failure` makes the controller hear of a failed directory at once."""
+        """`report_failure` sends a heartbeat that names the failed directories."""
         self._config = config
         self._own = log_dirs
         self._registration = registration
         self._channel = channel
         self._timers = timers
         self._report_failure = report_failure
-        self._untold: dict[TopicPartition, None] = {}  # which the image may have elsewhere
+        self._unassigned: dict[TopicPartition, None] = {}  # the image may have another directory
         self._timer: int | None = None
         self._due: Instant = 0
         self._asking = False
-        self._unheard: dict[
+        self._unreported: dict[
             UUID, Instant
         ] = {}  # failed, and the controller may not know; since when
 
@@ -73,30 +73,30 @@ class LogDirAssignments:
         self._own.preferred.pop(partition, None)
         placed = self._registration.image.partition(partition)
         if placed is None or placed.directory(self._config.node_id) != directory:
-            self._untold[partition] = None
+            self._unassigned[partition] = None
             self._set_timer(now + LINGER_MS)
 
     def lost(self, partition: TopicPartition, directory: UUID, now: Instant) -> None:
-        """It is in none of the directories that are well. Where the region does not know in which, it hears so."""
+        """The replica is in none of the online directories; reported where the image has no directory for it."""
         if directory in UNNAMED_DIRECTORIES and not self._own.is_online(self._own.own(directory)):
             self._own.homes[partition] = LOST_DIRECTORY
-            self._untold[partition] = None
+            self._unassigned[partition] = None
             self._set_timer(now + LINGER_MS)
 
     def closed(self, partition: TopicPartition) -> None:
-        """It is held here no more."""
+        """The partition has no replica here any more."""
         self._own.homes.pop(partition, None)
         self._own.futures.pop(partition, None)
-        self._untold.pop(partition, None)
+        self._unassigned.pop(partition, None)
 
     def _set_timer(self, due: Instant) -> None:
         if self._asking or (self._timer is not None and self._due <= due):
             return
         if self._timer is not None:
             self._timers.cancel(self._timer)
-        self._due, self._timer = due, self._timers.set(due, self._tell)
+        self._due, self._timer = due, self._timers.set(due, self._send)
 
-    def _tell(self, now: Instant) -> list[Effect]:
+    def _send(self, now: Instant) -> list[Effect]:
         self._timer = None
         replicas = list(self._misplaced())[:REPLICAS_MAX]
         if not replicas:
@@ -107,23 +107,23 @@ class LogDirAssignments:
             return []
         self._asking = True
         message = _assignment(broker, replicas)
-        return self._channel.send(ApiKey.ASSIGN_REPLICAS_TO_DIRS, message, self._on_told, now)
+        return self._channel.send(ApiKey.ASSIGN_REPLICAS_TO_DIRS, message, self._on_answer, now)
 
-    def _on_told(self, response: Any, now: Instant) -> list[Effect]:
-        """The image says what came of it, soon."""
+    def _on_answer(self, response: Any, now: Instant) -> list[Effect]:
+        """The image will have the assignments that were accepted."""
         self._asking = False
-        more = len(self._untold) > REPLICAS_MAX and not isinstance(response, Refusal)
+        more = len(self._unassigned) > REPLICAS_MAX and not isinstance(response, Refusal)
         self._set_timer(now + (LINGER_MS if more else RETRY_MS))
         return []
 
     def _misplaced(self) -> Iterator[tuple[UUID, UUID, int]]:
-        """(directory, topic id, partition) of those that the image has elsewhere; the others are forgotten."""
+        """(directory, topic id, partition) of replicas that the image has in another directory; drops the others."""
         image, node_id = self._registration.image, self._config.node_id
-        for partition in list(self._untold):
+        for partition in list(self._unassigned):
             placed, home = image.partition(partition), self._own.homes.get(partition)
             is_held = placed is not None and home is not None and node_id in placed.replicas
             if placed is None or home is None or not is_held or placed.directory(node_id) == home:
-                del self._untold[partition]
+                del self._unassigned[partition]
             else:
                 topic = image.topics_by_name[partition.topic]
                 yield home, topic.id, partition.partition
@@ -131,7 +131,7 @@ class LogDirAssignments:
     # --- directories that fail ---
 
     def failed(self, directory: UUID, reason: str, now: Instant) -> list[Effect]:
-        """Something in it was refused -> what becomes of the directory, of which the partitions are for the caller."""
+        """A system call on the directory has failed. The caller takes its partitions offline."""
         directory = self._own.own(directory)
         is_metadata = directory == self._own.metadata
         if not (is_metadata or self._own.is_online(directory)):
@@ -145,12 +145,12 @@ class LogDirAssignments:
         if is_needed:
             which = "the metadata log's" if is_metadata else "the last one"
             return [*effects, End(f"log directory {path}, {which}, has failed: {reason}")]
-        self._unheard[directory] = now
+        self._unreported[directory] = now
         self._timers.set(now + self._config.log_dir_failure_timeout_ms, self._check)
         return [*effects, LeaveDirectory(directory), *self._report_failure(now)]
 
     def lie_in(self, directory: UUID) -> list[TopicPartition]:
-        """The partitions of which the logs were opened there."""
+        """The partitions whose logs were opened there."""
         return self._own.lie_in(self._own.own(directory))
 
     def may_retry(self, directory: UUID) -> bool:
@@ -166,15 +166,15 @@ class LogDirAssignments:
         others = any(each != config.node_id for each in image.brokers)
         return others or not (config.decides_alone and config.is_broker)
 
-    def told(self, directories: tuple[UUID, ...]) -> None:
-        """The controller has heard that these are offline."""
+    def reported(self, directories: tuple[UUID, ...]) -> None:
+        """The controller has been notified that these are offline."""
         for each in directories:
-            self._unheard.pop(each, None)
+            self._unreported.pop(each, None)
 
     def _check(self, now: Instant) -> list[Effect]:
-        """A leader of whose failure nobody hears would be waited for without end (KIP-858)."""
+        """Ends the node: the controller does not know of a failed directory, and would not replace its leaders."""
         timeout_ms = self._config.log_dir_failure_timeout_ms
-        if self._has_others and any(now - at >= timeout_ms for at in self._unheard.values()):
+        if self._has_others and any(now - at >= timeout_ms for at in self._unreported.values()):
             because = f"no controller has heard of it for {timeout_ms} ms"
             return [End(f"a log directory has failed, and {because}")]
         return []

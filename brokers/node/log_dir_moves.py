@@ -12,14 +12,14 @@ from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.replication.replication_quota import TokenBucket, rate_of
 from brokers.timers import Timers
 
-PAUSE_MS = 10  # between two steps, for everyone else
+PAUSE_MS = 10  # between two steps, in which other requests are served
 RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
 class LogDirMoves:
-    """`copied`, `moved` and `failed` after what the disk says. What was wanted is in `OwnDirectories.futures`.
+    """`copied`, `moved` and `failed` after the host's events. `OwnDirectories.futures` has the target directories.
 
-    All copies share the rate of this broker; `configure` when its settings may have changed.
+    All copies share one rate limit; `configure` when its setting may have changed.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class LogDirMoves:
         self._resting: dict[TopicPartition, int] = {}  # timers, each until the next step
 
     def configure(self, now: Instant) -> None:
-        """Who rests rests as long as the rate asks for by now."""
+        """Pauses are set again for a changed rate limit."""
         rate = rate_of(self._raft.image, self._node_id, RATE)
         if rate != self._bucket.rate:
             self._bucket.set_rate(rate, now)
@@ -51,7 +51,7 @@ class LogDirMoves:
                 self._rest(partition, now)
 
     def resume(self, event: MoveInterrupted, now: Instant) -> list[Effect]:
-        """What the last process had begun is begun again."""
+        """Continues a copy that the last process had begun."""
         if event.partition not in self._partitions.all:
             return []
         self._futures[event.partition] = Future(event.directory)
@@ -77,13 +77,13 @@ class LogDirMoves:
         if future is None or partition not in self._partitions.all:
             self._futures.pop(partition, None)
             return [CopyLog(partition, None)]
-        if self._bucket.wait_ms(now) > 0:  # nothing at all may be copied, or others came first
+        if self._bucket.wait_ms(now) > 0:  # the rate limit is 0, or other copies used it up
             self._rest(partition, now)
             return []
         return [CopyLog(partition, future.directory)]
 
     def moved(self, event: LogMoved, now: Instant) -> list[Effect]:
-        """Even if it was called off meanwhile: that is where the log is."""
+        """Also where the copy was cancelled meanwhile: the log is in that directory now."""
         self._futures.pop(event.partition, None)
         if event.partition not in self._partitions.all:
             return []
@@ -92,7 +92,7 @@ class LogDirMoves:
         return [Changed(f"partition {event.partition}", f"moved to {path}")]
 
     def failed(self, event: CopyFailed, now: Instant) -> list[Effect]:
-        """It stays where it is; what becomes of the directory is for others to say."""
+        """The log stays in its directory."""
         if self._wanted(event) is None:
             return []
         del self._futures[event.partition]

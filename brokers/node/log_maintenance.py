@@ -24,7 +24,7 @@ class LogMaintenance:
         )
 
     def _retain(self, now: Instant) -> list[Effect]:
-        """Old segments go; a mirror's go when its source's do, so it keeps none of its own rules."""
+        """Deletes old segments. A mirror follows its source's log start, so it has no retention of its own."""
         effects: list[Effect] = []
         for replica in self._partitions.all.values():
             if replica.log is None:
@@ -51,7 +51,7 @@ class LogMaintenance:
         return effects
 
     def checkpoint(self) -> list[Effect]:
-        """Also done at a clean stop. Nothing is written while nothing moves."""
+        """Also at a clean stop. Nothing is written unless a high watermark has moved."""
         marks = {
             name: replica.high_watermark
             for name, replica in self._partitions.all.items()

@@ -10,7 +10,7 @@ from uuid import UUID
 from brokers.config.broker_config import BrokerConfig
 from brokers.continuations import Continuations
 from brokers.coordinator.coordinators import Coordinators
-from brokers.coordinator.partition_writer import LeaderWriter
+from brokers.coordinator.partition_writer import PartitionWriter
 from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.effects import Effect, RemoveStrays
 from brokers.groups.config import group_config
@@ -56,7 +56,7 @@ class Parts:
         previous_broker_epoch: int,
         handlers: Callable[[], ControllerHandlers],
     ) -> None:
-        """`handlers` answer what this node asks of itself as the active controller."""
+        """`handlers` answer requests of this node to itself as the active controller."""
         self.config = config
         self.log_dirs = log_dirs
         self.timers = Timers()
@@ -92,7 +92,7 @@ class Parts:
             GroupCoordinator(rng, group_config(self.config)),
             self.partitions,
             self.continuations,
-            LeaderWriter(self.partitions),
+            PartitionWriter(self.partitions),
         )
         self.coordinators = Coordinators(self.config.node_id, (self.groups,))
         self.region_port = RegionPort(
@@ -194,7 +194,7 @@ class Parts:
     def heartbeat_answered(self, failed: tuple[UUID, ...], now: Instant) -> None:
         """The controller has answered a heartbeat that named these failed log directories."""
         self.replication.isolation.on_heartbeat(now)
-        self.log_dir_assignments.told(failed)
+        self.log_dir_assignments.reported(failed)
 
     def decided(self, ticket: Ticket, result: object, now: Instant) -> list[Effect]:
         """A command is committed, or refused."""

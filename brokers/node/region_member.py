@@ -1,4 +1,4 @@
-"""A node's life in its region: as one of several nodes, or as the whole region."""
+"""How a node starts, serves and ends: as one of several nodes, or as the whole region."""
 
 from typing import Protocol
 
@@ -19,7 +19,7 @@ from brokers.wire.messages.broker_lifecycle import BrokerHeartbeatRequest
 
 
 class RegionMember(Protocol):
-    """What a node does at the turns of its life."""
+    """What differs between a lone node and one of several."""
 
     def start(self, now: Instant) -> list[Effect]: ...
 
@@ -30,12 +30,12 @@ class RegionMember(Protocol):
         """The image may have grown, or another controller be known."""
 
     def log_dir_failed(self, now: Instant) -> list[Effect]:
-        """The controller should hear at once that a log directory is offline."""
+        """A log directory is offline: the controller is notified at once."""
 
     def end_asked(self, now: Instant) -> list[Effect]: ...
 
     def stopped(self) -> list[Effect]:
-        """What a clean stop still has to write."""
+        """What a clean stop has to write."""
 
 
 class OneOfSeveral:
@@ -77,7 +77,7 @@ class OneOfSeveral:
 
 
 class LoneNodeHost(Protocol):
-    """What a lone node's life uses of the node around it."""
+    """What a lone node uses of the node around it."""
 
     @property
     def is_settled(self) -> bool:
@@ -92,7 +92,7 @@ class LoneNodeHost(Protocol):
 
 
 class LoneNode:
-    """The whole region: there is nobody to register with, and nobody to hand over to."""
+    """A node that is the whole region: no other node to register with or to hand leaderships to."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class LoneNode:
         return []
 
     def log_dir_failed(self, now: Instant) -> list[Effect]:
-        """A lone node sends no heartbeats; this one request has the failed directories put on record."""
+        """A lone node sends no heartbeats but this one, which records the failed directories."""
         broker = self._registration.broker
         if broker is None:
             return []

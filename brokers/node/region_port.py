@@ -1,4 +1,4 @@
-"""The door for upper layers in the same process: `region`'s events onto the cores, and their answers back."""
+"""Performs `region`'s events for upper layers in the same process, and returns their answers as effects."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -47,7 +47,7 @@ from brokers.region import (
 
 
 class RegionPort:
-    """Translates; owns no rule. `watched` is on once somebody listens, `logs_watched` while the partitions matter."""
+    """Owns no rule. `watched` since the first `WatchRegion`; `logs_watched` while partitions are watched too."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class RegionPort:
         return lambda result, now: [Proposed(ticket, result)]
 
     def _commit(self, event: CommitOffsets, now: Instant) -> list[Effect]:
-        """A link's first commit creates `__consumer_offsets`, as a consumer's first question does."""
+        """A link's first commit creates `__consumer_offsets`, as a consumer's first FindCoordinator does."""
         if OFFSETS_TOPIC in self._raft.image.topics_by_name:
             return self._commit_now(event, now)
         command = CreateTopics((internal_topic(OFFSETS_TOPIC, self._config),))

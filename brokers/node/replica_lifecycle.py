@@ -26,15 +26,15 @@ from brokers.timers import Timers
 RETRY_OPEN_MS = 1_000  # an offline partition is tried again this often
 
 Opened: TypeAlias = Callable[[Instant], list[Effect]]
-# What a replica was last told: its place, its writer, its settings.
+# What was last applied to a replica: its partition image, its writer, its configuration.
 _Known: TypeAlias = tuple[PartitionImage, str | None, LogConfig]
 
 
 class ReplicaLifecycle:
     """Keeps `HostedPartitions` in step with the image.
 
-    Until this process is registered, the image speaks of an earlier one, which may have lost with its power what it
-    led: then no log is led here, and none is a copy of another.
+    Until this process is registered, the image has the registration of an earlier one, whose logs may have lost
+    unsynced records: until then this node leads and follows no partition.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class ReplicaLifecycle:
         return OpenLog(replica.partition, replica.topic_id, replica.config.sync, home)
 
     def _close(self, partition: TopicPartition, why: str, now: Instant) -> list[Effect]:
-        """Nothing of it stays here."""
+        """Closes the log and deletes it."""
         replica = self._partitions.all.pop(partition)
         self._opening.pop(partition, None)
         self._known.pop(partition, None)
@@ -183,14 +183,14 @@ class ReplicaLifecycle:
     def failed(
         self, partition: TopicPartition, reason: str, directory: UUID, now: Instant
     ) -> list[Effect]:
-        """With its directory, if that is given up."""
+        """The log has failed; all logs of its directory where that goes offline."""
         effects = self.refused(directory, reason, now)
         if effects and partition in self._assignments.lie_in(directory):
             return effects
         return effects + self._failed(partition, reason, directory, now)
 
     def refused(self, directory: UUID, reason: str, now: Instant) -> list[Effect]:
-        """Something in a directory was: if that is given up, all that lies there is offline for good."""
+        """A system call on a directory has failed: where it goes offline, all its logs do."""
         effects = self._assignments.failed(directory, reason, now)
         for partition in self._assignments.lie_in(directory) if effects else ():
             effects += self._failed(partition, reason, directory, now)

@@ -1,7 +1,6 @@
 """The request handlers of a node: one line an API, with what the handler uses."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
 
 from brokers.api import (
     allocate_producer_ids,
@@ -50,25 +49,15 @@ from brokers.api import (
     update_features,
     versions,
 )
+from brokers.api.controller_apis import ControllerApi, ControllerService
 from brokers.api.link_requests import LinkRequestHandler
-from brokers.api.ports import ControllerApi, Handle
-from brokers.continuations import Then
-from brokers.effects import Effect
-from brokers.events import Listener, Request
-from brokers.ids import Instant
+from brokers.api.ports import Handle
+from brokers.events import Listener
 from brokers.metadata.requests.conversions import OWN_APIS
 from brokers.node.controller_router import ControllerRouter
 from brokers.node.local_controller import Serve
 from brokers.node.parts import Parts
 from brokers.wire.messages.api_keys import ApiKey
-
-
-class Service(Protocol):
-    """A handler of a request that a node also sends to itself, without a connection."""
-
-    def handle(self, request: Request, now: Instant) -> list[Effect]: ...
-
-    def serve(self, message: Any, then: Then, now: Instant) -> list[Effect]: ...
 
 
 class RequestHandlers:
@@ -94,7 +83,7 @@ class RequestHandlers:
         }
 
     def _data(self) -> dict[int, Handle]:
-        """Records, and what clients ask before they read and write them."""
+        """Records, and the requests that precede reading and writing them."""
         p = self._parts
         return {
             produce.KEY: produce.ProduceHandler(
@@ -167,7 +156,7 @@ class RequestHandlers:
         }
 
     def _controller_apis(self) -> dict[int, ControllerApi]:
-        """What only the active controller decides, wherever it was asked."""
+        """Requests that only the active controller decides."""
         p = self._parts
         own = {key: LinkRequestHandler(each, p.controller) for key, each in OWN_APIS.items()}
         return {
@@ -188,7 +177,7 @@ class RequestHandlers:
         }
 
     def _routed(self) -> dict[int, Handle]:
-        """Those of them that clients use, at both listeners."""
+        """Those APIs that clients use, at both listeners."""
         p = self._parts
         return {
             key: ControllerRouter(api, p.controller, p.forwarding).handle
@@ -203,7 +192,7 @@ class RequestHandlers:
         served = {key: listed[key] for key in apis}
         return envelope.EnvelopeHandler(p.raft, p.controller, apis, served)
 
-    def _services(self) -> dict[int, Service]:
+    def _services(self) -> dict[int, ControllerService]:
         """What nodes ask of the active controller."""
         p = self._parts
         return {

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from brokers.config.broker_config import BrokerConfig
+from brokers.continuations import AskPeer
 from brokers.effects import Effect
-from brokers.events import Answered
-from brokers.ids import Instant, Peer, Ticket, TopicPartition
+from brokers.ids import Instant, Ticket, TopicPartition
 from brokers.metadata.image.image import Image
 from brokers.partition.replica import Replica
 from brokers.timers import Timers
@@ -25,18 +25,10 @@ class Host(Protocol):
     @property
     def image(self) -> Image: ...
 
-    def new_ticket(self) -> Ticket: ...
+    @property
+    def ask(self) -> AskPeer: ...
 
-    def ask(
-        self,
-        peer: Peer,
-        channel: str,
-        api_key: int,
-        api_version: int,
-        message: object,
-        timeout_ms: int,
-        then: Callable[[Answered, Instant], list[Effect]],
-    ) -> list[Effect]: ...
+    def new_ticket(self) -> Ticket: ...
 
     def control(
         self,

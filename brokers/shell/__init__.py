@@ -8,7 +8,7 @@ Connections: `server` (all of them), `connection` (one client), `request_buffer`
 nodes).
 
 Disks: `disks` (the log directories), `identity` (whose they are), `files` (system calls), `handles` (open files),
-`appending`, `refusals` (what the system refused).
+`appending`, `streams` (files that threads read or write), `refusals` (what the system refused).
 
 Watching: `http`, `metrics` (the page), `health`, `meter` (times each request), `process_stats`.
 """

@@ -116,7 +116,9 @@ def _set_response(epochs: Mapping[int, LeaderEpoch]) -> SetTopicWriterResponse:
     return SetTopicWriterResponse(leader_epochs=leader_epochs_to_wire(epochs))
 
 
-def _set_result(response: SetTopicWriterResponse) -> Mapping[int, LeaderEpoch]:
+def _raised_epochs(
+    response: SetTopicWriterResponse | RaiseLeaderEpochsResponse,
+) -> Mapping[int, LeaderEpoch]:
     return leader_epochs_from_wire(response.leader_epochs)
 
 
@@ -126,7 +128,7 @@ SET_TOPIC_WRITER = Conversion(
     to_request=_set_request,
     to_command=_set_command,
     to_response=with_error(SetTopicWriterResponse, _set_response),
-    to_result=unless_error(_set_result),
+    to_result=unless_error(_raised_epochs),
 )
 
 
@@ -146,15 +148,11 @@ def _raise_response(epochs: Mapping[int, LeaderEpoch]) -> RaiseLeaderEpochsRespo
     return RaiseLeaderEpochsResponse(leader_epochs=leader_epochs_to_wire(epochs))
 
 
-def _raise_result(response: RaiseLeaderEpochsResponse) -> Mapping[int, LeaderEpoch]:
-    return leader_epochs_from_wire(response.leader_epochs)
-
-
 RAISE_LEADER_EPOCHS = Conversion(
     api_key=ApiKey.RAISE_LEADER_EPOCHS,
     command=RaiseLeaderEpochs,
     to_request=_raise_request,
     to_command=_raise_command,
     to_response=with_error(RaiseLeaderEpochsResponse, _raise_response),
-    to_result=unless_error(_raise_result),
+    to_result=unless_error(_raised_epochs),
 )

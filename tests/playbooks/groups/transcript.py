@@ -9,11 +9,11 @@ import re
 import shlex
 from pathlib import Path
 
+from brokers.coordinator.effects import AppendRecords, CoordinatorReply
 from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.groups import records
 from brokers.groups.config import GroupCoordinatorConfig
-from brokers.groups.effects import AppendRecords, GroupReply, OffsetsCommitted
 from brokers.groups.requests import (
     CommitRequest,
     HeartbeatRequest,
@@ -26,6 +26,7 @@ from brokers.groups.requests import (
     SyncResult,
 )
 from brokers.ids import OffsetAndMetadata, TopicPartition
+from brokers.region import GroupOffsetsChanged
 from tests.playbooks.groups.consumer import subscription
 from tests.playbooks.groups.world import START, World
 
@@ -185,7 +186,7 @@ class Script:
 
     def do_unload(self, words, options):
         for partition in self.world.log:
-            self.world.perform(self.world.coordinator.unload(partition, self.world.now))
+            self.world.unload(partition)
 
     def do_delete(self, words, options):
         ticket = self.world.ticket("delete")
@@ -230,7 +231,7 @@ class Script:
 
     def _say(self, effect):
         match effect:
-            case GroupReply(ticket, response):
+            case CoordinatorReply(ticket, response):
                 name, verb = self.waiting.pop(ticket)
                 return [f"{name} {verb}: {self._told(name, response)}"]
             case AppendRecords():
@@ -238,7 +239,7 @@ class Script:
                     "append " + self._record(records.decode(key, value))
                     for key, value in effect.records
                 ]
-            case OffsetsCommitted(group, offsets):
+            case GroupOffsetsChanged(group, offsets):
                 changed = [
                     f"{name}={found.offset if found else None}" for name, found in offsets.items()
                 ]

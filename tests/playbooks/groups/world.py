@@ -4,13 +4,15 @@ It keeps accounts: every ticket is answered once at most, and nothing is appende
 """
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from brokers.coordinator.effects import AppendRecords, CoordinatorReply
 from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.groups.config import GroupCoordinatorConfig
-from brokers.groups.effects import AppendRecords, GroupReply, OffsetsCommitted
 from brokers.groups.group_coordinator import GroupCoordinator
+from brokers.region import GroupOffsetsChanged
 
 START = 1_700_000_000_000
 STEPS_MAX = 10_000  # more timers than this at one instant means that one feeds itself
@@ -67,7 +69,12 @@ class World:
 
     def load(self) -> None:
         for partition, records in self.log.items():
-            self.perform(self.coordinator.load(partition, records, self.now))
+            self.load_partition(partition, records)
+
+    def load_partition(self, partition: int, records: Iterable[Stored]) -> None:
+        self.coordinator.start_loading(partition)
+        self.coordinator.replay(partition, records)
+        self.perform(self.coordinator.finish_loading(partition, self.now))
 
     def ticket(self, asked: object) -> int:
         self._last_ticket += 1
@@ -77,7 +84,7 @@ class World:
     def perform(self, effects: list[object]) -> list[object]:
         for effect in effects:
             match effect:
-                case GroupReply(ticket, response):
+                case CoordinatorReply(ticket, response):
                     assert ticket in self.asked, f"nobody asked {ticket}"
                     assert ticket not in self.answers, f"{ticket} answered twice"
                     if ticket not in self.gone:  # what waited for the log is answered all the same
@@ -85,7 +92,7 @@ class World:
                 case AppendRecords():
                     assert effect.records, "an append of nothing"
                     self.in_flight.append(effect)
-                case OffsetsCommitted() | Changed():
+                case GroupOffsetsChanged() | Changed():
                     pass
                 case _:
                     raise AssertionError(effect)
@@ -109,13 +116,13 @@ class World:
     def write(self) -> list[object]:
         """The oldest append is committed."""
         append = self.in_flight.popleft()
-        self.log[append.offsets_partition] += [Stored(*record) for record in append.records]
-        return self.perform(self.coordinator.committed(append.token, self.now))
+        self.log[append.partition] += [Stored(*record) for record in append.records]
+        return self.perform(append.callback(KafkaError.NONE, self.now))
 
     def lose(self, error: KafkaError = KafkaError.COORDINATOR_NOT_AVAILABLE) -> list[object]:
         """The oldest append fails."""
         append = self.in_flight.popleft()
-        return self.perform(self.coordinator.append_failed(append.token, error, self.now))
+        return self.perform(append.callback(error, self.now))
 
     def write_all(self) -> None:
         while self.in_flight:
@@ -149,6 +156,15 @@ class World:
     def disconnect(self, *tickets: int) -> None:
         self.gone.update(ticket for ticket in tickets if ticket not in self.answers)
         self.perform(self.coordinator.disconnected(tickets, self.now))
+
+    def unload(self, partition: int) -> list[object]:
+        """Another node leads the partition: its appends end too."""
+        effects = self.perform(self.coordinator.unload(partition, self.now))
+        lost = [append for append in self.in_flight if append.partition == partition]
+        for append in lost:
+            self.in_flight.remove(append)
+            effects += self.perform(append.callback(KafkaError.NOT_COORDINATOR, self.now))
+        return effects
 
     def restart(self) -> None:
         """A crash: what was not written is lost, and so is everyone's connection."""

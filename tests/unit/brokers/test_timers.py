@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokers.timers import Timers
+from brokers.timers import DeadlineTimer, Timers
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.booleans()), max_size=30), st.integers(0, 60))
@@ -29,3 +29,17 @@ def test_cancelling_what_has_fired_is_fine() -> None:
     assert len(timers.due(1)) == 1
     timers.cancel(timer)
     assert timers.deadline is None
+
+
+def test_a_deadline_that_moves_is_met_once() -> None:
+    timers, met = Timers(), []
+    deadline = DeadlineTimer(timers, lambda now: met.append(now) or [])
+    for due in (5, 3, None, 4, 4):
+        deadline.set(due)
+    assert timers.deadline == 4
+    for now in (3, 4, 5):
+        for act in timers.due(now):
+            act(now)
+    assert met == [4]
+    deadline.set(4)
+    assert timers.deadline == 4, "the same deadline may be set again once it was met"

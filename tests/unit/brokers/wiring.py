@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.continuations import Continuations
-from brokers.coordinator.partition_writer import LeaderWriter, PartitionWriter
+from brokers.coordinator.partition_writer import PartitionWriter
 from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.effects import Effect
 from brokers.events import Listener, Request
@@ -63,7 +63,7 @@ class Wiring:
         )
         self.replication = cast(ReplicaManager, None)
         self.heard_from: list[tuple[BrokerId, Ticket]] = []
-        self.with_groups(cast(GroupCoordinator, None), LeaderWriter(self.partitions))
+        self.with_groups(cast(GroupCoordinator, None), PartitionWriter(self.partitions))
 
     def with_groups(
         self, coordinator: GroupCoordinator, writer: PartitionWriter

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from brokers.config.broker_config import from_settings
+from brokers.coordinator.partition_writer import PartitionWriter
 from brokers.effects import Changed, Effect, Reply
 from brokers.errors import KafkaError
 from brokers.events import Request
@@ -92,7 +93,7 @@ class GroupNode:
         return as_read(api.KEY, version, messages[0]) if messages else None
 
 
-class HeldWriter:
+class HeldWriter(PartitionWriter):
     """Keeps what is appended until the test has it committed."""
 
     def __init__(self) -> None:

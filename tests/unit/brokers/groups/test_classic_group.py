@@ -115,5 +115,5 @@ def test_a_group_is_blank_only_when_nothing_needs_it() -> None:
     assert ClassicGroup("g", 0).is_unused
     assert not group(member("a")).is_unused
     assert not ClassicGroup("g", 0, pending_members={"m": 1}).is_unused
-    assert not ClassicGroup("g", 0, appends_in_flight=1).is_unused
+    assert not ClassicGroup("g", 0, records_in_flight=[()]).is_unused
     assert not ClassicGroup("g", 0, state=GroupState.PREPARING_REBALANCE).is_unused

@@ -7,7 +7,6 @@ import pytest
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError
-from brokers.groups.effects import OffsetsCommitted
 from brokers.groups.group_state import GroupState
 from brokers.groups.records import GroupImage, GroupMetadataRecord, OffsetCommitRecord, encode
 from brokers.groups.requests import (
@@ -25,6 +24,7 @@ from brokers.groups.requests import (
     SyncResult,
 )
 from brokers.ids import OffsetAndMetadata
+from brokers.region import GroupOffsetsChanged
 from tests.playbooks.groups.world import Stored, World
 from tests.unit.brokers.groups.requests import T0, T1, U0, commit, join
 from tests.unit.brokers.groups.stable import stable
@@ -167,8 +167,8 @@ def test_whoever_follows_offsets_hears_what_was_loaded() -> None:
     world.answer("delete", ["h"])
     seen = len(world.told)
     world.restart()
-    heard = [each for each in world.told[seen:] if isinstance(each, OffsetsCommitted)]
-    assert heard == [OffsetsCommitted("g", world.coordinator.all_offsets()["g"])]
+    heard = [each for each in world.told[seen:] if isinstance(each, GroupOffsetsChanged)]
+    assert heard == [GroupOffsetsChanged("g", world.coordinator.all_offsets()["g"])]
 
 
 def test_sessions_begin_anew_after_a_restart() -> None:
@@ -199,11 +199,11 @@ def test_a_group_that_came_with_another_partition_outlives_a_lost_commit_of_its_
     """The topic has grown: its old partition and its new one both know the group, and come to one node."""
     world = World(loaded=False)
     home = world.coordinator.partition_for("g")
-    world.perform(world.coordinator.load(home, [], world.now))
+    world.load_partition(home, [])
     world.ask("commit", commit(T0))
     offset = OffsetAndMetadata(3)
     records = [Stored(*encode(OffsetCommitRecord("g", T1, offset)))]
-    world.perform(world.coordinator.load((home + 1) % 3, records, world.now))
+    world.load_partition((home + 1) % 3, records)
     world.lose()
     assert world.coordinator.all_offsets() == {"g": {T1: offset}}
 
@@ -239,14 +239,13 @@ def test_an_unloaded_partition_answers_whoever_waits_and_forgets_its_timers() ->
     joining = world.ask("join", join(client_id="c"))
     committing = world.ask("commit", commit(group="s"))
     for partition in world.log:
-        world.perform(world.coordinator.unload(partition, world.now))
+        world.unload(partition)
     for ticket in (joining, committing):
         assert ticket in world.answers
     answer = world.answers[joining]
     assert isinstance(answer, JoinResult)
     assert answer.error is KafkaError.NOT_COORDINATOR
     assert world.answers[committing] == CommitResult({T0: KafkaError.NOT_COORDINATOR})
-    world.write_all()  # the log reports late: nobody is told twice
     seen = len(world.told)
     world.wait(3_600_000)
     assert world.told[seen:] == []
@@ -264,7 +263,7 @@ def test_a_group_stays_where_it_is_when_the_topic_grows() -> None:
     assert world.coordinator.partition_for("g") != home
     assert set(world.coordinator.fetch_offsets("g", None).offsets) == {T0}
     world.ask("commit", commit(T1))
-    assert world.in_flight[0].offsets_partition == home
+    assert world.in_flight[0].partition == home
 
 
 def _home(world: World, partitions: int) -> int:

@@ -55,7 +55,7 @@ def test_a_deletion_is_answered_when_all_of_it_is_written() -> None:
     ticket = world.ask("delete", ["one", "two"])
     world.write()
     assert ticket not in world.answers
-    world.lose(KafkaError.NOT_ENOUGH_REPLICAS)
+    world.lose(KafkaError.COORDINATOR_NOT_AVAILABLE)
     answer = world.answers[ticket]
     assert isinstance(answer, DeleteGroupsResult)
     assert answer.errors == {"one": KafkaError.NONE, "two": KafkaError.COORDINATOR_NOT_AVAILABLE}
@@ -139,6 +139,6 @@ def test_a_lost_deletion_of_offsets_is_told() -> None:
     world.answer("commit", commit(T0))
     ticket = world.ticket("delete offsets")
     world.perform(world.coordinator.delete_offsets(ticket, "g", [T0], world.now))
-    world.lose(KafkaError.KAFKA_STORAGE_ERROR)
+    world.lose(KafkaError.NOT_COORDINATOR)
     assert world.answers[ticket] == DeleteOffsetsResult(KafkaError.NOT_COORDINATOR)
     assert set(world.coordinator.fetch_offsets("g", None).offsets) == {T0}

@@ -199,7 +199,7 @@ def test_a_static_member_whose_record_is_lost_is_told_and_tries_again() -> None:
     world = World()
     ids = stable(world, "a", instance_id="i")
     ticket = world.ask("join", join(instance_id="i"))
-    world.lose(KafkaError.NOT_LEADER_OR_FOLLOWER)
+    world.lose(KafkaError.NOT_COORDINATOR)
     assert error_of(world.answers[ticket]) is KafkaError.NOT_COORDINATOR
     answer = world.answer("join", join(instance_id="i", supports_skipping_assignment=True))
     assert isinstance(answer, JoinResult)

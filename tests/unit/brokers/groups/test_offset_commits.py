@@ -6,11 +6,11 @@ import pytest
 
 from brokers.errors import KafkaError
 from brokers.groups.config import GroupCoordinatorConfig
-from brokers.groups.effects import OffsetsCommitted
 from brokers.groups.group_state import GroupState
 from brokers.groups.offset_commits import utf16_length
 from brokers.groups.requests import CommitResult, LinkCommitResult
 from brokers.ids import OffsetAndMetadata, TopicPartition
+from brokers.region import GroupOffsetsChanged
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.groups.requests import T0, T1, U0, commit, join
 from tests.unit.brokers.groups.stable import stable
@@ -159,7 +159,7 @@ def test_an_offset_counts_when_it_is_committed_and_not_before() -> None:
     assert world.coordinator.fetch_offsets("g", [T0]).offsets == {T0: None}
     assert world.coordinator.all_offsets() == {}
     effects = world.write()
-    assert isinstance(effects[0], OffsetsCommitted)
+    assert isinstance(effects[0], GroupOffsetsChanged)
     assert effects[0].offsets == {T0: OffsetAndMetadata(5, committed_at=world.now)}
     assert told(world.answers[ticket]) is KafkaError.NONE
     assert world.coordinator.all_offsets() == {"g": dict(effects[0].offsets)}
@@ -169,12 +169,9 @@ def test_an_offset_counts_when_it_is_committed_and_not_before() -> None:
     ("failure", "error"),
     [
         (KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_NOT_AVAILABLE),
-        (KafkaError.NOT_ENOUGH_REPLICAS, KafkaError.COORDINATOR_NOT_AVAILABLE),
-        (KafkaError.REQUEST_TIMED_OUT, KafkaError.COORDINATOR_NOT_AVAILABLE),
-        (KafkaError.KAFKA_STORAGE_ERROR, KafkaError.NOT_COORDINATOR),
-        (KafkaError.NOT_LEADER_OR_FOLLOWER, KafkaError.NOT_COORDINATOR),
+        (KafkaError.NOT_COORDINATOR, KafkaError.NOT_COORDINATOR),
         (KafkaError.MESSAGE_TOO_LARGE, KafkaError.INVALID_COMMIT_OFFSET_SIZE),
-        (KafkaError.UNKNOWN_SERVER_ERROR, KafkaError.UNKNOWN_SERVER_ERROR),
+        (KafkaError.RECORD_LIST_TOO_LARGE, KafkaError.INVALID_COMMIT_OFFSET_SIZE),
     ],
 )
 def test_a_lost_commit_is_told_in_words_that_clients_know(
@@ -241,7 +238,7 @@ def test_a_link_hears_of_a_lost_write_and_of_a_missing_coordinator() -> None:
     ticket = world.ticket("link")
     effects = world.coordinator.commit_from_link(ticket, "g", {T0: OffsetAndMetadata(5)}, world.now)
     world.perform(effects)
-    world.lose(KafkaError.KAFKA_STORAGE_ERROR)
+    world.lose(KafkaError.NOT_COORDINATOR)
     assert world.answers[ticket] == LinkCommitResult(KafkaError.NOT_COORDINATOR)
     elsewhere = World(loaded=False)
     assert link(elsewhere, {T0: OffsetAndMetadata(5)}) is KafkaError.NOT_COORDINATOR
