@@ -254,7 +254,7 @@ class LogFetcher:
         quorum.state.leader_high_watermark = answer.high_watermark
         quorum.state.until = now + quorum.config.fetch_timeout_ms
         if answer.diverging_epoch is not None and answer.diverging_epoch.epoch >= 0:
-            return effects + self.cut(
+            return effects + self.truncate(
                 answer.diverging_epoch.epoch, answer.diverging_epoch.end_offset
             )
         if answer.snapshot_id is not None and answer.snapshot_id.end_offset >= 0:
@@ -302,7 +302,7 @@ class LogFetcher:
 
     # --- truncating ---
 
-    def cut(self, leader_epoch: LeaderEpoch, end_offset: Offset) -> list[Effect]:
+    def truncate(self, leader_epoch: LeaderEpoch, end_offset: Offset) -> list[Effect]:
         """Truncate to where this log may agree with the leader's, in which `leader_epoch` ends at `end_offset`."""
         quorum, log = self._quorum, self._quorum.log
         assert log is not None
