@@ -1,7 +1,7 @@
 """A follower's fetches: it appends, truncates, fetches a snapshot, or finds another leader (KIP-595, 630).
 
-Always: one fetch at a time; the fetch offset is the end of the synced log; it truncates by epochs, never by offsets
-alone, and never below the high watermark.
+Always: one fetch at a time; the fetch offset is the end of the written log (by a voter also synced); it truncates by
+epochs, never by offsets alone, and never below the high watermark.
 
 An observer that knows no leader sends Fetch to one voter after another; a voter that is not the leader names it.
 """
@@ -103,7 +103,7 @@ class LogFetcher:
         return is_free and log is not None and self.is_synced(log) and self._peer() is not None
 
     def is_synced(self, log: Log) -> bool:
-        """The leader counts everything below the fetch offset as held by this replica, so all of it must be synced."""
+        """The leader counts everything below the fetch offset as held by this replica, so all must be on disk."""
         return log.written_offset == log.log_end_offset
 
     def _is_current(self, fetch: _Fetch) -> bool:

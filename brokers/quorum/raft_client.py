@@ -123,7 +123,7 @@ class RaftClient:
 
     @property
     def is_caught_up(self) -> bool:
-        """Its high watermark is that of the leader's last response, since the process started."""
+        """Its high watermark has reached the one in the leader's last response; for a leader: `is_settled`."""
         state = self._quorum.state
         if not isinstance(state, FollowerState) or not state.has_fetched:
             return self.is_settled
@@ -157,7 +157,7 @@ class RaftClient:
 
     @property
     def last_ticket(self) -> Ticket:
-        """The first ticket of the next RaftClient of this process, for responses to this one may still come."""
+        """The next RaftClient of this process continues from it: responses to this one may still come."""
         return self._quorum.last_ticket
 
     @property
@@ -196,7 +196,7 @@ class RaftClient:
         return self._step(effects, now)
 
     def on_written(self, next_offset: Offset, now: Instant) -> list[Effect]:
-        """Everything below `next_offset` is synced."""
+        """Everything below `next_offset` is written, by a voter also synced."""
         if self._quorum.log is None:
             return []  # from before the truncation
         self._quorum.log.on_written(next_offset)

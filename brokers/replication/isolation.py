@@ -12,7 +12,7 @@ from brokers.replication.host import Host
 from brokers.replication.settings import ReplicationSettings
 
 CHECK_MS = 500
-GRACE_MS = 1_500  # more than a follower's fetch may wait here
+GRACE_MS = 1_500  # beyond replica.fetch.wait.max.ms
 
 
 class IsolationCheck:
