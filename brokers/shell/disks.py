@@ -53,7 +53,7 @@ def _add(several: LogManager, claim: Claim, config: BrokerConfig, *, is_needed: 
         if is_needed:
             raise IdentityError(f"{claim.path} holds the metadata log and fails: {error}") from None
         claim.failure = str(error)
-        several.miss()
+        several.add_missing()
 
 
 def _storage(claim: Claim, config: BrokerConfig, several: LogManager | None = None) -> Storage:

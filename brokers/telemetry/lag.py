@@ -35,7 +35,7 @@ def _caught_up(
     for (topic, index), replica in replicas:
         leadership = replica.leadership
         if leadership is not None:
-            others = leadership.progress.followers.values()
+            others = leadership.isr_state.followers.values()
             count = 1 + sum(each.is_caught_up(leadership.end, now, lag_ms_max) for each in others)
             yield f'{CAUGHT_UP}{{topic="{topic}",partition="{index}"}} {count}\n'
         yield ""
