@@ -1,6 +1,6 @@
-"""All regions: what an operator declares and runs, and the proof that the promises hold.
+"""All regions: the command line, and the proof that the promises hold.
 
-Read in this order: `promises` (what is guaranteed), `node` (a region's process: a broker and a linker composed),
-`cli` and `commands` (what an operator types), `local` (a federation on one machine), `demo` (the whole product once
-through), `audit` (the outside witness), `shell` (everything that awaits).
+Read in this order: `promises` (the guarantees), `node` (a node: a broker and a linker), `cli` and `commands` (the
+command line), `local` (a federation on one machine), `demo` (two regions and a failover), `audit` (compares the stored
+data of two regions), `shell` (everything that awaits).
 """

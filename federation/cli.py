@@ -1,6 +1,6 @@
-"""The command `causeway`: names its commands, and imports one only when it is asked for.
+"""The command `causeway`: lists its commands, and imports a command only when it is used.
 
-A command that needs Spark or gRPC would otherwise make `causeway --help` wait for both.
+Otherwise `causeway --help` would import Spark and gRPC.
 
 Exit codes, for every command: 0 success; 1 refused or failed, with the reason and what to do next on stderr; 2 usage
 error (click's; with `--json` it is an object too). `local status` adds 3, `audit run` has its own,
@@ -18,9 +18,9 @@ COMMANDS = {
     "local": ("federation.commands.local:local", "A federation of processes on this machine."),
     "region": (
         "federation.commands.region.view:region",
-        "What a region is made of, and what is wrong with it.",
+        "Describe a region and its problems; elect leaders, move replicas.",
     ),
-    "replica": ("federation.commands.replica.status:replica", "Where every replica stands."),
+    "replica": ("federation.commands.replica.status:replica", "The status of every replica."),
     "link": (
         "federation.commands.link.link:link",
         "Cluster links: create, list, describe, delete.",
@@ -33,13 +33,16 @@ COMMANDS = {
         "federation.commands.audit.command:audit",
         "Prove from the stored data that two regions agree.",
     ),
-    "demo": ("federation.commands.demo:demo", "The whole product once through, in under a minute."),
+    "demo": (
+        "federation.commands.demo:demo",
+        "Two regions, a link, an audit and a failover, in under a minute.",
+    ),
     "node": ("federation.commands.node:node", "One node of a region, in the foreground."),
 }
 
 
 class Commands(click.Group):
-    """A group whose members are imported when they are used; their one-line help is known beforehand."""
+    """A group whose commands are imported when they are used; `COMMANDS` has their one-line help."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_AS_JSON] = "--json" in args  # after a usage error, no option has been parsed
@@ -51,7 +54,7 @@ class Commands(click.Group):
         except click.UsageError as error:
             if not ctx.meta[_AS_JSON]:
                 raise
-            raise _asked_wrongly(error) from error
+            raise _usage_failure(error) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -69,7 +72,7 @@ class Commands(click.Group):
             formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
 
-def _asked_wrongly(error: click.UsageError) -> click.ClickException:
+def _usage_failure(error: click.UsageError) -> click.ClickException:
     from federation.commands.answers import Failure
 
     path = "causeway" if error.ctx is None else error.ctx.command_path

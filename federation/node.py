@@ -1,7 +1,7 @@
-"""A region's node: the broker and the linker behind one door, as the real process and the simulator both run them.
+"""A region's node: the broker and the linker as one core, which the real process and the simulator run.
 
-What one asks of the other never leaves this module: region events that the linker emits are stepped into the broker,
-region effects that the broker emits are stepped into the linker, in the order they were emitted.
+The two talk inside this module: region events that the linker emits are stepped into the broker, region effects that
+the broker emits are stepped into the linker, in the order they were emitted.
 """
 
 from collections import deque
@@ -27,7 +27,7 @@ _FOR_LINKER_ALONE: Final = _FOR_LINKER - {TimeReached}
 
 
 class RegionNode:
-    """Broker + Linker. `step` is the only way in; `deadline` is when it wants `TimeReached`."""
+    """Broker and linker. `deadline` is the instant at which `TimeReached` is due."""
 
     def __init__(self, broker: Broker, linker: Linker) -> None:
         self._broker = broker
@@ -39,21 +39,21 @@ class RegionNode:
         return earliest(self._broker.deadline, self._linker.deadline)
 
     def step(self, event: NodeEvent, now: Instant) -> list[NodeEffect]:
-        """Everything that the event leads to inside the node, and what is left for the host to do."""
+        """Handles the event, and all events between the two that follow from it; returns the effects for the host."""
         if type(event) in _FOR_LINKER or self._logs_watched is None:
             return self._run(deque([event]), [], now)
         effects: list[Any] = self._broker.step(event, now)  # type: ignore[arg-type]  # seen above
         for effect in effects:
             if type(effect) in _FROM_BROKER:
                 return self._pass_on(effects, now)
-        return effects  # as nearly always: all for the host
+        return effects  # nearly always
 
     def stop(self) -> list[Effect]:
-        """What a clean stop still has to write."""
+        """The writes of a clean stop."""
         return self._broker.stop()
 
     def _pass_on(self, stepped: Sequence[Any], now: Instant) -> list[NodeEffect]:
-        """What is for the linker leaves the broker's effects, and what comes of it joins them."""
+        """Steps the broker's effects for the linker into it; returns the other effects and those that follow."""
         events: deque[Any] = deque()
         effects: list[NodeEffect] = []
         for effect in stepped:
@@ -71,13 +71,13 @@ class RegionNode:
             if kind in _FOR_LINKER:
                 if kind is Ready:
                     effects.append(event)
-                for asked in self._linker.step(event, now):
-                    (events if type(asked) in _FOR_BROKER else effects).append(asked)
+                for emitted in self._linker.step(event, now):
+                    (events if type(emitted) in _FOR_BROKER else effects).append(emitted)
                 self._watch(now)
         return effects
 
     def _watch(self, now: Instant) -> None:
-        """The broker tells what the linker wants to hear; of every write only while a link or a stream needs it."""
+        """Tells the broker whether to report every append: only while a link or a stream needs it."""
         wanted = self._linker.follows_logs
         if wanted is not self._logs_watched:
             self._logs_watched = wanted

@@ -1,7 +1,7 @@
-"""What is guaranteed: numbered, one sentence each.
+"""The guarantees of Causeway: numbered, one sentence each.
 
-The README prints this list, the simulator has a checker for each promise that it can break, and the audits say which
-ones they speak for. All of them cite the numbers, and a test keeps the lists equal.
+The README prints this list, the simulator has a checker for each promise that it can break, and audits name the
+promises that they check. All of them cite the numbers; a test keeps the lists equal.
 """
 
 from collections.abc import Mapping

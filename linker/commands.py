@@ -1,4 +1,4 @@
-"""What an operator may ask of one region's links, mirrors and replicas, and what is answered.
+"""An operator's commands on the links, mirrors and replicas of one region, and their answers.
 
 On the wire: `proto/linker/wire/v1/admin.proto`.
 """
@@ -19,7 +19,7 @@ from linker.records.mirror_state import MirrorRecord, MirrorState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateLink:
-    """-> `LinkDescription`. The source is asked who it is, unless `skip_validation`."""
+    """-> `LinkDescription`. The source is asked for its cluster id, unless `skip_validation`."""
 
     name: str
     configs: Mapping[str, str]
@@ -42,7 +42,7 @@ class DescribeLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteLink:
-    """-> `Topics`: the mirrors that were failed over, which needs `force`."""
+    """-> `Topics`: the mirrors that were failed over, which happens only with `force`."""
 
     name: str
     force: bool = False
@@ -51,7 +51,7 @@ class DeleteLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlterLinkConfigs:
-    """-> `Configs`. `deletes` go back to their defaults."""
+    """-> `Configs`. Settings in `deletes` get their defaults."""
 
     name: str
     sets: Mapping[str, str]
@@ -79,7 +79,7 @@ class CreateMirror:
 
 @dataclass(frozen=True, slots=True)
 class ListMirrors:
-    """-> `Mirrors`. Empty means any."""
+    """-> `Mirrors`. An empty field matches all."""
 
     link: str = ""
     state: str = ""
@@ -125,7 +125,7 @@ Command: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One background duty of a link, by the state and error names of Cluster Linking."""
+    """One background task of a link, with the state and error names of Cluster Linking."""
 
     name: str
     state: str
@@ -162,7 +162,7 @@ class Configs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionLag:
-    """-1 where unknown."""
+    """-1 means unknown."""
 
     partition: int
     lag: int
@@ -170,7 +170,7 @@ class PartitionLag:
     source_high_watermark: Offset
     log_end_offset: Offset
     log_start_offset: Offset
-    since_heard_ms: int
+    since_received_ms: int
     state: str
 
 
@@ -191,7 +191,7 @@ class Mirrors:
 
 @dataclass(frozen=True, slots=True)
 class TopicResult:
-    """What became of one topic; `state` is what it is in now."""
+    """The result for one topic; `state` is the topic's state now."""
 
     topic: str
     state: str
@@ -205,7 +205,7 @@ class Topics:
 
 @dataclass(frozen=True, slots=True)
 class Replicas:
-    """Each with the partition that it is one of."""
+    """Each with its partition."""
 
     replicas: tuple[tuple[TopicPartition, ReplicaStatus], ...]
 

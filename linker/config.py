@@ -1,6 +1,6 @@
-"""What an operator may set for one link, by Cluster Linking's names; all problems are reported at once.
+"""The settings of a link, by the names of Confluent Cluster Linking; all problems are reported at once.
 
-A setting whose behaviour does not exist yet is known by name and accepts only the value that describes what does.
+A setting whose behaviour does not exist yet is known by name, and accepts only the value of the present behaviour.
 """
 
 import re
@@ -14,8 +14,8 @@ KIB: Final = 1 << 10
 MIB: Final = 1 << 20
 PREFIX_LENGTH_MAX: Final = 12
 
-# Copied whatever `topic.config.sync.include` says: with another value the mirror could not hold the source's batches,
-# or would not be the same topic to a reader.
+# Copied also if `topic.config.sync.include` leaves them out: with another value the mirror could not hold the source's
+# batches, or would not be the same topic to a reader.
 ALWAYS_SYNCED: Final = ("cleanup.policy", "max.message.bytes", "message.timestamp.type")
 SYNCED_BY_DEFAULT: Final = (
     *ALWAYS_SYNCED, "delete.retention.ms", "retention.bytes", "retention.ms", "segment.bytes", "segment.ms",
@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[^:/\[\]\s]+):(\d{1,5})$")
 
 
 class LinkConfigError(ValueError):
-    """Everything that is wrong with a link's configuration, one line a problem."""
+    """All problems of a link's configuration, one per line."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -66,7 +66,7 @@ def _number(low: int, high: int = 2**31 - 1) -> Callable[[str], int]:
 
 
 def _choice(*choices: str, known: tuple[str, ...] = ()) -> Callable[[str], str]:
-    """`known` are values of the dialect that are not supported yet."""
+    """`known` are values of Cluster Linking that are not supported yet."""
 
     def parse(text: str) -> str:
         if text in known:
@@ -114,7 +114,7 @@ def _groups(text: str) -> tuple[Filter, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LinkConfigDef:
-    """`default` None: must be given. `immutable`: only when the link is created."""
+    """`default` None: must be given. `immutable`: can be set only when the link is created."""
 
     default: str | None
     parse: Callable[[str], Any]
@@ -164,7 +164,7 @@ SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
 
 @dataclass(frozen=True, slots=True)
 class LinkConfig:
-    """A valid configuration: `given` as the operator wrote it, the values by `value`."""
+    """A valid configuration: `given` is the operator's text; `value` returns parsed values."""
 
     given: Mapping[str, str]
     _values: Mapping[str, Any] = field(repr=False, compare=False)
@@ -195,7 +195,7 @@ class LinkConfig:
 
     @property
     def group_filters(self) -> tuple[Filter, ...]:
-        """Which groups' offsets are carried; none while that is switched off."""
+        """The filters of groups whose offsets are copied; none while that is disabled."""
         enabled = self._values["consumer.offset.sync.enable"]
         return tuple(self._values["consumer.offset.group.filters"]) if enabled else ()
 
@@ -206,7 +206,7 @@ class LinkConfig:
 
 
 def parse(given: Mapping[str, str]) -> LinkConfig:
-    """Raises LinkConfigError with every problem."""
+    """Raises LinkConfigError with all problems."""
     problems = [
         f"{name}: unknown link configuration" for name in sorted(given) if name not in SETTINGS
     ]
@@ -223,7 +223,7 @@ def parse(given: Mapping[str, str]) -> LinkConfig:
 
 
 def altered(config: LinkConfig, changes: Mapping[str, str], deletes: tuple[str, ...]) -> LinkConfig:
-    """The configuration with some values set and some back at their defaults; raises LinkConfigError."""
+    """The configuration with some values set and others at their defaults; raises LinkConfigError."""
     problems = [
         f"{name}: can only be set when the link is created"
         for name in (*changes, *deletes)

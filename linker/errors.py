@@ -1,4 +1,4 @@
-"""Why a link, a mirror topic or a task stands still, by the names users know, and what an operator does next."""
+"""Why a link, a mirror topic or a task does not work, by the names of Cluster Linking, and what an operator can do."""
 
 from enum import Enum
 
@@ -33,7 +33,7 @@ class MirrorError(Enum):
 
 
 class TaskState(Enum):
-    """How one of a link's background duties fares."""
+    """The state of a background task of a link."""
 
     ACTIVE = "ACTIVE"
     IN_ERROR = "IN_ERROR"
@@ -45,7 +45,7 @@ class TaskState(Enum):
 
 
 class TaskError(Enum):
-    """Why a task is IN_ERROR; the ones that can happen here."""
+    """Why a task is IN_ERROR; the errors of Cluster Linking that can happen here."""
 
     NO_ERROR = "NO_ERROR"
     CONSUMER_GROUP_IN_USE_ERROR = "CONSUMER_GROUP_IN_USE_ERROR"
@@ -54,7 +54,7 @@ class TaskError(Enum):
     INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
-# Each node would serve, or fill, only the partitions that it leads.
+# Each node would send, or place, data only for the partitions that it leads.
 SEVERAL_NODES = "this release links regions of one node only, and this region has several"
 
 LINK_HINTS: dict[LinkError, str] = {
@@ -95,7 +95,7 @@ MIRROR_HINTS: dict[MirrorError, str] = {
 
 
 class LinkRefusal(Exception):
-    """An administrative request that must be refused: becomes the answer, never a crash.
+    """Raised to refuse an operator's command; it becomes the answer.
 
     `code` is a name from Kafka's or Confluent's tables (CLUSTER_LINK_EXISTS, INVALID_CONFIG ...).
     """

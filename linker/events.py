@@ -1,4 +1,4 @@
-"""What can happen to a linker core, and what it asks of its host. Region events and effects pass as they are."""
+"""The events and effects of a linker core. Those of its region are among them unchanged."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,28 +11,28 @@ from linker.commands import Answer, Command
 from linker.errors import LinkError, LinkRefusal
 from linker.frames import Frame
 
-Stream: TypeAlias = int  # names one stream; never reused by a process
+Stream: TypeAlias = int  # the number of one stream; never reused by a process
 
 # --- events ---
 
 
 @dataclass(frozen=True, slots=True)
 class StreamAccepted:
-    """Another region opened a stream to us."""
+    """Another region opened a stream to this one."""
 
     stream: Stream
 
 
 @dataclass(frozen=True, slots=True)
 class StreamDialed:
-    """Answer to `Dial`: the stream is open, nothing has been said on it."""
+    """Answer to `Dial`: the stream is open, and no frame has been sent on it."""
 
     stream: Stream
 
 
 @dataclass(frozen=True, slots=True)
 class StreamLost:
-    """A stream ended, or a dial failed; `error` says which kind of end it was."""
+    """A stream ended, or a dial failed; `error` says how."""
 
     stream: Stream
     error: LinkError
@@ -47,7 +47,7 @@ class FrameArrived:
 
 @dataclass(frozen=True, slots=True)
 class ChunkSent:
-    """A `Send` of a chunk left this process; the source reads ahead of the network by a few chunks only."""
+    """A chunk of a `Send` has left this process. The source reads only a few chunks ahead of the network."""
 
     stream: Stream
 
@@ -79,7 +79,7 @@ class Dial:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Frames of one stream leave in the order emitted; on a lost stream they vanish."""
+    """Frames of one stream are sent in the order emitted; on a lost stream they are dropped."""
 
     stream: Stream
     frame: Frame
@@ -87,7 +87,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class CloseStream:
-    """End it once what was sent has left. No `StreamLost` follows."""
+    """Close the stream once the frames before are sent. No `StreamLost` follows."""
 
     stream: Stream
 

@@ -1,4 +1,4 @@
-"""Which names a link takes along: the filter JSON of Cluster Linking, where excluding wins over including."""
+"""Filters of names, in the JSON of Cluster Linking. A filter that excludes a name overrides those that include it."""
 
 import json
 from collections.abc import Iterable
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 
 class Pattern(Enum):
-    """How a filter's name is meant; `*` is every name."""
+    """How a filter's name is compared; `*` matches every name."""
 
     LITERAL = "LITERAL"
     PREFIXED = "PREFIXED"
 
 
 class Filter(NamedTuple):
-    """One line of a filter list."""
+    """One entry of a filter list."""
 
     name: str
     pattern: Pattern = Pattern.LITERAL
@@ -36,7 +36,7 @@ def admits(filters: Iterable[Filter], name: str) -> bool:
 
 
 def parse_filters(text: str, key: str) -> tuple[Filter, ...]:
-    """`{key: [{"name", "patternType", "filterType"}]}` -> filters; raises ValueError that says what is wrong."""
+    """`{key: [{"name", "patternType", "filterType"}]}` -> filters; raises ValueError with the problem."""
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:

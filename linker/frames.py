@@ -1,4 +1,4 @@
-"""What travels on the stream between two regions, one dataclass a frame of `proto/linker/wire/v1/link.proto`."""
+"""The frames of the stream between two regions: a dataclass for each of `proto/linker/wire/v1/link.proto`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ EpochStarts: TypeAlias = tuple[tuple[LeaderEpoch, Offset], ...]
 
 
 class OffsetBounds(NamedTuple):
-    """Where a partition of the source stands."""
+    """The offsets of a partition of the source (a `Standing` on the wire)."""
 
     log_start_offset: Offset
     high_watermark: Offset
@@ -22,7 +22,7 @@ class OffsetBounds(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """First frame of the destination. An empty `expected_cluster_id` takes whoever answers."""
+    """The destination's first frame. An empty `expected_cluster_id` accepts any region as the source."""
 
     link_name: str
     link_id: str
@@ -40,7 +40,7 @@ class Welcome:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The stream is useless: `code` is a link error's name."""
+    """The stream cannot be used; `code` is the name of a `LinkError`."""
 
     code: str
     because: str
@@ -53,7 +53,7 @@ class WatchTopics:
 
 @dataclass(frozen=True, slots=True)
 class TopicState:
-    """`topic_id` is empty where the topic does not exist. `configs` are the topic's own, without defaults."""
+    """`topic_id` is empty if the topic does not exist. `configs` are the topic's own, without defaults."""
 
     topic: str
     topic_id: bytes = b""
@@ -77,7 +77,7 @@ class GroupOffsets:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """The destination stands at `offset`; `lineage` is its leader-epoch history, (epoch, first offset) ascending."""
+    """The destination's log ends at `offset`; `lineage` has its leader epochs: (epoch, first offset), ascending."""
 
     subscription: int
     partition: TopicPartition
@@ -94,18 +94,18 @@ class Unsubscribe:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """Chunks follow from `start_offset`; comes again when the source's log start overtook the subscription."""
+    """Chunks follow from `start_offset`. Sent again when the source's log start has passed the position."""
 
     subscription: int
     start_offset: Offset
     leader_epoch: LeaderEpoch
-    standing: OffsetBounds
+    bounds: OffsetBounds
     clock: Instant
 
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The subscription is over. NOT_SET means that trying again may help; -1 that no offset is the reason."""
+    """The subscription has ended. NOT_SET: a retry may succeed. `agreed_offset` is -1 if no offset is the reason."""
 
     subscription: int
     error: MirrorError
@@ -122,30 +122,30 @@ class Chunk:
     next_offset: Offset
     leader_epoch: LeaderEpoch
     roll: bool
-    standing: OffsetBounds
+    bounds: OffsetBounds
     clock: Instant
     data: Buffer = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Beacon:
-    """As of `clock`, every subscription stands as it was last told, in `standings` or before."""
+    """At `clock`, every subscription has the offset bounds that were sent last, in this frame or before."""
 
     clock: Instant
-    standings: tuple[tuple[int, OffsetBounds], ...] = ()
+    bounds: tuple[tuple[int, OffsetBounds], ...] = ()
     nonce: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class AskBeacon:
-    """The beacon that answers follows everything that changed before it."""
+    """The beacon that answers follows the frames of everything that changed before it."""
 
     nonce: int
 
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """Bytes of chunks that the source may have sent in all on this stream."""
+    """Bytes of chunks that the source may send in all on this stream."""
 
     granted_bytes: int
 

@@ -1,7 +1,7 @@
-"""All links of one region behind one door, in both roles. Routes events to who owns the rule; owns none.
+"""The core of all links of one region, in both roles. Routes events; decides nothing itself.
 
-As a source it serves the streams that other regions open to it; as a destination it keeps the links that live here.
-Everything that must survive is in the region's metadata log, and followed from there.
+As a source it serves the streams that other regions open to it. As a destination it has the links of this region, as
+their records in the metadata log say.
 """
 
 from typing import assert_never
@@ -44,13 +44,13 @@ from linker.region_client import Effects, RegionClient
 
 
 class Linker:
-    """`step` is the only way in; `deadline` is when it wants `TimeReached`."""
+    """Events enter through `step` only; `deadline` is when it needs `TimeReached`."""
 
     def __init__(self, view: RegionView, rng: Rng) -> None:
         self.links: dict[str, LinkCoordinator] = {}
         self._region = RegionClient(view, rng)
         self._administration = Administration(self._region, self)
-        self._servings: dict[Stream, SourceStream] = {}
+        self._source_streams: dict[Stream, SourceStream] = {}
         self._probes: dict[Stream, SourceProbe] = {}
         self._last_stream: Stream = 0
         self._ready = False
@@ -61,15 +61,14 @@ class Linker:
 
     @property
     def follows_logs(self) -> bool:
-        """Whether anybody here needs to hear of a partition's progress."""
-        return bool(self._servings or self.links)
+        """Whether this core needs `PartitionAdvanced`."""
+        return bool(self._source_streams or self.links)
 
     def step(self, event: LinkerEvent, now: Instant) -> list[LinkerEffect]:
-        """Same events at the same instants give the same effects."""
+        """The same events at the same instants have the same effects."""
         match event:
-            case (
-                PartitionAdvanced() | ImageChanged() | GroupOffsetsChanged()
-            ):  # the most frequent first
+            # The most frequent first.
+            case PartitionAdvanced() | ImageChanged() | GroupOffsetsChanged():
                 return self._on_region(event, now)
             case Placed() | PlaceRefused() | HighWatermarkRead() | Proposed() | OffsetsPlaced():
                 return self._region.answered(event, now)
@@ -79,7 +78,7 @@ class Linker:
                 acts = self._region.timers.due(now)
                 return [effect for act in acts for effect in act(now)]
             case StreamAccepted(stream):
-                self._servings[stream] = SourceStream(self._region, stream)
+                self._source_streams[stream] = SourceStream(self._region, stream)
                 return []
             case AdminAsked():
                 return self._on_admin(event, now)
@@ -90,12 +89,12 @@ class Linker:
                 assert_never(event)
 
     def new_stream(self) -> Stream:
-        """Streams that we dial have negative numbers, those that a host accepted positive ones."""
+        """Streams that this core dials have negative numbers, those that its host accepts positive ones."""
         self._last_stream -= 1
         return self._last_stream
 
     def follow_links(self, now: Instant) -> Effects:
-        """Take over what the metadata log says of links."""
+        """Adopt the records of links from the metadata log."""
         effects: Effects = []
         found: dict[str, None] = {}
         for (kind, name), document in list(self._region.view.image.documents.items()):
@@ -103,10 +102,10 @@ class Linker:
                 continue
             found[name] = None
             link = self.links.get(name)
-            if link is not None and link.settings.version == document.version:
+            if link is not None and link.version == document.version:
                 continue
             record = decode_link(name, document.body)
-            if link is not None and link.settings.record.link_id == record.link_id:
+            if link is not None and link.record.link_id == record.link_id:
                 effects += link.adopt(record, document.version, now)
                 continue
             if link is not None:
@@ -120,7 +119,7 @@ class Linker:
         return effects
 
     def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
-        """`found` gets the source's cluster id, or why it could not be had."""
+        """`found` is called with the source's cluster id, or why it is not known."""
         stream = self.new_stream()
 
         def answered(answer: str | LinkRefusal, at: Instant) -> Effects:
@@ -141,34 +140,34 @@ class Linker:
     def _on_stream(
         self, event: FrameArrived | StreamDialed | StreamLost | ChunkSent, now: Instant
     ) -> Effects:
-        serving = self._servings.get(event.stream)
-        if serving is not None:
-            return self._on_served(serving, event, now)
+        source_stream = self._source_streams.get(event.stream)
+        if source_stream is not None:
+            return self._on_source_stream(source_stream, event, now)
         probe = self._probes.get(event.stream)
         if probe is not None:
             return self._on_probed(probe, event, now)
         for link in self.links.values():
-            if link.connection.stream == event.stream:
+            if link.has_stream(event.stream):
                 return self._on_dialed(link, event, now)
-        return []  # of a stream that was closed meanwhile
+        return []  # the stream was closed in between
 
-    def _on_served(
+    def _on_source_stream(
         self,
-        serving: SourceStream,
+        source_stream: SourceStream,
         event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
         now: Instant,
     ) -> Effects:
         match event:
             case FrameArrived(stream, frame):
-                effects = serving.on_frame(frame, now)
-                if serving.closed:
-                    del self._servings[stream]
+                effects = source_stream.on_frame(frame, now)
+                if source_stream.closed:
+                    del self._source_streams[stream]
                 return effects
             case ChunkSent():
-                return serving.on_chunk_sent(now)
+                return source_stream.on_chunk_sent(now)
             case StreamLost(stream):
-                del self._servings[stream]
-                serving.lost()
+                del self._source_streams[stream]
+                source_stream.lost()
         return []
 
     def _on_probed(
@@ -207,10 +206,10 @@ class Linker:
         effects: Effects = []
         if not self._ready:
             return effects
-        for stream, serving in list(self._servings.items()):
-            effects += serving.on_region(event, now)
-            if serving.closed:
-                del self._servings[stream]
+        for stream, source_stream in list(self._source_streams.items()):
+            effects += source_stream.on_region(event, now)
+            if source_stream.closed:
+                del self._source_streams[stream]
         if isinstance(event, PartitionAdvanced):
             for link in self.links.values():
                 effects += link.partition_advanced(event.partition, now)

@@ -1,6 +1,6 @@
-"""What the cores of this folder work with: the region's view, timers, randomness, and questions with an answer.
+"""What the parts of the linker core share: the region's view, timers, an Rng, and requests to the region.
 
-A question to the region carries a ticket; `answered` finds who asked. Tickets begin far above the broker's own.
+A request to the region carries a ticket, by which `answered` finds its callback. Tickets begin far above the broker's.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,13 @@ from brokers.timers import Timers
 
 FIRST_TICKET: Ticket = 1 << 62
 
-Effects: TypeAlias = list[
-    Any
-]  # of LinkerEffect; spelled loosely because the cores below know a part of it each
+# Of LinkerEffect. The modules below know a part of its members each, so the type says less.
+Effects: TypeAlias = list[Any]
 Then: TypeAlias = Callable[[Any, Instant], Effects]
 
 
 class RegionClient:
-    """One per linker core, shared by everything in it."""
+    """One per linker core."""
 
     def __init__(self, view: RegionView, rng: Rng) -> None:
         self.view = view
@@ -33,11 +32,11 @@ class RegionClient:
 
     @property
     def has_several_brokers(self) -> bool:
-        """Whether links have to be suspended: every node would dial, and a cut could be taken from a follower's log."""
+        """Whether links must be suspended: every node would dial, and a cut could be taken from a follower's log."""
         return len(self.view.image.brokers) > 1
 
     def ask(self, question: Callable[[Ticket], RegionEvent], then: Then) -> RegionEvent:
-        """The event to emit; `then` is called once with the region's answer."""
+        """Returns the event to emit; `then` is called once with the region's answer."""
         self._next_ticket += 1
         self._waiting[self._next_ticket] = then
         return question(self._next_ticket)
@@ -45,11 +44,11 @@ class RegionClient:
     def propose(
         self, command: Submitted, then: Callable[[object | Refusal, Instant], Effects]
     ) -> RegionEvent:
-        """Ask the controller; `then` gets the result or the `Refusal`."""
+        """Propose a command to the controller; `then` is called with the result or the `Refusal`."""
         return self.ask(
             lambda ticket: Propose(ticket, command), lambda answer, now: then(answer.result, now)
         )
 
     def answered(self, answer: Any, now: Instant) -> Effects:
-        """Hand the region's answer to whoever asked."""
+        """Call the callback of the request that this answers."""
         return self._waiting.pop(answer.ticket)(answer, now)

@@ -58,7 +58,7 @@ class PendingTrims:
             item.low_watermark = -1 if error else replica.low_watermark()
             return self.answer()
 
-        replica.waiting.for_trim(offset, trimmed)
+        replica.delayed.for_trim(offset, trimmed)
         return effects
 
     def answer(self) -> list[Effect]:

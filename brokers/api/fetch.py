@@ -121,7 +121,7 @@ class PendingFetch:
         replica.require_leader_epoch(asked.current_leader_epoch)
         if self._request.api_version < FOLLOWERS_FROM:
             replica.require_leader()
-        if replica.is_stranded and asked.fetch_offset >= replica.high_watermark:
+        if replica.is_isolated and asked.fetch_offset >= replica.high_watermark:
             raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER, "there may be more at another broker")
         if asked.fetch_offset < log.log_start_offset or asked.fetch_offset > log.log_end_offset:
             raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
@@ -234,7 +234,7 @@ class PendingFetch:
         self._missing = self._message.min_bytes - self._size
         for wanted in self._wanted:
             wanted.answer.records = None
-            wanted.replica.waiting.for_growth(self._key, self._on_growth)
+            wanted.replica.delayed.for_growth(self._key, self._on_growth)
         if self._timer is None:
             due = now + self._message.max_wait_ms
             self._timer = self._api.timers.set(due, self._on_time)
@@ -275,7 +275,7 @@ class PendingFetch:
 
     def _leave(self) -> None:
         for wanted in self._wanted:
-            wanted.replica.waiting.leave(self._key)
+            wanted.replica.delayed.leave(self._key)
 
     def _reply(self) -> list[Effect]:
         self._forget_timer()

@@ -1,6 +1,6 @@
-"""A client of Kafka's protocol without its socket: whatever asks a broker, this one's nodes included, is built on it.
+"""A client of Kafka's protocol without its socket, for nodes, links and commands.
 
-- `connection`: one connection: requests become bytes, bytes become responses; ApiVersions comes first (KIP-35)
-- `api_versions`: what a broker serves, and the version of each API that both sides know
-- `response_buffer`: received bytes become whole frames
+- `connection`: one connection: requests to bytes, bytes to responses; it begins with ApiVersions (KIP-35)
+- `api_versions`: the APIs that a broker serves, and the highest common version of each
+- `response_buffer`: received bytes to whole frames
 """

@@ -1,4 +1,4 @@
-"""The APIs and versions that a broker serves, as it answers ApiVersions (KIP-35). Kafka's `NodeApiVersions`."""
+"""The APIs and versions that a broker serves, by its ApiVersions response (KIP-35). Kafka's `NodeApiVersions`."""
 
 from brokers.wire.codec import API_NAMES, VERSIONS
 from brokers.wire.messages.api_versions import ApiVersionsResponse
@@ -6,11 +6,11 @@ from brokers.wire.primitives import WireError
 
 
 class NoCommonVersion(WireError):
-    """The broker lacks an API, or no version of it says what the request says. Nothing was sent."""
+    """The broker does not serve the API, or no common version has all fields of the request. Nothing was sent."""
 
 
 class NodeApiVersions:
-    """Of one connection: a broker that comes back may be of another release."""
+    """The versions of one connection; on the next one, the broker may be of another release."""
 
     def __init__(self, response: ApiVersionsResponse) -> None:
         self._served = {
@@ -18,11 +18,11 @@ class NodeApiVersions:
         }
 
     def serves(self, key: int) -> bool:
-        """Whether the broker names the API, at whatever versions."""
+        """Whether the broker serves the API at any version."""
         return key in self._served
 
     def latest_usable(self, key: int, highest: int | None = None) -> int:
-        """The highest version that both sides know; `highest` is this side's, without it the codec's.
+        """The highest common version; this side's highest is `highest`, or the codec's where it is None.
 
         Raises NoCommonVersion.
         """

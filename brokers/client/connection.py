@@ -1,7 +1,7 @@
-"""One connection to a broker, as bytes: whoever uses it has the socket and the clock.
+"""One connection to a broker, without the socket and the clock.
 
-A connection begins with ApiVersions (KIP-35). Requests that are made before its answer has arrived wait for it, and
-then leave together, each at the highest version that both sides know. Responses come in the order of the requests.
+A connection begins with ApiVersions (KIP-35). Requests made before its response has arrived are queued, then sent
+together, each at the highest common version. Responses arrive in the order of the requests.
 """
 
 from collections import deque
@@ -20,14 +20,14 @@ from brokers.wire.primitives import WireError
 
 LAST_CORRELATION_ID: Final = (1 << 31) - 1
 API_VERSIONS: Final = int(ApiKey.API_VERSIONS)
-# Every broker answers version 0 to everyone, and the answer has all that is needed.
+# Every broker answers version 0, whose response has all that is needed.
 NEGOTIATION_VERSION: Final = 0
 
 Token = TypeVar("Token")
 
 
 class ClientResponse(NamedTuple, Generic[Token]):
-    """What became of the request with this token: a response, or why it could not be sent."""
+    """The response to the request with this token, or why the request could not be sent."""
 
     token: Token
     message: Message | None
@@ -49,9 +49,9 @@ class _InFlight(NamedTuple, Generic[Token]):
 
 
 class ClientConnection(Generic[Token]):
-    """`start` and `send` give bytes to write; received bytes go to `room`, and `received` gives their responses.
+    """`start` and `send` return bytes to write; received bytes are put into `room`, and `received` returns responses.
 
-    `versions` is None until the answer to ApiVersions has arrived.
+    `versions` is None until the response to ApiVersions has arrived.
     """
 
     def __init__(self, client_id: str, *, response_bytes_max: int) -> None:
@@ -70,10 +70,9 @@ class ClientConnection(Generic[Token]):
     def send(
         self, token: Token, key: int, message: Message, highest: int | None = None
     ) -> list[Buffer]:
-        """The bytes to write now, none while the versions of the other side are not known.
+        """The bytes to write now; none while the broker's versions are unknown.
 
-        `highest` is the highest version of the API that this side speaks; without it, it is the codec's. Raises
-        NoCommonVersion.
+        `highest` is this side's highest version of the API, None for the codec's. Raises NoCommonVersion.
         """
         if self.versions is None:
             self._queued.append(_Queued(token, key, message, highest))
@@ -83,23 +82,23 @@ class ClientConnection(Generic[Token]):
         return self.unsent() + chunks if self._unsent else chunks
 
     def unsent(self) -> list[Buffer]:
-        """The bytes of requests that waited for `versions`, once."""
+        """The bytes of requests that were queued until `versions` arrived; each is returned once."""
         unsent, self._unsent = self._unsent, []
         return unsent
 
     def tokens(self) -> Iterator[Token]:
-        """Of all requests that have no response, in the order in which they were made."""
+        """The tokens of all requests without a response, in the order of the requests."""
         yield from (each.token for each in self._in_flight)
         yield from (each.token for each in self._queued)
 
     def room(self) -> memoryview:
-        """Where the next bytes go; never empty."""
+        """The buffer for the next bytes; never empty."""
         return self._buffer.room()
 
     def received(self, size: int) -> Iterator[ClientResponse[Token]]:
         """The responses that `size` more bytes complete; `unsent` may have bytes to write afterwards.
 
-        Raises WireError for what is no response to the oldest request; the connection is of no use then.
+        Raises WireError for bytes that are not the response to the oldest request: the connection must be closed.
         """
         self._buffer.received(size)
         for frame in self._buffer.frames():
@@ -125,7 +124,7 @@ class ClientConnection(Generic[Token]):
         return encode_request_frame(header, message)
 
     def _negotiate(self, frame: memoryview) -> Iterator[ClientResponse[Token]]:
-        """Everything that waits is made ready to leave before any failure is told, since who is told may send more."""
+        """Encodes all queued requests before it yields a failure, since the receiver of a failure may send more."""
         response = _decode(API_VERSIONS, NEGOTIATION_VERSION, 0, frame)
         assert isinstance(response, ApiVersionsResponse)
         if response.error_code:

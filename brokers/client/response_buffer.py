@@ -1,7 +1,7 @@
-"""A client connection's receive buffer: received bytes become whole frames, each in memory of its own.
+"""The receive buffer of a client connection: received bytes to whole frames, each in memory of its own.
 
 The receiver may keep a frame, unlike one of `brokers.shell.request_buffer`, which is valid until it is answered. Small
-frames are copied out of a scratch buffer that is reused; a big one is read straight into the memory that is handed out.
+frames are copied out of a scratch buffer that is reused; a big one is received in its own memory.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from struct import Struct
 from brokers.wire.primitives import WireError
 
 SCRATCH_BYTES = 64 * 1024
-# An address may be wrong and its owner hostile: a length alone allocates no more than this.
+# The other end may be no broker, or hostile: a length without its bytes allocates at most this.
 AHEAD_BYTES = 16 << 20
 
 _LENGTH = Struct(">i")
@@ -18,21 +18,21 @@ _PREFIX = 4
 
 
 class ResponseBuffer:
-    """`room` is where to write, `received` says how many bytes were, `frames` gives what is whole, without prefix.
+    """Bytes are written into `room` and counted by `received`; `frames` yields whole frames without length prefix.
 
-    `frames` is read to its end before the next `room`.
+    `frames` must be read to its end before the next `room`.
     """
 
     def __init__(self, frame_bytes_max: int) -> None:
         self._frame_bytes_max = frame_bytes_max
         self._scratch = memoryview(bytearray(SCRATCH_BYTES))
-        self._end = 0  # of what has arrived in the scratch
-        self._big = memoryview(b"")  # a frame of which the first bytes have arrived
+        self._end = 0  # end of the received bytes in the scratch buffer
+        self._big = memoryview(b"")  # a frame that is being received
         self._big_bytes = 0  # its length, 0 while there is none
         self._filled = 0
 
     def room(self) -> memoryview:
-        """Where the next bytes go; never empty."""
+        """The buffer for the next bytes; never empty."""
         if not self._big_bytes:
             return self._scratch[self._end :]
         if self._filled == len(self._big):
@@ -46,7 +46,7 @@ class ResponseBuffer:
             self._end += size
 
     def frames(self) -> Iterator[memoryview]:
-        """Those that are whole; WireError for an illegal length."""
+        """The whole frames. Raises WireError for an illegal length."""
         if self._big_bytes:
             if self._filled == self._big_bytes:
                 whole, self._big, self._big_bytes = self._big, memoryview(b""), 0
@@ -68,7 +68,7 @@ class ResponseBuffer:
         return size
 
     def _keep(self, start: int) -> None:
-        """What follows the last whole frame: to the front, or to its own memory if the scratch can't hold it."""
+        """Moves the bytes after the last whole frame to the front, or to their own memory if the frame is big."""
         rest = self._end - start
         size = self._size_at(start) if rest >= _PREFIX else 0
         if _PREFIX + size <= SCRATCH_BYTES:

@@ -8,7 +8,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, TopicPartition
 from brokers.log.config import LogConfig
 from brokers.partition import leader
-from brokers.partition.delayed_operations import Placed
+from brokers.partition.delayed_operations import OnComplete
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.records.builder import NewRecord, build_batch
 
@@ -26,7 +26,7 @@ class PartitionWriter:
         self,
         partition: TopicPartition,
         records: Sequence[KeyAndValue],
-        placed: Placed,
+        placed: OnComplete,
         now: Instant,
     ) -> list[Effect]:
         """Append the records as one batch; `placed` is called once it is committed, or with the error.
@@ -41,7 +41,7 @@ class PartitionWriter:
         )
         _require_size(records, len(batch), replica.config)
         done = leader.append_own(replica, batch, now)
-        replica.waiting.for_offset(done.next_offset, placed)
+        replica.delayed.for_offset(done.next_offset, placed)
         return [*done.effects]
 
 

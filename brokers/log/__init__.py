@@ -1,6 +1,6 @@
-"""What a node knows of one partition's log, and what it decides about it. Pure: files are the business of `storage`.
+"""One partition's log as a pure state machine; `storage` performs its effects on files.
 
-`config`: the settings of one log. `segments`: what is known of a segment. `epochs`: leader epochs and their offsets.
-`producers`: idempotent producers and their last batches. `snapshots`: producers as the bytes of a `.snapshot` file.
-`recovered`: what recovery found of a log. `log`: the log itself.
+`config`: the settings of one log. `segments`: one segment. `epochs`: leader epochs and their offsets.
+`producers`: idempotent producers and their last batches. `snapshots`: the format of `.snapshot` files. `recovered`: the
+result of opening a log. `log`: the log itself.
 """

@@ -1,4 +1,4 @@
-"""What a topic's configuration says to its logs. Names and defaults are Kafka's."""
+"""The topic configs of a log. Names and defaults are Kafka's."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ DAY_MS = 86_400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConfig:
-    """The settings of one log; the comment says what Kafka's key is called where the name differs."""
+    """The settings of one log; comments have Kafka's key where the name differs."""
 
     segment_bytes: int = 1 << 30
     segment_ms: int = 7 * DAY_MS
@@ -24,5 +24,5 @@ class LogConfig:
 
     @property
     def sync(self) -> bool:
-        """Whether every append is acknowledged after fsync only: `flush.messages=1`."""
+        """Whether every append is synced before it is acknowledged: `flush.messages=1`."""
         return self.flush_messages == 1

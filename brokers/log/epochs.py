@@ -1,4 +1,4 @@
-"""Which leader epoch wrote which offsets of a log (KIP-101, KIP-279, KIP-320).
+"""The leader epochs of a log by offset (Kafka's LeaderEpochFileCache; KIP-101, KIP-279, KIP-320).
 
 Entries are (leader epoch, first offset), both strictly increasing but for a last epoch that has no data yet. An entry
 ends where the next begins, the last one at the log end offset.
@@ -18,7 +18,7 @@ _start_of = itemgetter(1)
 
 
 class EpochEnd(NamedTuple):
-    """The largest known leader epoch not above the asked one, and where it ends; (-1, -1) if undefined."""
+    """The largest known leader epoch not above the requested one, and its end offset; (-1, -1) if undefined."""
 
     leader_epoch: LeaderEpoch
     end_offset: Offset
@@ -41,9 +41,9 @@ class EpochHistory:
         return tuple(self._entries)
 
     def assign(self, leader_epoch: LeaderEpoch, offset: Offset) -> bool:
-        """Note that `leader_epoch` begins at `offset`; False if it, or a later one, is known already.
+        """Add `leader_epoch`, which begins at `offset`; False if it, or a later one, is known already.
 
-        Earlier epochs that would begin at or above `offset` wrote nothing that is still there: they go.
+        Removes earlier epochs that begin at or above `offset`: they have no data in the log.
         """
         if leader_epoch <= self.latest:
             return False
@@ -54,14 +54,14 @@ class EpochHistory:
         return True
 
     def end_offset_for(self, leader_epoch: LeaderEpoch, log_end_offset: Offset) -> EpochEnd:
-        """Where `leader_epoch`, or the largest known one below it, ends: the answer of OffsetForLeaderEpoch."""
+        """The end of `leader_epoch`, or of the largest known one below it (OffsetForLeaderEpoch)."""
         if leader_epoch < 0 or leader_epoch > self.latest:
             return EpochEnd(NO_PARTITION_LEADER_EPOCH, UNDEFINED_OFFSET)
         if leader_epoch == self.latest:
             return EpochEnd(leader_epoch, log_end_offset)
         higher = bisect_right(self._entries, leader_epoch, key=_epoch_of)
         end_offset = self._entries[higher][1]
-        # Older than all that is known: as Kafka, the asked epoch ends where the first known one begins.
+        # Older than all known epochs: as in Kafka, the requested epoch ends where the first known one begins.
         floor = self._entries[higher - 1][0] if higher else leader_epoch
         return EpochEnd(floor, end_offset)
 
@@ -71,7 +71,7 @@ class EpochHistory:
         return self._entries[after - 1][0] if after else NO_PARTITION_LEADER_EPOCH
 
     def truncate_from_end(self, log_end_offset: Offset) -> bool:
-        """Forget epochs that begin above the log's end; whether anything changed."""
+        """Remove epochs that begin above the log end; returns whether there were any."""
         kept = bisect_right(self._entries, log_end_offset, key=_start_of)
         changed = kept < len(self._entries)
         del self._entries[kept:]
@@ -79,11 +79,11 @@ class EpochHistory:
         return changed
 
     def drop_from(self, offset: Offset) -> bool:
-        """Forget epochs that begin at or above `offset`, even one without data; whether anything changed."""
+        """Remove epochs that begin at or above `offset`, also one without data; returns whether there were any."""
         return self.truncate_from_end(offset - 1)
 
     def truncate_from_start(self, log_start_offset: Offset) -> bool:
-        """Forget epochs that end at or below the log's start; the first one kept begins there."""
+        """Remove epochs that end at or below the log start offset; the first one kept begins there."""
         after = bisect_right(self._entries, log_start_offset, key=_start_of)
         if after == 0 or self._entries[0] == (self._entries[after - 1][0], log_start_offset):
             return False

@@ -1,8 +1,7 @@
-"""One partition's log as its owner, the core, knows it: offsets, segments, leader epochs, producers.
+"""One partition's log in the core: offsets, segments, leader epochs, producers.
 
-Pure: decides where batches go and says so in effects; `storage` performs them. Always: log start <= written <= log end,
-segments ascend by base offset, and the last one is active. Made by opening the partition (`LogOpened`), from then on
-changed by the core alone.
+Its methods return effects, which `storage` performs. Always: log start <= written <= log end, segments ascend by base
+offset, and the last one is active. Created when the log is opened (`LogOpened`).
 """
 
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ INT32_MAX = 2**31 - 1  # indexes hold positions and relative offsets as int32
 
 
 class Log:
-    """The state of one log. `log_end_offset` is decided, `written_offset` is in files (and synced if so asked)."""
+    """`log_end_offset` is the end of the appends, `written_offset` that of the writes (synced, where `sync` is set)."""
 
     __slots__ = (
         "epochs",
@@ -68,7 +67,7 @@ class Log:
 
     @classmethod
     def of(cls, partition: TopicPartition, recovered: RecoveredLog) -> "Log":
-        """The log that an opening found (`LogOpened`)."""
+        """The log of a `LogOpened`."""
         return cls(
             partition,
             recovered.topic_id,
@@ -87,7 +86,6 @@ class Log:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it holds no batch at all."""
         return self.size == 0 and self.log_start_offset == self.log_end_offset
 
     def append(
@@ -101,10 +99,10 @@ class Log:
         behind: bool = False,
         roll_first: bool | None = None,
     ) -> list[StorageEffect]:
-        """Put stamped batches (`headers` with final offsets, `buffers` their bytes) at the end of the log.
+        """Append stamped batches (`headers` with final offsets, `buffers` their bytes); add their epochs and producers.
 
-        Offsets may jump ahead (a mirror's source has holes) but never back. `roll_first` None rolls as configured; a
-        mirror says True or False, so that its segments begin where its source's do. Takes note of epochs and producers.
+        Offsets may have gaps (a mirror's source has some) but never decrease. `roll_first` None rolls as configured; a
+        mirror passes True or False, so that its segments have its source's base offsets.
         """
         size = sum(map(len, buffers))
         effects: list[StorageEffect] = []
@@ -112,7 +110,7 @@ class Log:
         if self._rolls(last.next_offset, size, now, config, roll_first):
             effects.append(self._roll(headers[0].base_offset))
         if last.leader_epoch > self.epochs.latest:
-            self._note_epochs(headers)
+            self._assign_epochs(headers)
             effects.append(SaveEpochs(self.partition, self.epochs.entries))
         end, max_timestamp = self.log_end_offset, -1
         for header in headers:
@@ -127,26 +125,26 @@ class Log:
         return effects
 
     def on_written(self, next_offset: Offset) -> None:
-        """The disk reported everything below `next_offset` (`Written`)."""
+        """Everything below `next_offset` is written (`Written`)."""
         if next_offset > self.written_offset:
             self.written_offset = next_offset
 
     def on_sealed(self, base_offset: Offset, size: int) -> None:
-        """The disk reported a sealed segment (`SegmentSealed`)."""
+        """A sealed segment and its digest are synced (`SegmentSealed`)."""
         for segment in self.segments[:-1]:
             if (segment.base_offset, segment.size) == (base_offset, size):
                 segment.is_sealed = True
 
     def begin_epoch(self, leader_epoch: LeaderEpoch) -> list[StorageEffect]:
-        """A leader epoch begins at the log's end, even if it never writes: its followers' stray tails must be found."""
+        """Begin a leader epoch at the log end, even without data: followers' divergence is found by it."""
         if not self.epochs.assign(leader_epoch, self.log_end_offset):
             return []
         return [SaveEpochs(self.partition, self.epochs.entries)]
 
     def retention(self, now: Instant, config: LogConfig, high_watermark: Offset) -> Offset | None:
-        """The log start offset that retention by time and size asks for, if it is a new one; hand it to `trim`.
+        """The log start offset after retention by time and size, for `trim`; None if nothing expires.
 
-        Only whole segments below the high watermark expire, the oldest first; the active one where nothing is to stay.
+        Only whole segments below the high watermark expire, the oldest first, the active one too.
         """
         if not config.delete_expired:
             return None
@@ -164,9 +162,9 @@ class Log:
         return expired if expired > self.log_start_offset else None
 
     def trim(self, log_start_offset: Offset) -> list[StorageEffect]:
-        """Let the log begin at `log_start_offset`; whole segments below it go.
+        """Advance the log start offset; delete whole segments below it.
 
-        A log trimmed to its very end starts a new segment, or the deleted bytes would stay on the disk.
+        A log that is trimmed to its end starts a new segment, so that the old one is deleted.
         """
         assert log_start_offset <= self.log_end_offset, (log_start_offset, self.log_end_offset)
         if log_start_offset <= self.log_start_offset:
@@ -177,9 +175,9 @@ class Log:
         return effects + self._start_at(log_start_offset)
 
     def restart_at(self, offset: Offset) -> list[StorageEffect]:
-        """Drop everything and go on at `offset`: a mirror whose source has lost a range, a follower left behind.
+        """Delete everything and continue at `offset`: the source lost a range, or the leader's log starts there.
 
-        At or above the log's end, or anywhere while the log is empty.
+        `offset` is at or above the log end, or any while the log is empty.
         """
         is_empty = self.log_start_offset == self.log_end_offset
         assert offset >= self.log_end_offset or is_empty, (offset, self.log_end_offset)
@@ -196,18 +194,18 @@ class Log:
         )
 
     def step_back(self, offset: Offset) -> list[StorageEffect]:
-        """Let an empty log's only segment begin at `offset`, below the log start, which stays: the batch appended next
-        holds it, as where records were deleted up to the middle of a batch (KIP-107)."""
+        """Begin an empty log's segment at `offset`, below the log start offset, which lies inside the next batch, as
+        after a DeleteRecords to the middle of a batch (KIP-107)."""
         assert self.is_empty and offset < self.log_end_offset, (offset, self.log_end_offset)
         roll = self._roll(offset)
         self.log_end_offset = offset
         return [roll, *self._start_at(self.log_start_offset)]
 
     def truncate(self, offset: Offset) -> list[StorageEffect]:
-        """Cut what lies at `offset` and above: then this log is over, and `LogOpened` brings the one that is left.
+        """Remove the batches from `offset` on: this log is then invalid, and `LogOpened` brings the remaining one.
 
-        At or above its end nothing is cut and the log goes on, but an epoch that began there without data is forgotten:
-        the leader of a later one may not know it, and would find this history to diverge for ever.
+        At or above the log end only an epoch without data is removed: the leader of a later epoch may not know it, and
+        this log would diverge from its log for ever.
         """
         if offset < self.log_end_offset:
             return [self.cut(max(offset, self.log_start_offset))]
@@ -216,15 +214,15 @@ class Log:
         return []
 
     def cut(self, offset: Offset) -> TruncateLog:
-        """Remove every batch that holds `offset` or lies above it."""
+        """Remove the batches that hold `offset` or lie above it."""
         return TruncateLog(self.partition, offset, self.epochs.entries)
 
     def snapshot(self) -> bytes:
-        """Producer state at the log's end: the content of a `.snapshot` file."""
+        """The content of a `.snapshot` file at the log end."""
         return encode_snapshot(self.producers)
 
     def on_stop(self) -> list[StorageEffect]:
-        """The process ends: what a clean shutdown writes of the producers."""
+        """What a clean shutdown writes."""
         return [KeepProducers(self.partition, self.log_end_offset, self.snapshot())]
 
     def _rolls(
@@ -235,10 +233,10 @@ class Log:
         config: LogConfig,
         roll_first: bool | None,
     ) -> bool:
-        """Whether so much more, up to `next_offset`, belongs into a new segment."""
+        """Whether `size` more bytes, up to `next_offset`, need a new segment."""
         active = self.segments[-1]
         if next_offset - active.base_offset > INT32_MAX:
-            return True  # even an empty one is named anew
+            return True  # also an empty segment needs a new base offset
         if active.size == 0:
             return False
         size += active.size
@@ -261,6 +259,6 @@ class Log:
             effects.append(SaveEpochs(self.partition, self.epochs.entries))
         return effects
 
-    def _note_epochs(self, headers: Sequence[BatchHeader]) -> None:
+    def _assign_epochs(self, headers: Sequence[BatchHeader]) -> None:
         for header in headers:
             self.epochs.assign(header.leader_epoch, max(header.base_offset, self.log_start_offset))

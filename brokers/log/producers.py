@@ -1,7 +1,7 @@
-"""What each idempotent producer last wrote to one log (KIP-98): no retry is stored twice, no gap goes unseen (P10).
+"""The idempotent producers of one log (KIP-98): no retry is appended twice, every gap is detected (P10).
 
-Per producer: its epoch and its last five batches, because a client keeps up to five requests in flight and may
-retry any of them. State is changed by `update` alone, with batches that are decided to be in the log.
+Per producer: its epoch and its last five batches, because a client has up to five requests in flight and may retry any
+of them. Only `update` changes the state, with appended batches.
 """
 
 from collections import deque
@@ -18,7 +18,7 @@ EXPIRATION_MS = 86_400_000  # producer.id.expiration.ms
 
 
 class RememberedBatch(NamedTuple):
-    """One batch of a producer. `append_time` is -1 where the producer's own timestamps count."""
+    """One batch of a producer. `append_time` is -1 for CreateTime."""
 
     base_sequence: int
     last_sequence: int
@@ -33,7 +33,7 @@ class Accept:
 
 
 class Duplicate(NamedTuple):
-    """A retry: this batch is at `base_offset` already; acknowledge it once `next_offset` is committed."""
+    """A retry: the batch is already at `base_offset`; acknowledge it once all below `next_offset` is committed."""
 
     base_offset: Offset
     next_offset: Offset
@@ -46,7 +46,7 @@ ACCEPT = Accept()
 
 @dataclass(slots=True)
 class Producer:
-    """The state of one producer id in one log; `seen_at` is when it last wrote, for expiry."""
+    """The state of one producer id in one log; `seen_at` is the time of its last batch, for expiration."""
 
     epoch: int
     seen_at: Instant
@@ -58,7 +58,7 @@ class Producer:
 
     @property
     def next_sequence(self) -> int:
-        """The only base sequence that continues what is stored."""
+        """The base sequence of the next batch."""
         return (self.batches[-1].last_sequence + 1) % SEQUENCE_MODULUS if self.batches else 0
 
 
@@ -93,7 +93,6 @@ class ProducerStates:
 
     @property
     def entries(self) -> tuple[ProducerEntry, ...]:
-        """All of them as values."""
         return tuple(
             ProducerEntry(
                 producer_id,
@@ -113,7 +112,7 @@ class ProducerStates:
         return iter(self._producers.items())
 
     def check(self, header: BatchHeader) -> Verdict:
-        """Whether a client's batch continues what its producer wrote. An unknown producer may begin anywhere."""
+        """Whether a client's batch continues its producer's sequence; an unknown producer may begin anywhere."""
         if header.producer_id == NO_PRODUCER:
             return ACCEPT
         producer = self._producers.get(header.producer_id)
@@ -129,7 +128,7 @@ class ProducerStates:
         return KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER
 
     def update(self, header: BatchHeader, now: Instant) -> None:
-        """Take note of a batch that is in the log, at its final offsets."""
+        """Add a batch that was appended, with its final offsets."""
         if header.producer_id == NO_PRODUCER:
             return
         producer = self._producers.get(header.producer_id)
@@ -145,7 +144,7 @@ class ProducerStates:
             _remember(producer, header)
 
     def first_open_transaction(self) -> Offset | None:
-        """The smallest first offset of a transaction without its marker."""
+        """The first offset of the oldest open transaction."""
         open_transactions = [
             producer.transaction_offset
             for producer in self._producers.values()
@@ -154,7 +153,7 @@ class ProducerStates:
         return min(open_transactions, default=None)
 
     def expire(self, now: Instant, expiration_ms: int = EXPIRATION_MS) -> None:
-        """Forget producers that were silent for so long, but none with an open transaction."""
+        """Remove producers without a batch for `expiration_ms`, but none with an open transaction."""
         expired = [
             producer_id
             for producer_id, producer in self._producers.items()

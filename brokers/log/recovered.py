@@ -1,4 +1,4 @@
-"""What recovery found of a log: immutable, so that the core and the files share no state."""
+"""The result of opening a log: immutable, so that core and storage share no state."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ class RecoveredSegment(NamedTuple):
     size: int = 0
     created_at: Instant = -1
     max_timestamp: Instant = -1
-    is_sealed: bool = False  # its bytes and its digest are on the disk
+    is_sealed: bool = False  # it and its digest are synced
 
 
 class RecoveredLog(NamedTuple):
-    """One log as its files are, after repairs. Segments ascend, the last one is active; there is at least one."""
+    """One log after recovery. Segments ascend, the last one is active; there is at least one."""
 
     topic_id: bytes
     segments: tuple[RecoveredSegment, ...]

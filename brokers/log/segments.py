@@ -1,4 +1,4 @@
-"""What the core knows of one segment of a log."""
+"""One segment of a log, in the core."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,15 @@ from brokers.ids import Instant, Offset
 
 @dataclass(slots=True)
 class Segment:
-    """One segment as decided: `size` counts bytes handed to the disk, whether written yet or not."""
+    """`size` counts all appended bytes, written or not."""
 
     base_offset: Offset
     size: int = 0
-    created_at: Instant = -1  # when its first batch came; after a restart, that batch's timestamp
+    created_at: Instant = -1  # time of the first append; after a restart, its timestamp
     max_timestamp: Instant = -1
-    is_sealed: bool = False  # its bytes and its digest are on the disk (`SegmentSealed`)
+    is_sealed: bool = False  # it and its digest are synced (`SegmentSealed`)
 
     def grow(self, size: int, max_timestamp: Instant, now: Instant) -> None:
-        """Account for batches appended to it."""
         if self.size == 0:
             self.created_at = now
         self.size += size
@@ -25,5 +24,5 @@ class Segment:
 
     @property
     def newest(self) -> Instant:
-        """The instant that retention by time looks at."""
+        """The time that `retention.ms` counts from."""
         return self.max_timestamp if self.max_timestamp >= 0 else self.created_at

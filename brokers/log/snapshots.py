@@ -1,7 +1,7 @@
 """Producer state on disk: Kafka's `.snapshot` file, written at each roll and at a clean shutdown.
 
-Kafka keeps only the newest batch of each producer there. The older ones that we remember too follow after Kafka's
-entries, below the same checksum: Kafka's tools stop reading before them, and our own restart forgets no retry (P10).
+Kafka's entries have only the newest batch of each producer. The older ones follow after them, under the same checksum:
+Kafka's tools do not read them, and after a restart all retries are still detected (P10).
 """
 
 import struct
@@ -22,11 +22,11 @@ _OLDER = Struct(">qiqi")  # producer id, last sequence, last offset, offset delt
 
 
 class SnapshotError(Exception):
-    """A snapshot that can't be believed; the state is rebuilt from an older one and the log."""
+    """A corrupt snapshot; the state is rebuilt from an older one and the log."""
 
 
 def encode_snapshot(states: ProducerStates) -> bytes:
-    """All producers -> the bytes of a `.snapshot` file."""
+    """The content of a `.snapshot` file."""
     body = bytearray(_COUNT.pack(len(states)))
     older = bytearray()
     for producer_id, producer in states:
@@ -41,7 +41,7 @@ def encode_snapshot(states: ProducerStates) -> bytes:
 
 
 def decode_snapshot(data: Buffer) -> ProducerStates:
-    """The bytes of a `.snapshot` file -> producers; `SnapshotError` if damaged or of an unknown version."""
+    """The inverse of `encode_snapshot`; raises `SnapshotError` for a corrupt file or an unknown version."""
     try:
         version, crc = _PREFIX.unpack_from(data)
         body = memoryview(data)[_PREFIX.size :]
@@ -91,7 +91,7 @@ def _decode(body: memoryview) -> dict[ProducerId, Producer]:
 
 def _decode_older(body: memoryview, producers: dict[ProducerId, Producer]) -> None:
     if not body:
-        return  # written by Kafka, or nothing older is remembered
+        return  # written by Kafka, or no older batches
     (count,) = _COUNT.unpack_from(body)
     for index in range(count):
         producer_id, sequence, offset, delta = _OLDER.unpack_from(

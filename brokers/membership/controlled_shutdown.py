@@ -13,7 +13,7 @@ from brokers.effects import Effect
 from brokers.errors import KafkaError
 from brokers.ids import BrokerId, Instant, Ticket, TopicPartition
 from brokers.metadata.image.image import Image
-from brokers.partition.delayed_operations import Placed
+from brokers.partition.delayed_operations import OnComplete
 from brokers.partition.replica import ALL_REPLICAS, Replica
 from brokers.timers import Act, Timers
 
@@ -108,12 +108,12 @@ class ControlledShutdown:
 def _is_unsettled(replica: Replica) -> bool:
     """Whether this node leads it with others in sync, and they may lack something."""
     leadership, log = replica.leadership, replica.log
-    if leadership is None or log is None or len(leadership.progress.isr) < 2:
+    if leadership is None or log is None or len(leadership.isr_state.isr) < 2:
         return False
     return replica.high_watermark < log.log_end_offset
 
 
-def _settles(partition: TopicPartition, unsettled: set[TopicPartition], drained: Act) -> Placed:
+def _settles(partition: TopicPartition, unsettled: set[TopicPartition], drained: Act) -> OnComplete:
     def placed(error: KafkaError, now: Instant) -> list[Effect]:
         unsettled.discard(partition)
         return [] if unsettled else drained(now)

@@ -80,6 +80,6 @@ class MetadataPublisher:
         for subscriber in self._subscribers:
             subscriber(image, delta)
         effects = self._replicas.follow(delta, now)
-        effects += self._replication.follow(delta, now)
+        effects += self._replication.apply_delta(delta, now)
         effects += self._coordinators.follow(image, delta, now)
         return [*effects, ImageChanged(delta)]

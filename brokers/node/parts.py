@@ -193,7 +193,7 @@ class Parts:
 
     def heartbeat_answered(self, failed: tuple[UUID, ...], now: Instant) -> None:
         """The controller has answered a heartbeat that named these failed log directories."""
-        self.replication.stranding.heard(now)
+        self.replication.isolation.on_heartbeat(now)
         self.log_dir_assignments.reported(failed)
 
     def decided(self, ticket: Ticket, result: object, now: Instant) -> list[Effect]:

@@ -120,11 +120,11 @@ class RegionPort:
         match event:
             case PlaceBatches(ticket, writer, partition, offset, data, roll):
                 end, effects = mirror.place(replica, writer, offset, data, roll=roll, now=now)
-                replica.waiting.for_offset(end, self._when_placed(ticket, partition, end))
+                replica.delayed.for_offset(end, self._when_placed(ticket, partition, end))
                 return [*effects]
             case SkipTo(ticket, writer, partition, offset):
                 skipped = mirror.skip_to(replica, writer, offset)
-                return [*skipped, *replica.moved(now), Placed(ticket, partition, offset)]
+                return [*skipped, *replica.restarted(now), Placed(ticket, partition, offset)]
             case TrimMirror(ticket, writer, partition, log_start_offset):
                 trimmed = mirror.trim(replica, writer, log_start_offset)
                 end = replica.require_log().log_end_offset

@@ -127,7 +127,7 @@ class ReplicaLifecycle:
                 continue
             replica.config = config
             self._known[partition] = (placed, topic.writer, config)
-            effects += self._replication.placed(replica, placed, topic.writer, now)
+            effects += self._replication.apply_partition(replica, placed, topic.writer, now)
         return effects
 
     def _hold(
@@ -143,7 +143,7 @@ class ReplicaLifecycle:
             leader_epoch=placed.leader_epoch,
             writer=topic.writer,
             config=config,
-            others=self._replication,
+            host=self._replication,
         )
         return replica
 
@@ -159,7 +159,7 @@ class ReplicaLifecycle:
         self._opening.pop(partition, None)
         self._known.pop(partition, None)
         self._assignments.closed(partition)
-        self._replication.closed(replica)
+        self._replication.remove_replica(replica)
         return [*replica.failed(why, now)[1:], CloseLog(partition, delete=True)]
 
     def opened(

@@ -1,5 +1,5 @@
-"""What waits for a partition to move (Kafka's purgatories): acknowledgements in offset order, long-polling reads, fetch
-sessions of followers."""
+"""Operations that wait for a partition's offsets (Kafka's DelayedOperations): acknowledgements, DeleteRecords,
+consumers' fetches, followers' fetch sessions."""
 
 from collections import deque
 from collections.abc import Callable
@@ -11,43 +11,43 @@ from brokers.ids import Instant, Offset
 if TYPE_CHECKING:
     from brokers.effects import Effect
 
-# Called once: with NONE when the offset was reached, with an error when it never will be.
-Placed: TypeAlias = "Callable[[KafkaError, Instant], list[Effect]]"
-# Called at every advance until it says that it is done (True) by leaving the set itself.
-Poked: TypeAlias = "Callable[[int, Instant], list[Effect]]"
+# Called once: with NONE when the offset is reached, or with the error why it is not.
+OnComplete: TypeAlias = "Callable[[KafkaError, Instant], list[Effect]]"
+# Called with the number of bytes at each advance of the high watermark, until it calls `leave`.
+OnAdvance: TypeAlias = "Callable[[int, Instant], list[Effect]]"
 
 
 class PartitionListener(Protocol):
-    """Is notified when a partition moves, its log end included; acts on it later."""
+    """Is notified when a partition's offsets or leadership change; it reacts later."""
 
     def moved(self) -> None: ...
 
 
 class DelayedOperations:
-    """Parked work of one partition. Bounded by its clients: each connection has one request in flight."""
+    """The delayed operations of one partition; at most one request of each connection."""
 
     __slots__ = ("_committed", "_reads", "_trimmed", "_watchers", "_written")
 
     def __init__(self) -> None:
-        self._committed: deque[tuple[Offset, Placed]] = deque()
-        self._written: deque[tuple[Offset, Placed]] = deque()
-        self._trimmed: list[tuple[Offset, Placed]] = []
-        self._reads: dict[int, Poked] = {}
+        self._committed: deque[tuple[Offset, OnComplete]] = deque()
+        self._written: deque[tuple[Offset, OnComplete]] = deque()
+        self._trimmed: list[tuple[Offset, OnComplete]] = []
+        self._reads: dict[int, OnAdvance] = {}
         self._watchers: dict[PartitionListener, None] = {}
 
-    def for_offset(self, next_offset: Offset, then: Placed) -> None:
+    def for_offset(self, next_offset: Offset, then: OnComplete) -> None:
         """`then` runs once everything below `next_offset` is below the high watermark."""
         self._committed.append((next_offset, then))
 
-    def for_written(self, next_offset: Offset, then: Placed) -> None:
+    def for_written(self, next_offset: Offset, then: OnComplete) -> None:
         """`then` runs once everything below `next_offset` is in this node's log."""
         self._written.append((next_offset, then))
 
-    def for_trim(self, log_start_offset: Offset, then: Placed) -> None:
-        """`then` runs once every live replica begins at `log_start_offset` or above."""
+    def for_trim(self, log_start_offset: Offset, then: OnComplete) -> None:
+        """`then` runs once the log start offset of every live replica is at least `log_start_offset`."""
         self._trimmed.append((log_start_offset, then))
 
-    def for_growth(self, key: int, then: Poked) -> None:
+    def for_growth(self, key: int, then: OnAdvance) -> None:
         """`then(bytes)` runs at each advance of the high watermark until `leave(key)`."""
         self._reads[key] = then
 
@@ -55,14 +55,14 @@ class DelayedOperations:
         self._reads.pop(key, None)
 
     def watch(self, watcher: PartitionListener) -> None:
-        """Notify this listener of every move, appends before they are committed included: followers fetch those."""
+        """Notify this listener of every change, also of uncommitted appends: followers fetch those."""
         self._watchers[watcher] = None
 
     def unwatch(self, watcher: PartitionListener) -> None:
         self._watchers.pop(watcher, None)
 
     def moved(self) -> None:
-        """The log's end, its start, the high watermark or the leadership is another."""
+        """The log end or start offset, the high watermark or the leadership changed."""
         for watcher in self._watchers:
             watcher.moved()
 
@@ -70,8 +70,8 @@ class DelayedOperations:
         """The high watermark moved over `size` bytes."""
         effects = _release(self._committed, high_watermark, now)
         if self._reads:
-            for poke in list(self._reads.values()):
-                effects += poke(size, now)
+            for on_advance in list(self._reads.values()):
+                effects += on_advance(size, now)
         return effects
 
     def written(self, next_offset: Offset, now: Instant) -> "list[Effect]":
@@ -83,7 +83,7 @@ class DelayedOperations:
         return bool(self._trimmed)
 
     def trimmed(self, low_watermark: Offset, now: Instant) -> "list[Effect]":
-        """Every live replica begins at `low_watermark` or above."""
+        """The low watermark is at least `low_watermark`."""
         waiting, self._trimmed = self._trimmed, []
         effects: list[Effect] = []
         for offset, then in waiting:
@@ -94,7 +94,7 @@ class DelayedOperations:
         return effects
 
     def fail(self, error: KafkaError, now: Instant) -> "list[Effect]":
-        """The partition went away: nobody waits in vain."""
+        """The partition is offline, or this node leads it no more: complete all with `error`."""
         effects: list[Effect] = []
         for queue in (self._written, self._committed):
             while queue:
@@ -102,13 +102,15 @@ class DelayedOperations:
         waiting, self._trimmed = self._trimmed, []
         for _, then in waiting:
             effects += then(error, now)
-        for poke in list(self._reads.values()):
-            effects += poke(1 << 62, now)
+        for on_advance in list(self._reads.values()):
+            effects += on_advance(1 << 62, now)
         self.moved()
         return effects
 
 
-def _release(queue: deque[tuple[Offset, Placed]], reached: Offset, now: Instant) -> "list[Effect]":
+def _release(
+    queue: deque[tuple[Offset, OnComplete]], reached: Offset, now: Instant
+) -> "list[Effect]":
     effects: list[Effect] = []
     while queue and queue[0][0] <= reached:
         effects += queue.popleft()[1](KafkaError.NONE, now)

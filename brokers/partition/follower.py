@@ -1,4 +1,4 @@
-"""A partition that another node leads: take what the leader has, give up what it has not.
+"""A follower's log: append what was fetched, truncate what the leader does not have.
 
 Batches are opaque: they are checked, never opened, and stored at the offsets and with the leader epochs they carry.
 """
@@ -14,32 +14,34 @@ from brokers.records.batch import BatchError, BatchHeader, iter_headers, verify_
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What became of an answer's batches; `appended` where there is a write to wait for."""
+class FetchedAppend:
+    """The result of an append; `appended` if there is a write to wait for."""
 
     effects: list[Effect]
     appended: bool
 
 
-def take(replica: Replica, data: Buffer, leader_epoch: LeaderEpoch, now: Instant) -> Taken:
+def append_fetched(
+    replica: Replica, data: Buffer, leader_epoch: LeaderEpoch, now: Instant
+) -> FetchedAppend:
     """Append what a leader of `leader_epoch` sent; raises `Refusal` for what cannot follow the log.
 
-    A batch of a later leader epoch ends it (KAFKA-18723): it was read after the one that answers lost its leadership,
-    so nothing says that what lies before it here is what lies before it there.
+    It stops before a batch of a later leader epoch (KAFKA-18723): the leader read that batch after it had lost its
+    leadership, so this log may differ from the leader's before it.
     """
     log = replica.require_log()
     view = memoryview(data)
     headers, size = _checked(replica, view, leader_epoch, _expected(log))
     if not headers:
-        return Taken([], False)
+        return FetchedAppend([], False)
     effects: list[Effect] = []
     if headers[0].base_offset < log.log_end_offset:
-        # The leader's log starts within this batch: an empty log begins with all of it.
+        # The leader's log starts inside this batch; an empty log starts with the whole batch.
         effects += log.restart_at(headers[0].base_offset)
     config = replica.config
     effects += log.append(headers, (view[:size],), now, config=config, sync=config.sync)
     replica.appended(size)
-    return Taken(effects, True)
+    return FetchedAppend(effects, True)
 
 
 def _expected(log: Log) -> Offset:
@@ -72,11 +74,10 @@ def _check(batch: memoryview, header: BatchHeader, expected: Offset) -> None:
         raise BatchError(KafkaError.CORRUPT_MESSAGE, because)
 
 
-def cut_for(log: Log, leader_epoch: LeaderEpoch, end_offset: Offset) -> Offset:
-    """Where to cut, given that the leader's history has `leader_epoch`, which ends there, and not what we have last.
+def truncation_offset(log: Log, leader_epoch: LeaderEpoch, end_offset: Offset) -> Offset:
+    """Where to truncate: the leader does not have this log's latest epoch, and its `leader_epoch` ends at `end_offset`.
 
-    With an epoch that we don't know it is cut where the largest one below it ends, and the next fetch tells more
-    (KIP-279).
+    If this log does not have that epoch, it is the end of the largest smaller one; the next fetch goes on (KIP-279).
     """
     epoch, end = log.epochs.end_offset_for(leader_epoch, log.log_end_offset)
     if epoch == leader_epoch or epoch < 0:
@@ -85,18 +86,18 @@ def cut_for(log: Log, leader_epoch: LeaderEpoch, end_offset: Offset) -> Offset:
 
 
 def follow_log_start(replica: Replica, log_start_offset: Offset) -> list[Effect]:
-    """The leader deleted what lies below; here only what is known to be committed goes."""
+    """Trim to the leader's log start offset, but not above the high watermark."""
     log = replica.require_log()
     return [*log.trim(min(log_start_offset, replica.high_watermark))]
 
 
-def left_behind(
+def on_out_of_range(
     replica: Replica, log_start_offset: Offset, high_watermark: Offset, now: Instant
 ) -> list[Effect]:
-    """The leader has nothing at our log's end: it deleted that long ago, or it never knew our latest leader epoch."""
+    """The leader's log lacks this log's end offset (its records are deleted), or this log's latest leader epoch."""
     log = replica.require_log()
     if log.log_end_offset < log_start_offset:
-        return [*log.restart_at(log_start_offset), *replica.moved(now)]
+        return [*log.restart_at(log_start_offset), *replica.restarted(now)]
     entries = log.epochs.entries
     offset = entries[-1][1] if entries else min(high_watermark, log.log_end_offset)
     return replica.truncate(max(log.log_start_offset, offset))

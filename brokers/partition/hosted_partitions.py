@@ -9,7 +9,7 @@ from brokers.partition.replica import Replica
 
 
 class MetadataCache(Protocol):
-    """Where the newest image is found (Kafka's MetadataCache)."""
+    """The newest metadata image; `RaftManager` has it (in Kafka, brokers read their MetadataCache)."""
 
     @property
     def image(self) -> Image: ...
@@ -22,7 +22,7 @@ class HostedPartitions:
 
     def __init__(self, metadata: MetadataCache) -> None:
         self.all: dict[TopicPartition, Replica] = {}
-        self.get = self.all.get  # asked for each partition of each request
+        self.get = self.all.get  # called for each partition of each request
         self._metadata = metadata
 
     def require_leader(self, partition: TopicPartition) -> Replica:

@@ -1,13 +1,13 @@
-"""The leader's side of replication: who is in sync, and how far the partition is committed.
+"""A leader's in-sync set and high watermark.
 
-Always: the high watermark is at or below the log end of every member of the in-sync set in its *maximal* form, that is
-of the committed set together with every replica that an AlterPartition request in flight would add. So every replica
-that may be elected has everything that was ever committed.
+Always: the high watermark is at most the log end of every replica in the *maximal* in-sync set: the committed set and
+the replicas that an AlterPartition request in flight would add. So every replica that may be elected has everything
+that was committed.
 
-    settled --proposes--> proposed --accepted--> settled (the set that the controller names, its partition epoch)
+    settled --proposes--> proposed --accepted--> settled (the set and partition epoch of the response)
                                    --not attempted, ineligible--> settled (as before)
-                                   --out of date--> proposed, until the image says what became of the partition
-                                   --anything else--> proposed, and the same is sent again
+                                   --out of date--> proposed, until the image has a newer partition epoch
+                                   --other errors--> proposed, and the same is sent again
 
 KIP-497 (AlterPartition), KIP-841 and KIP-903 (broker epochs), KIP-966 (min.insync.replicas freezes the high watermark).
 """
@@ -18,9 +18,9 @@ from typing import TypeAlias
 
 from brokers.errors import KafkaError
 from brokers.ids import BrokerId, Instant, LeaderEpoch, Offset
-from brokers.partition.remote_replica import Contact, RemoteReplica
+from brokers.partition.remote_replica import LastFetch, RemoteReplica
 
-# (broker, the broker epoch it fetched with) -> whether the controller would let it into an in-sync set.
+# (broker, broker epoch of its fetches) -> whether the controller would accept it in an in-sync set.
 Eligible: TypeAlias = Callable[[BrokerId, int], bool]
 
 REVERT = (KafkaError.OPERATION_NOT_ATTEMPTED, KafkaError.INELIGIBLE_REPLICA)
@@ -32,18 +32,18 @@ _AWAIT_IMAGE = (
     KafkaError.INVALID_REQUEST,
     KafkaError.NEW_LEADER_ELECTED,
 )
-JOIN_AGAIN_MS = (
+INELIGIBLE_RETRY_MS = (
     100  # after the controller called a replica ineligible: the image is about to say why
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PendingIsr:
-    """An in-sync set that the controller is asked for; compared by identity."""
+    """An in-sync set proposed to the controller; compared by identity."""
 
     leader_epoch: LeaderEpoch
     partition_epoch: int
-    isr: tuple[tuple[BrokerId, int], ...]  # each with its broker epoch, -1 where unknown
+    isr: tuple[tuple[BrokerId, int], ...]  # with broker epochs, -1 if unknown
 
     @property
     def members(self) -> tuple[BrokerId, ...]:
@@ -51,11 +51,11 @@ class PendingIsr:
 
 
 class IsrState:
-    """A leadership: begins with a leader epoch and ends with it."""
+    """The in-sync set and the followers during one leader epoch."""
 
     __slots__ = (
         "_eligible",
-        "_join_again_at",
+        "_retry_at",
         "_lag_ms_max",
         "_node_id",
         "_observers",
@@ -80,7 +80,7 @@ class IsrState:
         self._eligible = eligible
         self._lag_ms_max = lag_ms_max
         self._observers: tuple[BrokerId, ...] = ()
-        self._join_again_at: Instant | None = None
+        self._retry_at: Instant | None = None
         self.leader_epoch = leader_epoch
         self.epoch_start = epoch_start
         self.partition_epoch = -1
@@ -96,10 +96,10 @@ class IsrState:
         observers: Sequence[BrokerId],
         now: Instant,
     ) -> bool:
-        """What the image says of this leadership; False where it is no news of the in-sync set."""
+        """Apply the partition's image; False if the in-sync set is not newer."""
         if partition_epoch < self.partition_epoch:
             return False
-        # The answer to a proposal, which tells of this epoch too, does not say whom the decision promoted or sent back.
+        # Also for an equal partition epoch: the AlterPartition response has no observers.
         self._observers = tuple(observers)
         others = [broker for broker in replicas if broker != self._node_id]
         self.followers = {
@@ -110,7 +110,7 @@ class IsrState:
         is_new = self.partition_epoch < 0
         self.partition_epoch, self.isr, self.proposal = partition_epoch, tuple(isr), None
         if is_new:
-            # Members get the time to find their new leader before they are called slow.
+            # Replicas in sync get the time to find their new leader before they count as slow.
             for broker in self.isr:
                 if broker in self.followers:
                     self.followers[broker].caught_up_at = now
@@ -120,51 +120,51 @@ class IsrState:
 
     @property
     def maximal_isr(self) -> tuple[BrokerId, ...]:
-        """The committed set and whoever a proposal under way adds."""
+        """The committed set and the replicas that a proposal in flight adds."""
         if self.proposal is None:
             return self.isr
         return tuple(dict.fromkeys((*self.isr, *self.proposal.members)))
 
     def min_isr(self, configured: int) -> int:
-        """min.insync.replicas, or fewer where so many replicas there are not."""
+        """min.insync.replicas, or the number of replicas if there are fewer."""
         return min(configured, 1 + sum(broker not in self._observers for broker in self.followers))
 
-    def lacks(self, brokers: Sequence[BrokerId]) -> bool:
-        """Whether one of them follows without being in sync."""
+    def has_out_of_sync(self, brokers: Sequence[BrokerId]) -> bool:
+        """Whether one of these brokers is a follower that is not in sync."""
         return any(broker in self.followers and broker not in self.isr for broker in brokers)
 
     @property
-    def is_about_to_ask(self) -> bool:
-        """The controller has sent someone back, and is to be asked again."""
-        return self._join_again_at is not None
+    def will_retry(self) -> bool:
+        """The controller found a replica ineligible, and the proposal will be repeated."""
+        return self._retry_at is not None
 
     def expansion(
-        self, high_watermark: Offset, now: Instant, barred: Collection[BrokerId] = ()
+        self, high_watermark: Offset, now: Instant, excluded: Collection[BrokerId] = ()
     ) -> PendingIsr | None:
-        """Ask for everyone who has come up to what is committed, if nothing is being asked for."""
-        if self.proposal is not None or now < (self._join_again_at or 0):
+        """Propose to add every replica that may join, unless a proposal is in flight."""
+        if self.proposal is not None or now < (self._retry_at or 0):
             return None
-        self._join_again_at = None
+        self._retry_at = None
         joining = [
             broker
             for broker in self.followers
-            if broker not in barred and self._may_join(broker, high_watermark, now)
+            if broker not in excluded and self._can_join_isr(broker, high_watermark, now)
         ]
         return self._propose((*self.isr, *joining)) if joining else None
 
     def shrink(self, leader_end: Offset, now: Instant) -> PendingIsr | None:
-        """Ask for the set without those who fell behind for too long."""
+        """Propose to remove the replicas that were behind for too long."""
         if self.proposal is not None:
             return None
         kept = tuple(broker for broker in self.isr if not self.is_slow(broker, leader_end, now))
         return self._propose(kept) if len(kept) < len(self.isr) else None
 
     def is_slow(self, broker: BrokerId, leader_end: Offset, now: Instant) -> bool:
-        """Whether it fell behind for too long."""
+        """Whether the follower was behind for `replica.lag.time.max.ms`."""
         state = self.followers.get(broker)
         return state is not None and not state.is_caught_up(leader_end, now, self._lag_ms_max)
 
-    def answered(
+    def on_response(
         self,
         proposal: PendingIsr,
         error: KafkaError,
@@ -172,11 +172,11 @@ class IsrState:
         isr: Sequence[BrokerId],
         now: Instant,
     ) -> bool:
-        """What the controller said; whether to ask the same again. A proposal that was overtaken is over."""
+        """The controller's response to `proposal`. Returns whether to send the same again."""
         if proposal is not self.proposal:
             return False
         if error in REVERT:
-            self.proposal, self._join_again_at = None, now + JOIN_AGAIN_MS
+            self.proposal, self._retry_at = None, now + INELIGIBLE_RETRY_MS
             return False
         if error:
             return error not in _AWAIT_IMAGE
@@ -196,15 +196,15 @@ class IsrState:
     def _epoch_of(self, broker: BrokerId) -> int:
         return self.followers[broker].broker_epoch if broker in self.followers else -1
 
-    def _may_join(self, broker: BrokerId, high_watermark: Offset, now: Instant) -> bool:
-        """Level with what is committed, and with where this leadership began: below, it may hold another's tail.
+    def _can_join_isr(self, broker: BrokerId, high_watermark: Offset, now: Instant) -> bool:
+        """Whether the follower has reached the high watermark and the start of this epoch; below, its log may diverge.
 
-        And in touch: who has stopped asking would have to be put out again.
+        It must be fetching, too: else it would be removed again.
         """
         state = self.followers[broker]
         return (
             broker not in self.isr
-            and state.is_in_touch(now, self._lag_ms_max)
+            and state.is_fetching(now, self._lag_ms_max)
             and state.log_end_offset >= max(high_watermark, self.epoch_start)
             and self._is_eligible(broker, state)
         )
@@ -214,12 +214,12 @@ class IsrState:
 
     # --- the high watermark ---
 
-    def committed(
+    def committed_offset(
         self, written: Offset, leader_end: Offset, min_insync: int, now: Instant
     ) -> Offset | None:
-        """Where the high watermark may be; None while too few are in sync for it to move.
+        """The offset that the high watermark may reach; None while fewer than min.insync.replicas are in sync.
 
-        A replica that keeps up and may join counts before it has joined: else it would for ever be a step short of it.
+        A replica that keeps up and may join counts already: else the high watermark would always be ahead of it.
         """
         if len(self.isr) < self.min_isr(min_insync):
             return None
@@ -228,7 +228,7 @@ class IsrState:
             if state.log_end_offset < lowest and (
                 broker in members
                 or (
-                    not state.has_let_go
+                    not state.has_left_session
                     and state.is_caught_up(leader_end, now, self._lag_ms_max)
                     and self._is_eligible(broker, state)
                 )
@@ -243,23 +243,23 @@ class IsrState:
         log_start_offset: Offset,
         leader_end: Offset,
         broker_epoch: int,
-        contact: Contact,
+        last_fetch: LastFetch,
         now: Instant,
     ) -> bool:
-        """A replica asked for `offset`; False where it is none of this partition's."""
+        """A follower fetched from `offset`; False if the broker holds no replica of the partition."""
         state = self.followers.get(broker)
         if state is None:
             return False
-        state.fetched(offset, log_start_offset, leader_end, broker_epoch, contact, now)
+        state.fetched(offset, log_start_offset, leader_end, broker_epoch, last_fetch, now)
         return True
 
-    def let_go(self, broker: BrokerId, leader_end: Offset, contact: Contact) -> None:
-        """A replica's session, of this contact, asks for the partition no more."""
+    def leave_session(self, broker: BrokerId, leader_end: Offset, last_fetch: LastFetch) -> None:
+        """A follower's session, identified by `last_fetch`, no longer has the partition."""
         state = self.followers.get(broker)
         if state is not None:
-            state.let_go(leader_end, contact)
+            state.leave_session(leader_end, last_fetch)
 
-    def outrun(self, leader_end: Offset) -> None:
+    def before_append(self, leader_end: Offset) -> None:
         """The leader is about to append at `leader_end`."""
         for state in self.followers.values():
-            state.outrun(leader_end)
+            state.before_append(leader_end)

@@ -1,6 +1,6 @@
-"""A partition that producers write: check a batch, give it its offsets, hand it to the log.
+"""Append a producer's batch: check it, assign its offsets, append it to the log.
 
-The order of the checks is the one that Kafka makes visible in its errors. Nothing here opens a batch.
+The order of the checks is Kafka's, as its errors show it. No batch is decompressed.
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ ZSTD_FIRST_PRODUCE_VERSION = 7  # KIP-110
 
 
 class Appended(NamedTuple):
-    """Where a batch went; `effects` is empty for a retry of one that is already there."""
+    """The result of an append; `effects` is empty for a duplicate of an appended batch."""
 
     base_offset: Offset
     next_offset: Offset
-    append_time: Instant  # -1 where the producer's timestamps count
+    append_time: Instant  # -1 for CreateTime
     log_start_offset: Offset
     effects: Sequence[Effect]
 
@@ -58,7 +58,7 @@ def append(replica: Replica, data: Buffer | None, version: int, now: Instant) ->
 
 
 def append_own(replica: Replica, data: bytearray, now: Instant) -> Appended:
-    """A batch that this node built itself (group offsets): no producer to check."""
+    """Append a batch that this node built (group offsets): there is no producer to check."""
     return _place(replica, replica.require_log(), parse_header(data), data, now)
 
 

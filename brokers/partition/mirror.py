@@ -1,7 +1,7 @@
 """A partition that a link writes: whole batches, at the source's offsets, with the source's leader epochs.
 
-Promise P2 is kept here: what does not continue the log exactly is refused, never adjusted. Promise P4 too: only
-the writer named in the metadata may place, and only while it is.
+Promise P2: a range that does not continue the log exactly is refused, never adjusted. Promise P4: only the link that
+the metadata names as the writer may append.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ def place(
 ) -> tuple[Offset, Sequence[Effect]]:
     """Append the batches in `data` as they are -> (next offset, effects); raises `Refusal`.
 
-    `offset` is where the source says this range begins: a range that does not begin at the log's end is refused, so a
-    lost or repeated one can't hide behind the gaps that a source may really have. An empty log may begin with a batch
-    that begins below it: where the source was trimmed in the middle of one, that is the batch that holds its start.
+    `offset` is the start of the range at the source, which may have gaps: it must be this log's end, so that a lost or
+    repeated range is detected. An empty log may start with a batch that begins below `offset`, if the source's log
+    start offset lies inside that batch.
     """
     log = replica.require_log()
     _require_writer(replica, writer)
@@ -38,7 +38,7 @@ def place(
         now,
         config=replica.config,
         sync=replica.config.sync,
-        behind=replica.leadership is None,  # followers may read what is not written yet
+        behind=replica.leadership is None,  # followers may read unwritten batches
         roll_first=roll,
     )
     replica.appended(len(data))

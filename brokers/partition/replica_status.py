@@ -1,4 +1,4 @@
-"""The status of every replica of a partition, as its leader sees it: operators read it before replicas move."""
+"""The status of every replica of a partition, from its leader, for operators who move replicas."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,9 +15,9 @@ UNKNOWN = -1
 class ReplicaStatus:
     """One replica. Offsets, records and milliseconds are -1 where its leader does not know them.
 
-    `is_eligible`: nothing but being behind keeps it out of the in-sync set. `is_caught_up`: it has everything, or had
+    `is_eligible`: it joins the in-sync set once it has caught up. `is_caught_up`: it has everything, or had
     it within `replica.lag.time.max.ms`. `caught_up_ms`: how long ago it had everything; `fetched_ms`: how long ago
-    it asked for more. `lag`: records that it lacks.
+    it fetched. `lag`: the number of records that it lacks.
     """
 
     broker: BrokerId
@@ -35,23 +35,23 @@ class ReplicaStatus:
 
 def replica_statuses(
     replica: Replica,
-    placed: PartitionImage,
+    image: PartitionImage,
     is_active: Callable[[BrokerId], bool],
     lag_ms_max: int,
     now: Instant,
 ) -> tuple[ReplicaStatus, ...]:
     """All replicas of a partition that is led here, observers too, in the order of their assignment."""
     end = UNKNOWN if replica.log is None else replica.log.log_end_offset
-    followers = {} if replica.leadership is None else replica.leadership.progress.followers
+    followers = {} if replica.leadership is None else replica.leadership.isr_state.followers
     found = []
-    for broker in placed.replicas:
+    for broker in image.replicas:
         named = ReplicaStatus(
             broker=broker,
-            is_observer=broker in placed.all_observers,
-            is_eligible=broker not in placed.observers and is_active(broker),
-            is_in_sync=broker in placed.isr,
+            is_observer=broker in image.all_observers,
+            is_eligible=broker not in image.observers and is_active(broker),
+            is_in_sync=broker in image.isr,
         )
-        if broker == placed.leader:
+        if broker == image.leader:
             named = _leading(named, replica)
         elif broker in followers:
             named = _following(named, followers[broker], end, lag_ms_max, now)
@@ -78,15 +78,15 @@ def _leading(named: ReplicaStatus, replica: Replica) -> ReplicaStatus:
 def _following(
     named: ReplicaStatus, state: RemoteReplica, leader_end: Offset, lag_ms_max: int, now: Instant
 ) -> ReplicaStatus:
-    """One that is level with the leader was so when it last asked, though an idle session does not say it each time."""
+    """A follower that has everything was caught up at its last fetch, also if that did not list the partition."""
     is_level = state.log_end_offset == leader_end
-    caught_up_at = max(state.caught_up_at, state.contact.at) if is_level else state.caught_up_at
+    caught_up_at = max(state.caught_up_at, state.last_fetch.at) if is_level else state.caught_up_at
     is_known = UNKNOWN not in (leader_end, state.log_end_offset)
     return replace(
         named,
         is_caught_up=is_known and state.is_caught_up(leader_end, now, lag_ms_max),
         caught_up_ms=_ago(caught_up_at, now),
-        fetched_ms=_ago(state.contact.at, now),
+        fetched_ms=_ago(state.last_fetch.at, now),
         log_start_offset=state.log_start_offset,
         log_end_offset=state.log_end_offset,
         lag=max(0, leader_end - state.log_end_offset) if is_known else UNKNOWN,

@@ -42,61 +42,61 @@ EVERY_MS = 1_000
 class AutoJoin:
     """Has one request in flight at most. `settle` sends the next one when it is due."""
 
-    def __init__(self, member: QuorumState, *, was_voter: bool) -> None:
-        self._member = member
-        self._asked: Ticket | None = None
+    def __init__(self, quorum: QuorumState, *, was_voter: bool) -> None:
+        self._quorum = quorum
+        self._in_flight: Ticket | None = None
         self._next_at: Instant = 0
         self._was_voter = was_voter
-        self._was_alive = False
-        self._silent_since: tuple[LeaderEpoch, Instant] | None = None
+        self._has_warned = False
+        self._not_fetching_since: tuple[LeaderEpoch, Instant] | None = None
 
     @property
     def deadline(self) -> Instant | None:
-        return self._next_at if self._asked is None and self._wants() else None
+        return self._next_at if self._in_flight is None and self._is_due() else None
 
     def settle(self, now: Instant) -> list[Effect]:
-        member = self._member
-        voter = member.voters.latest.get(member.config.node_id)
+        quorum = self._quorum
+        voter = quorum.voters.latest.get(quorum.config.node_id)
         effects: list[Effect] = []
-        if member.is_voter and member.voters.kraft_version > 0 and not self._was_voter:
+        if quorum.is_voter and quorum.voters.kraft_version > 0 and not self._was_voter:
             self._was_voter = True
             effects = [SaveState(VOTER_NAME, b"")]
-        return effects + self._ask_for(voter, now)
+        return effects + self._send_next(voter, now)
 
-    def _ask_for(self, voter: Voter | None, now: Instant) -> list[Effect]:
-        member = self._member
-        if self._asked is not None or now < self._next_at or not self._wants():
+    def _send_next(self, voter: Voter | None, now: Instant) -> list[Effect]:
+        quorum = self._quorum
+        if self._in_flight is not None or now < self._next_at or not self._is_due():
             return []
         if voter is None:
-            return self._ask(ApiKey.ADD_RAFT_VOTER, self._application(), now)
-        if member.is_voter:
-            return self._ask(ApiKey.UPDATE_RAFT_VOTER, self._correction(), now)
-        return self._ask(ApiKey.DESCRIBE_QUORUM, _description(), now)
+            return self._send(ApiKey.ADD_RAFT_VOTER, self._add_voter_request(), now)
+        if quorum.is_voter:
+            return self._send(ApiKey.UPDATE_RAFT_VOTER, self._update_voter_request(), now)
+        return self._send(ApiKey.DESCRIBE_QUORUM, _describe_request(), now)
 
-    def _wants(self) -> bool:
-        member = self._member
-        role, config = member.role, member.config
-        if not (isinstance(role, FollowerState) and role.has_fetched and config.endpoints):
+    def _is_due(self) -> bool:
+        quorum = self._quorum
+        state, config = quorum.state, quorum.config
+        if not (isinstance(state, FollowerState) and state.has_fetched and config.endpoints):
             return False
         if not config.may_vote:
             return False
-        voter = member.voters.latest.get(config.node_id)
-        if member.is_voter:
+        voter = quorum.voters.latest.get(config.node_id)
+        if quorum.is_voter:
             assert voter is not None
-            return member.voters.kraft_version > 0 and voter.endpoints != config.endpoints
-        is_meant = config.node_id in config.voters.ids and not self._was_voter
-        return voter is not None or is_meant
+            return quorum.voters.kraft_version > 0 and voter.endpoints != config.endpoints
+        is_own_id = config.node_id in config.voters.ids and not self._was_voter
+        return voter is not None or is_own_id
 
-    def _ask(self, key: int, message: Message, now: Instant) -> list[Effect]:
-        leader = self._member.leader
+    def _send(self, key: int, message: Message, now: Instant) -> list[Effect]:
+        leader = self._quorum.leader
         assert leader is not None
-        self._asked = self._member.new_ticket()
+        self._in_flight = self._quorum.new_ticket()
         self._next_at = now + EVERY_MS
-        timeout_ms = self._member.config.request_timeout_ms * 2
-        return [ask(self._asked, leader, CHANNEL, key, message, timeout_ms)]
+        timeout_ms = self._quorum.config.request_timeout_ms * 2
+        return [ask(self._in_flight, leader, CHANNEL, key, message, timeout_ms)]
 
-    def _application(self) -> AddRaftVoterRequest:
-        config = self._member.config
+    def _add_voter_request(self) -> AddRaftVoterRequest:
+        config = self._quorum.config
         return AddRaftVoterRequest(
             cluster_id=config.cluster_id,
             timeout_ms=config.request_timeout_ms,
@@ -105,12 +105,12 @@ class AutoJoin:
             listeners=self._listeners(),
         )
 
-    def _correction(self) -> UpdateRaftVoterRequest:
-        config = self._member.config
+    def _update_voter_request(self) -> UpdateRaftVoterRequest:
+        config = self._quorum.config
         lowest, highest = KRAFT_VERSIONS
         return UpdateRaftVoterRequest(
             cluster_id=config.cluster_id,
-            current_leader_epoch=self._member.leader_epoch,
+            current_leader_epoch=self._quorum.leader_epoch,
             voter_id=config.node_id,
             voter_directory_id=config.directory,
             listeners=self._listeners(),
@@ -120,16 +120,16 @@ class AutoJoin:
         )
 
     def _listeners(self) -> list[VoterListener]:
-        own = self._member.config.endpoints
+        own = self._quorum.config.endpoints
         return [VoterListener(name=name, host=host, port=port) for name, host, port in own]
 
     # --- answers ---
 
     def on_answer(self, answered: Answered, now: Instant) -> list[Effect] | None:
         """None for an answer to something else."""
-        if self._asked is None or answered.ticket != self._asked:
+        if self._in_flight is None or answered.ticket != self._in_flight:
             return None
-        self._asked = None
+        self._in_flight = None
         message = answered.message
         if isinstance(message, DescribeQuorumResponse):
             return self._on_described(message, now)
@@ -138,42 +138,40 @@ class AutoJoin:
         return []
 
     def _on_described(self, message: DescribeQuorumResponse, now: Instant) -> list[Effect]:
-        member = self._member
-        voter = member.voters.latest.get(member.config.node_id)
+        quorum = self._quorum
+        voter = quorum.voters.latest.get(quorum.config.node_id)
         answer = None if message.error_code else only_partition(message.topics)
-        if answer is None or answer.error_code or voter is None or member.is_voter:
+        if answer is None or answer.error_code or voter is None or quorum.is_voter:
             return []
-        if self._is_heard(answer, voter):
-            self._silent_since = None
-            return self._warn(voter)
-        if not self._is_silent_for_long(now) or not isinstance(member.role, FollowerState):
+        if self._is_fetching(answer, voter):
+            self._not_fetching_since = None
+            return self._warn_once(voter)
+        if not self._stopped_fetching(now) or not isinstance(quorum.state, FollowerState):
             return []
         key = voter.key
         request = RemoveRaftVoterRequest(
-            cluster_id=member.config.cluster_id,
-            voter_id=key.id,
-            voter_directory_id=key.directory,
+            cluster_id=quorum.config.cluster_id, voter_id=key.id, voter_directory_id=key.directory
         )
-        return self._ask(ApiKey.REMOVE_RAFT_VOTER, request, now)
+        return self._send(ApiKey.REMOVE_RAFT_VOTER, request, now)
 
-    def _is_heard(self, answer: DescribeQuorumResponsePartition, voter: Voter) -> bool:
-        """Whether the recorded voter fetched lately. Times are the leader's; its own fetch time is now."""
+    def _is_fetching(self, answer: DescribeQuorumResponsePartition, voter: Voter) -> bool:
+        """Whether the recorded voter fetched lately. Fetch times are by the leader's clock; its own is now."""
         times = {
             (each.replica_id, each.replica_directory_id): each.last_fetch_timestamp
             for each in answer.current_voters
         }
         newest = max(times.values(), default=0)
-        return times.get(voter.key, -1) > newest - 2 * self._member.config.fetch_timeout_ms
+        return times.get(voter.key, -1) > newest - 2 * self._quorum.config.fetch_timeout_ms
 
-    def _is_silent_for_long(self, now: Instant) -> bool:
-        """Whether the voter was silent for two fetch timeouts under one leader: a new leader has no fetch times yet."""
-        leader_epoch = self._member.leader_epoch
-        if self._silent_since is None or self._silent_since[0] != leader_epoch:
-            self._silent_since = (leader_epoch, now)
-        return now - self._silent_since[1] >= 2 * self._member.config.fetch_timeout_ms
+    def _stopped_fetching(self, now: Instant) -> bool:
+        """Whether the voter did not fetch for two fetch timeouts of one leader. A new leader has no fetch times yet."""
+        leader_epoch = self._quorum.leader_epoch
+        if self._not_fetching_since is None or self._not_fetching_since[0] != leader_epoch:
+            self._not_fetching_since = (leader_epoch, now)
+        return now - self._not_fetching_since[1] >= 2 * self._quorum.config.fetch_timeout_ms
 
-    def _warn(self, voter: Voter) -> list[Effect]:
-        was_alive, self._was_alive = self._was_alive, True
+    def _warn_once(self, voter: Voter) -> list[Effect]:
+        was_alive, self._has_warned = self._has_warned, True
         if was_alive:
             return []
         why = f"voter {voter.key} is heard of: two nodes have the id {voter.id}, correct node.id of one"
@@ -183,15 +181,15 @@ class AutoJoin:
         self, message: AddRaftVoterResponse | RemoveRaftVoterResponse, now: Instant
     ) -> list[Effect]:
         if message.error_code == KafkaError.DUPLICATE_VOTER:
-            return []  # the record is on its way here
+            return []  # this log does not hold the VotersRecord yet
         if message.error_code == KafkaError.NONE:
-            self._next_at = now  # there is more to ask, or nothing
+            self._next_at = now  # the next request, if any, is due at once
             return []
         why = message.error_message or error_from_code(message.error_code).name
         return [Changed("quorum member", "not a voter yet", why)]
 
 
-def _description() -> DescribeQuorumRequest:
+def _describe_request() -> DescribeQuorumRequest:
     partitions = [DescribeQuorumRequestPartition(partition_index=PARTITION)]
     return DescribeQuorumRequest(
         topics=[DescribeQuorumRequestTopic(topic_name=TOPIC, partitions=partitions)]

@@ -1,4 +1,4 @@
-"""What a member of the quorum is told."""
+"""The settings of a voter or observer."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -8,15 +8,15 @@ from brokers.log.config import LogConfig
 from brokers.quorum.ids import NO_DIRECTORY, ReplicaKey
 from brokers.quorum.voters import QuorumEndpoint, VoterSet
 
-# Segments are smaller than what lies between two snapshots, so that trimming has whole ones to drop.
+# Segments are smaller than the log between two snapshots, so that `trim` finds whole segments to delete.
 LOG_CONFIG = LogConfig(segment_bytes=8 << 20, delete_expired=False, flush_messages=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumConfig:
-    """`voters` are the first ones; timeouts bear the names of Kafka's `controller.quorum.*`.
+    """`voters` is the configured voter set; timeouts have the names of Kafka's `controller.quorum.*`.
 
-    A member that `may_vote` (one with the role controller) keeps everything on its disk before it says that it has it.
+    A replica that `may_vote` (its node has the role controller) fetches an offset only when all before it is synced.
     """
 
     node_id: BrokerId
@@ -24,15 +24,15 @@ class QuorumConfig:
     voters: VoterSet
     directory: UUID = NO_DIRECTORY
     may_vote: bool = True
-    endpoints: tuple[QuorumEndpoint, ...] = ()  # where this member serves the others
+    endpoints: tuple[QuorumEndpoint, ...] = ()  # where this replica listens
     election_timeout_ms: int = 1_000
     election_backoff_max_ms: int = 1_000
     fetch_timeout_ms: int = 2_000
     request_timeout_ms: int = 2_000
     retry_backoff_ms: int = 20
-    fetch_wait_max_ms: int = 500  # Kafka's: how long a fetch may wait for something to fetch
+    fetch_wait_max_ms: int = 500  # Kafka's
     fetch_bytes_max: int = 8 << 20
-    # A vote takes a few round trips and two syncs; members that miss a leader together try one after another.
+    # Between the elections of two voters that lose their leader together: a vote is a few round trips and 2 syncs.
     election_slot_ms: int = 50
 
     @property
@@ -41,5 +41,5 @@ class QuorumConfig:
 
     @property
     def check_quorum_ms(self) -> int:
-        """A leader that a majority has not asked for so long is one no more. Kafka's factor."""
+        """A leader from which no majority fetched for so long resigns. Kafka's factor."""
         return self.fetch_timeout_ms * 3 // 2

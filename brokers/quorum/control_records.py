@@ -1,4 +1,4 @@
-"""Control records of the metadata log and of snapshots: who leads, who votes, where a snapshot begins and ends."""
+"""Control records of the metadata log and of snapshots: the leader, the voters, a snapshot's header and footer."""
 
 from collections.abc import Iterator, Sequence
 from struct import Struct
@@ -31,16 +31,13 @@ _KEY = Struct(">hh")  # version, type
 
 
 class MetadataLogError(Exception):
-    """The metadata log or a snapshot holds what this release cannot read or must not follow.
-
-    The message is for the operator: the node must not go on.
-    """
+    """The metadata log or a snapshot cannot be read, or contradicts what is committed: the node must stop."""
 
 
 def control_batch(
     messages: Sequence[Message], *, base_offset: Offset, leader_epoch: LeaderEpoch, now: Instant
 ) -> bytearray:
-    """One control batch with these records, each in the version that its field `version` says."""
+    """One control batch; each record is encoded in the version in its field `version`."""
     return build_batch(
         [_record(message) for message in messages],
         timestamp=now,
@@ -51,7 +48,7 @@ def control_batch(
 
 
 def control_messages(batch: Buffer) -> list[Message]:
-    """The records of a whole control batch, but for types that are not known here; `MetadataLogError` at damage."""
+    """The records of a control batch, without those of unknown types. Raises `MetadataLogError` if it is corrupt."""
     try:
         found = [_message(record) for record in open_batch(batch)]
     except (BatchError, WireError) as error:
@@ -60,7 +57,7 @@ def control_messages(batch: Buffer) -> list[Message]:
 
 
 def checked_batches(data: Buffer) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """Each batch of `data`, whole and with the right checksum, or `MetadataLogError`."""
+    """Each batch of `data`; raises `MetadataLogError` for an incomplete batch or a wrong checksum."""
     view = memoryview(data)
     position = 0
     try:

@@ -1,4 +1,4 @@
-"""DescribeQuorum: who leads, and how far its members are, as their leader sees them (KIP-595, 853)."""
+"""Answers DescribeQuorum: the leader, and how far each replica has fetched from it (KIP-595, 853)."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -28,7 +28,7 @@ NODES_FROM = DIRECTORIES_FROM = 2
 
 @dataclass(frozen=True, slots=True)
 class DescribeQuorumRequests:
-    member: QuorumState
+    quorum: QuorumState
 
     def on_request(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
@@ -43,8 +43,8 @@ class DescribeQuorumRequests:
     def _topic(
         self, topic: DescribeQuorumRequestTopic, version: int, now: Instant
     ) -> DescribeQuorumResponseTopic:
-        asked = [(topic.topic_name, each.partition_index) for each in topic.partitions]
-        found = [self._partition(each, now) for each in asked]
+        partitions = [(topic.topic_name, each.partition_index) for each in topic.partitions]
+        found = [self._partition(each, now) for each in partitions]
         if version < DIRECTORIES_FROM:
             for replica in chain.from_iterable(map(_replicas, found)):
                 replica.replica_directory_id = NO_DIRECTORY
@@ -53,37 +53,39 @@ class DescribeQuorumRequests:
     def _partition(
         self, partition: tuple[str, int], now: Instant
     ) -> DescribeQuorumResponsePartition:
-        index, leading = partition[1], self.member.leading
+        index, leader_state = partition[1], self.quorum.leader_state
         if partition != METADATA_PARTITION:
             error = KafkaError.UNKNOWN_TOPIC_OR_PARTITION
             because = f"only {METADATA_PARTITION} has a quorum"
-        elif leading is None:
+        elif leader_state is None:
             error = KafkaError.NOT_LEADER_OR_FOLLOWER
             because = "another node leads the quorum, or none for the moment"
         else:
-            return self._described(leading, now)
+            return self._described(leader_state, now)
         return DescribeQuorumResponsePartition(
             partition_index=index, error_code=error, error_message=because
         )
 
-    def _described(self, leading: LeaderState, now: Instant) -> DescribeQuorumResponsePartition:
-        member = self.member
-        voters = member.voters.latest
-        observers = leading.progresses.observers(voters, now)
+    def _described(
+        self, leader_state: LeaderState, now: Instant
+    ) -> DescribeQuorumResponsePartition:
+        quorum = self.quorum
+        voters = quorum.voters.latest
+        observers = leader_state.tracker.observers(voters, now)
         return DescribeQuorumResponsePartition(
             error_message=None,
-            leader_id=member.config.node_id,
-            leader_epoch=member.leader_epoch,
-            high_watermark=member.high_watermark,
-            current_voters=[self._voter(leading, voter, now) for voter in voters],
+            leader_id=quorum.config.node_id,
+            leader_epoch=quorum.leader_epoch,
+            high_watermark=quorum.high_watermark,
+            current_voters=[self._voter(leader_state, voter, now) for voter in voters],
             observers=[_state(key, progress) for key, progress in observers],
         )
 
-    def _voter(self, leading: LeaderState, voter: Voter, now: Instant) -> QuorumReplicaState:
-        own, log = self.member.config.key, self.member.log
-        if voter.is_known_as(own) and log is not None:
+    def _voter(self, leader_state: LeaderState, voter: Voter, now: Instant) -> QuorumReplicaState:
+        own, log = self.quorum.config.key, self.quorum.log
+        if voter.matches(own) and log is not None:
             return _state(own, ReplicaProgress(log.log_end_offset, now, now))
-        return _state(leading.progresses.key_of(voter), leading.progresses.of(voter))
+        return _state(leader_state.tracker.key_of(voter), leader_state.tracker.of(voter))
 
     def _nodes(self) -> list[QuorumNode]:
         return [
@@ -94,7 +96,7 @@ class DescribeQuorumRequests:
                     for name, host, port in voter.endpoints
                 ],
             )
-            for voter in self.member.voters.latest
+            for voter in self.quorum.voters.latest
         ]
 
 

@@ -8,25 +8,25 @@ from uuid import UUID
 
 from brokers.ids import METADATA_PARTITION, BrokerId, Buffer, LeaderEpoch
 from brokers.quorum.control_records import MetadataLogError
-from brokers.quorum.ids import NO_DIRECTORY, NOBODY, ReplicaKey
+from brokers.quorum.ids import NO_DIRECTORY, NO_NODE, ReplicaKey
 
 STATE_NAME = f"{METADATA_PARTITION}/quorum-state"
-# There once this disk has been a voter's by the log: what was removed then was removed on purpose.
+# Exists once the log named this directory as a voter's: if it is no voter later, an operator removed it.
 VOTER_NAME = f"{METADATA_PARTITION}/was-voter"
 
 
 @dataclass(frozen=True, slots=True)
 class ElectionState:
-    """The newest epoch that this member knows, whom it voted for in it, and who leads it. Version 1 of the file."""
+    """The newest epoch that this replica knows, its vote in that epoch, and the leader. Version 1 of the file."""
 
-    leader_id: BrokerId = NOBODY
+    leader_id: BrokerId = NO_NODE
     leader_epoch: LeaderEpoch = 0
-    voted_id: BrokerId = NOBODY
+    voted_id: BrokerId = NO_NODE
     voted_directory: UUID = NO_DIRECTORY
 
     @property
     def voted(self) -> ReplicaKey | None:
-        if self.voted_id == NOBODY:
+        if self.voted_id == NO_NODE:
             return None
         return ReplicaKey(self.voted_id, self.voted_directory)
 
@@ -43,7 +43,7 @@ class ElectionState:
 
     @staticmethod
     def decode(data: Buffer) -> "ElectionState":
-        """Raises `MetadataLogError` for anything else."""
+        """Raises `MetadataLogError` for other content."""
         try:
             state = json.loads(bytes(data))
             directory = base64.urlsafe_b64decode(state["votedDirectoryId"] + "==")

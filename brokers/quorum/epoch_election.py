@@ -5,7 +5,7 @@ from brokers.quorum.voters import VoterSet
 
 
 class EpochElection:
-    """Counts each voter once. Won with a majority for, lost with so many against that there can be none."""
+    """Counts each voter once. Won when a majority granted its vote, lost when no majority can grant it any more."""
 
     __slots__ = ("_against", "_for", "leader_epoch", "voters")
 

@@ -1,10 +1,10 @@
-"""What a member is in the epoch that it knows, with what that role has to remember.
+"""The state of a replica in the epoch that it knows (Kafka's `EpochState`).
 
     observers:  unattached <--> follower
     voters:     unattached --> prospective --> candidate --> leader --> resigned --> (prospective)
-                     ^---- any of them, when a higher epoch is heard of ----'
+                     ^---- any of them, when the replica learns of a higher epoch ----'
 
-`until` is when the role ends by itself.
+`until` is the instant at which the state times out.
 """
 
 from dataclasses import dataclass, field
@@ -17,51 +17,51 @@ from brokers.quorum.progress_tracker import ProgressTracker
 
 @dataclass(slots=True)
 class UnattachedState:
-    """Knows the epoch and nobody who leads in it."""
+    """Knows the epoch and no leader of it."""
 
     until: Instant
 
 
 @dataclass(slots=True)
 class ProspectiveState:
-    """Asks, before it begins an election, whether it could win it. KIP-996."""
+    """Sends pre-votes: could it win an election? KIP-996."""
 
-    ballot: EpochElection
+    election: EpochElection
     until: Instant
 
 
 @dataclass(slots=True)
 class CandidateState:
-    """Has voted for itself, and asks for the votes of others."""
+    """Has voted for itself, and sends Vote to the other voters."""
 
-    ballot: EpochElection
+    election: EpochElection
     until: Instant
 
 
 @dataclass(slots=True)
 class LeaderState:
-    """`epoch_start` is the offset of its LeaderChange; `until` when a majority will not have asked for too long."""
+    """`epoch_start` is the offset of its LeaderChange; at `until` it checks whether a majority fetches."""
 
     leader_epoch: LeaderEpoch
     epoch_start: Offset
     until: Instant
     began_at: Instant
-    progresses: ProgressTracker = field(default_factory=ProgressTracker)
+    tracker: ProgressTracker = field(default_factory=ProgressTracker)
 
 
 @dataclass(slots=True)
 class FollowerState:
-    """`has_fetched`: its leader answers it, in this epoch, and has said that so much is committed."""
+    """`has_fetched`: the leader answered a Fetch in this epoch, with `leader_high_watermark`."""
 
     leader: Peer
     until: Instant
     has_fetched: bool = False
-    told_committed: Offset = -1
+    leader_high_watermark: Offset = -1
 
 
 @dataclass(slots=True)
 class ResignedState:
-    """Led this epoch, and leads no more."""
+    """Led this epoch, and resigned."""
 
     until: Instant
 
@@ -76,8 +76,8 @@ EpochState: TypeAlias = (
 )
 
 
-def state_name(role: EpochState, *, is_voter: bool) -> str:
-    """The name of the state in Kafka's metrics, where a follower that is no voter is an observer."""
-    if isinstance(role, FollowerState) and not is_voter:
+def state_name(state: EpochState, *, is_voter: bool) -> str:
+    """The name in Kafka's metrics, where a follower that is no voter is an observer."""
+    if isinstance(state, FollowerState) and not is_voter:
         return "observer"
-    return type(role).__name__.removesuffix("State").lower()
+    return type(state).__name__.removesuffix("State").lower()

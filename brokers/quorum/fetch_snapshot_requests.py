@@ -35,8 +35,8 @@ class _Kept:
 
 
 class FetchSnapshotRequests:
-    def __init__(self, member: QuorumState) -> None:
-        self._member = member
+    def __init__(self, quorum: QuorumState) -> None:
+        self._quorum = quorum
         self._kept: _Kept | None = None
         self._waiting: dict[SnapshotId, list[Request]] = {}  # until the file has been read
 
@@ -50,91 +50,91 @@ class FetchSnapshotRequests:
         return []
 
     def on_request(self, request: Request, now: Instant) -> list[Effect]:
-        message, member = request.message, self._member
+        message, quorum = request.message, self._quorum
         assert isinstance(message, FetchSnapshotRequest)
-        if not is_for(message.cluster_id, member.config.cluster_id):
+        if not is_for(message.cluster_id, quorum.config.cluster_id):
             error = KafkaError.INCONSISTENT_CLUSTER_ID
             return [Reply(request.ticket, FetchSnapshotResponse(error_code=error))]
-        asked = only_partition(message.topics)
-        if asked is None:
+        partition = only_partition(message.topics)
+        if partition is None:
             error = KafkaError.INVALID_REQUEST
             return [Reply(request.ticket, FetchSnapshotResponse(error_code=error))]
-        error = self._why_not(asked)
+        error = self._why_not(partition)
         if error is not KafkaError.NONE:
-            return [self._refuse(request, asked, error)]
-        assert member.leading is not None
+            return [self._refuse(request, partition, error)]
+        assert quorum.leader_state is not None
         if message.replica_id >= 0:
-            key = ReplicaKey(message.replica_id, asked.replica_directory_id)
-            member.leading.progresses.touched(key, now)
-        wanted = _wanted(asked)
+            key = ReplicaKey(message.replica_id, partition.replica_directory_id)
+            quorum.leader_state.tracker.update_fetch_time(key, now)
+        wanted = _wanted(partition)
         if self._kept is not None and self._kept.id == wanted:
-            return [self._part(request, asked, self._kept, message.max_bytes, now)]
-        return self._load(request, asked, wanted)
+            return [self._part(request, partition, self._kept, message.max_bytes, now)]
+        return self._load(request, partition, wanted)
 
     def _load(
-        self, request: Request, asked: FetchSnapshotRequestPartition, wanted: SnapshotId
+        self, request: Request, partition: FetchSnapshotRequestPartition, wanted: SnapshotId
     ) -> list[Effect]:
-        if wanted != self._member.snapshot or wanted.end_offset == 0:
-            return [self._refuse(request, asked, KafkaError.SNAPSHOT_NOT_FOUND)]
+        if wanted != self._quorum.snapshot or wanted.end_offset == 0:
+            return [self._refuse(request, partition, KafkaError.SNAPSHOT_NOT_FOUND)]
         waiting = self._waiting.setdefault(wanted, [])
         waiting.append(request)
         return [LoadState(wanted.file_name)] if len(waiting) == 1 else []
 
     def on_loaded(self, event: StateLoaded, now: Instant) -> list[Effect]:
-        """Answer the requests that waited for the file as if they came now."""
+        """Answer the requests that waited for the file."""
         found = next((each for each in self._waiting if each.file_name == event.name), None)
         if found is None:
             return []
         requests = self._waiting.pop(found)
         if event.data is not None:
             self._kept = _Kept(found, event.data, now + KEPT_MS)
-        elif self._member.snapshot == found:
+        elif self._quorum.snapshot == found:
             return [
                 self._refuse(each, only_partition(_topics(each)), KafkaError.SNAPSHOT_NOT_FOUND)
                 for each in requests
             ]
         return [effect for each in requests for effect in self.on_request(each, now)]
 
-    def _why_not(self, asked: FetchSnapshotRequestPartition) -> KafkaError:
-        member = self._member
-        if asked.current_leader_epoch < member.leader_epoch:
+    def _why_not(self, partition: FetchSnapshotRequestPartition) -> KafkaError:
+        quorum = self._quorum
+        if partition.current_leader_epoch < quorum.leader_epoch:
             return KafkaError.FENCED_LEADER_EPOCH
-        if asked.current_leader_epoch > member.leader_epoch:
+        if partition.current_leader_epoch > quorum.leader_epoch:
             return KafkaError.UNKNOWN_LEADER_EPOCH
-        return KafkaError.NONE if member.leading else KafkaError.NOT_LEADER_OR_FOLLOWER
+        return KafkaError.NONE if quorum.leader_state else KafkaError.NOT_LEADER_OR_FOLLOWER
 
     def _part(
         self,
         request: Request,
-        asked: FetchSnapshotRequestPartition,
+        partition: FetchSnapshotRequestPartition,
         kept: _Kept,
         size_max: int,
         now: Instant,
     ) -> Reply:
-        if not 0 <= asked.position < len(kept.data):
-            return self._refuse(request, asked, KafkaError.POSITION_OUT_OF_RANGE)
+        if not 0 <= partition.position < len(kept.data):
+            return self._refuse(request, partition, KafkaError.POSITION_OUT_OF_RANGE)
         kept.until = now + KEPT_MS
-        size = max(1, min(size_max, self._member.config.fetch_bytes_max))
+        size = max(1, min(size_max, self._quorum.config.fetch_bytes_max))
         answer = FetchSnapshotResponsePartition(
             index=PARTITION,
-            snapshot_id=asked.snapshot_id,
+            snapshot_id=partition.snapshot_id,
             size=len(kept.data),
-            position=asked.position,
-            unaligned_records=memoryview(kept.data)[asked.position : asked.position + size],
+            position=partition.position,
+            unaligned_records=memoryview(kept.data)[partition.position : partition.position + size],
         )
         return self._reply(request, answer)
 
     def _refuse(
-        self, request: Request, asked: FetchSnapshotRequestPartition | None, error: KafkaError
+        self, request: Request, partition: FetchSnapshotRequestPartition | None, error: KafkaError
     ) -> Reply:
-        leader = self._member.leader
+        leader = self._quorum.leader
         answer = FetchSnapshotResponsePartition(
             index=PARTITION,
             error_code=error,
-            snapshot_id=WireSnapshotId() if asked is None else asked.snapshot_id,
+            snapshot_id=WireSnapshotId() if partition is None else partition.snapshot_id,
             current_leader=LeaderIdAndEpoch(
                 leader_id=-1 if leader is None else leader.node_id,
-                leader_epoch=self._member.leader_epoch,
+                leader_epoch=self._quorum.leader_epoch,
             ),
             unaligned_records=b"",
         )
@@ -142,13 +142,13 @@ class FetchSnapshotRequests:
 
     def _reply(self, request: Request, answer: FetchSnapshotResponsePartition) -> Reply:
         topic = FetchSnapshotResponseTopic(name=TOPIC, partitions=[answer])
-        leader = self._member.leader if answer.error_code else None
+        leader = self._quorum.leader if answer.error_code else None
         nodes = endpoints(NodeEndpoint, leader, request)
         return Reply(request.ticket, FetchSnapshotResponse(topics=[topic], node_endpoints=nodes))
 
 
-def _wanted(asked: FetchSnapshotRequestPartition) -> SnapshotId:
-    return SnapshotId(asked.snapshot_id.end_offset, asked.snapshot_id.epoch)
+def _wanted(partition: FetchSnapshotRequestPartition) -> SnapshotId:
+    return SnapshotId(partition.snapshot_id.end_offset, partition.snapshot_id.epoch)
 
 
 def _topics(request: Request) -> list[object]:

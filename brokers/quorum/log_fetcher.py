@@ -1,9 +1,9 @@
-"""A follower's fetches, and what comes of them: appends, cuts, snapshots, a new leader (KIP-595, 630).
+"""A follower's fetches: it appends, truncates, fetches a snapshot, or finds another leader (KIP-595, 630).
 
-Always: one fetch at a time; what it asks for is what this member has on its disk; it cuts by epochs, never by offsets
-alone, and never below the high watermark.
+Always: one fetch at a time; the fetch offset is the end of the written log (by a voter also synced); it truncates by
+epochs, never by offsets alone, and never below the high watermark.
 
-An observer that knows no leader asks one voter after another; whoever isn't the leader says who is.
+An observer that knows no leader sends Fetch to one voter after another; a voter that is not the leader names it.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,14 @@ from brokers.quorum.config import LOG_CONFIG
 from brokers.quorum.control_records import MetadataLogError, checked_batches, control_messages
 from brokers.quorum.epoch_states import FollowerState, LeaderState, UnattachedState
 from brokers.quorum.ids import METADATA_TOPIC_ID, SnapshotId
-from brokers.quorum.messages import FETCH_CHANNEL, PARTITION, TOPIC, ask, only_partition, told_peers
+from brokers.quorum.messages import (
+    FETCH_CHANNEL,
+    PARTITION,
+    TOPIC,
+    ask,
+    only_partition,
+    peers_of,
+)
 from brokers.quorum.quorum_state import QuorumState
 from brokers.quorum.snapshot_fetcher import SnapshotFetcher
 from brokers.records.batch import BatchHeader
@@ -33,14 +40,14 @@ from brokers.wire.messages.fetch import (
     ReplicaState,
 )
 
-_STRANGER = (
+_OTHER_REGION = (
     "{} is of another region: correct controller.quorum.voters, or give this node the cluster.id and the log.dirs of "
     "that region"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Fetch:
     ticket: Ticket
     peer: Peer
     leader_epoch: LeaderEpoch
@@ -48,214 +55,206 @@ class _Asked:
 
 
 class LogFetcher:
-    """`settle` sends the next fetch as soon as it may be sent; it is called after everything that happens."""
+    """`settle` sends the next fetch when it is due; it is called after every step."""
 
-    def __init__(self, member: QuorumState, downloading: SnapshotFetcher) -> None:
-        self._member = member
-        self._downloading = downloading
-        self._asked: _Asked | None = None
+    def __init__(self, quorum: QuorumState, snapshots: SnapshotFetcher) -> None:
+        self._quorum = quorum
+        self._snapshots = snapshots
+        self._fetch: _Fetch | None = None
         self._next_at: Instant = 0
-        self._failures = 0  # in a row, of the connection
-        self._asked_voters = 0  # by an observer that looks for the leader
-        self._has_accepted = False  # anything, in this life
-        self._damaged_at: Offset | None = None  # where the answers are damaged; told once
+        self._failures = 0  # consecutive fetches without a response
+        self._voters_tried = 0  # by an observer that has no leader
+        self._has_accepted = False  # a response, since the process started
+        self._corrupt_at: Offset | None = None  # reported once
 
     @property
     def deadline(self) -> Instant | None:
-        member = self._member
-        next_at = self._next_at if self._may_ask else None
-        if member.may_stand or isinstance(member.role, UnattachedState | LeaderState):
+        quorum = self._quorum
+        next_at = self._next_at if self._may_fetch else None
+        if quorum.is_electable or isinstance(quorum.state, UnattachedState | LeaderState):
             return next_at
-        return earliest(next_at, member.role.until)
+        return earliest(next_at, quorum.state.until)
 
     def on_time(self, now: Instant) -> list[Effect]:
-        """An observer whose leader is silent, or that led before, looks for another; a voter stands for election."""
-        member = self._member
-        is_lasting = member.may_stand or isinstance(member.role, UnattachedState | LeaderState)
-        return [] if is_lasting or now < member.role.until else self._lose(now)
+        """An observer whose leader is silent, or that resigned, looks for a leader (a voter: `elections`)."""
+        quorum = self._quorum
+        is_lasting = quorum.is_electable or isinstance(quorum.state, UnattachedState | LeaderState)
+        return [] if is_lasting or now < quorum.state.until else self._find_leader(now)
 
     def settle(self, now: Instant) -> list[Effect]:
-        if self._asked is not None and not self._is_current(self._asked):
-            self._asked = None  # its answer will say nothing about this epoch's leader
+        if self._fetch is not None and not self._is_current(self._fetch):
+            self._fetch = None  # its answer is not from this epoch's leader
             self._next_at = now
-        if not self._may_ask or now < self._next_at:
+        if not self._may_fetch or now < self._next_at:
             return []
-        member, log, peer = self._member, self._member.log, self._target()
+        quorum, log, peer = self._quorum, self._quorum.log, self._peer()
         assert log is not None and peer is not None
-        self._asked = _Asked(member.new_ticket(), peer, member.leader_epoch, log.log_end_offset)
-        config = member.config
-        is_sought = isinstance(member.role, UnattachedState)
-        timeout_ms = config.request_timeout_ms // 4 if is_sought else config.fetch_timeout_ms
-        return [
-            ask(
-                self._asked.ticket,
-                peer,
-                FETCH_CHANNEL,
-                ApiKey.FETCH,
-                self._question(log),
-                timeout_ms,
-            )
-        ]
+        self._fetch = _Fetch(quorum.new_ticket(), peer, quorum.leader_epoch, log.log_end_offset)
+        config = quorum.config
+        is_searching = isinstance(quorum.state, UnattachedState)
+        timeout_ms = config.request_timeout_ms // 4 if is_searching else config.fetch_timeout_ms
+        ticket, request = self._fetch.ticket, self._request(log)
+        return [ask(ticket, peer, FETCH_CHANNEL, ApiKey.FETCH, request, timeout_ms)]
 
     @property
-    def _may_ask(self) -> bool:
-        log = self._member.log
-        is_free = self._asked is None and not self._downloading.is_busy
-        return is_free and log is not None and self.is_safe(log) and self._target() is not None
+    def _may_fetch(self) -> bool:
+        log = self._quorum.log
+        is_free = self._fetch is None and not self._snapshots.is_busy
+        return is_free and log is not None and self.is_synced(log) and self._peer() is not None
 
-    def is_safe(self, log: Log) -> bool:
-        """What a member asks for it is taken to have: so all of it must be on the disk first."""
+    def is_synced(self, log: Log) -> bool:
+        """The leader counts everything below the fetch offset as held by this replica, so all must be on disk."""
         return log.written_offset == log.log_end_offset
 
-    def _is_current(self, asked: _Asked) -> bool:
-        member = self._member
-        if asked.leader_epoch != member.leader_epoch:
+    def _is_current(self, fetch: _Fetch) -> bool:
+        quorum = self._quorum
+        if fetch.leader_epoch != quorum.leader_epoch:
             return False
-        if isinstance(member.role, UnattachedState):
-            return not member.may_stand
-        return member.leader == asked.peer
+        if isinstance(quorum.state, UnattachedState):
+            return not quorum.is_electable
+        return quorum.leader == fetch.peer
 
-    def _target(self) -> Peer | None:
-        member = self._member
-        if isinstance(member.role, FollowerState):
-            return member.role.leader
-        others = member.other_voters()
-        if member.may_stand or not isinstance(member.role, UnattachedState) or not others:
+    def _peer(self) -> Peer | None:
+        quorum = self._quorum
+        if isinstance(quorum.state, FollowerState):
+            return quorum.state.leader
+        others = quorum.other_voters()
+        if quorum.is_electable or not isinstance(quorum.state, UnattachedState) or not others:
             return None
-        return others[self._asked_voters % len(others)]
+        return others[self._voters_tried % len(others)]
 
-    def _question(self, log: Log) -> FetchRequest:
-        config = self._member.config
+    def _request(self, log: Log) -> FetchRequest:
+        config = self._quorum.config
         partition = FetchPartition(
             partition=PARTITION,
-            current_leader_epoch=self._member.leader_epoch,
+            current_leader_epoch=self._quorum.leader_epoch,
             fetch_offset=log.log_end_offset,
-            last_fetched_epoch=self._member.last_epoch,
+            last_fetched_epoch=self._quorum.last_epoch,
             log_start_offset=log.log_start_offset,
             partition_max_bytes=config.fetch_bytes_max,
             replica_directory_id=config.directory,
-            high_watermark=self._member.high_watermark,
+            high_watermark=self._quorum.high_watermark,
         )
         return FetchRequest(
             cluster_id=config.cluster_id,
             replica_state=ReplicaState(replica_id=config.node_id, replica_epoch=-1),
             max_wait_ms=0
-            if isinstance(self._member.role, UnattachedState)
+            if isinstance(self._quorum.state, UnattachedState)
             else config.fetch_wait_max_ms,
             min_bytes=1,
             max_bytes=config.fetch_bytes_max,
             topics=[FetchTopic(topic=TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])],
         )
 
-    # --- answers ---
+    # --- responses ---
 
     def on_answer(self, answered: Answered, now: Instant) -> list[Effect] | None:
-        """None for an answer to something else."""
-        asked = self._asked
-        if asked is None or asked.ticket != answered.ticket:
+        """None if this module did not send the request."""
+        fetch = self._fetch
+        if fetch is None or fetch.ticket != answered.ticket:
             return None
-        self._asked = None
-        if not self._is_current(asked):
+        self._fetch = None
+        if not self._is_current(fetch):
             return []
         message = answered.message
         if not isinstance(message, FetchResponse):
-            self._look_elsewhere(asked.peer)
-            return self._unanswered(answered.failure, now)
+            self._try_next_endpoint(fetch.peer)
+            return self._on_failure(answered.failure, now)
         if message.error_code == KafkaError.INCONSISTENT_CLUSTER_ID and not self._has_accepted:
-            return [End(_STRANGER.format(f"{asked.peer.host}:{asked.peer.port}"))]
+            return [End(_OTHER_REGION.format(f"{fetch.peer.host}:{fetch.peer.port}"))]
         answer = None if message.error_code else only_partition(message.responses)
         if answer is None:
-            return self._unanswered(AskFailure.UNREADABLE, now)
-        for peer in told_peers(message):
-            self._member.met(peer)
+            return self._on_failure(AskFailure.UNREADABLE, now)
+        for peer in peers_of(message):
+            self._quorum.update_endpoint(peer)
         self._failures = 0
         if answer.error_code:
-            return self._refused(asked, answer, now)
-        return self._accept(asked, answer, now)
+            return self._on_error(fetch, answer, now)
+        return self._accept(fetch, answer, now)
 
-    def _unanswered(self, failure: AskFailure, now: Instant) -> list[Effect]:
-        """A leader whose process is gone refuses: no need to wait until it has been silent for long."""
+    def _on_failure(self, failure: AskFailure, now: Instant) -> list[Effect]:
+        """A refused connection means that the leader's process is gone: do not wait for the fetch timeout."""
         self._failures += 1
         is_first = self._failures == 1 and failure is not AskFailure.UNREADABLE
-        self._next_at = now if is_first else now + self._member.config.retry_backoff_ms
-        if not self._member.may_stand:
-            is_sought = isinstance(self._member.role, UnattachedState)
-            if failure is AskFailure.REFUSED or is_sought or not is_first:
-                return self._lose(now)
+        self._next_at = now if is_first else now + self._quorum.config.retry_backoff_ms
+        if not self._quorum.is_electable:
+            is_searching = isinstance(self._quorum.state, UnattachedState)
+            if failure is AskFailure.REFUSED or is_searching or not is_first:
+                return self._find_leader(now)
         elif failure is AskFailure.REFUSED:
-            self._hasten(now)
+            self._shorten_fetch_timeout(now)
         return []
 
-    def _look_elsewhere(self, peer: Peer) -> None:
-        """The leader, too, may have moved."""
-        member = self._member
-        member.missed(peer.node_id)
-        if isinstance(member.role, FollowerState):
-            member.role.leader = member.peer(peer.node_id) or peer
+    def _try_next_endpoint(self, peer: Peer) -> None:
+        """Try another of the leader's endpoints: it may have moved."""
+        quorum = self._quorum
+        quorum.endpoint_failed(peer.node_id)
+        if isinstance(quorum.state, FollowerState):
+            quorum.state.leader = quorum.peer(peer.node_id) or peer
 
-    def _hasten(self, now: Instant) -> None:
-        """Stop waiting for the leader, in turn with the others, who have heard the same."""
-        member = self._member
-        if isinstance(member.role, FollowerState):
-            member.role.has_fetched = False  # and does not stand by it when another asks
-            delay = member.turn() + (member.backoff() if member.failures else 0)
-            member.role.until = min(member.role.until, now + delay)
+    def _shorten_fetch_timeout(self, now: Instant) -> None:
+        """Start an election soon instead of at the fetch timeout, at another time than the other voters."""
+        quorum = self._quorum
+        if isinstance(quorum.state, FollowerState):
+            quorum.state.has_fetched = False  # so that it grants a pre-vote
+            delay = quorum.staggered_delay() + (quorum.backoff() if quorum.failures else 0)
+            quorum.state.until = min(quorum.state.until, now + delay)
 
-    def _lose(self, now: Instant) -> list[Effect]:
-        """An observer looks for the leader, at the next voter."""
-        self._asked = None
-        self._asked_voters += 1
-        self._next_at = max(self._next_at, now + self._member.config.retry_backoff_ms)
-        if isinstance(self._member.role, UnattachedState):
+    def _find_leader(self, now: Instant) -> list[Effect]:
+        """An observer sends its next Fetch to the next voter."""
+        self._fetch = None
+        self._voters_tried += 1
+        self._next_at = max(self._next_at, now + self._quorum.config.retry_backoff_ms)
+        if isinstance(self._quorum.state, UnattachedState):
             return []
-        return self._member.unattach(self._member.leader_epoch, now)
+        return self._quorum.become_unattached(self._quorum.leader_epoch, now)
 
-    def _refused(self, asked: _Asked, answer: PartitionData, now: Instant) -> list[Effect]:
-        member, told = self._member, answer.current_leader
+    def _on_error(self, fetch: _Fetch, answer: PartitionData, now: Instant) -> list[Effect]:
+        quorum, leader = self._quorum, answer.current_leader
         error = error_from_code(answer.error_code)
-        self._next_at = now + member.config.retry_backoff_ms
-        if told is not None:
-            effects = member.hear_of(told.leader_epoch, told.leader_id, now)
+        self._next_at = now + quorum.config.retry_backoff_ms
+        if leader is not None:
+            effects = quorum.maybe_transition(leader.leader_epoch, leader.leader_id, now)
             if effects:
                 self._next_at = now
                 return effects
-        if not member.may_stand:
-            return self._lose(now)
-        if error is KafkaError.NOT_LEADER_OR_FOLLOWER and asked.leader_epoch == member.leader_epoch:
-            self._hasten(now)  # it led, and has resigned
+        if not quorum.is_electable:
+            return self._find_leader(now)
+        if error is KafkaError.NOT_LEADER_OR_FOLLOWER and fetch.leader_epoch == quorum.leader_epoch:
+            self._shorten_fetch_timeout(now)  # the leader has resigned
         return []
 
-    def _damaged(self, asked: _Asked, why: str, now: Instant) -> list[Effect]:
-        """The leader's disk or its memory is bad, not this node's: ask again.
+    def _on_corrupt(self, fetch: _Fetch, why: str, now: Instant) -> list[Effect]:
+        """The leader's disk or memory is bad, not this node's: fetch again.
 
-        Such an answer is no sign of life. Where all voters get no other, they elect one whose disk is good.
+        The response does not extend the fetch timeout: if all voters get such ones, they elect another leader.
         """
-        was_at, self._damaged_at = self._damaged_at, asked.next_offset
-        effects = self._lose(now) if isinstance(self._member.role, UnattachedState) else []
-        self._next_at = now + self._member.config.fetch_wait_max_ms
-        if was_at == asked.next_offset:
+        was_at, self._corrupt_at = self._corrupt_at, fetch.next_offset
+        effects = self._find_leader(now) if isinstance(self._quorum.state, UnattachedState) else []
+        self._next_at = now + self._quorum.config.fetch_wait_max_ms
+        if was_at == fetch.next_offset:
             return effects
-        because = f"what node {asked.peer.node_id} sends is damaged ({why}): asking again"
+        because = f"what node {fetch.peer.node_id} sends is damaged ({why}): asking again"
         return [Changed("metadata log", "behind", because), *effects]
 
-    def _accept(self, asked: _Asked, answer: PartitionData, now: Instant) -> list[Effect]:
-        member = self._member
-        batches, damage = _whole(answer.records, asked.next_offset)
+    def _accept(self, fetch: _Fetch, answer: PartitionData, now: Instant) -> list[Effect]:
+        quorum = self._quorum
+        batches, damage = _new_batches(answer.records, fetch.next_offset)
         if damage and not batches:
-            return self._damaged(asked, damage, now)
+            return self._on_corrupt(fetch, damage, now)
         self._has_accepted = True
         effects: list[Effect] = []
-        if isinstance(member.role, UnattachedState):
-            if not member.is_first_in(asked.leader_epoch, asked.peer.node_id):
-                return self._lose(now)
-            effects = member.follow(asked.peer, asked.leader_epoch, now)
-        assert isinstance(member.role, FollowerState)
-        member.role.has_fetched, member.failures = True, 0
-        member.found_leader()
-        member.role.told_committed = answer.high_watermark
-        member.role.until = now + member.config.fetch_timeout_ms
+        if isinstance(quorum.state, UnattachedState):
+            if not quorum.has_consistent_leader(fetch.leader_epoch, fetch.peer.node_id):
+                return self._find_leader(now)
+            effects = quorum.become_follower(fetch.peer, fetch.leader_epoch, now)
+        assert isinstance(quorum.state, FollowerState)
+        quorum.state.has_fetched, quorum.failures = True, 0
+        quorum.leader_answered()
+        quorum.state.leader_high_watermark = answer.high_watermark
+        quorum.state.until = now + quorum.config.fetch_timeout_ms
         if answer.diverging_epoch is not None and answer.diverging_epoch.epoch >= 0:
-            return effects + self.cut(
+            return effects + self.truncate(
                 answer.diverging_epoch.epoch, answer.diverging_epoch.end_offset
             )
         if answer.snapshot_id is not None and answer.snapshot_id.end_offset >= 0:
@@ -266,73 +265,75 @@ class LogFetcher:
         return effects
 
     def _download(self, found: SnapshotId, now: Instant) -> list[Effect]:
-        member = self._member
-        if found.end_offset <= member.high_watermark:
+        quorum = self._quorum
+        if found.end_offset <= quorum.high_watermark:
             raise MetadataLogError(
-                f"the leader of epoch {member.leader_epoch} offers a snapshot that ends at"
-                f" {found.end_offset}; here all below {member.high_watermark} is committed, and differs"
+                f"the leader of epoch {quorum.leader_epoch} offers a snapshot that ends at"
+                f" {found.end_offset}; here all below {quorum.high_watermark} is committed, and differs"
             )
-        return self._downloading.begin(found, now)
+        return self._snapshots.begin(found, now)
 
     def _advance(self, high_watermark: Offset) -> None:
-        member = self._member
-        assert member.log is not None
-        reached = min(high_watermark, member.log.log_end_offset)
-        member.high_watermark = max(member.high_watermark, reached)
+        quorum = self._quorum
+        assert quorum.log is not None
+        reached = min(high_watermark, quorum.log.log_end_offset)
+        quorum.high_watermark = max(quorum.high_watermark, reached)
 
-    # --- what is appended ---
+    # --- appending ---
 
     def _append(self, batches: list[tuple[BatchHeader, memoryview]], now: Instant) -> list[Effect]:
-        member, log = self._member, self._member.log
+        quorum, log = self._quorum, self._quorum.log
         assert log is not None
         headers: list[BatchHeader] = []
         buffers: list[memoryview] = []
         next_offset = log.log_end_offset
         for header, batch in batches:
-            if header.base_offset < next_offset or header.leader_epoch > member.leader_epoch:
-                break  # not what was asked for: the next fetch will tell
+            if header.base_offset < next_offset or header.leader_epoch > quorum.leader_epoch:
+                break  # not what was fetched; the next fetch corrects it
             headers.append(header)
             buffers.append(batch)
             next_offset = header.next_offset
             if header.is_control:
-                member.voters.note(header.base_offset, control_messages(batch))
+                quorum.voters.add_records(header.base_offset, control_messages(batch))
         if not headers:
             return []
-        sync = member.config.may_vote
+        sync = quorum.config.may_vote
         return [*log.append(headers, buffers, now, config=LOG_CONFIG, sync=sync)]
 
-    # --- what is cut ---
+    # --- truncating ---
 
-    def cut(self, leader_epoch: LeaderEpoch, end_offset: Offset) -> list[Effect]:
-        """Back to where this log may agree with the leader's, which ends `leader_epoch` at `end_offset`."""
-        member, log = self._member, self._member.log
+    def truncate(self, leader_epoch: LeaderEpoch, end_offset: Offset) -> list[Effect]:
+        """Truncate to where this log may agree with the leader's, in which `leader_epoch` ends at `end_offset`."""
+        quorum, log = self._quorum, self._quorum.log
         assert log is not None
-        offset = max(self.agreed(log, leader_epoch, end_offset), log.log_start_offset)
-        effects = [] if offset < member.high_watermark else log.truncate(offset)
+        offset = max(self.truncation_offset(log, leader_epoch, end_offset), log.log_start_offset)
+        effects = [] if offset < quorum.high_watermark else log.truncate(offset)
         if not effects:
             raise MetadataLogError(
-                f"the leader of epoch {member.leader_epoch} wants this log cut at {offset}; it ends at"
-                f" {log.log_end_offset}, and all below {member.high_watermark} is committed"
+                f"the leader of epoch {quorum.leader_epoch} wants this log cut at {offset}; it ends at"
+                f" {log.log_end_offset}, and all below {quorum.high_watermark} is committed"
             )
-        if offset < log.log_end_offset:  # else an epoch was forgotten whose records a crash took
-            member.log = None
-            member.voters.cut(offset)
+        if offset < log.log_end_offset:  # else only the epoch entry of lost records was dropped
+            quorum.log = None
+            quorum.voters.truncate_new_entries(offset)
         return [*effects]
 
-    def agreed(self, log: Log, leader_epoch: LeaderEpoch, end_offset: Offset) -> Offset:
-        """Where `leader_epoch`, or the largest one below it that is in this log, ends: here, and at the leader."""
+    def truncation_offset(self, log: Log, leader_epoch: LeaderEpoch, end_offset: Offset) -> Offset:
+        """The end of `leader_epoch` in both logs, or of the largest smaller epoch in this log."""
         own_epoch, own_end = log.epochs.end_offset_for(leader_epoch, log.log_end_offset)
         if own_epoch < 0:
             return min(end_offset, log.log_end_offset)
         return min(own_end, end_offset) if own_epoch == leader_epoch else own_end
 
 
-def _whole(records: Any, next_offset: Offset) -> tuple[list[tuple[BatchHeader, memoryview]], str]:
-    """What is new of the batches before the first that is damaged, and what is wrong with that one."""
+def _new_batches(
+    records: Any, next_offset: Offset
+) -> tuple[list[tuple[BatchHeader, memoryview]], str]:
+    """The new batches before the first corrupt one, and what is wrong with that one."""
     found: list[tuple[BatchHeader, memoryview]] = []
     try:
         for header, batch in checked_batches(_bytes(records)):
-            if header.next_offset > next_offset:  # else a whole batch, asked for from its middle
+            if header.next_offset > next_offset:  # else `next_offset` lies inside a batch
                 found.append((header, batch))
     except MetadataLogError as error:
         return found, str(error)
@@ -340,7 +341,7 @@ def _whole(records: Any, next_offset: Offset) -> tuple[list[tuple[BatchHeader, m
 
 
 def _bytes(records: Any) -> bytes | memoryview:
-    """Record bytes of an answer: one slice, or none."""
+    """The record bytes of a response."""
     if records is None:
         return b""
     return records if isinstance(records, bytes | memoryview) else bytes(records)

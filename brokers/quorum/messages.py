@@ -1,4 +1,4 @@
-"""The quorum's requests and answers as they are on the wire: one topic, one partition, at fixed versions."""
+"""What the quorum's requests and responses have in common: one topic, one partition, the versions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ from brokers.quorum.ids import METADATA_TOPIC_ID
 from brokers.wire.message import Message
 from brokers.wire.messages.api_keys import ApiKey
 
-# What goes out: the highest that there is.
+# Of the requests that are sent: the highest versions.
 VERSIONS: Mapping[int, int] = {
     ApiKey.FETCH: 18,
     ApiKey.API_VERSIONS: 4,
@@ -23,9 +23,8 @@ VERSIONS: Mapping[int, int] = {
     ApiKey.REMOVE_RAFT_VOTER: 0,
     ApiKey.UPDATE_RAFT_VOTER: 0,
 }
-ENDPOINTS_FROM: Mapping[int, int] = {
-    ApiKey.FETCH: 16
-}  # the version of the answer that says where the leader is; else 1
+# The first version whose response has node endpoints; 1 for other keys.
+ENDPOINTS_FROM: Mapping[int, int] = {ApiKey.FETCH: 16}
 TOPIC, PARTITION = METADATA_PARTITION
 
 VOTES_CHANNEL = "raft"
@@ -40,7 +39,7 @@ def ask(ticket: Ticket, peer: Peer, channel: str, key: int, message: Message, ms
 
 
 def only_partition(topics: Sequence[Any]) -> Any | None:
-    """The one partition of a request or answer that is about the metadata log; None if it is about something else."""
+    """The partition of a request or response, if it is only the metadata log's; else None."""
     if len(topics) != 1 or len(topics[0].partitions) != 1:
         return None
     topic, partition = topics[0], topics[0].partitions[0]
@@ -50,20 +49,20 @@ def only_partition(topics: Sequence[Any]) -> Any | None:
 
 
 def is_for(cluster_id: str | None, own: str) -> bool:
-    """A request may leave out which cluster it is meant for."""
+    """Whether a request is for this cluster: the cluster id is optional."""
     return cluster_id in (None, own)
 
 
 def endpoints(make: type[_Endpoint], leader: Peer | None, request: Request) -> list[_Endpoint]:
-    """Where the leader is, for those who ask somebody else; older versions have no place for it."""
+    """The leader's endpoint for a response, from the version on that has the field."""
     first = ENDPOINTS_FROM.get(request.api_key, 1)
     if leader is None or not leader.port or request.api_version < first:
         return []
     return [make(node_id=leader.node_id, host=leader.host, port=leader.port)]  # type: ignore[call-arg]
 
 
-def told_peers(message: Any) -> list[Peer]:
-    """Addresses that came with an answer."""
+def peers_of(message: Any) -> list[Peer]:
+    """The node endpoints of a response."""
     return [Peer(each.node_id, each.host, each.port) for each in message.node_endpoints]
 
 

@@ -1,4 +1,4 @@
-"""How far the others are, as their leader sees it: what a member asks for is what it has."""
+"""How far each replica has fetched from the leader: it holds everything below its fetch offset."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from brokers.quorum.voters import Voter, VoterSet
 
 OBSERVERS_MAX = 1_000
 OBSERVER_FORGOTTEN_MS = 300_000  # Kafka's
-_NOBODY = VoterSet(())
+_NO_VOTERS = VoterSet(())
 
 
 @dataclass(slots=True)
 class ReplicaProgress:
-    """Of one member: it has everything below `next_offset`. Instants are -1 until it has asked."""
+    """A replica holds everything below `next_offset`. Instants are -1 until its first fetch."""
 
     next_offset: Offset = -1
     fetched_at: Instant = -1
@@ -21,55 +21,55 @@ class ReplicaProgress:
 
 
 class ProgressTracker:
-    """Of all members that ask: voters, observers, and whoever becomes one or the other."""
+    """The progress of all replicas that fetch, voters and observers."""
 
     def __init__(self) -> None:
-        self._of: dict[ReplicaKey, ReplicaProgress] = {}
+        self._progress: dict[ReplicaKey, ReplicaProgress] = {}
 
     def fetched(
         self, key: ReplicaKey, next_offset: Offset, log_end_offset: Offset, now: Instant
     ) -> None:
-        """A member asks for what comes after `next_offset`, which is on its disk if it may vote."""
-        progress = self._remembered(key, now)
+        """A replica fetches from `next_offset`; a voter has synced everything below."""
+        progress = self._get_or_add(key, now)
         progress.next_offset, progress.fetched_at = next_offset, now
         if next_offset >= log_end_offset:
             progress.caught_up_at = now
 
-    def touched(self, key: ReplicaKey, now: Instant) -> None:
-        """A member asks for a part of a snapshot: it is there, and no further than it was."""
-        self._remembered(key, now).fetched_at = now
+    def update_fetch_time(self, key: ReplicaKey, now: Instant) -> None:
+        """A replica sent a request that does not change its offset, such as FetchSnapshot."""
+        self._get_or_add(key, now).fetched_at = now
 
     def of(self, voter: Voter) -> ReplicaProgress:
-        """Where the directory of a voter is not known, the last one seen is taken for it."""
+        """For a voter whose directory id is not known: that of its id that fetched last."""
         if voter.directory != NO_DIRECTORY:
-            return self._of.get(voter.key, ReplicaProgress())
-        seen = (progress for key, progress in self._of.items() if key.id == voter.id)
+            return self._progress.get(voter.key, ReplicaProgress())
+        seen = (progress for key, progress in self._progress.items() if key.id == voter.id)
         return max(seen, key=lambda each: each.fetched_at, default=ReplicaProgress())
 
     def key_of(self, voter: Voter) -> ReplicaKey:
-        """The voter with the directory that it was seen with."""
+        """The key of the voter, with the directory id from its fetches."""
         mine = self.of(voter)
-        return next((key for key, each in self._of.items() if each is mine), voter.key)
+        return next((key for key, each in self._progress.items() if each is mine), voter.key)
 
     def get(self, key: ReplicaKey) -> ReplicaProgress | None:
-        return self._of.get(key)
+        return self._progress.get(key)
 
     def observers(self, voters: VoterSet, now: Instant) -> list[tuple[ReplicaKey, ReplicaProgress]]:
-        """Who asks and does not vote. Voters are remembered, however long they have been silent."""
-        self._forget(now, voters)
-        return sorted((key, each) for key, each in self._of.items() if not voters.has(key))
+        """The replicas that fetch and are no voters. Only observers expire, after `OBSERVER_FORGOTTEN_MS`."""
+        self._expire(now, voters)
+        return sorted((key, each) for key, each in self._progress.items() if not voters.has(key))
 
-    def _remembered(self, key: ReplicaKey, now: Instant) -> ReplicaProgress:
-        if key not in self._of and len(self._of) >= OBSERVERS_MAX:
-            self._forget(now)
-        return self._of.setdefault(key, ReplicaProgress())
+    def _get_or_add(self, key: ReplicaKey, now: Instant) -> ReplicaProgress:
+        if key not in self._progress and len(self._progress) >= OBSERVERS_MAX:
+            self._expire(now)
+        return self._progress.setdefault(key, ReplicaProgress())
 
-    def _forget(self, now: Instant, voters: VoterSet = _NOBODY) -> None:
+    def _expire(self, now: Instant, voters: VoterSet = _NO_VOTERS) -> None:
         long_ago = now - OBSERVER_FORGOTTEN_MS
-        self._of = {
+        self._progress = {
             key: each
-            for key, each in self._of.items()
+            for key, each in self._progress.items()
             if each.fetched_at > long_ago or voters.has(key)
         }
-        while len(self._of) >= OBSERVERS_MAX:
-            del self._of[min(self._of, key=lambda key: self._of[key].fetched_at)]
+        while len(self._progress) >= OBSERVERS_MAX:
+            del self._progress[min(self._progress, key=lambda key: self._progress[key].fetched_at)]

@@ -1,7 +1,7 @@
-"""What every room of a member stands on: its state, its log, who votes, and the changes from one role to another.
+"""The state that the modules of a replica share: epoch state, log, voters; and the transitions (Kafka's QuorumState).
 
-Always: the epoch never goes down; one vote an epoch; one leader an epoch; the high watermark never goes down, and
-nothing below it is ever cut off.
+Always: the epoch never decreases; one vote an epoch; one leader an epoch; the high watermark never decreases, and
+nothing below it is truncated.
 """
 
 from dataclasses import replace
@@ -22,15 +22,15 @@ from brokers.quorum.epoch_states import (
     ResignedState,
     UnattachedState,
 )
-from brokers.quorum.ids import LEADER_EPOCH_MAX, NOBODY, ReplicaKey, SnapshotId
+from brokers.quorum.ids import LEADER_EPOCH_MAX, NO_NODE, ReplicaKey, SnapshotId
 from brokers.quorum.voters import VoterSetHistory
 
-# Far below those that a node counts down from -1, so that the two never meet.
+# Far below the tickets that a node counts down from -1, so that the two never collide.
 FIRST_TICKET: Ticket = -(1 << 62)
 
 
 class QuorumState:
-    """`log` is None while it is being cut or made anew: then the member neither votes nor asks."""
+    """`log` is None while it is truncated or replaced: the replica then neither votes nor fetches."""
 
     def __init__(
         self,
@@ -38,101 +38,106 @@ class QuorumState:
         rng: Rng,
         *,
         log: Log,
-        state: ElectionState,
+        election_state: ElectionState,
         voters: VoterSetHistory,
         snapshot: SnapshotId,
     ) -> None:
         self.config = config
         self.rng = rng
         self.log: Log | None = log
-        self.state = _at_least(state, max(log.epochs.latest, snapshot.leader_epoch), config.key)
-        self.snapshot = snapshot  # the newest one on the disk; (0, 0) if there is none
+        last_epoch = max(log.epochs.latest, snapshot.leader_epoch)
+        self.election_state = _at_least(election_state, last_epoch, config.key)
+        self.snapshot = snapshot  # the newest one on disk, or (0, 0)
         self.voters = voters
         self.high_watermark: Offset = snapshot.end_offset
-        self.role: EpochState = UnattachedState(until=0)
-        self.failures = 0  # elections in a row that came to nothing
-        self.is_leaving = False
-        self._addresses: dict[BrokerId, Peer] = {}
-        self._missed: dict[BrokerId, int] = {}  # how often nobody answered there
+        self.state: EpochState = UnattachedState(until=0)
+        self.failures = 0  # elections in a row that were not won
+        self.is_shutting_down = False
+        self._endpoints: dict[BrokerId, Peer] = {}
+        self._endpoint_failures: dict[BrokerId, int] = {}  # by voter
         self.last_ticket = FIRST_TICKET
 
-    # --- what it is ---
+    # --- state ---
 
     @property
     def leader_epoch(self) -> LeaderEpoch:
-        return self.state.leader_epoch
+        return self.election_state.leader_epoch
 
     @property
     def is_voter(self) -> bool:
         return self.config.may_vote and self.voters.latest.has(self.config.key)
 
     @property
-    def may_stand(self) -> bool:
-        """Whether it may be elected: by the newest voters, and while it is not known to be removed for good.
+    def is_electable(self) -> bool:
+        """Whether it may start an election: a voter in the latest voter set, or in one that may still be in force.
 
-        That its own removal is in its log doesn't mean that a majority has it, and without this member none may get it.
+        The record of its own removal may be uncommitted, and without this voter no majority may ever commit it.
         """
         sets = self.voters.possible(self.high_watermark)
         is_voter = any(each.has(self.config.key) for each in sets)
-        return self.config.may_vote and not self.is_leaving and is_voter
+        return self.config.may_vote and not self.is_shutting_down and is_voter
 
     @property
     def leader(self) -> Peer | None:
-        """Who leads, as far as this member knows and believes."""
-        if isinstance(self.role, LeaderState):
+        """The leader, as far as this replica knows."""
+        if isinstance(self.state, LeaderState):
             return self.peer(self.config.node_id) or Peer(self.config.node_id, "", 0)
-        return self.role.leader if isinstance(self.role, FollowerState) else None
+        return self.state.leader if isinstance(self.state, FollowerState) else None
 
     @property
-    def leading(self) -> LeaderState | None:
-        return self.role if isinstance(self.role, LeaderState) else None
+    def leader_state(self) -> LeaderState | None:
+        return self.state if isinstance(self.state, LeaderState) else None
 
     @property
     def last_epoch(self) -> LeaderEpoch:
-        """That of the last record; 0 where there never was one."""
+        """The epoch of the last record; 0 if there never was one."""
         assert self.log is not None
         is_bare = self.log.log_end_offset == self.snapshot.end_offset
         return self.snapshot.leader_epoch if is_bare else self.log.epochs.latest
 
     def is_up_to_date(self, last_epoch: LeaderEpoch, last_offset: Offset) -> bool:
-        """Whether a log that ends so holds all that this one holds."""
+        """Whether a log that ends at these is at least as up to date as this one (Raft 5.4.1)."""
         assert self.log is not None
         return (last_epoch, last_offset) >= (self.last_epoch, self.log.log_end_offset)
 
-    def is_first_in(self, leader_epoch: LeaderEpoch, leader_id: BrokerId) -> bool:
-        """Whether `leader_id` may lead an epoch, for all this member knows."""
+    def has_consistent_leader(self, leader_epoch: LeaderEpoch, leader_id: BrokerId) -> bool:
+        """Whether `leader_id` may be the leader of the epoch, as far as this replica knows."""
         if leader_id == self.config.node_id or leader_epoch > LEADER_EPOCH_MAX:
-            return False  # it would know; nobody can
+            return False  # this node would know that it leads; no epoch is so large
         if leader_epoch != self.leader_epoch:
             return leader_epoch > self.leader_epoch
-        return self.state.leader_id in (NOBODY, leader_id)
+        return self.election_state.leader_id in (NO_NODE, leader_id)
 
-    def peer(self, member_id: BrokerId) -> Peer | None:
-        """Where a member listens: as the voters' record says, as it said itself, or as the settings say.
+    def peer(self, voter_id: BrokerId) -> Peer | None:
+        """The endpoint of a voter: from the VotersRecord, from a response or request of a leader, or from the settings.
 
-        One after another, while nobody answers: all members may have moved since the record was written.
+        Each in turn while requests fail: all voters may have moved since the record was written.
         """
         sets = (self.voters.latest, self.config.voters)
-        recorded, configured = (each.get(member_id) for each in sets)
-        told = (
+        recorded, configured = (each.get(voter_id) for each in sets)
+        found = (
             None if recorded is None else recorded.peer,
-            self._addresses.get(member_id),
+            self._endpoints.get(voter_id),
             None if configured is None else configured.peer,
         )
-        places = [*dict.fromkeys(peer for peer in told if peer is not None)]
-        return places[self._missed.get(member_id, 0) % len(places)] if places else None
+        endpoints = [*dict.fromkeys(peer for peer in found if peer is not None)]
+        return (
+            endpoints[self._endpoint_failures.get(voter_id, 0) % len(endpoints)]
+            if endpoints
+            else None
+        )
 
-    def missed(self, member_id: BrokerId) -> None:
-        """Nobody answered where a member was looked for."""
-        self._missed[member_id] = self._missed.get(member_id, 0) + 1
+    def endpoint_failed(self, voter_id: BrokerId) -> None:
+        """A request to the endpoint that `peer` returns got no response."""
+        self._endpoint_failures[voter_id] = self._endpoint_failures.get(voter_id, 0) + 1
 
-    def found_leader(self) -> None:
-        """A leader answers: the next search begins with the record, which it keeps right."""
-        self._missed.clear()
+    def leader_answered(self) -> None:
+        """A leader answered: begin with the VotersRecord again, which the leader keeps current."""
+        self._endpoint_failures.clear()
 
-    def met(self, peer: Peer) -> None:
-        """A leader told where it, or another, listens."""
-        self._addresses[peer.node_id] = peer
+    def update_endpoint(self, peer: Peer) -> None:
+        """A leader sent this endpoint, of itself or another node."""
+        self._endpoints[peer.node_id] = peer
 
     def other_voters(self) -> list[Peer]:
         peers = (self.peer(each) for each in self.voters.latest.ids if each != self.config.node_id)
@@ -145,111 +150,114 @@ class QuorumState:
     # --- time ---
 
     def election_timeout(self) -> int:
-        """From once to twice the setting, by chance, so that members rarely try together."""
+        """A random time of 1 to 2 times the setting, so that voters rarely start elections together."""
         base = self.config.election_timeout_ms
         return base + self.rng.randrange(0, base)
 
-    def turn(self) -> int:
-        """How long to wait before trying when all others, too, just heard that nobody leads."""
+    def staggered_delay(self) -> int:
+        """The delay of this voter's election when all voters have just lost the leader."""
         slot = self.config.election_slot_ms
-        others = [each for each in self.voters.latest.ids if each != self.state.leader_id]
+        others = [each for each in self.voters.latest.ids if each != self.election_state.leader_id]
         place = others.index(self.config.node_id) if self.config.node_id in others else len(others)
         return place * slot + self.rng.randrange(0, slot // 2)
 
     def backoff(self) -> int:
-        """Longer with each attempt that came to nothing."""
+        """Random; doubles with each failed election."""
         longest = self.config.election_slot_ms << min(self.failures, 10)
         longest = min(longest, self.config.election_backoff_max_ms)
         return longest // 2 + self.rng.randrange(0, longest // 2 + 1)
 
-    # --- changes of role ---
+    # --- transitions ---
 
-    def unattach(self, leader_epoch: LeaderEpoch, until: Instant) -> list[Effect]:
-        """Know an epoch, and nobody who leads in it any more or yet."""
+    def become_unattached(self, leader_epoch: LeaderEpoch, until: Instant) -> list[Effect]:
+        """In `leader_epoch`, with no leader."""
         assert leader_epoch >= self.leader_epoch, (leader_epoch, self.leader_epoch)
         effects: list[Effect] = []
         if leader_epoch > self.leader_epoch:
             effects = self._save(ElectionState(leader_epoch=leader_epoch))
-        self.role = UnattachedState(until)
+        self.state = UnattachedState(until)
         return effects
 
-    def vote(self, candidate: ReplicaKey) -> list[Effect]:
-        """For the first that asks in this epoch, and whoever it is that asks again."""
-        assert self.state.voted in (None, candidate) and self.state.leader_id == NOBODY
-        if self.state.voted == candidate:
+    def add_voted_state(self, candidate: ReplicaKey) -> list[Effect]:
+        """Vote for the first candidate of this epoch; a repeated request of the same one changes nothing."""
+        saved = self.election_state
+        assert saved.voted in (None, candidate) and saved.leader_id == NO_NODE
+        if saved.voted == candidate:
             return []
-        voted = replace(self.state, voted_id=candidate.id, voted_directory=candidate.directory)
+        voted = replace(saved, voted_id=candidate.id, voted_directory=candidate.directory)
         return self._save(voted)
 
-    def consider(self, now: Instant) -> EpochElection:
-        """Begin to ask the others whether they would vote for this member."""
-        assert self.may_stand
-        ballot = EpochElection(self.voters.latest, self.leader_epoch)
-        ballot.count(self.config.node_id, granted=True)
-        self.role = ProspectiveState(ballot, now + self.election_timeout())
-        return ballot
+    def become_prospective(self, now: Instant) -> EpochElection:
+        """Begin a pre-vote (KIP-996)."""
+        assert self.is_electable
+        election = EpochElection(self.voters.latest, self.leader_epoch)
+        election.count(self.config.node_id, granted=True)
+        self.state = ProspectiveState(election, now + self.election_timeout())
+        return election
 
-    def stand(self, now: Instant) -> list[Effect]:
-        """Vote for itself in a new epoch; the vote counts once it is durable."""
-        assert self.may_stand
+    def become_candidate(self, now: Instant) -> list[Effect]:
+        """Vote for this replica in a new epoch; the vote counts once it is durable."""
+        assert self.is_electable
         key = self.config.key
-        state = ElectionState(
-            leader_epoch=self.leader_epoch + 1, voted_id=key.id, voted_directory=key.directory
-        )
-        ballot = EpochElection(self.voters.latest, state.leader_epoch)
-        self.role = CandidateState(ballot, now + self.election_timeout())
-        return self._save(state)
+        leader_epoch = self.leader_epoch + 1
+        election = EpochElection(self.voters.latest, leader_epoch)
+        self.state = CandidateState(election, now + self.election_timeout())
+        return self._save(ElectionState(NO_NODE, leader_epoch, key.id, key.directory))
 
-    def lead(self, now: Instant) -> list[Effect]:
-        """Its epoch begins at the end of its log."""
+    def become_leader(self, now: Instant) -> list[Effect]:
+        """The epoch begins at the log end offset."""
         assert (
-            isinstance(self.role, CandidateState)
-            and self.role.ballot.is_won
+            isinstance(self.state, CandidateState)
+            and self.state.election.is_won
             and self.log is not None
         )
-        self.state = replace(self.state, leader_id=self.config.node_id)
+        self.election_state = replace(self.election_state, leader_id=self.config.node_id)
         self.failures = 0
-        role = LeaderState(
+        state = LeaderState(
             self.leader_epoch, self.log.log_end_offset, now + self.config.check_quorum_ms, now
         )
-        return self._become(role, "leader", f"of epoch {self.leader_epoch}")
+        return self._enter(state, "leader", f"of epoch {self.leader_epoch}")
 
-    def follow(self, leader: Peer, leader_epoch: LeaderEpoch, now: Instant) -> list[Effect]:
-        assert self.is_first_in(leader_epoch, leader.node_id), (leader, leader_epoch, self.state)
+    def become_follower(
+        self, leader: Peer, leader_epoch: LeaderEpoch, now: Instant
+    ) -> list[Effect]:
+        assert self.has_consistent_leader(leader_epoch, leader.node_id), (leader, leader_epoch)
         effects: list[Effect] = []
         if leader_epoch > self.leader_epoch:
             effects = self._save(ElectionState(leader.node_id, leader_epoch))
-        elif self.state.leader_id == NOBODY:
-            effects = self._save(replace(self.state, leader_id=leader.node_id))
-        role = FollowerState(leader, now + self.config.fetch_timeout_ms)
-        return effects + self._become(role, "follower", f"of {leader.node_id} in {leader_epoch}")
+        elif self.election_state.leader_id == NO_NODE:
+            effects = self._save(replace(self.election_state, leader_id=leader.node_id))
+        state = FollowerState(leader, now + self.config.fetch_timeout_ms)
+        return effects + self._enter(state, "follower", f"of {leader.node_id} in {leader_epoch}")
 
-    def resign(self, now: Instant, why: str) -> list[Effect]:
-        assert isinstance(self.role, LeaderState)
-        return self._become(ResignedState(now + self.election_timeout()), "resigned", why)
+    def become_resigned(self, now: Instant, why: str) -> list[Effect]:
+        assert isinstance(self.state, LeaderState)
+        return self._enter(ResignedState(now + self.election_timeout()), "resigned", why)
 
-    def hear_of(self, leader_epoch: LeaderEpoch, leader_id: BrokerId, now: Instant) -> list[Effect]:
-        """Someone told which epoch it is, and who leads it if it knew."""
+    def maybe_transition(
+        self, leader_epoch: LeaderEpoch, leader_id: BrokerId, now: Instant
+    ) -> list[Effect]:
+        """Another node sent its epoch and leader (-1 if it knows none): follow a newer epoch or an unknown leader."""
         peer = self.peer(leader_id) if leader_id >= 0 else None
-        is_lost = not isinstance(self.role, FollowerState | LeaderState)
-        if peer is not None and self.is_first_in(leader_epoch, leader_id):
-            if leader_epoch > self.leader_epoch or is_lost:
-                return self.follow(peer, leader_epoch, now)
+        has_no_leader = not isinstance(self.state, FollowerState | LeaderState)
+        if peer is not None and self.has_consistent_leader(leader_epoch, leader_id):
+            if leader_epoch > self.leader_epoch or has_no_leader:
+                return self.become_follower(peer, leader_epoch, now)
         elif self.leader_epoch < leader_epoch <= LEADER_EPOCH_MAX:
-            return self.unattach(leader_epoch, now + self.election_timeout())
+            return self.become_unattached(leader_epoch, now + self.election_timeout())
         return []
 
-    def _become(self, role: EpochState, name: str, why: str) -> list[Effect]:
-        self.role = role
+    def _enter(self, state: EpochState, name: str, why: str) -> list[Effect]:
+        self.state = state
         return [Changed("quorum member", name, why)]
 
-    def _save(self, state: ElectionState) -> list[Effect]:
-        self.state = state
-        return [SaveState(STATE_NAME, state.encode())]
+    def _save(self, election_state: ElectionState) -> list[Effect]:
+        self.election_state = election_state
+        return [SaveState(STATE_NAME, election_state.encode())]
 
 
-def _at_least(state: ElectionState, leader_epoch: LeaderEpoch, own: ReplicaKey) -> ElectionState:
-    """A log that is ahead of the state has lost it: whom this member voted for in that epoch nobody knows any more."""
-    if state.leader_epoch >= leader_epoch:
-        return state
+def _at_least(saved: ElectionState, leader_epoch: LeaderEpoch, own: ReplicaKey) -> ElectionState:
+    """A log that is ahead of the saved state: the vote in that epoch is lost, so none other may be given."""
+    if saved.leader_epoch >= leader_epoch:
+        return saved
     return ElectionState(leader_epoch=leader_epoch, voted_id=own.id, voted_directory=own.directory)

@@ -1,10 +1,10 @@
-"""A member of the quorum behind one door: routes what comes in to the room that owns the rule, and owns none itself.
+"""A replica of the metadata log (Kafka's KafkaRaftClient): passes each event on to the module that handles it.
 
-Always: what leaves after a change of the member's state leaves once that state is on the disk, so nobody hears of a
-vote or an epoch that a crash could take back.
+Always: responses and requests that follow a change of the election state are sent once that state is durable, so no
+other node sees a vote or an epoch that a crash could revert.
 
-The host performs effects and tells what became of them; it asks `high_watermark`, `leading_epoch` and `arrived` after
-each step.
+The host performs the effects and reports their results; after each step it reads `high_watermark`, `leading_epoch` and
+`fetched_snapshot`.
 """
 
 from collections import deque
@@ -36,16 +36,16 @@ from brokers.quorum.voters import VoterSet, VoterSetHistory
 from brokers.timers import earliest
 from brokers.wire.messages.api_keys import ApiKey
 
-Answer: TypeAlias = Callable[[Request, Instant], list[Effect]]
+RequestHandler: TypeAlias = Callable[[Request, Instant], list[Effect]]
 
 
 class RaftClient:
-    """`deadline` is when it wants `on_time`. Made from what the disk holds; over when the disk refuses."""
+    """`on_time` is due at `deadline`. Made from the recovered log and election state."""
 
-    voting: type[QuorumElections] = QuorumElections
-    leading: type[MetadataLeader] = MetadataLeader
-    following: type[LogFetcher] = LogFetcher
-    serving: type[FetchRequests] = FetchRequests
+    elections_class: type[QuorumElections] = QuorumElections
+    leader_class: type[MetadataLeader] = MetadataLeader
+    log_fetcher_class: type[LogFetcher] = LogFetcher
+    fetch_requests_class: type[FetchRequests] = FetchRequests
 
     def __init__(
         self,
@@ -53,298 +53,298 @@ class RaftClient:
         rng: Rng,
         *,
         log: Log,
-        state: ElectionState,
+        election_state: ElectionState,
         voters: VoterSetHistory,
         snapshot: SnapshotId,
         was_voter: bool = False,
         last_ticket: Ticket | None = None,
     ) -> None:
-        member = self._member = QuorumState(
-            config, rng, log=log, state=state, voters=voters, snapshot=snapshot
+        quorum = self._quorum = QuorumState(
+            config, rng, log=log, election_state=election_state, voters=voters, snapshot=snapshot
         )
         if last_ticket is not None:
-            member.last_ticket = last_ticket
-        self._announcing = QuorumEpochs(member)
-        self._leading = self.leading(member, self._announcing)
-        self._voting = self.voting(member, self._leading.begin)
-        self._downloading = SnapshotFetcher(member)
-        self._following = self.following(member, self._downloading)
-        self._serving = self.serving(member, self._leading)
-        self._handing_out = FetchSnapshotRequests(member)
-        self._changes = VoterChanges(member, self._leading)
-        self._joining = AutoJoin(member, was_voter=was_voter)
-        voter_requests = VoterRequests(member, self._changes)
-        self._answers: Mapping[int, Answer] = {
-            ApiKey.FETCH: self._serving.on_request,
-            ApiKey.VOTE: self._voting.on_request,
-            ApiKey.BEGIN_QUORUM_EPOCH: self._announcing.on_begin,
-            ApiKey.END_QUORUM_EPOCH: self._announcing.on_end,
-            ApiKey.DESCRIBE_QUORUM: DescribeQuorumRequests(member).on_request,
-            ApiKey.FETCH_SNAPSHOT: self._handing_out.on_request,
+            quorum.last_ticket = last_ticket
+        self._epochs = QuorumEpochs(quorum)
+        self._leader = self.leader_class(quorum, self._epochs)
+        self._elections = self.elections_class(quorum, self._leader.begin)
+        self._snapshot_fetcher = SnapshotFetcher(quorum)
+        self._log_fetcher = self.log_fetcher_class(quorum, self._snapshot_fetcher)
+        self._fetch_requests = self.fetch_requests_class(quorum, self._leader)
+        self._snapshot_requests = FetchSnapshotRequests(quorum)
+        self._changes = VoterChanges(quorum, self._leader)
+        self._auto_join = AutoJoin(quorum, was_voter=was_voter)
+        voter_requests = VoterRequests(quorum, self._changes)
+        self._handlers: Mapping[int, RequestHandler] = {
+            ApiKey.FETCH: self._fetch_requests.on_request,
+            ApiKey.VOTE: self._elections.on_request,
+            ApiKey.BEGIN_QUORUM_EPOCH: self._epochs.on_begin,
+            ApiKey.END_QUORUM_EPOCH: self._epochs.on_end,
+            ApiKey.DESCRIBE_QUORUM: DescribeQuorumRequests(quorum).on_request,
+            ApiKey.FETCH_SNAPSHOT: self._snapshot_requests.on_request,
             ApiKey.ADD_RAFT_VOTER: voter_requests.on_add,
             ApiKey.REMOVE_RAFT_VOTER: voter_requests.on_remove,
             ApiKey.UPDATE_RAFT_VOTER: voter_requests.on_update,
         }
-        self._saves_asked = 0
+        self._saves_started = 0
         self._saves_done = 0
-        self._held: deque[tuple[int, Effect]] = deque()  # until so many saves are done
-        self._postponed: list[Callable[[Instant], list[Effect]]] = []  # until there is a log
+        self._waiting_for_saves: deque[tuple[int, Effect]] = deque()  # with the number of saves
+        self._postponed: list[Callable[[Instant], list[Effect]]] = []  # until `on_opened`
         self._installing: tuple[SnapshotId, VoterSet | None] | None = None
         self.deadline: Instant | None = None
 
-    # --- what it is ---
+    # --- state ---
 
     @property
     def leader_epoch(self) -> LeaderEpoch:
-        return self._member.leader_epoch
+        return self._quorum.leader_epoch
 
     @property
     def state(self) -> str:
-        """What it is now, as Kafka's metrics say it."""
-        return state_name(self._member.role, is_voter=self._member.is_voter)
+        """The name of the epoch state in Kafka's metrics."""
+        return state_name(self._quorum.state, is_voter=self._quorum.is_voter)
 
     @property
     def leading_epoch(self) -> LeaderEpoch | None:
-        """The epoch that this member leads."""
-        leading = self._member.leading
-        return None if leading is None else leading.leader_epoch
+        """The epoch that this replica leads."""
+        leader_state = self._quorum.leader_state
+        return None if leader_state is None else leader_state.leader_epoch
 
     @property
     def epoch_start(self) -> Offset:
-        """Of the epoch that this member leads: everything from here on it has appended itself."""
-        leading = self._member.leading
-        assert leading is not None
-        return leading.epoch_start
+        """The first offset of the epoch that this replica leads: it appended everything from there on."""
+        leader_state = self._quorum.leader_state
+        assert leader_state is not None
+        return leader_state.epoch_start
 
     @property
     def is_settled(self) -> bool:
-        """It leads, and knows what is committed."""
-        return self._leading.is_settled
+        """It leads, and its high watermark is exact."""
+        return self._leader.is_settled
 
     @property
-    def has_heard(self) -> bool:
-        """What a leader of this life says is committed is committed here."""
-        role = self._member.role
-        if not isinstance(role, FollowerState) or not role.has_fetched:
+    def is_caught_up(self) -> bool:
+        """Its high watermark has reached the one in the leader's last response; for a leader: `is_settled`."""
+        state = self._quorum.state
+        if not isinstance(state, FollowerState) or not state.has_fetched:
             return self.is_settled
-        return self.high_watermark >= role.told_committed
+        return self.high_watermark >= state.leader_high_watermark
 
     @property
     def leader(self) -> Peer | None:
-        return self._member.leader
+        return self._quorum.leader
 
     @property
     def high_watermark(self) -> Offset:
-        return self._member.high_watermark
+        return self._quorum.high_watermark
 
     @property
     def log(self) -> Log | None:
-        """None while it is being cut."""
-        return self._member.log
+        """None while it is truncated."""
+        return self._quorum.log
 
     @property
     def voters(self) -> VoterSetHistory:
-        return self._member.voters
+        return self._quorum.voters
 
     @property
     def snapshot(self) -> SnapshotId:
-        return self._member.snapshot
+        return self._quorum.snapshot
 
     @property
-    def arrived(self) -> tuple[SnapshotId, bytes] | None:
-        """A snapshot that was fetched: keep it durably, then `install` it; or `refuse` it."""
-        return self._downloading.arrived
+    def fetched_snapshot(self) -> tuple[SnapshotId, bytes] | None:
+        """A fetched snapshot: the host persists it and calls `install`, or `reject`."""
+        return self._snapshot_fetcher.fetched_snapshot
 
     @property
     def last_ticket(self) -> Ticket:
-        """For the next one of the same process: answers to this one's questions may still come."""
-        return self._member.last_ticket
+        """The next RaftClient of this process continues from it: responses to this one may still come."""
+        return self._quorum.last_ticket
 
     @property
-    def has_handed_over(self) -> bool:
-        """After `leave`: nobody need wait for this member any more."""
-        return self._member.leading is None and self._announcing.is_heard
+    def has_resigned(self) -> bool:
+        """After `leave`: it leads no more, and every EndQuorumEpoch is answered or has failed."""
+        return self._quorum.leader_state is None and self._epochs.has_no_requests
 
-    # --- in ---
+    # --- events ---
 
     def start(self, now: Instant) -> list[Effect]:
-        """Begin to ask. A lone voter is elected by nobody else; others wait a moment for one another."""
-        member = self._member
-        member.role.until = now + member.turn()
+        """A lone voter starts its election at once; other voters after a delay by their order."""
+        quorum = self._quorum
+        quorum.state.until = now + quorum.staggered_delay()
         effects = self._step(self._restart_log(now), now)
-        if member.is_voter and len(member.voters.latest) == 1:
-            effects += self._with_log(self._voting.consider, now)
+        if quorum.is_voter and len(quorum.voters.latest) == 1:
+            effects += self._with_log(self._elections.start_pre_vote, now)
         return effects
 
     def on_request(self, request: Request, now: Instant) -> list[Effect]:
-        """One of the quorum's requests, of the keys in `messages`; the reply may come later."""
-        return self._with_log(lambda at: self._answers[request.api_key](request, at), now)
+        """A request of one of the API keys in `messages`; the reply may come later."""
+        return self._with_log(lambda at: self._handlers[request.api_key](request, at), now)
 
     def on_answer(self, answered: Answered, now: Instant) -> list[Effect]:
-        return self._with_log(lambda at: self._take_answer(answered, at), now)
+        return self._with_log(lambda at: self._route_answer(answered, at), now)
 
     def on_time(self, now: Instant) -> list[Effect]:
-        if self.deadline is None or now < self.deadline or self._member.log is None:
+        if self.deadline is None or now < self.deadline or self._quorum.log is None:
             return []
-        rooms = (
-            self._leading, self._announcing, self._voting, self._following, self._downloading,
-            self._handing_out,
+        modules = (
+            self._leader, self._epochs, self._elections, self._log_fetcher, self._snapshot_fetcher,
+            self._snapshot_requests,
         )  # fmt: skip
         effects: list[Effect] = []
-        for room in rooms:
-            effects += room.on_time(now)
+        for module in modules:
+            effects += module.on_time(now)
         return self._step(effects, now)
 
     def on_written(self, next_offset: Offset, now: Instant) -> list[Effect]:
-        """Everything below is on the disk."""
-        if self._member.log is None:
-            return []  # of the log that has been cut
-        self._member.log.on_written(next_offset)
+        """Everything below `next_offset` is written, by a voter also synced."""
+        if self._quorum.log is None:
+            return []  # from before the truncation
+        self._quorum.log.on_written(next_offset)
         return self._step([], now)
 
     def on_read(self, read: RangeRead, now: Instant) -> list[Effect]:
-        return self._step(self._serving.on_read(read, now) or [], now)
+        return self._step(self._fetch_requests.on_read(read, now) or [], now)
 
     def on_loaded(self, event: StateLoaded, now: Instant) -> list[Effect]:
-        return self._with_log(lambda at: self._handing_out.on_loaded(event, at), now)
+        return self._with_log(lambda at: self._snapshot_requests.on_loaded(event, at), now)
 
     def on_saved(self, now: Instant) -> list[Effect]:
-        """One more quorum state is durable."""
+        """One more save of the election state is durable."""
         self._saves_done += 1
         released: list[Effect] = []
-        while self._held and self._held[0][0] <= self._saves_done:
-            released.append(self._held.popleft()[1])
-        if self._saves_done < self._saves_asked:
+        while self._waiting_for_saves and self._waiting_for_saves[0][0] <= self._saves_done:
+            released.append(self._waiting_for_saves.popleft()[1])
+        if self._saves_done < self._saves_started:
             return released
-        return released + self._step(self._voting.on_saved(now), now)
+        return released + self._step(self._elections.on_saved(now), now)
 
     def on_opened(self, log: Log, now: Instant) -> list[Effect]:
-        """What is left of a log that has been cut."""
-        self._member.log = log
-        self._member.voters.cut(log.log_end_offset)
+        """`log` is what remained after a truncation."""
+        self._quorum.log = log
+        self._quorum.voters.truncate_new_entries(log.log_end_offset)
         effects = self._install(now) if self._installing else []
         postponed, self._postponed = self._postponed, []
         for act in postponed:
             effects += self._with_log(act, now)
         return self._step(effects, now)
 
-    # --- what its host does ---
+    # --- calls of the host ---
 
     def append(self, batch: bytearray, now: Instant) -> list[Effect]:
-        """A batch of the leader's host, stamped with the log's end and this epoch."""
-        return self._step(self._leading.append(batch, now), now)
+        """Append a batch whose base offset is the log end offset, with this epoch."""
+        return self._step(self._leader.append(batch, now), now)
 
     def snapshot_taken(self, snapshot: SnapshotId) -> None:
-        """The host has made a snapshot of what is committed, and it is durable."""
-        self._member.snapshot = max(self._member.snapshot, snapshot)
+        """The host has persisted a snapshot of committed records."""
+        self._quorum.snapshot = max(self._quorum.snapshot, snapshot)
 
     def trim(self, log_start_offset: Offset) -> list[Effect]:
-        """Drop what a snapshot holds."""
-        log = self._member.log
-        assert log_start_offset <= self._member.snapshot.end_offset
+        """Delete segments below `log_start_offset`, which the snapshot covers."""
+        log = self._quorum.log
+        assert log_start_offset <= self._quorum.snapshot.end_offset
         if log is None or log_start_offset > log.log_end_offset:
             return []
-        self._member.voters.forget_below(log_start_offset)
+        self._quorum.voters.truncate_old_entries(log_start_offset)
         return [*log.trim(log_start_offset)]
 
     def install(self, snapshot: SnapshotId, voters: VoterSet | None, now: Instant) -> list[Effect]:
-        """A snapshot that arrived is durable: the log begins anew behind it."""
+        """The fetched snapshot is durable: restart the log at its end offset."""
         self._installing = (snapshot, voters)
         return self._step(self._install(now), now)
 
-    def refuse(self, now: Instant) -> list[Effect]:
-        """A snapshot that arrived is damaged: it is asked for again."""
-        self._downloading.refused(now)
+    def reject(self, now: Instant) -> list[Effect]:
+        """The fetched snapshot is corrupt: fetch it again."""
+        self._snapshot_fetcher.reject(now)
         return self._step([], now)
 
     def leave(self, now: Instant) -> list[Effect]:
-        """An orderly stop: hand the lead over, and stand for it no more."""
-        self._member.is_leaving = True
-        if self._member.leading is None:
+        """Shut down: resign, and start no more elections."""
+        self._quorum.is_shutting_down = True
+        if self._quorum.leader_state is None:
             return []
-        return self._step(self._leading.resign(now, "the node stops"), now)
+        return self._step(self._leader.resign(now, "the node stops"), now)
 
-    # --- inside ---
+    # --- private ---
 
-    def _take_answer(self, answered: Answered, now: Instant) -> list[Effect]:
-        for room in (
-            self._following, self._voting, self._announcing, self._downloading, self._changes,
-            self._joining,
+    def _route_answer(self, answered: Answered, now: Instant) -> list[Effect]:
+        for module in (
+            self._log_fetcher, self._elections, self._epochs, self._snapshot_fetcher, self._changes,
+            self._auto_join,
         ):  # fmt: skip
-            effects = room.on_answer(answered, now)
+            effects = module.on_answer(answered, now)
             if effects is not None:
                 return effects
-        return []  # nobody cares any more
+        return []  # to an abandoned request
 
     def _with_log(self, act: Callable[[Instant], list[Effect]], now: Instant) -> list[Effect]:
-        if self._member.log is None:
+        if self._quorum.log is None:
             self._postponed.append(act)
             return []
         return self._step(act(now), now)
 
     def _step(self, effects: list[Effect], now: Instant) -> list[Effect]:
-        """After everything that happens: commit, go on with what waited for it, and ask for what is next."""
-        if self._member.log is not None:
-            self._leading.commit()
+        """After each event: advance the high watermark, complete what waited for it, send the next requests."""
+        if self._quorum.log is not None:
+            self._leader.commit()
             effects += self._changes.settle(now)
-            effects += self._leading.leave_if_removed(now)
-            effects += self._serving.settle(now)
-            effects += self._following.settle(now)
-            effects += self._joining.settle(now)
+            effects += self._leader.resign_if_removed(now)
+            effects += self._fetch_requests.settle(now)
+            effects += self._log_fetcher.settle(now)
+            effects += self._auto_join.settle(now)
         self.deadline = self._next_deadline()
-        return self.held_back(effects)
+        return self.wait_for_saves(effects)
 
     def _next_deadline(self) -> Instant | None:
-        if self._member.log is None:
+        if self._quorum.log is None:
             return None
-        rooms = (
-            self._leading, self._announcing, self._voting, self._following, self._downloading,
-            self._handing_out, self._serving, self._changes, self._joining,
+        modules = (
+            self._leader, self._epochs, self._elections, self._log_fetcher, self._snapshot_fetcher,
+            self._snapshot_requests, self._fetch_requests, self._changes, self._auto_join,
         )  # fmt: skip
-        return earliest(*(room.deadline for room in rooms))
+        return earliest(*(module.deadline for module in modules))
 
-    def held_back(self, effects: Iterable[Effect]) -> list[Effect]:
-        """What others would hear waits for the states that were saved before it."""
+    def wait_for_saves(self, effects: Iterable[Effect]) -> list[Effect]:
+        """Hold back responses and requests until the election states saved before them are durable."""
         now_free: list[Effect] = []
         for effect in _with_last_state(effects):
             if isinstance(effect, SaveState) and effect.name == STATE_NAME:
-                self._saves_asked += 1
-            elif self._saves_done < self._saves_asked and isinstance(effect, Reply | Ask):
-                self._held.append((self._saves_asked, effect))
+                self._saves_started += 1
+            elif self._saves_done < self._saves_started and isinstance(effect, Reply | Ask):
+                self._waiting_for_saves.append((self._saves_started, effect))
                 continue
             now_free.append(effect)
         return now_free
 
     def _restart_log(self, now: Instant) -> list[Effect]:
-        """A crash may have come between a snapshot and the new beginning of the log behind it."""
-        member, log = self._member, self._member.log
+        """Complete an `install` that a crash interrupted after the snapshot was persisted."""
+        quorum, log = self._quorum, self._quorum.log
         assert log is not None
-        snapshot = member.snapshot
+        snapshot = quorum.snapshot
         if log.log_end_offset >= snapshot.end_offset and not _is_stray(log, snapshot):
             return []
         self._installing = (snapshot, None)
         return self._install(now)
 
     def _install(self, now: Instant) -> list[Effect]:
-        member, log = self._member, self._member.log
+        quorum, log = self._quorum, self._quorum.log
         assert self._installing is not None and log is not None
         snapshot, voters = self._installing
-        member.high_watermark = max(member.high_watermark, snapshot.end_offset)
+        quorum.high_watermark = max(quorum.high_watermark, snapshot.end_offset)
         if log.log_end_offset > max(snapshot.end_offset, log.log_start_offset):
-            member.log = None
+            quorum.log = None
             return [log.cut(log.log_start_offset)]
         self._installing = None
-        member.snapshot = max(member.snapshot, snapshot)
+        quorum.snapshot = max(quorum.snapshot, snapshot)
         if voters is not None:
-            member.voters.restore(voters)
-        self._downloading.installed()
+            quorum.voters.restore(voters)
+        self._snapshot_fetcher.installed()
         log.epochs.drop_from(0)
         effects = log.restart_at(snapshot.end_offset)
         return [*effects, *log.begin_epoch(snapshot.leader_epoch)]
 
 
 def _with_last_state(effects: Iterable[Effect]) -> list[Effect]:
-    """Of several states that one step saves, only the last need reach the disk."""
+    """Of several election states that one step saves, only the last is written."""
     kept: list[Effect] = []
     last: SaveState | None = None
     for effect in effects:
@@ -356,7 +356,7 @@ def _with_last_state(effects: Iterable[Effect]) -> list[Effect]:
 
 
 def _is_stray(log: Log, snapshot: SnapshotId) -> bool:
-    """The log goes beyond the snapshot, and is another history."""
+    """Whether the log, though longer, diverges from the snapshot."""
     before = snapshot.end_offset - 1
     if before < log.log_start_offset:
         return False

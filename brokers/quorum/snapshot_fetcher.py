@@ -1,6 +1,6 @@
-"""A member that is before the start of its leader's log takes its snapshot, piece by piece (FetchSnapshot; KIP-630).
+"""Fetches the leader's snapshot when this log ends before the leader's log start offset (FetchSnapshot; KIP-630).
 
-Once all of it has `arrived`, the host makes it durable and installs it in `raft`, and the log goes on behind it.
+The host persists the `fetched_snapshot` and installs it; fetching goes on at its end offset.
 """
 
 from brokers.effects import Effect
@@ -8,7 +8,7 @@ from brokers.events import Answered
 from brokers.ids import Instant, LeaderEpoch, Peer, Ticket
 from brokers.quorum.epoch_states import FollowerState
 from brokers.quorum.ids import SnapshotId
-from brokers.quorum.messages import FETCH_CHANNEL, PARTITION, TOPIC, ask, only_partition, told_peers
+from brokers.quorum.messages import FETCH_CHANNEL, PARTITION, TOPIC, ask, only_partition, peers_of
 from brokers.quorum.quorum_state import QuorumState
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.quorum_snapshots import (
@@ -20,62 +20,62 @@ from brokers.wire.messages.quorum_snapshots import (
 )
 from brokers.wire.messages.quorum_snapshots import SnapshotId as WireSnapshotId
 
-SIZE_MAX = 1 << 30  # of a snapshot: ten million partitions are not that large
+SIZE_MAX = 1 << 30  # bytes; the snapshot of ten million partitions is smaller
 
 
 class SnapshotFetcher:
-    def __init__(self, member: QuorumState) -> None:
-        self._member = member
+    def __init__(self, quorum: QuorumState) -> None:
+        self._quorum = quorum
         self._wanted: SnapshotId | None = None
         self._leader: Peer | None = None
         self._leader_epoch: LeaderEpoch = -1
         self._data = bytearray()
-        self._asked: Ticket | None = None
+        self._in_flight: Ticket | None = None
         self._next_at: Instant = 0
-        self._not_before: Instant = 0  # after an attempt that came to nothing
-        self.arrived: tuple[SnapshotId, bytes] | None = None
+        self._not_before: Instant = 0  # after a failed attempt
+        self.fetched_snapshot: tuple[SnapshotId, bytes] | None = None
 
     @property
     def is_busy(self) -> bool:
-        """The log is about to be made anew: there is no point in fetching more of it."""
-        return self.arrived is not None or self._is_wanted
+        """The log will be replaced: fetching more of it is useless."""
+        return self.fetched_snapshot is not None or self._is_wanted
 
     @property
     def _is_wanted(self) -> bool:
-        member = self._member
+        quorum = self._quorum
         return (
             self._wanted is not None
-            and self._leader_epoch == member.leader_epoch
-            and self._leader == member.leader
+            and self._leader_epoch == quorum.leader_epoch
+            and self._leader == quorum.leader
         )
 
     @property
     def deadline(self) -> Instant | None:
-        return self._next_at if self._is_wanted and self._asked is None else None
+        return self._next_at if self._is_wanted and self._in_flight is None else None
 
     def begin(self, wanted: SnapshotId, now: Instant) -> list[Effect]:
-        """The leader has no log at this member's position, but this."""
-        member = self._member
-        self._wanted, self._leader = wanted, member.leader
-        self._leader_epoch = member.leader_epoch
-        self._data, self._asked = bytearray(), None
+        """The leader's response to a Fetch named this snapshot."""
+        quorum = self._quorum
+        self._wanted, self._leader = wanted, quorum.leader
+        self._leader_epoch = quorum.leader_epoch
+        self._data, self._in_flight = bytearray(), None
         self._next_at = max(now, self._not_before)
         return self.on_time(now)
 
     def on_time(self, now: Instant) -> list[Effect]:
-        if not self._is_wanted or self._asked is not None or now < self._next_at:
+        if not self._is_wanted or self._in_flight is not None or now < self._next_at:
             return []
-        member, leader = self._member, self._leader
+        quorum, leader = self._quorum, self._leader
         assert leader is not None
-        self._asked = member.new_ticket()
-        timeout_ms = member.config.fetch_timeout_ms
-        question = self._question()
+        self._in_flight = quorum.new_ticket()
+        timeout_ms = quorum.config.fetch_timeout_ms
+        request = self._request()
         return [
-            ask(self._asked, leader, FETCH_CHANNEL, ApiKey.FETCH_SNAPSHOT, question, timeout_ms)
+            ask(self._in_flight, leader, FETCH_CHANNEL, ApiKey.FETCH_SNAPSHOT, request, timeout_ms)
         ]
 
-    def _question(self) -> FetchSnapshotRequest:
-        config, wanted = self._member.config, self._wanted
+    def _request(self) -> FetchSnapshotRequest:
+        config, wanted = self._quorum.config, self._wanted
         assert wanted is not None
         partition = FetchSnapshotRequestPartition(
             partition=PARTITION,
@@ -92,10 +92,10 @@ class SnapshotFetcher:
         )
 
     def on_answer(self, answered: Answered, now: Instant) -> list[Effect] | None:
-        """None for an answer to something else."""
-        if self._asked is None or answered.ticket != self._asked:
+        """None if this module did not send the request."""
+        if self._in_flight is None or answered.ticket != self._in_flight:
             return None
-        self._asked = None
+        self._in_flight = None
         if not self._is_wanted:
             return []
         message = answered.message
@@ -105,37 +105,39 @@ class SnapshotFetcher:
             else None
         )
         if answer is None:
-            self._next_at = now + self._member.config.retry_backoff_ms
+            self._next_at = now + self._quorum.config.retry_backoff_ms
             return []
         assert isinstance(message, FetchSnapshotResponse)
-        for peer in told_peers(message):
-            self._member.met(peer)
-        return self._take(answer, now)
+        for peer in peers_of(message):
+            self._quorum.update_endpoint(peer)
+        return self._on_partition(answer, now)
 
-    def _take(self, answer: FetchSnapshotResponsePartition, now: Instant) -> list[Effect]:
-        member, wanted, told = self._member, self._wanted, answer.current_leader
+    def _on_partition(self, answer: FetchSnapshotResponsePartition, now: Instant) -> list[Effect]:
+        quorum, wanted, leader = self._quorum, self._wanted, answer.current_leader
         assert wanted is not None
         data = bytes(answer.unaligned_records or b"")  # type: ignore[arg-type]
         is_next = answer.position == len(self._data) and 0 < answer.size <= SIZE_MAX
         if answer.error_code or not data or not is_next:
-            self._wanted = None  # the next fetch will tell what there is
-            self._not_before = now + member.config.retry_backoff_ms
-            return [] if told is None else member.hear_of(told.leader_epoch, told.leader_id, now)
-        if isinstance(member.role, FollowerState):
-            member.role.until = now + member.config.fetch_timeout_ms
+            self._wanted = None  # the next Fetch names the leader's snapshot
+            self._not_before = now + quorum.config.retry_backoff_ms
+            if leader is None:
+                return []
+            return quorum.maybe_transition(leader.leader_epoch, leader.leader_id, now)
+        if isinstance(quorum.state, FollowerState):
+            quorum.state.until = now + quorum.config.fetch_timeout_ms
         self._data += data
         if len(self._data) < answer.size:
             self._next_at = now
             return self.on_time(now)
-        self.arrived, self._wanted = (wanted, bytes(self._data)), None
+        self.fetched_snapshot, self._wanted = (wanted, bytes(self._data)), None
         self._data = bytearray()
         return []
 
-    def refused(self, now: Instant) -> None:
-        """What has arrived is damaged. All of it is asked for again, not so soon that the leader does nothing else."""
-        self.arrived = None
-        self._not_before = now + self._member.config.fetch_timeout_ms // 2
+    def reject(self, now: Instant) -> None:
+        """The snapshot is corrupt: fetch all of it again, after a delay that limits the leader's load."""
+        self.fetched_snapshot = None
+        self._not_before = now + self._quorum.config.fetch_timeout_ms // 2
 
     def installed(self) -> None:
-        """The log has been made anew behind the snapshot."""
-        self.arrived = None
+        """The log was restarted at the snapshot's end offset."""
+        self.fetched_snapshot = None

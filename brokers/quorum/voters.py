@@ -1,7 +1,7 @@
-"""Who votes, as of each offset of the metadata log (KIP-853).
+"""The voter sets by offset of the metadata log (KIP-853).
 
 The first set is configured, without directories (kraft.version 0). Every later one is a VotersRecord in the log
-(kraft.version 1), in force from the moment it is appended, and no more once it is cut off.
+(kraft.version 1), in force from its append until it is truncated.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ KRAFT_VERSIONS = (0, 1)  # of this release
 
 
 class QuorumEndpoint(NamedTuple):
-    """Where a voter listens, by the name of its listener."""
+    """The endpoint of a listener of a voter."""
 
     name: str
     host: str
@@ -32,7 +32,7 @@ class QuorumEndpoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Voter:
-    """A member whose disk counts. `kraft_versions` are the first and last kraft.version that it supports."""
+    """`kraft_versions`: the first and last kraft.version that the voter supports."""
 
     id: BrokerId
     directory: UUID = NO_DIRECTORY
@@ -45,18 +45,18 @@ class Voter:
 
     @property
     def peer(self) -> Peer | None:
-        """Where to ask it: at its first endpoint."""
+        """Its first endpoint."""
         if not self.endpoints:
             return None
         return Peer(self.id, self.endpoints[0].host, self.endpoints[0].port)
 
-    def is_known_as(self, key: ReplicaKey) -> bool:
-        """A voter whose directory is not known is known by its id alone."""
+    def matches(self, key: ReplicaKey) -> bool:
+        """By its id alone, while the directory id of the voter is not known."""
         return self.id == key.id and self.directory in (NO_DIRECTORY, key.directory)
 
 
 class VoterSet:
-    """Immutable; in order of ids."""
+    """Immutable; in order of id."""
 
     __slots__ = ("_voters",)
 
@@ -84,7 +84,7 @@ class VoterSet:
 
     @property
     def majority(self) -> int:
-        """How many of them decide."""
+        """The number of voters in a majority."""
         return len(self._voters) // 2 + 1
 
     def get(self, voter_id: BrokerId) -> Voter | None:
@@ -92,10 +92,10 @@ class VoterSet:
 
     def has(self, key: ReplicaKey) -> bool:
         voter = self._voters.get(key.id)
-        return voter is not None and voter.is_known_as(key)
+        return voter is not None and voter.matches(key)
 
     def with_voter(self, voter: Voter) -> "VoterSet":
-        """This set and `voter`, in the place of another one of its id."""
+        """This set with `voter`, which replaces a voter of the same id."""
         return VoterSet((self._voters | {voter.id: voter}).values())
 
     def without(self, voter_id: BrokerId) -> "VoterSet":
@@ -106,7 +106,6 @@ class VoterSet:
 
 
 def voters_of(record: VotersRecord) -> VoterSet:
-    """The set that a record says."""
     return VoterSet(
         Voter(
             each.voter_id,
@@ -134,11 +133,11 @@ def _recorded(voter: Voter) -> VotersRecordVoter:
 
 
 class VoterSetHistory:
-    """The sets by the offset of their record; the configured one stands before the first."""
+    """The voter sets by the offset of their VotersRecord; before the first, the configured one."""
 
     def __init__(self, first: VoterSet) -> None:
         self._sets: list[tuple[Offset, VoterSet]] = [(-1, first)]
-        self._is_recorded = False  # whether the oldest one known is a record's
+        self._is_recorded = False  # whether the oldest set is from a VotersRecord
 
     @property
     def latest(self) -> VoterSet:
@@ -146,21 +145,21 @@ class VoterSetHistory:
 
     @property
     def latest_offset(self) -> Offset:
-        """Where the latest set was recorded; -1 for the first one known."""
+        """The offset of the latest VotersRecord; -1 for the oldest set."""
         return self._sets[-1][0]
 
     @property
     def kraft_version(self) -> int:
-        """1 once the log says who votes."""
+        """1 once the log holds a VotersRecord."""
         return int(self._is_recorded or len(self._sets) > 1)
 
-    def note(self, base_offset: Offset, messages: Iterable[Message]) -> None:
-        """Control records that are in the log at `base_offset`, in one batch."""
+    def add_records(self, base_offset: Offset, messages: Iterable[Message]) -> None:
+        """Add the VotersRecords of a control batch."""
         for message in messages:
             if isinstance(message, VotersRecord):
-                self.append(base_offset, voters_of(message))
+                self.add_at(base_offset, voters_of(message))
 
-    def append(self, offset: Offset, voters: VoterSet) -> None:
+    def add_at(self, offset: Offset, voters: VoterSet) -> None:
         assert offset > self.latest_offset, (offset, self.latest_offset)
         self._sets.append((offset, voters))
 
@@ -170,22 +169,22 @@ class VoterSetHistory:
         return None if index == 0 and not self._is_recorded else self._sets[index][1]
 
     def possible(self, high_watermark: Offset) -> list[VoterSet]:
-        """Sets that may be in force for all that somebody knows who knows that so much is committed."""
+        """The last committed set and the uncommitted ones after it."""
         return [voters for _, voters in self._sets[self._index_below(high_watermark) :]]
 
-    def cut(self, next_offset: Offset) -> None:
+    def truncate_new_entries(self, next_offset: Offset) -> None:
         """The log now ends at `next_offset`."""
         del self._sets[self._index_below(next_offset) + 1 :]
 
     def restore(self, voters: VoterSet | None) -> None:
-        """Start from a snapshot: what it says, or the configured set if it says nothing."""
+        """Start from a snapshot's set, or from the configured set if the snapshot has none."""
         if voters is not None:
             self._sets, self._is_recorded = [(-1, voters)], True
         else:
             del self._sets[1:]
 
-    def forget_below(self, next_offset: Offset) -> None:
-        """A snapshot says what was in force below."""
+    def truncate_old_entries(self, next_offset: Offset) -> None:
+        """A snapshot holds the set in force below `next_offset`."""
         index = self._index_below(next_offset)
         if index > 0:
             self._sets[: index + 1] = [(-1, self._sets[index][1])]
@@ -198,7 +197,7 @@ class VoterSetHistory:
 
 
 def with_directories(voters: VoterSet, directories: dict[BrokerId, UUID]) -> VoterSet | None:
-    """The same voters with the disks that they were seen with; None while one is missing."""
+    """The same voters with these directory ids; None if one is missing."""
     if any(directories.get(voter.id, NO_DIRECTORY) == NO_DIRECTORY for voter in voters):
         return None
     return VoterSet(replace(voter, directory=directories[voter.id]) for voter in voters)

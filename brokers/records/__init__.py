@@ -1,4 +1,4 @@
 """Kafka's RecordBatch v2, opaque wherever possible.
 
-`batch` (headers: all that the byte path reads), `builder` (batches of our own), `record` and `compression` (open one).
+`batch` (headers: all that the byte path reads), `builder` (makes batches), `record` and `compression` (read records).
 """

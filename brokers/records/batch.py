@@ -83,13 +83,13 @@ class BatchHeader(NamedTuple):
         return self.attributes & CONTROL != 0
 
 
-_MAGIC = BatchHeader._fields.index("magic")  # what follows it no leader changes
+_MAGIC = BatchHeader._fields.index("magic")  # leaders do not change the fields that follow
 
 
 def parse_header(buffer: Buffer, position: int = 0) -> BatchHeader:
-    """The header of the batch at `position`; `BatchError` if there is none. The batch may be longer than the buffer.
+    """The header of the batch at `position`. The batch may be longer than the buffer.
 
-    As Kafka answers: the old message formats are INVALID_RECORD, any other damage is CORRUPT_MESSAGE.
+    Raises BatchError with Kafka's error: INVALID_RECORD for the old message formats, CORRUPT_MESSAGE for any damage.
     """
     available = len(buffer) - position
     if available < HEADER_SIZE:
@@ -130,7 +130,7 @@ def verify_crc(batch: Buffer, header: BatchHeader) -> bool:
 
 
 def stamped(header: BatchHeader, base_offset: Offset, leader_epoch: LeaderEpoch) -> BatchHeader:
-    """What `stamp` makes of a header."""
+    """The header with the fields that `stamp` writes."""
     return BatchHeader(base_offset, header.length, leader_epoch, *header[_MAGIC:])
 
 
@@ -143,7 +143,7 @@ def stamp(
 
 
 def stamp_append_time(buffer: bytearray | memoryview, position: int, now: Instant) -> BatchHeader:
-    """Make the broker's clock the timestamp of every record (`message.timestamp.type=LogAppendTime`), in place.
+    """Set the broker's time as the timestamp of every record (`message.timestamp.type=LogAppendTime`), in place.
 
     Sets the attribute bit and the maximum timestamp, renews the checksum and returns the new header.
     """
@@ -163,10 +163,10 @@ def renew_crc(buffer: bytearray | memoryview, position: int, length: int) -> Non
 def slice_batches(
     buffer: Buffer, offset: Offset, bound: Offset, size_max: int, *, at_least_one: bool
 ) -> tuple[int, int, Offset]:
-    """(start, end, next offset) of the whole batches in `buffer` that hold [offset, bound), hopping over headers.
+    """(start, end, next offset) of the whole batches in `buffer` that hold [offset, bound); reads only headers.
 
     Batches that end at or below `offset` are skipped; one that crosses `bound`, is torn, or would make more than
-    `size_max` bytes ends the slice; with `at_least_one` the first is taken however large. (0, 0, offset) if empty.
+    `size_max` bytes ends the slice; with `at_least_one` the first is taken at any size. (0, 0, offset) if empty.
     """
     start = end = position = 0
     next_offset = offset

@@ -1,4 +1,4 @@
-"""Build a batch of our own: group offsets, metadata, control records, and whatever tests and the simulator write.
+"""Builds batches: of group offsets, metadata and control records, and for tests and the simulator.
 
 Uncompressed, as Kafka writes its internal topics by default.
 """
@@ -27,7 +27,7 @@ RecordHeaders = Sequence[tuple[bytes, bytes | None]]
 
 
 class NewRecord(NamedTuple):
-    """A record to be written; without a timestamp of its own it takes the batch's."""
+    """A record to be written; a timestamp of None is the batch's."""
 
     key: bytes | None
     value: bytes | None

@@ -1,4 +1,4 @@
-"""Undo what a producer did to the records of a batch. Whoever opens a batch may face a bomb, so output is bounded."""
+"""Decompresses the records of a batch. Output is bounded, since a batch may be a decompression bomb."""
 
 import zlib
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _LENGTH = Struct(">i")
 
 
 class _Bomb(Exception):
-    """More output than was allowed."""
+    """The output exceeds its limit."""
 
 
 def decompress(codec: int, data: Buffer, size_max: int = OPENED_BYTES_MAX) -> Buffer:
@@ -80,7 +80,9 @@ def _snappy(data: Buffer, size_max: int) -> Buffer:
 
 
 def _snappy_block(block: memoryview, size_max: int) -> Buffer:
-    size = cramjam.snappy.decompress_raw_len(block)  # what the block declares; nothing is allocated
+    size = cramjam.snappy.decompress_raw_len(
+        block
+    )  # the size that the block declares; nothing is allocated
     if size > size_max:
         raise _Bomb
     out = bytearray(size)
@@ -89,7 +91,7 @@ def _snappy_block(block: memoryview, size_max: int) -> Buffer:
 
 
 def _growing(decompress_into: Callable[[Any, Any], int], data: Buffer, size_max: int) -> Buffer:
-    """For formats that need not declare their size: try with a larger buffer until it fits or must not."""
+    """For formats that need not declare their size: tries larger buffers until the output fits or exceeds the limit."""
     size = max(_GUESS_MIN, len(data) * _GUESS_FACTOR)
     while True:
         out = bytearray(min(size, size_max))

@@ -1,4 +1,4 @@
-"""Open a batch, record by record: for replays, lookups by timestamp and tests; never on the byte path."""
+"""Reads the records of a batch: for replays, lookups by timestamp and tests; never on the byte path."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class Record(NamedTuple):
 def open_batch(batch: Buffer, size_max: int = OPENED_BYTES_MAX) -> Iterator[Record]:
     """The records of a whole batch, decompressed to at most `size_max` bytes; `BatchError` on any damage.
 
-    The checksum is not looked at again: whatever is in a log has passed it.
+    The checksum is not verified: that of every batch in a log was.
     """
     header = parse_header(batch)
     if len(batch) < header.length:
@@ -47,7 +47,7 @@ def _read_record(reader: "_Reader", header: BatchHeader) -> Record:
     reader.position += 1  # attributes: none are defined
     timestamp = header.base_timestamp + reader.varint()
     delta = reader.varint()
-    # Nobody looked into the batch when its producer sent it.
+    # The records were not checked when the producer sent the batch.
     if not (0 <= delta <= header.last_offset_delta and abs(timestamp) <= _INT64_MAX):
         raise _damaged("a record lies outside its batch")
     key, value = reader.blob(), reader.blob()
@@ -63,7 +63,7 @@ def _read_record(reader: "_Reader", header: BatchHeader) -> Record:
 
 
 class _Reader:
-    """Reads the primitive types of a record, refusing to leave the data."""
+    """Reads the primitive types of a record. Raises BatchError where one would go beyond the data."""
 
     __slots__ = ("data", "position")
 

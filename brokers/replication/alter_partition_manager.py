@@ -1,4 +1,4 @@
-"""Changes of in-sync sets on their way to the controller: all that wait go in one AlterPartition (KIP-497)."""
+"""Sends changes of in-sync sets to the controller, all that wait in one AlterPartition (KIP-497)."""
 
 from functools import partial
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from brokers.effects import Changed, Effect
 from brokers.errors import KafkaError, error_from_code
 from brokers.ids import Instant
-from brokers.partition.isr_state import JOIN_AGAIN_MS, REVERT, PendingIsr
+from brokers.partition.isr_state import INELIGIBLE_RETRY_MS, REVERT, PendingIsr
 from brokers.partition.replica import Replica
 from brokers.replication.host import Host
 from brokers.wire.messages.api_keys import ApiKey
@@ -19,29 +19,29 @@ from brokers.wire.messages.replication import (
     BrokerState,
 )
 
-RECOVERED = 0  # whoever leads has, by leading, recovered what there was to recover (KIP-704)
+RECOVERED = 0  # a leader has recovered its partition when it starts to lead (KIP-704)
 RETRY_MS = 50
 
 
 class AlterPartitionManager:
-    """`put` collects, `flush` sends at the end of the step."""
+    """`put` collects proposals, `flush` sends them at the end of a step."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self.waiting: dict[Replica, PendingIsr] = {}
+        self.unsent: dict[Replica, PendingIsr] = {}
         self._sent: dict[Replica, PendingIsr] = {}
-        self._is_resting = False
-        self.failed = 0  # partitions for which the controller refused one
+        self._is_backing_off = False
+        self.failed = 0  # proposals that the controller refused
 
     def put(self, replica: Replica, proposal: PendingIsr) -> None:
-        self.waiting[replica] = proposal
+        self.unsent[replica] = proposal
 
     def flush(self, now: Instant) -> list[Effect]:
-        """Send what waits, unless something is under way."""
-        if not self.waiting or self._sent or self._is_resting:
+        """Send the proposals, unless a request is in flight."""
+        if not self.unsent or self._sent or self._is_backing_off:
             return []
-        self._sent, self.waiting = self.waiting, {}
-        return self._host.control(ApiKey.ALTER_PARTITION, self._request(), self._answered, now)
+        self._sent, self.unsent = self.unsent, {}
+        return self._host.control(ApiKey.ALTER_PARTITION, self._request(), self._on_response, now)
 
     def _request(self) -> AlterPartitionRequest:
         node_id = self._host.config.node_id
@@ -56,10 +56,10 @@ class AlterPartitionManager:
             if topic is None:
                 topic = topics[topic_id] = AlterPartitionRequestTopic(topic_id=topic_id)
                 request.topics.append(topic)
-            topic.partitions.append(self._asked(replica, proposal, request.broker_epoch))
+            topic.partitions.append(self._partition(replica, proposal, request.broker_epoch))
         return request
 
-    def _asked(
+    def _partition(
         self, replica: Replica, proposal: PendingIsr, broker_epoch: int
     ) -> AlterPartitionRequestPartition:
         own = self._host.config.node_id
@@ -74,11 +74,11 @@ class AlterPartitionManager:
             ],
         )
 
-    def _answered(self, response: object, now: Instant) -> list[Effect]:
-        """An `AlterPartitionResponse`; whatever else means that there is no telling, and the same is asked again."""
+    def _on_response(self, response: object, now: Instant) -> list[Effect]:
+        """The result is unknown without an `AlterPartitionResponse`: send the same again."""
         sent, self._sent = self._sent, {}
         if not isinstance(response, AlterPartitionResponse) or response.error_code:
-            return self._again(sent, now)
+            return self._retry(sent, now)
         answers = {
             (topic.topic_id, item.partition_index): item
             for topic in response.topics
@@ -87,10 +87,10 @@ class AlterPartitionManager:
         effects: list[Effect] = []
         for replica, proposal in sent.items():
             item = answers.get((UUID(bytes=replica.topic_id), replica.partition.partition))
-            effects += self._decided(replica, proposal, item, now)
+            effects += self._on_partition(replica, proposal, item, now)
         return effects
 
-    def _decided(
+    def _on_partition(
         self,
         replica: Replica,
         proposal: PendingIsr,
@@ -100,33 +100,33 @@ class AlterPartitionManager:
         leadership = replica.leadership
         if leadership is None:
             return []
-        before = leadership.progress.isr
+        before = leadership.isr_state.isr
         if item is None:
             item = AlterPartitionResponsePartition(error_code=KafkaError.OPERATION_NOT_ATTEMPTED)
         error, isr = error_from_code(item.error_code), tuple(item.isr)
         self.failed += error is not KafkaError.NONE
         if error in REVERT:
-            self._host.timers.set(now + JOIN_AGAIN_MS, partial(_expand, replica))
-        effects = leadership.answered(proposal, error, item.partition_epoch, isr, now)
-        after = leadership.progress.isr
+            self._host.timers.set(now + INELIGIBLE_RETRY_MS, partial(_expand, replica))
+        effects = leadership.on_response(proposal, error, item.partition_epoch, isr, now)
+        after = leadership.isr_state.isr
         if before != after:
             why = f"was {before}, high watermark {replica.high_watermark}"
             effects.append(Changed(f"in-sync set of {replica.partition}", str(after), why))
         return effects
 
-    def _again(self, sent: dict[Replica, PendingIsr], now: Instant) -> list[Effect]:
-        """What a partition wants by now replaces what it wanted then."""
-        self.waiting = {
+    def _retry(self, sent: dict[Replica, PendingIsr], now: Instant) -> list[Effect]:
+        """Send again later; a partition's newer proposal replaces its older one."""
+        self.unsent = {
             replica: proposal
-            for replica, proposal in (sent | self.waiting).items()
-            if replica.leadership is not None and replica.leadership.progress.proposal is proposal
+            for replica, proposal in (sent | self.unsent).items()
+            if replica.leadership is not None and replica.leadership.isr_state.proposal is proposal
         }
-        self._is_resting = True
-        self._host.timers.set(now + RETRY_MS, self._rested)
+        self._is_backing_off = True
+        self._host.timers.set(now + RETRY_MS, self._after_backoff)
         return []
 
-    def _rested(self, now: Instant) -> list[Effect]:
-        self._is_resting = False
+    def _after_backoff(self, now: Instant) -> list[Effect]:
+        self._is_backing_off = False
         return self.flush(now)
 
 

@@ -1,4 +1,4 @@
-"""Who leads instead: said with a refusal, so that a client moves without asking for metadata (KIP-951)."""
+"""The current leader in an error response, so that a client needs no metadata request (KIP-951)."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,7 @@ HINTED = frozenset((KafkaError.NOT_LEADER_OR_FOLLOWER, KafkaError.FENCED_LEADER_
 
 
 class CurrentLeader(NamedTuple):
-    """As the image has it; `broker` is None where it can't be reached now."""
+    """From the image; `broker` is None if the leader is fenced or unknown."""
 
     leader: BrokerId
     leader_epoch: LeaderEpoch
@@ -22,10 +22,10 @@ class CurrentLeader(NamedTuple):
 def current_leader(
     image: Image, held: Mapping[TopicPartition, Replica], partition: TopicPartition
 ) -> CurrentLeader | None:
-    """None where nobody is known to lead, or the partition is unknown."""
-    placed, replica = image.partition(partition), held.get(partition)
-    if placed is None or placed.leader == NO_LEADER or (replica and replica.knows_no_leader):
+    """None if no leader is known, or the partition is unknown."""
+    state, replica = image.partition(partition), held.get(partition)
+    if state is None or state.leader == NO_LEADER or (replica and replica.knows_no_leader):
         return None
-    broker = image.brokers.get(placed.leader)
+    broker = image.brokers.get(state.leader)
     is_there = broker is not None and not broker.fenced
-    return CurrentLeader(placed.leader, placed.leader_epoch, broker if is_there else None)
+    return CurrentLeader(state.leader, state.leader_epoch, broker if is_there else None)

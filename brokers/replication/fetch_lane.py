@@ -1,10 +1,10 @@
-"""One request after another to one leader, each when the answer before it is stored.
+"""Sends one Fetch after another to one leader, each when the batches of the last response are written.
 
-    idle --kick--> asking --answered--> storing --the disk has it--> idle, and at once asking again
-                   asking --failed--> resting --after a while--> idle
+    idle --send_next--> fetching --response--> storing --all written--> idle, and at once fetching again
+                        fetching --failure--> backing off --timer--> idle
 
-A fetch offset says "I have everything below", synced where the topic asks for it; so nothing is asked for before what
-came is stored, and one request is enough to tell the leader about all partitions at once.
+A fetch offset means that the follower holds everything below, synced if the topic requires it. So a request is sent
+only after the last response is written; it then reports the offsets of all its partitions.
 """
 
 from collections.abc import Callable
@@ -24,8 +24,7 @@ from brokers.wire.messages.fetch import FetchRequest, FetchResponse, PartitionDa
 
 FETCH_VERSION = 18
 _BACKOFF_MS = 20  # doubled at each failure, up to replica.fetch.backoff.ms
-# A leader is taken for gone for so many failures: some seconds, in which the controller has chosen another or sees more
-# than we do.
+# `leader_is_gone` holds for so many failures, some seconds; then what the controller says counts again.
 _GONE_FAILURES_MAX = 8
 _GONE = (AskFailure.REFUSED, AskFailure.CLOSED)
 _LOST_SESSION = (
@@ -37,29 +36,29 @@ _LOST_SESSION = (
 
 class _State(Enum):
     IDLE = "idle"
-    ASKING = "asking"
+    FETCHING = "session"
     STORING = "storing"
-    RESTING = "resting"
+    BACKING_OFF = "backing off"
 
 
 class LaneFetcher(Protocol):
     """What a lane needs of its `ReplicaFetcher`."""
 
-    def round_over(self, lane: "FetchLane", now: Instant) -> list[Effect]:
-        """Everything that was answered is stored: partitions may change lanes now."""
+    def round_ended(self, lane: "FetchLane", now: Instant) -> list[Effect]:
+        """Before a request: partitions may change lanes now."""
 
     def wait_ms(self, lane: "FetchLane", now: Instant) -> int:
-        """How long the next request may wait at the leader."""
+        """How long the leader may wait with its response."""
 
-    def taken(self, following: PartitionFetch, size: int, now: Instant) -> None:
+    def on_appended(self, fetch: PartitionFetch, size: int, now: Instant) -> None:
         """`size` bytes were appended for this partition."""
 
-    def failed(self, lane: "FetchLane", following: PartitionFetch, now: Instant) -> None:
-        """The leader has nothing for this partition now; it is out of the lane."""
+    def failed(self, lane: "FetchLane", fetch: PartitionFetch, now: Instant) -> None:
+        """The leader answered with an error; the partition is removed from the lane."""
 
 
 class FetchLane:
-    """A connection's worth of fetching. `ends_at` is when the request under way is answered at the latest."""
+    """One fetch session on one connection. `ends_at` is when the leader answers the request in flight at the latest."""
 
     def __init__(
         self,
@@ -78,37 +77,37 @@ class FetchLane:
         self._storing: dict[PartitionFetch, None] = {}
         self._failures = 0
         self._round = 0
-        self.asking = FetchSessionHandler()
+        self.session = FetchSessionHandler()
         self.ends_at: Instant = 0
 
     @property
-    def is_asking(self) -> bool:
-        return self._state is _State.ASKING
+    def is_fetching(self) -> bool:
+        return self._state is _State.FETCHING
 
     @property
-    def is_at_rest(self) -> bool:
-        """Whether neither an answer nor the disk is waited for."""
-        return not self.is_asking and not self._storing
+    def is_idle(self) -> bool:
+        """Whether no request and no write is in flight."""
+        return not self.is_fetching and not self._storing
 
-    def put(self, following: PartitionFetch) -> None:
-        self.asking.put(following)
+    def add(self, fetch: PartitionFetch) -> None:
+        self.session.add(fetch)
 
-    def take_out(self, following: PartitionFetch) -> None:
-        following.replica.leader_is_gone = False
-        self.asking.take_out(following.key)
-        self._storing.pop(following, None)
+    def remove(self, fetch: PartitionFetch) -> None:
+        fetch.replica.leader_is_gone = False
+        self.session.remove(fetch.key)
+        self._storing.pop(fetch, None)
 
-    def kick(self, now: Instant) -> list[Effect]:
-        """Ask, if there is anything to ask for and nothing under way."""
+    def send_next(self, now: Instant) -> list[Effect]:
+        """Send the next Fetch, if there are partitions and no request is in flight."""
         if self._state is _State.STORING and not self._storing:
             self._state = _State.IDLE
         broker = self._host.image.brokers.get(self._leader)
-        if self._state is not _State.IDLE or not self.asking.members or broker is None:
+        if self._state is not _State.IDLE or not self.session.partitions or broker is None:
             return []
-        effects = self._owner.round_over(self, now)
-        if not self.asking.members:
+        effects = self._owner.round_ended(self, now)
+        if not self.session.partitions:
             return effects
-        self._state, self._round = _State.ASKING, self._round + 1
+        self._state, self._round = _State.FETCHING, self._round + 1
         wait_ms = self._owner.wait_ms(self, now)
         self.ends_at = now + wait_ms
         timeout_ms = wait_ms + self._settings.socket_timeout_ms
@@ -121,7 +120,7 @@ class FetchLane:
         this_round = self._round
 
         def then(answered: Answered, now: Instant) -> list[Effect]:
-            return self._answered(answered, now) if self._round == this_round else []
+            return self._on_response(answered, now) if self._round == this_round else []
 
         return then
 
@@ -137,91 +136,91 @@ class FetchLane:
             min_bytes=settings.bytes_min,
             max_bytes=settings.response_bytes_max,
         )
-        self.asking.fill(request, settings)
+        self.session.fill(request, settings)
         return request
 
-    # --- answers ---
+    # --- responses ---
 
-    def _answered(self, answered: Answered, now: Instant) -> list[Effect]:
+    def _on_response(self, answered: Answered, now: Instant) -> list[Effect]:
         response = answered.message
         if not isinstance(response, FetchResponse):
-            self._note_gone(answered.failure in _GONE and self._failures < _GONE_FAILURES_MAX)
-            return self._rest(f"{answered.failure.value}", now)
+            self._set_leader_gone(answered.failure in _GONE and self._failures < _GONE_FAILURES_MAX)
+            return self._back_off(f"{answered.failure.value}", now)
         if self._failures:
-            self._note_gone(False)
+            self._set_leader_gone(False)
         if response.error_code:
-            return self._refused(error_from_code(response.error_code), now)
+            return self._on_error(error_from_code(response.error_code), now)
         self._failures = 0
         self._state = _State.STORING
-        self.asking.opened(response.session_id)
+        self.session.on_response(response.session_id)
         effects: list[Effect] = []
         for topic in response.responses:
             for item in topic.partitions:
-                following = self.asking.meant((topic.topic_id, item.partition_index))
-                if following is not None:
-                    effects += self._take(following, item, now)
-        return effects + self.kick(now)
+                fetch = self.session.fetch_for((topic.topic_id, item.partition_index))
+                if fetch is not None:
+                    effects += self._on_partition(fetch, item, now)
+        return effects + self.send_next(now)
 
-    def _refused(self, error: KafkaError, now: Instant) -> list[Effect]:
+    def _on_error(self, error: KafkaError, now: Instant) -> list[Effect]:
         if error in _LOST_SESSION and self._failures == 0:
             self._failures, self._state = 1, _State.IDLE
-            self.asking.reset()
-            return self.kick(now)
-        return self._rest(error.name, now)
+            self.session.reset()
+            return self.send_next(now)
+        return self._back_off(error.name, now)
 
-    def _take(self, following: PartitionFetch, item: PartitionData, now: Instant) -> list[Effect]:
-        effects, outcome = following.answered(item, now)
+    def _on_partition(
+        self, fetch: PartitionFetch, item: PartitionData, now: Instant
+    ) -> list[Effect]:
+        effects, outcome = fetch.on_response(item, now)
         match outcome:
             case FetchOutcome.STORING:
-                self._storing[following] = None
-                self.asking.put(following)
-                self._owner.taken(following, len(item.records or b""), now)
+                self._storing[fetch] = None
+                self.session.add(fetch)
+                self._owner.on_appended(fetch, len(item.records or b""), now)
             case FetchOutcome.AGAIN:
-                self.asking.put(following)
+                self.session.add(fetch)
             case FetchOutcome.PAUSED:
-                self.take_out(following)
+                self.remove(fetch)
             case FetchOutcome.FAILED:
-                self.take_out(following)
-                self._owner.failed(self, following, now)
+                self.remove(fetch)
+                self._owner.failed(self, fetch, now)
         return effects
 
-    def stored(self, following: PartitionFetch, now: Instant) -> list[Effect]:
-        """The disk has what came for this partition."""
-        if following not in self._storing:
+    def stored(self, fetch: PartitionFetch, now: Instant) -> list[Effect]:
+        """The batches of this partition are written."""
+        if fetch not in self._storing:
             return []
-        del self._storing[following]
-        return [] if self._storing else self.kick(now)
+        del self._storing[fetch]
+        return [] if self._storing else self.send_next(now)
 
     # --- failure ---
 
-    def _rest(self, why: str, now: Instant) -> list[Effect]:
-        """Wait, longer after each failure, before the next request. The image may name another leader meanwhile."""
-        self.asking.reset()
-        self._state = _State.RESTING
+    def _back_off(self, why: str, now: Instant) -> list[Effect]:
+        """Wait before the next request, longer after each failure."""
+        self.session.reset()
+        self._state = _State.BACKING_OFF
         delay = backoff_ms(self._failures, self._settings.backoff_ms_max)
         self._failures += 1
-        self._host.timers.set(now + delay, self._rested(self._round))
+        self._host.timers.set(now + delay, self._after_backoff(self._round))
         if self._failures > 1:
             return []
         return [Changed(f"replication from broker {self._leader}", "interrupted", why)]
 
-    def _note_gone(self, is_gone: bool) -> None:
-        """While `is_gone`, metadata responses name no leader: a client that knows of a leader whose process is gone
-        tries to connect to it in vain, with growing delays.
-        """
-        for following in self.asking.members.values():
-            following.replica.leader_is_gone = is_gone
+    def _set_leader_gone(self, is_gone: bool) -> None:
+        """While `is_gone`, metadata responses name no leader: clients would try to connect to a process that ended."""
+        for fetch in self.session.partitions.values():
+            fetch.replica.leader_is_gone = is_gone
 
-    def _rested(self, this_round: int) -> Callable[[Instant], list[Effect]]:
+    def _after_backoff(self, this_round: int) -> Callable[[Instant], list[Effect]]:
         def act(now: Instant) -> list[Effect]:
-            if self._state is not _State.RESTING or self._round != this_round:
+            if self._state is not _State.BACKING_OFF or self._round != this_round:
                 return []
             self._state = _State.IDLE
-            return self.kick(now)
+            return self.send_next(now)
 
         return act
 
 
 def backoff_ms(failures: int, longest: int) -> int:
-    """How long to wait after so many failures in a row."""
+    """Milliseconds to wait after so many consecutive failures."""
     return min(longest, _BACKOFF_MS << min(failures, 16))

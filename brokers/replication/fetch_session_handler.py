@@ -1,4 +1,4 @@
-"""The follower's side of a fetch session: what the leader has been told, and what it must be told next (KIP-227)."""
+"""The follower's side of a fetch session: what the leader knows, and what the next request adds (KIP-227)."""
 
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -11,45 +11,43 @@ from brokers.wire.messages.fetch import FetchRequest, FetchTopic, ForgottenTopic
 
 @dataclass(slots=True)
 class FetchSessionHandler:
-    """`members` are asked for, `listed` are those the leader knows of; the rest is how to get from one to the other."""
+    """`partitions` are to be fetched, `listed` are those in the leader's session."""
 
-    members: dict[Key, PartitionFetch] = field(default_factory=dict)
+    partitions: dict[Key, PartitionFetch] = field(default_factory=dict)
     listed: dict[Key, None] = field(default_factory=dict)
     _session_id: int = 0
     _epoch: int = FULL
-    _to_list: dict[Key, None] = field(default_factory=dict)
+    _to_add: dict[Key, None] = field(default_factory=dict)
     _to_forget: dict[Key, None] = field(default_factory=dict)
 
-    def put(self, following: PartitionFetch) -> None:
-        """Ask for it with the next request: it is new here, or its offsets are."""
-        self.members[following.key] = following
-        self._to_list[following.key] = None
-        self._to_forget.pop(following.key, None)
+    def add(self, fetch: PartitionFetch) -> None:
+        """List the partition in the next request: it or its offsets are new."""
+        self.partitions[fetch.key] = fetch
+        self._to_add[fetch.key] = None
+        self._to_forget.pop(fetch.key, None)
 
-    def take_out(self, key: Key) -> None:
-        """Ask for it no more."""
-        self.members.pop(key, None)
-        self._to_list.pop(key, None)
+    def remove(self, key: Key) -> None:
+        """Remove the partition from the session."""
+        self.partitions.pop(key, None)
+        self._to_add.pop(key, None)
         if key in self.listed:
             self._to_forget[key] = None
 
-    def meant(self, key: Key) -> PartitionFetch | None:
-        """Who an answer is for. One that was moved, or put in anew, since it was listed here is not asked for yet: the
-        answer is to an older question.
-        """
-        if key not in self.listed or key in self._to_list:
+    def fetch_for(self, key: Key) -> PartitionFetch | None:
+        """The fetch that a response item is for; None if it was removed or added again since the request was sent."""
+        if key not in self.listed or key in self._to_add:
             return None
-        return self.members.get(key)
+        return self.partitions.get(key)
 
     def reset(self) -> None:
-        """The session is lost, or may be: the next request says everything, and ends the one that there was."""
+        """The session may be lost: the next request is a full one, which also ends the old session."""
         self._epoch = FULL
         self.listed.clear()
-        self._to_list.clear()
+        self._to_add.clear()
         self._to_forget.clear()
 
-    def opened(self, session_id: int) -> None:
-        """A request was answered; a leader that keeps no sessions answers with id 0."""
+    def on_response(self, session_id: int) -> None:
+        """A response came; its id is 0 if the leader keeps no session."""
         self._session_id = session_id
         if session_id == 0:
             self.reset()
@@ -57,16 +55,16 @@ class FetchSessionHandler:
             self._epoch = 1 if self._epoch == EPOCH_MAX else self._epoch + 1
 
     def fill(self, request: FetchRequest, settings: ReplicationSettings) -> None:
-        """What has to be said is in the request then, and counts as said."""
+        """Add the changes of the session to a request that is sent now."""
         request.session_id, request.session_epoch = self._session_id, self._epoch
-        keys = list(self.members) if self._epoch == FULL else list(self._to_list)
+        keys = list(self.partitions) if self._epoch == FULL else list(self._to_add)
         topics: dict[UUID, FetchTopic] = {}
         for key in keys:
             topic = topics.get(key[0])
             if topic is None:
                 topic = topics[key[0]] = FetchTopic(topic_id=key[0])
                 request.topics.append(topic)
-            topic.partitions.append(self.members[key].item(settings))
+            topic.partitions.append(self.partitions[key].item(settings))
             self.listed[key] = None
         forgotten: dict[UUID, ForgottenTopic] = {}
         for key in self._to_forget:
@@ -76,5 +74,5 @@ class FetchSessionHandler:
                 request.forgotten_topics_data.append(gone)
             gone.partitions.append(key[1])
             self.listed.pop(key, None)
-        self._to_list.clear()
+        self._to_add.clear()
         self._to_forget.clear()

@@ -1,12 +1,12 @@
 """The leader's side of fetch sessions: the partitions that each follower fetches (KIP-227).
 
-A session lists partitions once; a request then names only those that changed, and an answer only those with news. Here
-a partition of a session is looked at when something moved (`FollowerSession.news`): those that are quiet cost nothing.
+A session lists its partitions once; later requests and responses have only those that changed. The leader reads only
+the partitions in `FetchSession.changed`: idle ones cost nothing.
 
     request (id, epoch)   meaning
-    (any, -1)             without a session; a named one ends
-    (any, 0)              everything anew; a named one ends, another begins
-    (id, n)               what changed since request n - 1
+    (any, -1)             no session; ends the session with this id
+    (any, 0)              a full request; ends the session with this id, begins a new one
+    (id, n)               the changes since request n - 1
 """
 
 from collections.abc import Callable, Iterator
@@ -14,17 +14,17 @@ from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import BrokerId, Offset, TopicPartition
-from brokers.partition.remote_replica import Contact
+from brokers.partition.remote_replica import LastFetch
 from brokers.partition.replica import Replica
 from brokers.wire.messages.fetch import FetchPartition
 
 SESSIONLESS = -1
 FULL = 0
 EPOCH_MAX = 2**31 - 1
-UNTOLD = 2**63 - 1  # a follower that does not say which high watermark it knows
-# Two for each of the most fetchers that num.replica.fetchers allows; those that asked longest ago go first.
+NO_HIGH_WATERMARK = 2**63 - 1  # the follower did not send one
+# Two for each fetcher, of which num.replica.fetchers allows 1,000; those that fetched longest ago end first.
 SESSIONS_PER_BROKER_MAX = 2_048
-STALE_MS = 120_000  # not gone on with for so long, the answer that named it was lost; Kafka's
+STALE_MS = 120_000  # Kafka's: the response with its id was probably lost
 
 Key = tuple[UUID, int]  # topic id, partition index
 
@@ -32,43 +32,43 @@ Key = tuple[UUID, int]  # topic id, partition index
 class CachedPartition:
     """One partition of a session (Kafka's CachedPartition): its last request and its last response."""
 
-    __slots__ = ("asked", "is_new", "partition", "sent", "session", "topic_id", "watched")
+    __slots__ = ("fetch", "is_new", "partition", "sent", "session", "topic_id", "replica")
 
-    def __init__(self, session: "FetchSession", topic_id: UUID, asked: FetchPartition) -> None:
+    def __init__(self, session: "FetchSession", topic_id: UUID, fetch: FetchPartition) -> None:
         self.session = session
         self.topic_id = topic_id
         self.partition: TopicPartition | None = None  # None while the topic id is unknown
-        self.asked = asked
+        self.fetch = fetch
         self.is_new = True
         self.sent: tuple[Offset, Offset] = (-1, -1)  # high watermark, log start offset
-        self.watched: Replica | None = None
+        self.replica: Replica | None = None
 
     def moved(self) -> None:
-        """Something about the partition changed."""
-        self.session.mark(self)
+        """The partition's offsets or leadership changed."""
+        self.session.mark_changed(self)
 
     def watch(self, replica: Replica | None) -> None:
-        """From now on hear of this replica."""
-        if self.watched is replica:
+        """Be notified of the changes of this replica."""
+        if self.replica is replica:
             return
-        if self.watched is not None:
-            self.watched.waiting.unwatch(self)
+        if self.replica is not None:
+            self.replica.delayed.unwatch(self)
         if replica is not None:
-            replica.waiting.watch(self)
-        self.watched = replica
+            replica.delayed.watch(self)
+        self.replica = replica
 
 
 class FetchSession:
-    """A fetch session of one follower (Kafka's FetchSession). `news` are its partitions that may have changed."""
+    """A fetch session of one follower (Kafka's FetchSession). `changed` are the partitions to read."""
 
     __slots__ = (
-        "_tracked",
+        "_partitions",
         "broker_epoch",
-        "contact",
+        "last_fetch",
         "id",
-        "news",
+        "changed",
         "next_epoch",
-        "poke",
+        "wake",
         "replica_id",
     )
 
@@ -77,52 +77,52 @@ class FetchSession:
         self.replica_id = replica_id
         self.broker_epoch = broker_epoch
         self.next_epoch = 1
-        self.contact = Contact()
-        self.news: dict[CachedPartition, None] = {}
-        self.poke: Callable[[], None] | None = None  # while a request is parked
-        self._tracked: dict[Key, CachedPartition] = {}
+        self.last_fetch = LastFetch()
+        self.changed: dict[CachedPartition, None] = {}
+        self.wake: Callable[[], None] | None = None  # while a request waits
+        self._partitions: dict[Key, CachedPartition] = {}
 
     def __len__(self) -> int:
-        return len(self._tracked)
+        return len(self._partitions)
 
     @property
-    def watched(self) -> Iterator[Replica]:
-        """The replicas here of all that it lists."""
-        return (each.watched for each in self._tracked.values() if each.watched is not None)
+    def replicas(self) -> Iterator[Replica]:
+        """The replicas of its partitions."""
+        return (each.replica for each in self._partitions.values() if each.replica is not None)
 
-    def mark(self, tracked: CachedPartition) -> None:
-        self.news[tracked] = None
-        if self.poke is not None:
-            self.poke()
+    def mark_changed(self, cached: CachedPartition) -> None:
+        self.changed[cached] = None
+        if self.wake is not None:
+            self.wake()
 
-    def listed(self, topic_id: UUID, asked: FetchPartition) -> CachedPartition:
-        """The request names this partition: it is new, or its offsets are."""
-        key = (topic_id, asked.partition)
-        tracked = self._tracked.get(key)
-        if tracked is None:
-            tracked = self._tracked[key] = CachedPartition(self, topic_id, asked)
-        tracked.asked = asked
-        if asked.high_watermark != UNTOLD:
-            # It may not have taken what it was answered last (KIP-1166).
-            tracked.sent = (asked.high_watermark, tracked.sent[1])
-        self.news[tracked] = None
-        return tracked
+    def update(self, topic_id: UUID, fetch: FetchPartition) -> CachedPartition:
+        """The request lists this partition: it or its offsets are new."""
+        key = (topic_id, fetch.partition)
+        cached = self._partitions.get(key)
+        if cached is None:
+            cached = self._partitions[key] = CachedPartition(self, topic_id, fetch)
+        cached.fetch = fetch
+        if fetch.high_watermark != NO_HIGH_WATERMARK:
+            # It may have lost the last response (KIP-1166).
+            cached.sent = (fetch.high_watermark, cached.sent[1])
+        self.changed[cached] = None
+        return cached
 
     def forget(self, topic_id: UUID, index: int) -> None:
-        tracked = self._tracked.pop((topic_id, index), None)
-        if tracked is not None:
-            if tracked.watched is not None and tracked.watched.leadership is not None:
-                tracked.watched.leadership.let_go(self.replica_id, self.contact)
-            tracked.watch(None)
-            self.news.pop(tracked, None)
+        cached = self._partitions.pop((topic_id, index), None)
+        if cached is not None:
+            if cached.replica is not None and cached.replica.leadership is not None:
+                cached.replica.leadership.leave_session(self.replica_id, self.last_fetch)
+            cached.watch(None)
+            self.changed.pop(cached, None)
 
     def end(self) -> None:
         """The session is over: stop watching its replicas."""
-        for tracked in self._tracked.values():
-            tracked.watch(None)
-        self._tracked.clear()
-        self.news.clear()
-        self.poke = None
+        for cached in self._partitions.values():
+            cached.watch(None)
+        self._partitions.clear()
+        self.changed.clear()
+        self.wake = None
 
 
 class FetchSessionCache:
@@ -138,7 +138,7 @@ class FetchSessionCache:
     def find(
         self, session_id: int, epoch: int, replica_id: BrokerId, broker_epoch: int
     ) -> FetchSession:
-        """The session that a request goes on with, begins, or does without; raises `Refusal`."""
+        """The session of a request: known, new, or a temporary one. Raises `Refusal`."""
         if epoch in (FULL, SESSIONLESS):
             self._close(session_id, replica_id)
             session = FetchSession(0, replica_id, broker_epoch)
@@ -158,12 +158,12 @@ class FetchSessionCache:
             known.end()
 
     def _keep(self, session: FetchSession) -> FetchSession:
-        """One more; of the same broker those of an earlier life go, the stale, and some if they become too many."""
+        """Add the session; end the broker's sessions of older broker epochs, stale ones, and the oldest of too many."""
         same = [each for each in self._sessions.values() if each.replica_id == session.replica_id]
-        same.sort(key=lambda each: each.contact.at)
+        same.sort(key=lambda each: each.last_fetch.at)
         excess = len(same) + 1 - SESSIONS_PER_BROKER_MAX
         for number, each in enumerate(same):
-            is_stale = same[-1].contact.at - each.contact.at > STALE_MS
+            is_stale = same[-1].last_fetch.at - each.last_fetch.at > STALE_MS
             if each.broker_epoch < session.broker_epoch or is_stale or number < excess:
                 self._close(each.id, each.replica_id)
         self._last_id = session.id = self._last_id % EPOCH_MAX + 1

@@ -1,4 +1,4 @@
-"""Whether a follower may fetch a partition here, and whether its log diverges from the leader's."""
+"""Checks whether a follower may fetch a partition from this node, and whether its log diverges."""
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import TopicPartition
@@ -9,19 +9,19 @@ from brokers.replication.host import Host
 from brokers.wire.messages.fetch import EpochEndOffset, FetchPartition
 
 
-def replica_for_fetch(host: Host, tracked: CachedPartition) -> Replica:
-    """The replica to read from; raises `Refusal` where a follower must not."""
-    asked, session = tracked.asked, tracked.session
-    topic = host.image.topics_by_id.get(tracked.topic_id)
+def replica_for_fetch(host: Host, cached: CachedPartition) -> Replica:
+    """The replica to read from. Raises `Refusal` if the follower must not."""
+    fetch, session = cached.fetch, cached.session
+    topic = host.image.topics_by_id.get(cached.topic_id)
     if topic is None:
-        tracked.watch(None)
+        cached.watch(None)
         raise Refusal(KafkaError.UNKNOWN_TOPIC_ID)
-    tracked.partition = TopicPartition(topic.name, asked.partition)
-    replica = host.partitions.get(tracked.partition)
-    tracked.watch(replica)
+    cached.partition = TopicPartition(topic.name, fetch.partition)
+    replica = host.partitions.get(cached.partition)
+    cached.watch(replica)
     if replica is None:
         raise Refusal(KafkaError.NOT_LEADER_OR_FOLLOWER)
-    replica.require_leader_epoch(asked.current_leader_epoch)
+    replica.require_leader_epoch(fetch.current_leader_epoch)
     replica.require_leader()
     replica.require_log()
     _require_replica(host, replica, session)
@@ -33,7 +33,7 @@ def _require_replica(host: Host, replica: Replica, session: FetchSession) -> Non
     fetch of the broker, has a later one.
     """
     broker = host.image.brokers.get(session.replica_id)
-    state = require_leadership(replica).progress.followers.get(session.replica_id)
+    state = require_leadership(replica).isr_state.followers.get(session.replica_id)
     was_another = any(
         known is not None and known.broker_epoch > session.broker_epoch >= 0
         for known in (broker, state)
@@ -50,16 +50,16 @@ def require_leadership(replica: Replica) -> Leadership:
     return replica.leadership
 
 
-def diverging_epoch(replica: Replica, asked: FetchPartition) -> EpochEndOffset | None:
+def diverging_epoch(replica: Replica, fetch: FetchPartition) -> EpochEndOffset | None:
     """Where the follower's log diverges from the leader's, None if it does not. Raises `Refusal` where the fetch
     offset is outside of the leader's log."""
     log = replica.require_log()
-    if asked.last_fetched_epoch >= 0:
-        epoch, end = log.epochs.end_offset_for(asked.last_fetched_epoch, log.log_end_offset)
-        if epoch < 0 or asked.fetch_offset < log.log_start_offset:
+    if fetch.last_fetched_epoch >= 0:
+        epoch, end = log.epochs.end_offset_for(fetch.last_fetched_epoch, log.log_end_offset)
+        if epoch < 0 or fetch.fetch_offset < log.log_start_offset:
             raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
-        if epoch < asked.last_fetched_epoch or end < asked.fetch_offset:
+        if epoch < fetch.last_fetched_epoch or end < fetch.fetch_offset:
             return EpochEndOffset(epoch=epoch, end_offset=end)
-    if not log.log_start_offset <= asked.fetch_offset <= log.log_end_offset:
+    if not log.log_start_offset <= fetch.fetch_offset <= log.log_end_offset:
         raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE)
     return None

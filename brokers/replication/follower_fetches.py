@@ -1,7 +1,7 @@
-"""A leader and its followers' requests.
+"""The leader's side of its followers' Fetch requests.
 
-A request says how far the follower has come; that may commit records, and lets it into the in-sync set. What it gets
-are whole batches up to the log's end, written or not: a follower may have them before the leader's own disk does.
+The fetch offset of a request may advance the high watermark and add the follower to the in-sync set. The response has
+whole batches up to the log end, also those that the leader has not written yet.
 """
 
 from uuid import UUID
@@ -10,7 +10,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import Instant
-from brokers.replication.delayed_fetch import DelayedFetch, FetchPurgatory
+from brokers.replication.delayed_fetch import DelayedFetch, DelayedFetches
 from brokers.replication.fetch_sessions import FetchSession, FetchSessionCache
 from brokers.replication.fetch_validation import (
     diverging_epoch,
@@ -21,78 +21,78 @@ from brokers.wire.messages.fetch import FetchPartition, FetchRequest, FetchRespo
 
 
 class FollowerFetches:
-    """Takes followers' requests; `settle` wakes those that something happened for since."""
+    """`settle` resumes the requests whose partitions have changed."""
 
-    def __init__(self, desk: FetchPurgatory, lag_ms_max: int) -> None:
-        self._desk = desk
+    def __init__(self, shared: DelayedFetches, lag_ms_max: int) -> None:
+        self._shared = shared
         self._lag_ms_max = lag_ms_max
         self._sessions = FetchSessionCache()
 
     def on_fetch(self, request: Request, now: Instant) -> list[Effect]:
-        """A `FetchRequest` of version 15 or newer with a replica's id in it."""
+        """A `FetchRequest` of version 15 or newer with a replica id."""
         message = request.message
         assert isinstance(message, FetchRequest) and message.replica_state is not None
-        asking = message.replica_state
-        if message.cluster_id not in (None, self._desk.host.cluster_id):
+        sender = message.replica_state
+        if message.cluster_id not in (None, self._shared.host.cluster_id):
             refused = FetchResponse(error_code=KafkaError.INCONSISTENT_CLUSTER_ID)
             return [Reply(request.ticket, refused)]
         try:
             session = self._sessions.find(
-                message.session_id, message.session_epoch, asking.replica_id, asking.replica_epoch
+                message.session_id, message.session_epoch, sender.replica_id, sender.replica_epoch
             )
         except Refusal as refusal:
             return [Reply(request.ticket, FetchResponse(error_code=refusal.error))]
-        was_silent = now - session.contact.at > self._lag_ms_max
-        session.contact.at = now
+        was_silent = now - session.last_fetch.at > self._lag_ms_max
+        session.last_fetch.at = now
         for forgotten in message.forgotten_topics_data:
             for index in forgotten.partitions:
                 session.forget(forgotten.topic_id, index)
         effects: list[Effect] = []
         for topic in message.topics:
-            for asked in topic.partitions:
-                effects += self._take(session, topic.topic_id, asked, now)
+            for fetch in topic.partitions:
+                effects += self._update_follower(session, topic.topic_id, fetch, now)
         if was_silent:
-            _welcome(session, now)
-        return effects + DelayedFetch(self._desk, request, message, session).start(now)
+            _expand_isr(session, now)
+        return effects + DelayedFetch(self._shared, request, message, session).start(now)
 
     @property
     def is_due(self) -> bool:
         """Whether `settle` has anything to do."""
-        return bool(self._desk.woken)
+        return bool(self._shared.woken)
 
     def settle(self, now: Instant) -> list[Effect]:
-        """At the end of a step: answer what the step gave news to."""
+        """At the end of a step: resume the fetches that the step woke."""
         effects: list[Effect] = []
-        desk = self._desk
-        while desk.woken:
-            woken, desk.woken = desk.woken, {}
+        shared = self._shared
+        while shared.woken:
+            woken, shared.woken = shared.woken, {}
             for pending in woken:
                 effects += pending.resume(now)
         return effects
 
-    def _take(
-        self, session: FetchSession, topic_id: UUID, asked: FetchPartition, now: Instant
+    def _update_follower(
+        self, session: FetchSession, topic_id: UUID, fetch: FetchPartition, now: Instant
     ) -> list[Effect]:
-        """Note how far the follower is, if it stands on our history."""
-        tracked = session.listed(topic_id, asked)
+        """Record the follower's offset, unless its log diverges."""
+        cached = session.update(topic_id, fetch)
         try:
-            replica = replica_for_fetch(self._desk.host, tracked)
-            if diverging_epoch(replica, asked) is not None:
+            replica = replica_for_fetch(self._shared.host, cached)
+            if diverging_epoch(replica, fetch) is not None:
                 return []
             return require_leadership(replica).fetched(
                 session.replica_id,
-                asked.fetch_offset,
-                asked.log_start_offset,
+                fetch.fetch_offset,
+                fetch.log_start_offset,
                 session.broker_epoch,
-                session.contact,
+                session.last_fetch,
                 now,
             )
         except Refusal:
-            return []  # said again, to the follower, when the answer is made
+            return []  # the response has the error
 
 
-def _welcome(session: FetchSession, now: Instant) -> None:
-    """It was not thought of while nothing was heard of it, and goes on without a word of what it had all along."""
-    for replica in session.watched:
+def _expand_isr(session: FetchSession, now: Instant) -> None:
+    """Propose the follower again for partitions that it need not list: silent, it was not eligible."""
+    for replica in session.replicas:
         if replica.leadership is not None:
             replica.leadership.expand(now)

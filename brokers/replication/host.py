@@ -1,4 +1,4 @@
-"""What replication needs of the node around it; `brokers.node.replication_host.ReplicationHost` is one."""
+"""What replication needs of its node; `brokers.node.replication_host.ReplicationHost` implements it."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from brokers.timers import Timers
 
 
 class Host(Protocol):
-    """The cores of one node, and the continuations that wait on them."""
+    """The state of a node, and its pending calls by ticket."""
 
     config: BrokerConfig
     cluster_id: str

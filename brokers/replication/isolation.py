@@ -1,10 +1,9 @@
-"""A broker that the controller no longer answers, and what becomes of the partitions that it leads.
+"""Detects that the controller no longer answers this broker, and fails the requests of partitions that cannot commit.
 
-Such a broker does not learn that it was fenced and that other brokers lead now. Partitions whose followers have stopped
-fetching can't commit, so the requests that wait for them are refused, and the clients ask another broker for the
-leader.
-In Kafka a producer then waits until its request times out, and a consumer until it refreshes its metadata, which may be
-minutes. Where no broker reaches a controller, followers go on fetching, and their leader goes on leading.
+Such a broker does not learn that it was fenced and that other brokers lead. A partition whose followers have stopped
+fetching cannot commit: its waiting requests fail, and the clients ask another broker for the leader. (In Kafka a
+producer waits until its request times out, and a consumer until it refreshes its metadata, maybe for minutes.) If no
+broker reaches a controller, followers still fetch, and their leaders still lead.
 """
 
 from brokers.effects import Effect
@@ -12,38 +11,38 @@ from brokers.ids import Instant
 from brokers.replication.host import Host
 from brokers.replication.settings import ReplicationSettings
 
-LOOK_MS = 500
-GRACE_MS = 1_500  # beyond the time for which a follower's question may be parked here
+CHECK_MS = 500
+GRACE_MS = 1_500  # beyond replica.fetch.wait.max.ms
 
 
 class IsolationCheck:
-    """`heard` is called at each heartbeat that the controller accepts; the check begins with the first one."""
+    """`on_heartbeat`: the controller accepted a heartbeat; the checks begin with the first one."""
 
     def __init__(self, host: Host, settings: ReplicationSettings) -> None:
         self._host = host
         self._session_ms = settings.session_ms
-        self._quiet_ms = settings.wait_ms_max + GRACE_MS
-        self._heard_at: Instant | None = None
-        self._is_alone = False
+        self._silence_ms = settings.wait_ms_max + GRACE_MS
+        self._heartbeat_at: Instant | None = None
+        self._is_isolated = False
 
-    def heard(self, now: Instant) -> None:
-        if self._heard_at is None:
-            self._host.timers.set(now + self._session_ms, self._look)
-        self._heard_at = now
-        if self._is_alone:
-            self._is_alone = False
+    def on_heartbeat(self, now: Instant) -> None:
+        if self._heartbeat_at is None:
+            self._host.timers.set(now + self._session_ms, self._check)
+        self._heartbeat_at = now
+        if self._is_isolated:
+            self._is_isolated = False
             for replica in self._host.partitions.values():
                 if replica.leadership is not None:
-                    replica.leadership.is_stranded = False
+                    replica.leadership.is_isolated = False
 
-    def _look(self, now: Instant) -> list[Effect]:
-        assert self._heard_at is not None
-        ends = self._heard_at + self._session_ms
-        self._is_alone = now >= ends
-        self._host.timers.set(now + LOOK_MS if self._is_alone else ends, self._look)
+    def _check(self, now: Instant) -> list[Effect]:
+        assert self._heartbeat_at is not None
+        ends = self._heartbeat_at + self._session_ms
+        self._is_isolated = now >= ends
+        self._host.timers.set(now + CHECK_MS if self._is_isolated else ends, self._check)
         effects: list[Effect] = []
-        if self._is_alone:
+        if self._is_isolated:
             for replica in self._host.partitions.values():
                 if replica.leadership is not None:
-                    effects += replica.leadership.look_around(now - self._quiet_ms, now)
+                    effects += replica.leadership.check_followers(now - self._silence_ms, now)
         return effects

@@ -1,8 +1,8 @@
-"""Who leads next, while a leader shuts down: said to clients before it happens, so that they are there in time.
+"""The next leader while a leader shuts down: clients learn it before the change.
 
-A leader that shuts down is known to all before it hands over. Meanwhile it acknowledges what arrives, and names the one
-after it (KIP-951); a client that looks at this moves without an error, so without its backoff. Who is named lets such
-requests wait until it leads: they come after all that the old leader took, and the order of a client is kept.
+The image names the brokers in controlled shutdown before their partitions move. Until then, the leader acknowledges
+requests and names the next leader in its responses (KIP-951), so that clients move without an error and its backoff.
+The next leader lets their requests wait until it leads: the order of a client's requests is kept.
 """
 
 from collections.abc import Collection, Iterable
@@ -16,7 +16,7 @@ from brokers.replication.current_leader import CurrentLeader
 
 
 class NextLeaders:
-    """As of one image. `leaving` are the brokers in controlled shutdown that may lead yet."""
+    """For one image. `leaving` are the brokers in controlled shutdown that may still lead."""
 
     def __init__(self, config: BrokerConfig, image: Image, leaving: Collection[BrokerId]) -> None:
         self._config = config
@@ -24,18 +24,18 @@ class NextLeaders:
         self._leaving = leaving
 
     def successor(self, partition: TopicPartition) -> CurrentLeader | None:
-        """As the controller will decide; None where the leader stays, or nobody can take over without a loss."""
-        placed = self._image.partition(partition)
-        if placed is None or placed.leader not in self._leaving:
+        """The leader that the controller will elect; None if the leader stays, or no other is in sync."""
+        state = self._image.partition(partition)
+        if state is None or state.leader not in self._leaving:
             return None
-        elector = LeaderElector(self._image, self._config.preferred_racks, out=(placed.leader,))
-        leader, is_unclean = elector.elect(remove_from_isr(placed, placed.leader), Election.ANY)
+        elector = LeaderElector(self._image, self._config.preferred_racks, out=(state.leader,))
+        leader, is_unclean = elector.elect(remove_from_isr(state, state.leader), Election.ANY)
         if leader == NO_LEADER or is_unclean:
             return None
-        return CurrentLeader(leader, placed.leader_epoch + 1, self._image.brokers[leader])
+        return CurrentLeader(leader, state.leader_epoch + 1, self._image.brokers[leader])
 
     def is_early(self, partitions: Iterable[TopicPartition]) -> bool:
-        """Whether this node will lead any of them in a moment."""
+        """Whether this node will lead one of the partitions soon."""
         if not self._leaving:
             return False
         after = (self.successor(partition) for partition in partitions)

@@ -1,4 +1,4 @@
-"""One partition that is fetched from its leader: the request's entry, and what to do with the response's."""
+"""One partition that is fetched from its leader: the request's item, and the handling of the response's."""
 
 from enum import Enum
 from typing import Protocol
@@ -15,61 +15,61 @@ from brokers.wire.messages.fetch import FetchPartition, PartitionData
 
 
 class FetchOutcome(Enum):
-    """What became of one partition of an answer."""
+    """The result of one partition of a response."""
 
-    NOTHING = "nothing"  # only bounds moved, if anything: there is nothing to say
-    AGAIN = "again"  # ask again, for something else
-    STORING = "storing"  # once the disk has it
-    PAUSED = "paused"  # once its log is open again
-    FAILED = "failed"  # after a while
+    NOTHING = "nothing"  # no data: the next request need not list it
+    AGAIN = "again"  # list it in the next request
+    STORING = "storing"  # list it once the data are written
+    PAUSED = "paused"  # until its log is open again
+    FAILED = "failed"  # fetch it again after a delay
 
 
 class PartitionFetcher(Protocol):
     """What a fetched partition needs of its `ReplicaFetcher`."""
 
-    def stored(self, following: "PartitionFetch", now: Instant) -> list[Effect]: ...
+    def stored(self, fetch: "PartitionFetch", now: Instant) -> list[Effect]: ...
 
-    def able(self, following: "PartitionFetch", now: Instant) -> list[Effect]: ...
+    def ready(self, fetch: "PartitionFetch", now: Instant) -> list[Effect]: ...
 
-    def unable(self, following: "PartitionFetch", now: Instant) -> list[Effect]: ...
+    def not_ready(self, fetch: "PartitionFetch", now: Instant) -> list[Effect]: ...
 
 
 class PartitionFetch:
-    """A `Source` of its replica. `asked_epoch` is the leader epoch under which the last request went out."""
+    """The `ReplicaSource` of its replica. `request_epoch` is the leader epoch of the last request."""
 
-    __slots__ = ("_asker", "asked_epoch", "failures", "key", "replica")
+    __slots__ = ("_fetcher", "request_epoch", "failures", "key", "replica")
 
-    def __init__(self, replica: Replica, asker: PartitionFetcher) -> None:
+    def __init__(self, replica: Replica, fetcher: PartitionFetcher) -> None:
         self.replica = replica
         self.key: Key = (UUID(bytes=replica.topic_id), replica.partition.partition)
-        self.asked_epoch: LeaderEpoch = -1
+        self.request_epoch: LeaderEpoch = -1
         self.failures = 0
-        self._asker = asker
+        self._fetcher = fetcher
 
     @property
-    def is_able(self) -> bool:
-        """Whether it can be asked for: what a leadership of its own left unwritten is part of its history."""
+    def is_ready(self) -> bool:
+        """Whether it can be fetched: batches that this node appended as a leader must be written first."""
         log = self.replica.log
         return log is not None and log.written_offset == log.log_end_offset
 
     # --- from the replica ---
 
     def written(self, now: Instant) -> list[Effect]:
-        return self._asker.stored(self, now) if self.is_able else []
+        return self._fetcher.stored(self, now) if self.is_ready else []
 
     def opened(self, now: Instant) -> list[Effect]:
-        return self._asker.able(self, now)
+        return self._fetcher.ready(self, now)
 
     def failed(self, now: Instant) -> list[Effect]:
-        return self._asker.unable(self, now)
+        return self._fetcher.not_ready(self, now)
 
     # --- to and from the leader ---
 
     def item(self, settings: ReplicationSettings) -> FetchPartition:
-        """What is asked for: all of it is on this node's disk, as far as the topic wants it to be."""
+        """The request's item. Everything below its fetch offset is written, and synced if the topic requires it."""
         replica = self.replica
         log = replica.require_log()
-        self.asked_epoch = replica.leader_epoch
+        self.request_epoch = replica.leader_epoch
         return FetchPartition(
             partition=replica.partition.partition,
             current_leader_epoch=replica.leader_epoch,
@@ -80,23 +80,23 @@ class PartitionFetch:
             high_watermark=replica.leader_high_watermark,
         )
 
-    def answered(self, item: PartitionData, now: Instant) -> tuple[list[Effect], FetchOutcome]:
-        """One partition of an answer."""
+    def on_response(self, item: PartitionData, now: Instant) -> tuple[list[Effect], FetchOutcome]:
+        """Apply the response's item."""
         replica = self.replica
         if replica.log is None:
             return [], FetchOutcome.PAUSED
-        if self.asked_epoch != replica.leader_epoch:
-            return [], FetchOutcome.AGAIN  # said under a leadership that is over
+        if self.request_epoch != replica.leader_epoch:
+            return [], FetchOutcome.AGAIN  # of an older leader epoch
         try:
-            return self._take(item, now)
+            return self._apply(item, now)
         except Refusal as refusal:
             self.failures += 1
             changed = Changed(f"partition {replica.partition}", "not copied", refusal.because)
             return [changed], FetchOutcome.FAILED
 
-    def _take(self, item: PartitionData, now: Instant) -> tuple[list[Effect], FetchOutcome]:
+    def _apply(self, item: PartitionData, now: Instant) -> tuple[list[Effect], FetchOutcome]:
         if item.error_code == KafkaError.OFFSET_OUT_OF_RANGE and item.log_start_offset >= 0:
-            return self._left_behind(item, now)
+            return self._out_of_range(item, now)
         if item.error_code:
             self.failures += 1
             return [], FetchOutcome.FAILED
@@ -107,24 +107,22 @@ class PartitionFetch:
         effects: list[Effect] = []
         outcome = FetchOutcome.NOTHING
         if item.records:
-            assert isinstance(
-                item.records, bytes | bytearray | memoryview
-            )  # as a decoder makes them
-            taken = follower.take(replica, item.records, self.asked_epoch, now)
-            effects += taken.effects
-            outcome = FetchOutcome.STORING if taken.appended else FetchOutcome.AGAIN
-        effects += replica.follow_leader(item.high_watermark, now)
+            assert isinstance(item.records, bytes | bytearray | memoryview)
+            done = follower.append_fetched(replica, item.records, self.request_epoch, now)
+            effects += done.effects
+            outcome = FetchOutcome.STORING if done.appended else FetchOutcome.AGAIN
+        effects += replica.update_leader_high_watermark(item.high_watermark, now)
         trimmed = follower.follow_log_start(replica, item.log_start_offset)
         if trimmed and outcome is FetchOutcome.NOTHING:
-            outcome = FetchOutcome.AGAIN  # the leader may wait for every replica to have deleted it
+            outcome = FetchOutcome.AGAIN  # the leader may wait for it (DeleteRecords)
         return effects + trimmed, outcome
 
-    def _left_behind(self, item: PartitionData, now: Instant) -> tuple[list[Effect], FetchOutcome]:
+    def _out_of_range(self, item: PartitionData, now: Instant) -> tuple[list[Effect], FetchOutcome]:
         replica, end = self.replica, self.replica.require_log().log_end_offset
-        effects = follower.left_behind(replica, item.log_start_offset, item.high_watermark, now)
+        effects = follower.on_out_of_range(replica, item.log_start_offset, item.high_watermark, now)
         if replica.log is None:
             return [
-                self._cut_from(end, "the leader does not know its epoch"),
+                self._truncated(end, "the leader does not know its epoch"),
                 *effects,
             ], FetchOutcome.PAUSED
         if not effects:
@@ -138,7 +136,7 @@ class PartitionFetch:
         replica = self.replica
         log = replica.require_log()
         offset, high_watermark = (
-            follower.cut_for(log, leader_epoch, end_offset),
+            follower.truncation_offset(log, leader_epoch, end_offset),
             replica.high_watermark,
         )
         effects = replica.truncate(offset)
@@ -147,7 +145,7 @@ class PartitionFetch:
         why = f"its leader's epoch {leader_epoch} ends at {end_offset}"
         if offset < high_watermark:
             why += f"; {high_watermark} was committed before an unclean election"
-        return [self._cut_from(offset, why), *effects], FetchOutcome.PAUSED
+        return [self._truncated(offset, why), *effects], FetchOutcome.PAUSED
 
-    def _cut_from(self, offset: Offset, why: str) -> Changed:
+    def _truncated(self, offset: Offset, why: str) -> Changed:
         return Changed(f"partition {self.replica.partition}", f"cut from {offset} on", why)

@@ -1,8 +1,8 @@
-"""All that one fetcher asks of one leader.
+"""The fetches from one leader (Kafka's ReplicaFetcherThread).
 
-There are two lanes, because a request that waits at the leader cannot be told of another partition: what is added while
-the first lane's request is under way is asked for in the second, and moves over when both come to an end. So a new
-leader hears of its followers at once, and what it commits is not held up by the length of a long poll.
+A request that waits at the leader cannot get another partition. So there are two lanes: a partition that is added while
+the first lane's request is in flight is fetched in the second one, and moves when both have ended. A new leader thus
+knows its followers at once, and commits without the delay of a long poll.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from brokers.replication.partition_fetch import PartitionFetch
 from brokers.replication.replication_quota import ReplicationQuota
 from brokers.replication.settings import ReplicationSettings
 
-# A request so close to its end is waited for: what is written meanwhile waits, too, once after each change of leader.
+# The second lane waits for a request of the first one that ends so soon.
 _ABOUT_TO_END_MS = 20
 
 
 class ReplicaFetcher:
-    """Replicas come and go with `follow` and `leave`."""
+    """Fetches the replicas between `add_partition` and `remove_partition`."""
 
     def __init__(
         self,
@@ -30,149 +30,146 @@ class ReplicaFetcher:
         settings: ReplicationSettings,
         leader: BrokerId,
         number: int,
-        throttle: ReplicationQuota,
+        quota: ReplicationQuota,
         wake: Callable[[FetchLane], None],
     ) -> None:
         self.bytes_in = 0  # of record batches, from this leader
-        self._throttle = throttle
-        self._held: dict[
-            PartitionFetch, int
-        ] = {}  # they have had their share for now; until a timer
+        self._quota = quota
+        self._throttled: dict[PartitionFetch, int] = {}  # -> timer
         self._host = host
-        self._wake = (
-            wake  # let a lane be kicked at the end of the step, with all that the step brings
-        )
+        # Sends the next request of a lane at the end of the step.
+        self._wake = wake
         self._settings = settings
-        self._followings: dict[Key, PartitionFetch] = {}
+        self._fetches: dict[Key, PartitionFetch] = {}
         self._lane_of: dict[PartitionFetch, FetchLane] = {}
         channel = f"replica-{number}"
         self._main = FetchLane(host, settings, self, leader, channel)
         self._second = FetchLane(host, settings, self, leader, f"{channel}-new")
 
     def __len__(self) -> int:
-        return len(self._followings)
+        return len(self._fetches)
 
-    def follow(self, replica: Replica, now: Instant) -> list[Effect]:
+    def add_partition(self, replica: Replica, now: Instant) -> list[Effect]:
         """Fetch this partition, or fetch it under its new leader epoch."""
-        following = PartitionFetch(replica, self)
-        known = self._followings.get(following.key)
+        fetch = PartitionFetch(replica, self)
+        known = self._fetches.get(fetch.key)
         if known is not None:
-            self._take_out(known)
-        self._followings[following.key] = following
-        replica.source = following
-        return self.able(following, now) if following.is_able else []
+            self._remove(known)
+        self._fetches[fetch.key] = fetch
+        replica.source = fetch
+        return self.ready(fetch, now) if fetch.is_ready else []
 
-    def leave(self, replica: Replica) -> None:
-        """Fetch it no more."""
+    def remove_partition(self, replica: Replica) -> None:
+        """Stop fetching this partition."""
         source = replica.source
-        if isinstance(source, PartitionFetch) and self._followings.get(source.key) is source:
-            del self._followings[source.key]
-            self._take_out(source)
+        if isinstance(source, PartitionFetch) and self._fetches.get(source.key) is source:
+            del self._fetches[source.key]
+            self._remove(source)
             replica.source = None
 
-    def kick(self, now: Instant) -> list[Effect]:
-        """The leader may have another address, or have come back."""
-        return self._main.kick(now) + self._second.kick(now)
+    def send_next(self, now: Instant) -> list[Effect]:
+        """The leader may have another endpoint, or be back."""
+        return self._main.send_next(now) + self._second.send_next(now)
 
-    # --- an `Asker` of its partitions ---
+    # --- `PartitionFetcher` ---
 
-    def able(self, following: PartitionFetch, now: Instant) -> list[Effect]:
-        """It can be asked for: in the lane whose next request is the soonest."""
-        if self._followings.get(following.key) is not following:
+    def ready(self, fetch: PartitionFetch, now: Instant) -> list[Effect]:
+        """The partition can be fetched: in the lane with the earlier next request."""
+        if self._fetches.get(fetch.key) is not fetch:
             return []
-        self._take_out(following)
-        is_busy = self._main.is_asking and self._main.ends_at > now
-        lane = self._second if is_busy and not self._second.is_asking else self._main
-        self._lane_of[following] = lane
-        lane.put(following)
+        self._remove(fetch)
+        is_busy = self._main.is_fetching and self._main.ends_at > now
+        lane = self._second if is_busy and not self._second.is_fetching else self._main
+        self._lane_of[fetch] = lane
+        lane.add(fetch)
         self._wake(lane)
         return []
 
-    def unable(self, following: PartitionFetch, now: Instant) -> list[Effect]:
-        self._take_out(following)
+    def not_ready(self, fetch: PartitionFetch, now: Instant) -> list[Effect]:
+        self._remove(fetch)
         return []
 
-    def stored(self, following: PartitionFetch, now: Instant) -> list[Effect]:
-        lane = self._lane_of.get(following)
-        return self._again(following, now) if lane is None else lane.stored(following, now)
+    def stored(self, fetch: PartitionFetch, now: Instant) -> list[Effect]:
+        lane = self._lane_of.get(fetch)
+        return self._resume(fetch, now) if lane is None else lane.stored(fetch, now)
 
-    def _take_out(self, following: PartitionFetch) -> None:
-        lane = self._lane_of.pop(following, None)
+    def _remove(self, fetch: PartitionFetch) -> None:
+        lane = self._lane_of.pop(fetch, None)
         if lane is not None:
-            lane.take_out(following)
-            self._wake(lane)  # it may have been the last that the others in the lane waited for
+            lane.remove(fetch)
+            self._wake(lane)  # the lane may have waited only for this partition
 
-    # --- the `Owner` of its lanes ---
+    # --- `LaneFetcher` ---
 
-    def round_over(self, lane: FetchLane, now: Instant) -> list[Effect]:
-        """The second lane gives its partitions to the first, once that can take them.
+    def round_ended(self, lane: FetchLane, now: Instant) -> list[Effect]:
+        """Move the second lane's partitions to the first lane, when neither has a request in flight.
 
-        Not before they are stored: what is on its way to the disk would be asked for once more.
+        Not before their batches are written: they would be fetched again.
         """
         if lane is self._main:
-            if self._second.is_at_rest:
+            if self._second.is_idle:
                 self._merge()
             return []
-        if self._main.is_asking and self._main.ends_at > now + _ABOUT_TO_END_MS:
+        if self._main.is_fetching and self._main.ends_at > now + _ABOUT_TO_END_MS:
             return []
         self._merge()
-        return self._main.kick(now)
+        return self._main.send_next(now)
 
     def wait_ms(self, lane: FetchLane, now: Instant) -> int:
-        """The second lane's request comes back a little before the first one's, so that they can be one."""
+        """The second lane's request ends a little before the first one's, so that the lanes can merge."""
         longest = self._settings.wait_ms_max
-        if lane is self._main or not self._main.is_asking:
+        if lane is self._main or not self._main.is_fetching:
             return longest
         return min(longest, max(0, self._main.ends_at - _ABOUT_TO_END_MS // 2 - now))
 
     def _merge(self) -> None:
-        for following in list(self._second.asking.members.values()):
-            self._second.take_out(following)
-            self._lane_of[following] = self._main
-            self._main.put(following)
+        for fetch in list(self._second.session.partitions.values()):
+            self._second.remove(fetch)
+            self._lane_of[fetch] = self._main
+            self._main.add(fetch)
 
-    def taken(self, following: PartitionFetch, size: int, now: Instant) -> None:
-        """What a replica that catches up gets beyond its share it waits for."""
+    def on_appended(self, fetch: PartitionFetch, size: int, now: Instant) -> None:
+        """Count the bytes; a replica that is not in sync waits if it exceeds the quota."""
         self.bytes_in += size
-        if not self._throttle.is_set:
+        if not self._quota.is_set:
             return
-        node_id, partition = self._host.config.node_id, following.replica.partition
-        placed = self._host.image.partition(partition)
-        if placed is None or node_id in placed.isr:
+        node_id, partition = self._host.config.node_id, fetch.replica.partition
+        state = self._host.image.partition(partition)
+        if state is None or node_id in state.isr:
             return
-        self._throttle.spend(partition, node_id, size, now)
-        self._hold(following, now)
+        self._quota.spend(partition, node_id, size, now)
+        self._throttle(fetch, now)
 
-    def rethink(self, now: Instant) -> list[Effect]:
-        """The throttle is another: who was held back by the old one may go on sooner, or later."""
+    def quota_changed(self, now: Instant) -> list[Effect]:
+        """The quota changed: throttle the waiting partitions by the new one."""
         effects: list[Effect] = []
-        held, self._held = self._held, {}
-        for following, timer in held.items():
+        held, self._throttled = self._throttled, {}
+        for fetch, timer in held.items():
             self._host.timers.cancel(timer)
-            self._hold(following, now)
-            effects += self._again(following, now)
+            self._throttle(fetch, now)
+            effects += self._resume(fetch, now)
         return effects
 
-    def _hold(self, following: PartitionFetch, now: Instant) -> None:
-        """Until the throttle lets it fetch on, if it does not now."""
-        partition = following.replica.partition
-        wait_ms = self._throttle.wait_ms(partition, self._host.config.node_id, now)
+    def _throttle(self, fetch: PartitionFetch, now: Instant) -> None:
+        """Remove the partition until the quota allows it again, if it does not now."""
+        partition = fetch.replica.partition
+        wait_ms = self._quota.wait_ms(partition, self._host.config.node_id, now)
         if wait_ms > 0:
-            self._take_out(following)
-            self._held[following] = self._host.timers.set(
-                now + wait_ms, lambda at: self._released(following, at)
+            self._remove(fetch)
+            self._throttled[fetch] = self._host.timers.set(
+                now + wait_ms, lambda at: self._after_throttle(fetch, at)
             )
 
-    def _released(self, following: PartitionFetch, now: Instant) -> list[Effect]:
-        self._held.pop(following, None)
-        return self._again(following, now)
+    def _after_throttle(self, fetch: PartitionFetch, now: Instant) -> list[Effect]:
+        self._throttled.pop(fetch, None)
+        return self._resume(fetch, now)
 
-    def failed(self, lane: FetchLane, following: PartitionFetch, now: Instant) -> None:
-        self._lane_of.pop(following, None)
-        delay = backoff_ms(following.failures - 1, self._settings.backoff_ms_max)
-        self._host.timers.set(now + delay, lambda at: self._again(following, at))
+    def failed(self, lane: FetchLane, fetch: PartitionFetch, now: Instant) -> None:
+        self._lane_of.pop(fetch, None)
+        delay = backoff_ms(fetch.failures - 1, self._settings.backoff_ms_max)
+        self._host.timers.set(now + delay, lambda at: self._resume(fetch, at))
 
-    def _again(self, following: PartitionFetch, now: Instant) -> list[Effect]:
-        if following in self._lane_of or following in self._held or not following.is_able:
+    def _resume(self, fetch: PartitionFetch, now: Instant) -> list[Effect]:
+        if fetch in self._lane_of or fetch in self._throttled or not fetch.is_ready:
             return []
-        return self.able(following, now)
+        return self.ready(fetch, now)

@@ -1,4 +1,4 @@
-"""Which fetcher a partition belongs to: one set of `num.replica.fetchers` for each leader."""
+"""The fetchers: `num.replica.fetchers` for each leader (Kafka's ReplicaFetcherManager)."""
 
 from zlib import crc32
 
@@ -14,13 +14,11 @@ from brokers.replication.settings import ReplicationSettings
 
 
 class ReplicaFetcherManager:
-    """Follows the leaders that replicas name."""
+    """Assigns each follower to a fetcher of its leader."""
 
-    def __init__(
-        self, host: Host, settings: ReplicationSettings, throttle: ReplicationQuota
-    ) -> None:
+    def __init__(self, host: Host, settings: ReplicationSettings, quota: ReplicationQuota) -> None:
         self._host = host
-        self._throttle = throttle
+        self._quota = quota
         self._settings = settings
         self._fetchers: dict[tuple[BrokerId, int], ReplicaFetcher] = {}
         self._fetcher_of: dict[Replica, ReplicaFetcher] = {}
@@ -28,62 +26,63 @@ class ReplicaFetcherManager:
 
     @property
     def bytes_in(self) -> int:
-        """Of record batches, from all leaders since this process began."""
+        """Bytes of record batches from all leaders since the process started."""
         return sum(fetcher.bytes_in for fetcher in self._fetchers.values())
 
-    def follow(self, replica: Replica, now: Instant) -> list[Effect]:
-        """The replica has become a follower, of a new leader or under a new leader epoch."""
+    def add_partition(self, replica: Replica, now: Instant) -> list[Effect]:
+        """The replica follows a new leader, or in a new leader epoch."""
         known = self._fetcher_of.get(replica)
-        wanted = self._wanted(replica)
+        wanted = self._fetcher_for(replica)
         if known is not None and known is not wanted:
-            self.leave(replica)
+            self.remove_partition(replica)
         if wanted is None:
             return []
         self._fetcher_of[replica] = wanted
-        return wanted.follow(replica, now)
+        return wanted.add_partition(replica, now)
 
-    def leave(self, replica: Replica) -> None:
-        """The replica leads now, or is no more."""
+    def remove_partition(self, replica: Replica) -> None:
+        """The replica leads, or was removed."""
         fetcher = self._fetcher_of.pop(replica, None)
         if fetcher is not None:
-            fetcher.leave(replica)
+            fetcher.remove_partition(replica)
 
-    def kick(self, brokers: tuple[BrokerId, ...], now: Instant) -> list[Effect]:
-        """Something about these brokers changed."""
+    def send_next(self, brokers: tuple[BrokerId, ...], now: Instant) -> list[Effect]:
+        """These brokers' registrations changed."""
         effects: list[Effect] = []
         for (leader, _), fetcher in self._fetchers.items():
             if leader in brokers:
-                effects += fetcher.kick(now)
+                effects += fetcher.send_next(now)
         return effects
 
-    def rethink(self, now: Instant) -> list[Effect]:
-        """The throttle is another."""
-        return [effect for fetcher in self._fetchers.values() for effect in fetcher.rethink(now)]
+    def quota_changed(self, now: Instant) -> list[Effect]:
+        return [
+            effect for fetcher in self._fetchers.values() for effect in fetcher.quota_changed(now)
+        ]
 
     def settle(self, now: Instant) -> list[Effect]:
-        """At the end of a step: one request for all partitions that the step brought."""
+        """At the end of a step: send one request for all partitions that the step added."""
         effects: list[Effect] = []
         while self.woken:
             woken, self.woken = self.woken, {}
             for lane in woken:
-                effects += lane.kick(now)
+                effects += lane.send_next(now)
         return effects
 
     def _wake(self, lane: FetchLane) -> None:
         self.woken[lane] = None
 
-    def _wanted(self, replica: Replica) -> ReplicaFetcher | None:
+    def _fetcher_for(self, replica: Replica) -> ReplicaFetcher | None:
         if replica.leader == NO_LEADER:
             return None
-        number = _spread(replica.partition) % self._settings.fetchers
+        number = _hash(replica.partition) % self._settings.fetchers
         key = (replica.leader, number)
         if key not in self._fetchers:
             self._fetchers[key] = ReplicaFetcher(
-                self._host, self._settings, *key, self._throttle, self._wake
+                self._host, self._settings, *key, self._quota, self._wake
             )
         return self._fetchers[key]
 
 
-def _spread(partition: TopicPartition) -> int:
-    """The same on every run: Python's own hash of a string is not."""
+def _hash(partition: TopicPartition) -> int:
+    """A hash that is equal in every process, unlike Python's."""
     return crc32(partition.topic.encode()) + partition.partition

@@ -1,4 +1,4 @@
-"""Replication of one node: which of its partitions lead and which follow, and what that takes."""
+"""The replication of one node (the replication side of Kafka's ReplicaManager)."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from brokers.metadata.image.image import ImageDelta, PartitionImage
 from brokers.partition.isr_state import PendingIsr
 from brokers.partition.replica import Replica
 from brokers.replication.alter_partition_manager import AlterPartitionManager
-from brokers.replication.delayed_fetch import LINGER_MS, FetchPurgatory
+from brokers.replication.delayed_fetch import LINGER_MS, DelayedFetches
 from brokers.replication.follower_fetches import FollowerFetches
 from brokers.replication.host import Host
 from brokers.replication.isolation import IsolationCheck
@@ -20,7 +20,7 @@ from brokers.replication.settings import ReplicationSettings
 
 
 class ReplicaManager:
-    """`placed` and `closed` follow the image, `settle` ends every step. Is the `Others` of the node's replicas."""
+    """The `LeaderHost` of the node's replicas. `settle` ends every step."""
 
     def __init__(
         self,
@@ -28,98 +28,97 @@ class ReplicaManager:
         settings: ReplicationSettings,
         on_advanced: Callable[[TopicPartition], list[Effect]],
     ) -> None:
-        """`on_advanced` is called for each partition whose end or high watermark moved."""
+        """`on_advanced` is called for each partition whose high watermark advanced."""
         self.node_id = host.config.node_id
         self.lag_ms_max = settings.lag_ms_max
         self._host = host
-        self._leader_side, self._follower_side = (
+        self._leader_quota, self._follower_quota = (
             ReplicationQuota(LEADER),
             ReplicationQuota(FOLLOWER),
         )
-        self._fetchers = ReplicaFetcherManager(host, settings, self._follower_side)
+        self._fetchers = ReplicaFetcherManager(host, settings, self._follower_quota)
         self._is_rack_aware = settings.rack_aware
-        # Consumers that read from followers want the high watermark there at once.
+        # Consumers read from followers, which then need the high watermark at once.
         linger_ms = 0 if settings.rack_aware else LINGER_MS
-        self._serving = FollowerFetches(
-            FetchPurgatory(host, self._leader_side, linger_ms), settings.lag_ms_max
+        self._follower_fetches = FollowerFetches(
+            DelayedFetches(host, self._leader_quota, linger_ms), settings.lag_ms_max
         )
-        self._proposals = AlterPartitionManager(host)
-        self.stranding = IsolationCheck(host, settings)
+        self._alter_partition = AlterPartitionManager(host)
+        self.isolation = IsolationCheck(host, settings)
         self._on_advanced = on_advanced
 
     def start(self, now: Instant) -> None:
-        """Look for followers that fell behind, twice as often as they may (as Kafka does)."""
-        self._host.timers.set(now + max(1, self.lag_ms_max // 2), self._look_around)
+        """Remove slow followers from in-sync sets, every half `replica.lag.time.max.ms` (as Kafka does)."""
+        self._host.timers.set(now + max(1, self.lag_ms_max // 2), self._maybe_shrink_isr)
 
-    def _look_around(self, now: Instant) -> list[Effect]:
+    def _maybe_shrink_isr(self, now: Instant) -> list[Effect]:
         self.start(now)
         effects: list[Effect] = []
         for replica in self._host.partitions.values():
             if replica.leadership is not None:
                 replica.leadership.shrink(now)
-                effects += replica.leadership.look_again(now)
+                effects += replica.leadership.expand_late(now)
         return effects
 
-    # --- what was counted since this process began ---
+    # --- counts since the process started ---
 
     @property
     def bytes_in(self) -> int:
-        """Of record batches that leaders sent to this node's replicas."""
+        """Bytes of record batches fetched from leaders."""
         return self._fetchers.bytes_in
 
     @property
     def failed_isr_updates(self) -> int:
-        """Changes of in-sync sets that the controller refused, one a partition."""
-        return self._proposals.failed
+        """Changes of in-sync sets that the controller refused."""
+        return self._alter_partition.failed
 
-    # --- roles ---
+    # --- the image ---
 
-    def placed(
-        self, replica: Replica, placed: PartitionImage, writer: str | None, now: Instant
+    def apply_partition(
+        self, replica: Replica, state: PartitionImage, writer: str | None, now: Instant
     ) -> list[Effect]:
-        """What the image says of a partition that this node holds."""
-        if placed.leader == self.node_id:
-            self._fetchers.leave(replica)
-            return replica.lead(placed, writer, now)
+        """Lead or follow a partition that this node holds."""
+        if state.leader == self.node_id:
+            self._fetchers.remove_partition(replica)
+            return replica.make_leader(state, writer, now)
         followed = (replica.leader, replica.leader_epoch) if replica.follows else None
-        effects = replica.follow(placed, writer, now)
-        if followed != (placed.leader, placed.leader_epoch):
-            effects += self._fetchers.follow(replica, now)
+        effects = replica.make_follower(state, writer, now)
+        if followed != (state.leader, state.leader_epoch):
+            effects += self._fetchers.add_partition(replica, now)
         return effects
 
-    def closed(self, replica: Replica) -> None:
-        """This node holds it no more."""
-        self._fetchers.leave(replica)
+    def remove_replica(self, replica: Replica) -> None:
+        self._fetchers.remove_partition(replica)
 
-    def follow(self, delta: ImageDelta, now: Instant) -> list[Effect]:
-        """The image has become another; of its partitions `placed` tells."""
+    def apply_delta(self, delta: ImageDelta, now: Instant) -> list[Effect]:
+        """Apply changes of topic configs and brokers; `apply_partition` applies those of partitions."""
         effects: list[Effect] = []
         configured = (*delta.topics_created, *delta.topic_configs_changed, *delta.topics_deleted)
         if configured:
-            for throttle in (self._leader_side, self._follower_side):
-                throttle.configure(self._host.image, self.node_id, configured, now)
-            effects += self._fetchers.rethink(now)
+            for quota in (self._leader_quota, self._follower_quota):
+                quota.configure(self._host.image, self.node_id, configured, now)
+            effects += self._fetchers.quota_changed(now)
         if delta.brokers_changed:
-            effects += self._follow_brokers(delta.brokers_changed, now)
+            effects += self._brokers_changed(delta.brokers_changed, now)
         return effects
 
-    def _follow_brokers(self, brokers: tuple[BrokerId, ...], now: Instant) -> list[Effect]:
-        """They may have another address, be there again, or be let into in-sync sets."""
+    def _brokers_changed(self, brokers: tuple[BrokerId, ...], now: Instant) -> list[Effect]:
+        """The brokers may have another endpoint, be back, or be eligible for in-sync sets."""
         for replica in self._host.partitions.values():
             leadership = replica.leadership
-            if leadership is not None and leadership.progress.lacks(brokers):
+            if leadership is not None and leadership.isr_state.has_out_of_sync(brokers):
                 leadership.expand(now)
-        return self._fetchers.kick(brokers, now)
+        return self._fetchers.send_next(brokers, now)
 
-    # --- what a leader must know of others ---
+    # --- `LeaderHost` ---
 
-    def may_join(self, broker: BrokerId, broker_epoch: int) -> bool:
-        """The image may be behind: the controller has the last word. -1 comes from whoever knows no broker epochs."""
+    def is_isr_eligible(self, broker: BrokerId, broker_epoch: int) -> bool:
+        """Whether the image, which may be behind, has the broker as active with this broker epoch (-1: any)."""
         known = self._host.image.brokers.get(broker)
         return known is not None and known.is_active and broker_epoch in (-1, known.broker_epoch)
 
     def propose(self, replica: Replica, proposal: PendingIsr) -> None:
-        self._proposals.put(replica, proposal)
+        self._alter_partition.put(replica, proposal)
 
     def advanced(self, replica: Replica) -> list[Effect]:
         return self._on_advanced(replica.partition)
@@ -138,14 +137,16 @@ class ReplicaManager:
 
     def on_fetch(self, request: Request, now: Instant) -> list[Effect]:
         """A follower's Fetch."""
-        return self._serving.on_fetch(request, now)
+        return self._follower_fetches.on_fetch(request, now)
 
     @property
     def is_due(self) -> bool:
         """Whether `settle` has anything to do."""
-        return bool(self._serving.is_due or self._fetchers.woken or self._proposals.waiting)
+        return bool(
+            self._follower_fetches.is_due or self._fetchers.woken or self._alter_partition.unsent
+        )
 
     def settle(self, now: Instant) -> list[Effect]:
-        """What the step has to do once, however often it was asked for."""
-        served = self._serving.settle(now)
-        return served + self._fetchers.settle(now) + self._proposals.flush(now)
+        """At the end of a step: send what it collected."""
+        served = self._follower_fetches.settle(now)
+        return served + self._fetchers.settle(now) + self._alter_partition.flush(now)

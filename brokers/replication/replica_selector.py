@@ -1,7 +1,6 @@
-"""Which replica a consumer should read from: one in its rack that has what it wants (KIP-392).
+"""The replica that a consumer should read from: one in its rack (KIP-392, Kafka's RackAwareReplicaSelector).
 
-Kafka's RackAwareReplicaSelector. Only replicas whose progress the leader knows come into question, in sync or observers
-that keep up: never one that lags, never one that was not heard of.
+Only replicas in sync and observers that keep up are selected, never one that lags or has not fetched.
 """
 
 from brokers.ids import BrokerId, Instant, Offset
@@ -12,18 +11,18 @@ from brokers.partition.replica import Replica
 def preferred_replica(
     image: Image, replica: Replica, rack: str, offset: Offset, lag_ms_max: int, now: Instant
 ) -> BrokerId | None:
-    """Of a leader's replica: the closest other one, or None where the leader itself is as good as any."""
+    """The preferred replica of a partition that this node leads; None for the leader itself."""
     leadership, log = replica.leadership, replica.log
     own = image.brokers.get(replica.leader)
     if not rack or leadership is None or log is None or (own is not None and own.rack == rack):
         return None
     found: list[tuple[Offset, BrokerId]] = []
-    for broker_id, state in leadership.progress.followers.items():
+    for broker_id, state in leadership.isr_state.followers.items():
         broker = image.brokers.get(broker_id)
         if broker is None or broker.fenced or broker.rack != rack:
             continue
-        keeps_up = broker_id in leadership.progress.isr or (
-            state.is_in_touch(now, lag_ms_max)
+        keeps_up = broker_id in leadership.isr_state.isr or (
+            state.is_fetching(now, lag_ms_max)
             and state.is_caught_up(log.log_end_offset, now, lag_ms_max)
         )
         holds_it = 0 <= state.log_start_offset <= offset <= state.log_end_offset

@@ -1,8 +1,7 @@
-"""Bytes a second for replicas that catch up, so that they leave room for clients (KIP-73; Kafka's
-ReplicationQuotaManager).
+"""Throttles replicas that catch up, in bytes a second (KIP-73; Kafka's ReplicationQuotaManager).
 
-Topics name what counts ({leader,follower}.replication.throttled.replicas: `*`, or `partition:broker` each), brokers say
-how much (….throttled.rate). Replicas that are in sync are never held back: producers wait for them.
+Topic configs name the replicas ({leader,follower}.replication.throttled.replicas: `*`, or `partition:broker` pairs),
+broker configs the rate (….throttled.rate). Replicas in sync are never throttled: producers wait for them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,13 +14,13 @@ from brokers.metadata.configs.effective_configs import dynamic_config_synonyms
 from brokers.metadata.image.image import Image
 
 LEADER, FOLLOWER = "leader", "follower"
-STANDSTILL_MS = 60_000  # to wait where the rate is 0: until it is another, looking up now and then
+ZERO_RATE_WAIT_MS = 60_000  # the wait with rate 0
 _ALL = "*"
 
 
 @dataclass(slots=True)
 class TokenBucket:
-    """A second's worth of bytes, refilled as time goes by; what is spent at once may be more, and is waited for."""
+    """Holds at most one second's bytes. `spend` may take more than it holds; `wait_ms` is then positive."""
 
     rate: int = INT64_MAX
     _level: int = 0  # thousandths of a byte
@@ -36,11 +35,11 @@ class TokenBucket:
         self._level -= 1000 * size
 
     def wait_ms(self, now: Instant) -> int:
-        """How long until something may be spent; 0 is now."""
+        """Milliseconds until the bucket is positive."""
         self._refill(now)
         if self._level > 0:
             return 0
-        return -self._level // self.rate + 1 if self.rate else STANDSTILL_MS
+        return -self._level // self.rate + 1 if self.rate else ZERO_RATE_WAIT_MS
 
     def _refill(self, now: Instant) -> None:
         gone, self._at = max(0, now - self._at), max(now, self._at)
@@ -48,14 +47,14 @@ class TokenBucket:
 
 
 def rate_of(image: Image, node_id: BrokerId, name: str) -> int:
-    """Bytes a second that this broker's setting allows, or that of all brokers."""
+    """The rate in bytes a second, from the config of this broker or of all brokers."""
     setting = next(dynamic_config_synonyms(image, node_id, name), None)
     return INT64_MAX if setting is None or setting.value is None else int(setting.value)
 
 
 @dataclass(slots=True)
 class ReplicationQuota:
-    """One side of replication on one node. Where no rate is set nothing is looked at."""
+    """The quota of one node as leader or as follower; without a rate nothing is counted."""
 
     side: str
     bucket: TokenBucket = field(default_factory=TokenBucket)
@@ -68,7 +67,7 @@ class ReplicationQuota:
     def configure(
         self, image: Image, node_id: BrokerId, topics: Iterable[str], now: Instant
     ) -> None:
-        """These topics, or this broker, may have other settings."""
+        """Read the configs of these topics and of this broker."""
         rate = rate_of(image, node_id, f"{self.side}.replication.throttled.rate")
         self.bucket.set_rate(rate, now)
         for topic in topics:
@@ -78,7 +77,7 @@ class ReplicationQuota:
                 self._replicas[topic] = named
 
     def wait_ms(self, partition: TopicPartition, broker: BrokerId, now: Instant) -> int:
-        """How long this replica has to wait; 0 where it need not."""
+        """Milliseconds that this replica has to wait."""
         if not self.is_set or not self._covers(partition, broker):
             return 0
         return self.bucket.wait_ms(now)

@@ -1,4 +1,4 @@
-"""What an operator may set about replication on one node. Names and defaults are Kafka's."""
+"""The replication settings of a node. Names and defaults are Kafka's."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,6 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicationSettings:
-    """As the node's file has them."""
-
     fetchers: int = 1  # num.replica.fetchers
     wait_ms_max: int = 500  # replica.fetch.wait.max.ms
     bytes_min: int = 1  # replica.fetch.min.bytes

@@ -1,14 +1,14 @@
-"""Everything of a node that awaits or touches the machine.
+"""Everything of a node that awaits or makes system calls.
 
 The process: `process` (a node from its settings to its end), `binding` (its ports), `node` (the loop that feeds the
-core), `backlog` (work on many logs, in slices), `clock`, `memory`, `logs` (what it says to operators).
+core), `backlog` (work on many logs, in slices), `clock`, `memory`, `logs` (the log for operators).
 
 Connections: `server` (all of them), `connection` (one client), `request_buffer` (bytes to frames), `response_writer`
 (responses to the socket), `sending` (files to the socket), `room` (sockets that were full), `peers` (requests to other
 nodes).
 
-Disks: `disks` (the log directories), `identity` (whose they are), `files` (system calls), `handles` (open files),
-`appending`, `streams` (files that threads read or write), `refusals` (what the system refused).
+Disks: `disks` (the log directories), `identity` (their meta.properties and locks), `files` (system calls), `handles`
+(open files), `appending`, `streams` (files that threads read or write), `refusals` (errors of system calls).
 
-Watching: `http`, `metrics` (the page), `health`, `meter` (times each request), `process_stats`.
+Monitoring: `http`, `metrics` (the page), `health`, `meter` (times each request), `process_stats`.
 """

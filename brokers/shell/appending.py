@@ -1,4 +1,4 @@
-"""Appends to open files, at once or by whichever thread comes first."""
+"""Appends to open files: at once, or by the first thread that runs a `DiskAppending`."""
 
 import os
 from threading import Lock
@@ -50,7 +50,7 @@ class DiskAppending:
 
 
 def append_all(handle: Handle, buffers: Buffers) -> None:
-    """Append everything; a short write (a signal, a nearly full disk) is continued until the disk says why."""
+    """Append everything; a short write (a signal, a nearly full disk) is continued until an error."""
     while len(buffers) > _BUFFERS_MAX:
         append_all(handle, buffers[:_BUFFERS_MAX])
         buffers = buffers[_BUFFERS_MAX:]
@@ -63,6 +63,6 @@ def append_all(handle: Handle, buffers: Buffers) -> None:
 
 
 def write_all(descriptor: int, data: memoryview) -> None:
-    """Write where the descriptor stands, however often the system cuts it short."""
+    """Write everything at the descriptor's position; short writes are continued."""
     while data:
         data = data[os.write(descriptor, data) :]

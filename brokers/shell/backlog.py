@@ -1,7 +1,7 @@
-"""Work on the disk that comes by the thousand, as when a node starts or takes over many partitions: a slice at a time.
+"""Opens and closes thousands of logs, as at a node's start or when it gets many partitions: a slice of time at a time.
 
-Between two slices the loop hears what else happened. A node that opened all its logs in one go would be deaf for
-seconds, and lose its place in the quorum.
+Between two slices the loop handles other events. A node that opened all its logs at once would handle nothing else for
+seconds, and its leadership or vote in the quorum would time out.
 """
 
 import asyncio
@@ -14,22 +14,22 @@ from brokers.ids import TopicPartition
 
 SLICE_S: Final = 0.02
 
-Unhurried: TypeAlias = OpenLog | CloseLog
+LogEffect: TypeAlias = OpenLog | CloseLog
 
 
 class Backlog:
-    """Does what it is given in order, but for logs that are closed before their turn to be opened came."""
+    """Performs effects in order. The opening of a log that is closed before it was opened is skipped."""
 
     def __init__(
-        self, perform: Callable[[Unhurried], None], loop: asyncio.AbstractEventLoop
+        self, perform: Callable[[LogEffect], None], loop: asyncio.AbstractEventLoop
     ) -> None:
         self._perform = perform
         self._loop = loop
-        self._waiting: deque[Unhurried] = deque()
-        self._to_open: dict[TopicPartition, OpenLog] = {}  # the latest of each
+        self._waiting: deque[LogEffect] = deque()
+        self._to_open: dict[TopicPartition, OpenLog] = {}  # the latest effect of each partition
         self._turn: asyncio.Handle | None = None
 
-    def put(self, effect: Unhurried) -> None:
+    def put(self, effect: LogEffect) -> None:
         if type(effect) is OpenLog:
             self._to_open[effect.partition] = effect
         else:
@@ -48,7 +48,7 @@ class Backlog:
         if self._waiting and self._turn is None:
             self._turn = self._loop.call_soon(self._work)
 
-    def _do(self, effect: Unhurried) -> None:
+    def _do(self, effect: LogEffect) -> None:
         if type(effect) is OpenLog:
             if self._to_open.get(effect.partition) is not effect:
                 return
@@ -56,7 +56,7 @@ class Backlog:
         self._perform(effect)
 
     def end(self) -> None:
-        """What was to be closed or removed is; nothing is opened any more."""
+        """Performs all that is left, except openings."""
         if self._turn is not None:
             self._turn.cancel()
         while self._waiting:

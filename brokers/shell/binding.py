@@ -1,4 +1,4 @@
-"""Takes a node's ports before anything is started; port 0 becomes the one that the system chose."""
+"""Binds a node's ports before anything is started; port 0 becomes the port that the system chose."""
 
 import socket
 
@@ -7,7 +7,7 @@ from brokers.config.endpoints import Address, endpoint
 
 
 def bind(config: BrokerConfig) -> tuple[dict[str, socket.socket], BrokerConfig]:
-    """The sockets of `listeners`, by name; raises ConfigError where an address can't be had."""
+    """The sockets of `listeners`, by name; raises ConfigError for an address that cannot be bound."""
     bound: dict[str, socket.socket] = {}
     try:
         for name, where in config.listeners_by_name.items():

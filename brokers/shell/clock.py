@@ -6,7 +6,7 @@ from brokers.ids import Instant
 
 
 class Clock:
-    """Begins at the wall clock and advances with the monotonic one, so a stepped clock can't fire or starve timers."""
+    """Begins at the wall clock and advances with the monotonic one: timers do not follow a system clock that is set."""
 
     def __init__(self) -> None:
         self._offset = time.time() - time.monotonic()

@@ -1,9 +1,9 @@
 """One client of the Kafka listener: bytes become requests, replies become bytes.
 
-Replies leave a connection in request order, as clients expect. The next request is looked at only when the one before
-has been answered and its bytes are on their way; but Produce requests that stand in a row are taken up together, so
-that one round to the followers acknowledges all of them. An announced length allocates nothing: a connection's buffer
-grows with the bytes that arrive.
+Replies are sent in the order of the requests, as clients expect. A request is parsed only when the one before has been
+answered and its bytes are written; but consecutive Produce requests are handled together, so that one fetch of the
+followers acknowledges all of them. A length prefix allocates nothing: a connection's buffer grows with the bytes that
+arrive.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ logger = logging.getLogger(__name__)
 
 PRODUCE = int(ApiKey.PRODUCE)
 _PRODUCE_KEY = PRODUCE.to_bytes(2, "big")  # a request begins with its key
-# What one connection's unanswered Produce requests may hold; beyond it the next one waits unread.
+# Limits of one connection's unanswered Produce requests; beyond them the next one is not parsed.
 HELD_REQUESTS_MAX = 256
 HELD_BYTES_MAX = 4 << 20
 
 
-class _Asked:
-    """A request that is not answered on the wire; `answer` is `_NONE_YET` while it is not known either."""
+class _InFlight:
+    """A request whose answer has not been sent; `answer` is `_NONE_YET` until there is one."""
 
     __slots__ = ("answer", "header", "ticket")
 
@@ -54,7 +54,7 @@ _NONE_YET: object = object()
 
 
 class Connection(asyncio.BufferedProtocol):
-    """One client. `_asked` are the requests that are being answered, `_next` one that waits until they are."""
+    """One client. `_in_flight` are the requests being answered; `_next` waits until they are."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Connection(asyncio.BufferedProtocol):
         self._listener_name = listener_name
         self._buffer = RequestBuffer(server.frame_bytes_max)
         self._transport: asyncio.Transport
-        self._asked: deque[_Asked] = deque()
+        self._in_flight: deque[_InFlight] = deque()
         self._next: memoryview | None = None
         self._last_ticket: Ticket | None = None
         self._writer: ResponseWriter
@@ -78,7 +78,7 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def is_client(self) -> bool:
-        """Other nodes are let in even where clients have taken every place."""
+        """Whether max.connections limits this connection; other nodes may always connect."""
         return self._listener is Listener.DATA
 
     # --- asyncio's callbacks ---
@@ -109,8 +109,8 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._closed = True
         self._writer.close()
-        tickets = tuple(asked.ticket for asked in self._asked)
-        # Of a node, its end is news though it waits for nothing: the node may be gone.
+        tickets = tuple(each.ticket for each in self._in_flight)
+        # The end of a node's connection is reported although no request waits: the node may be gone.
         if not tickets and not self.is_client and self._last_ticket is not None:
             tickets = (self._last_ticket,)
         self._server.forget(self, tickets)
@@ -118,14 +118,14 @@ class Connection(asyncio.BufferedProtocol):
     # --- requests ---
 
     def _advance(self) -> None:
-        """Answer what is complete; a reply that comes while we are in here leaves the next request to us."""
+        """Handle the complete requests. A reply that is made meanwhile does not call this again."""
         if self._parsing:
             return
         self._parsing = True
         self.used_at = self._server.time()
         writer, feed = self._writer, self._server.feed
         try:
-            while self._may_ask and not self._closed:
+            while self._may_take and not self._closed:
                 request = self._next_request()
                 if request is None:
                     break
@@ -137,31 +137,31 @@ class Connection(asyncio.BufferedProtocol):
         self._throttle_reading()
 
     @property
-    def _may_ask(self) -> bool:
-        """Whether the next request may be taken up, as far as is known before it is looked at."""
+    def _may_take(self) -> bool:
+        """Whether the next request may be parsed; if requests are in flight, it must also be a Produce request."""
         if not self._writer.ready:
             return False
-        asked = self._asked
-        if not asked:
+        in_flight = self._in_flight
+        if not in_flight:
             return True
         return (
             self._next is None
-            and asked[-1].header.api_key == PRODUCE
-            and len(asked) < HELD_REQUESTS_MAX
+            and in_flight[-1].header.api_key == PRODUCE
+            and len(in_flight) < HELD_REQUESTS_MAX
             and self._buffer.held_bytes < HELD_BYTES_MAX
         )
 
     def _next_frame(self) -> memoryview | None:
-        """The next whole one whose turn it is."""
+        """The next whole frame that may be parsed now."""
         frame, self._next = self._next, None
         if frame is None:
             frame = self._buffer.frame()
-        if frame is not None and self._asked and frame[:2] != _PRODUCE_KEY:
+        if frame is not None and self._in_flight and frame[:2] != _PRODUCE_KEY:
             self._next, frame = frame, None
         return frame
 
     def _next_request(self) -> Request | None:
-        """The next one that can be parsed; what can't be ends the connection, as Kafka does."""
+        """The next request. Bytes that are no request close the connection, as in Kafka."""
         try:
             while (frame := self._next_frame()) is not None:
                 request = self._parse(frame)
@@ -172,7 +172,7 @@ class Connection(asyncio.BufferedProtocol):
         return None
 
     def _parse(self, frame: memoryview) -> Request | None:
-        """None where the version of ApiVersions itself is unknown, which has been answered."""
+        """The request; None for an unknown version of ApiVersions, which this has answered."""
         try:
             header, position = parse_request_header(frame)
             key, version, _, client_id = header
@@ -183,7 +183,7 @@ class Connection(asyncio.BufferedProtocol):
             return None
         message = decode_request(key, version, frame, position)
         ticket = self._last_ticket = self._server.new_ticket(self)
-        self._asked.append(_Asked(ticket, header))
+        self._in_flight.append(_InFlight(ticket, header))
         return Request(
             ticket, key, version, client_id, self._host, message, self._listener,
             listener_name=self._listener_name,
@@ -200,25 +200,25 @@ class Connection(asyncio.BufferedProtocol):
         self._writer.put(chunks, more_follows=self._parsing)
 
     def reply(self, ticket: Ticket, message: object | None) -> None:
-        """The answer to one of the requests: it leaves when all before it have left."""
-        asked = self._asked
-        for each in asked:
+        """Take the answer to a request; it is sent after the answers to all earlier requests."""
+        in_flight = self._in_flight
+        for each in in_flight:
             if each.ticket == ticket:
                 each.answer = message
                 break
-        while asked and asked[0].answer is not _NONE_YET:
-            self._answer(asked.popleft())
+        while in_flight and in_flight[0].answer is not _NONE_YET:
+            self._answer(in_flight.popleft())
         if not self._parsing:
             self._advance()
 
-    def _answer(self, asked: _Asked) -> None:
+    def _answer(self, in_flight: _InFlight) -> None:
         self._buffer.done()
-        if asked.answer is not None and not self._closed:
-            more_follows = bool(self._asked) and self._asked[0].answer is not _NONE_YET
-            self._send(asked.header, asked.answer, more_follows=more_follows)
+        if in_flight.answer is not None and not self._closed:
+            more_follows = bool(self._in_flight) and self._in_flight[0].answer is not _NONE_YET
+            self._send(in_flight.header, in_flight.answer, more_follows=more_follows)
 
     def _send(self, header: RequestHeader, message: object, *, more_follows: bool) -> None:
-        """What has no place in the asked version is our mistake, and costs one client its connection."""
+        """A message that its version cannot encode is a bug; it closes only this connection."""
         assert isinstance(message, Message)
         key, version, correlation_id, _ = header
         try:
@@ -237,8 +237,8 @@ class Connection(asyncio.BufferedProtocol):
         self._closed = True
 
     def _throttle_reading(self) -> None:
-        """Stop reading what there is no room for until a request in hand is answered, and the answer gone."""
-        wanted = not self._closed and (not self._buffer.is_full or self._may_ask)
+        """Stop reading while the buffer is full and no request may be parsed."""
+        wanted = not self._closed and (not self._buffer.is_full or self._may_take)
         if wanted == self._reading or self._closed:
             return
         self._reading = wanted
@@ -252,15 +252,15 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.close()
 
     def expire(self) -> None:
-        """It has been idle for too long. A transport would wait for ever for a client that reads no more."""
+        """Close an idle connection. Unsent bytes are dropped: a client that no longer reads would block the close."""
         has_unread = self._transport.get_write_buffer_size() > 0
         self.close()
         if has_unread:
             self._transport.abort()
 
     def idle_since(self) -> float | None:
-        """When the last request came, or something of a long answer went; None while one is being answered."""
-        is_answering = self._asked and not self._closed
+        """When the last request arrived, or bytes of a long answer were sent; None while a request is in flight."""
+        is_answering = self._in_flight and not self._closed
         return None if is_answering else max(self.used_at, self._writer.used_at)
 
     def shrink(self) -> None:

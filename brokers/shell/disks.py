@@ -1,4 +1,4 @@
-"""Opens a node's log directories: claims them, and makes what performs the storage effects of its core."""
+"""Opens a node's log directories: locks them, and makes the storage that performs its core's effects."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,7 +14,7 @@ from brokers.storage.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class Disks:
-    """`storage` is for the shell, `directories` is what the core knows of it."""
+    """`storage` is for the shell; `directories` is passed to the core."""
 
     cluster_id: str
     storage: Storage | LogManager
@@ -22,7 +22,7 @@ class Disks:
 
 
 def open_disks(config: BrokerConfig) -> Disks:
-    """Raises `IdentityError` where the node cannot do without a directory that fails, or that is not its own."""
+    """Raises IdentityError where a required directory fails, or a directory is another node's."""
     identity = claim(config)
     metadata = identity.metadata
     assert metadata.id is not None
@@ -53,7 +53,7 @@ def _add(several: LogManager, claim: Claim, config: BrokerConfig, *, is_needed: 
         if is_needed:
             raise IdentityError(f"{claim.path} holds the metadata log and fails: {error}") from None
         claim.failure = str(error)
-        several.miss()
+        several.add_missing()
 
 
 def _storage(claim: Claim, config: BrokerConfig, several: LogManager | None = None) -> Storage:

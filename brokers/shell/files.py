@@ -1,8 +1,8 @@
 """The real disk behind the `Files` port: one data directory, plain system calls, a bounded cache of open files.
 
-Called from the node's loop, but for `sync`, `touch`, `reader` and `writer`, which a worker thread may call while the
-loop appends to the same file: they open the file for themselves and share nothing but a set of names and its lock. What
-`begin_append` returns writes to the file that the loop opened for it, which stays open meanwhile.
+Called from the node's loop, except `sync`, `touch`, `reader` and `writer`, which a worker thread may call while the
+loop appends to the same file: they open the file themselves and share only a set of names and its lock. The result of
+`begin_append` writes to the file that the loop opened, which stays open until then.
 """
 
 import os
@@ -32,25 +32,26 @@ class DiskFiles:
     def __init__(self, root: str | Path, *, open_files_max: int = OPEN_FILES_MAX) -> None:
         self._root = str(root)
         self._handles: OrderedDict[str, Handle] = OrderedDict()
-        self._open_below: defaultdict[str, set[str]] = defaultdict(set)  # their paths, by directory
-        self._left: WeakSet[Handle] = WeakSet()  # forgotten, but a range holds them open
-        # Half of what the process may open: connections need the rest.
+        self._open_below: defaultdict[str, set[str]] = defaultdict(
+            set
+        )  # paths of open files, by directory
+        self._left: WeakSet[Handle] = WeakSet()  # no longer in `_handles`, but held open by a range
+        # Half of the process's limit: connections need the rest.
         self._open_files_max = min(
             open_files_max, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
         )
-        # Directories all of whose names are on the disk for certain. None is at first: a process that was killed may
-        # have left names that it never synced.
+        # Directories whose entries are all synced. None is at first: a process that was killed may have left entries
+        # that it never synced.
         self._synced_names: set[str] = set()
-        self._naming = (
-            RLock()
-        )  # held until they are: nobody may rely on a sync of names that another has only begun
+        # Held during the sync of a directory: no other thread may rely on a sync that has not ended.
+        self._naming = RLock()
 
     def append(self, path: str, buffers: Buffers) -> int:
         try:
             handle = self._handle(path, create=True)
             append_all(handle, buffers)
         except OSError as error:
-            self.close(path)  # a part may have been written: the size is looked up again
+            self.close(path)  # a part may have been written: the next handle reads the size
             raise refusal(path, error) from error
         return handle.size
 
@@ -83,7 +84,7 @@ class DiskFiles:
             handle = self._handle(path)
             os.ftruncate(handle.descriptor, size)
             self._cut(path, size)
-        self.sync(path)  # where it fails, what lies before the cut is in doubt too
+        self.sync(path)  # if it fails, the bytes before the cut are in doubt too
 
     def sync(self, path: str) -> None:
         try:
@@ -227,12 +228,12 @@ class DiskFiles:
         return handle
 
     def _least_used(self) -> str | None:
-        """Of the files that nobody writes to just now."""
+        """The least recently used file that is not being written."""
         return next((name for name, each in self._handles.items() if not each.writing), None)
 
     def _sync_names(self, directory: str) -> None:
         with self._naming:
-            # Before the sync: a name that comes meanwhile asks for another.
+            # Before the sync: a name that is added during the sync needs another one.
             self._synced_names.add(directory)
             try:
                 _sync(self._path(directory))

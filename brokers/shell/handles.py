@@ -1,4 +1,4 @@
-"""Open files, and ranges of them that can be handed on unread."""
+"""Open files, and ranges of files that are sent without being read."""
 
 import os
 
@@ -6,16 +6,16 @@ from brokers.shell.refusals import refusals
 
 
 class Handle:
-    """An open file and its size. Closed once nobody refers to it: what is being sent outlives a removed file."""
+    """An open file and its size. Closed when nothing refers to it: ranges of a removed file can still be sent."""
 
     __slots__ = ("__weakref__", "cut_at", "descriptor", "path", "size", "writing")
 
     def __init__(self, path: str, descriptor: int) -> None:
         self.path = path
         self.descriptor = descriptor
-        self.cut_at: int | None = None  # what is behind is not what it was when the file was opened
+        self.cut_at: int | None = None  # the file was truncated here since it was opened
         self.size = os.fstat(descriptor).st_size
-        self.writing = False  # in another thread, which alone knows the size
+        self.writing = False  # in another thread, which updates `size`
 
     def __del__(self) -> None:
         os.close(self.descriptor)
@@ -40,13 +40,13 @@ class DiskRange:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the file was truncated since, and not all of the range is left."""
+        """Whether the file was truncated within the range since."""
         cut_at = self._handle.cut_at
         return cut_at is not None and cut_at < self.position + self.size
 
     @property
     def descriptor(self) -> int:
-        """Of the file; open as long as the range is there."""
+        """The file's descriptor, which is open as long as the range exists."""
         return self._handle.descriptor
 
     def __bytes__(self) -> bytes:
@@ -55,7 +55,7 @@ class DiskRange:
 
 
 def read_at(descriptor: int, position: int, size: int) -> bytes:
-    """Up to the end of the file, however often the system cuts the read short."""
+    """Read `size` bytes, fewer only at the end of the file; short reads are continued."""
     data = os.pread(descriptor, size, position)
     while 0 < len(data) < size:
         more = os.pread(descriptor, size - len(data), position + len(data))

@@ -1,7 +1,7 @@
-"""Whether a node lives and whether it is ready, for supervisors and load balancers.
+"""Whether a node is live and ready, for supervisors and load balancers.
 
-Live: its event loop runs and its core has not stopped by itself. Ready: everything it holds was
-opened, it is registered as a broker, and not fenced.
+Live: its event loop runs and its core has not failed. Ready: all its logs are open, and it is registered as a broker
+and not fenced.
 """
 
 import json
@@ -18,7 +18,7 @@ UNAVAILABLE = 503
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """`why` has a sentence for each thing that keeps the node from being ready."""
+    """`why` has a sentence for each reason why the node is not ready."""
 
     live: bool
     ready: bool
@@ -70,5 +70,5 @@ def health_routes(node: Node, parts: Parts) -> Mapping[str, Route]:
     return {"/health": both, "/health/live": live, "/health/ready": ready}
 
 
-def _answer(told: Mapping[str, object], is_good: bool) -> HttpResponse:
-    return HttpResponse([json.dumps(told) + "\n"], JSON, 200 if is_good else UNAVAILABLE)
+def _answer(answer: Mapping[str, object], is_good: bool) -> HttpResponse:
+    return HttpResponse([json.dumps(answer) + "\n"], JSON, 200 if is_good else UNAVAILABLE)

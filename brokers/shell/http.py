@@ -1,6 +1,6 @@
 """A small HTTP listener for operators: GET of a few paths, answered in slices so that the node's clients don't wait.
 
-h11 reads and frames the protocol; what an answer costs is spread over many turns of the loop, a millisecond in each.
+h11 parses and frames the protocol. A response is made in slices of a millisecond, one in each iteration of the loop.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import h11
 
 SLICE_SECONDS: Final = 0.001
 SLICE_CHARACTERS: Final = 256 * 1024
-EXCHANGE_SECONDS: Final = 60.0  # to ask, and to read the answer; then the connection is closed
+EXCHANGE_SECONDS: Final = 60.0  # for a request and its response; then the connection is closed
 CONNECTIONS_MAX: Final = 64
 READ_BYTES: Final = 16 * 1024
 TEXT: Final = "text/plain; charset=utf-8"
@@ -24,7 +24,7 @@ TEXT: Final = "text/plain; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """`pieces` are made while they are sent."""
+    """`pieces` are generated while they are sent."""
 
     pieces: Iterable[str]
     content_type: str = TEXT
@@ -35,13 +35,13 @@ Route: TypeAlias = Callable[[], HttpResponse]
 
 
 class HttpServer:
-    """`start` on a bound socket, `stop`. `routes` by path."""
+    """Serves `routes`, by path, on a bound socket."""
 
     def __init__(self, routes: Mapping[str, Route]) -> None:
         self._routes = routes
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.StreamWriter] = set()
-        self._turn = asyncio.Lock()  # one slice is made in a turn of the loop, or they would add up
+        self._turn = asyncio.Lock()  # one slice in each iteration of the loop, of all connections
 
     async def start(self, bound: socket.socket) -> None:
         self._server = await asyncio.start_server(self._accept, sock=bound)
@@ -87,7 +87,7 @@ class HttpServer:
         slices = _slices(answer.pieces) if request.method != b"HEAD" else iter(())
         while (text := await self._next(slices)) is not None:
             writer.write(connection.send(h11.Data(data=text.encode())) or b"")
-            await writer.drain()  # the turn is over: a slow client delays no other
+            await writer.drain()  # outside the lock: a slow client delays no other
         writer.write(connection.send(h11.EndOfMessage()) or b"")
         await writer.drain()
 
@@ -110,7 +110,7 @@ class HttpServer:
 
 
 async def _request(connection: h11.Connection, reader: asyncio.StreamReader) -> h11.Request | None:
-    """The next one, with its body read and dropped; None where the client has gone."""
+    """The next request, whose body is read and dropped; None where the client has closed the connection."""
     request: h11.Request | None = None
     while True:
         event = connection.next_event()
@@ -125,7 +125,7 @@ async def _request(connection: h11.Connection, reader: asyncio.StreamReader) -> 
 
 
 def _slices(pieces: Iterable[str]) -> Iterator[str]:
-    """The pieces joined, as many as are made in one slice of time, or fill one."""
+    """Joins the pieces that are made in `SLICE_SECONDS`, `SLICE_CHARACTERS` at most."""
     ends_at, size = perf_counter() + SLICE_SECONDS, 0
     made: list[str] = []
     for piece in pieces:

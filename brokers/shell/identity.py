@@ -1,4 +1,4 @@
-"""Whose log directories these are: Kafka's `meta.properties` in each, and a lock so that two nodes never share one."""
+"""The identity of log directories: Kafka's `meta.properties` in each, and a lock so that two nodes never share one."""
 
 import base64
 import fcntl
@@ -15,12 +15,12 @@ LOCK = ".lock"
 
 
 class IdentityError(Exception):
-    """A directory is another node's, or in use by another process, or broken and cannot be done without."""
+    """A directory is another node's, in use by another process, or required and broken."""
 
 
 @dataclass(slots=True)
 class Claim:
-    """One directory. `id` None: it could not be opened, as `failure` says. The lock is held while `lock` is open."""
+    """One directory. `id` None: it could not be opened; `failure` is why. The lock is held while `lock` is open."""
 
     path: Path
     id: uuid.UUID | None = None
@@ -43,7 +43,7 @@ class Identity:
     metadata: Claim
 
     def release(self) -> None:
-        """Another process may have them."""
+        """Releases the locks."""
         for each in (*self.log_dirs, self.metadata):
             each.release()
 
@@ -51,7 +51,7 @@ class Identity:
 def claim(config: BrokerConfig) -> Identity:
     """The directories' own identities, and new ones for empty directories.
 
-    One that cannot be opened is left out while another can be, but for that of the metadata log.
+    A directory that cannot be opened has a `failure`. Raises IdentityError where all have, or the metadata log's has.
     """
     claims = {name: Claim(_path(name)) for name in (*config.directories, config.metadata_directory)}
     by_path = {each.path: each for each in claims.values()}
@@ -84,7 +84,7 @@ def _identified(config: BrokerConfig, claims: dict[Path, Claim]) -> Identity:
 
 
 def _path(name: str) -> Path:
-    """The same for every way to write it; what lies behind a link is not looked at, for the disk may be broken."""
+    """The absolute path. Links are not resolved, since the disk may be broken."""
     return Path(os.path.abspath(name))
 
 
@@ -147,7 +147,7 @@ def _check_distinct(claims: Sequence[Claim]) -> None:
 
 
 def _new_directory(claim: Claim, config: BrokerConfig, cluster_id: str) -> uuid.UUID | None:
-    """None where the disk refuses, as the claim then says."""
+    """Writes meta.properties; returns the new id. None where the disk fails, with `failure` set in the claim."""
     directory_id = _random_id()
     properties = {"version": "1", "cluster.id": cluster_id, "node.id": str(config.node_id),
                   "directory.id": directory_id}  # fmt: skip

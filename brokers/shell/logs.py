@@ -20,7 +20,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        told: dict[str, object] = {
+        fields: dict[str, object] = {
             "time": at.replace("+00:00", "Z"),
             "level": record.levelname,
             "logger": record.name,
@@ -28,14 +28,14 @@ class JsonLines(logging.Formatter):
             "message": record.getMessage(),
         }
         if (change := getattr(record, CHANGE, None)) is not None:
-            told |= {"what": change.what, "to": change.to, "why": change.why}
+            fields |= {"what": change.what, "to": change.to, "why": change.why}
         if record.exc_info:
-            told["exception"] = self.formatException(record.exc_info)
-        return json.dumps(told)
+            fields["exception"] = self.formatException(record.exc_info)
+        return json.dumps(fields)
 
 
 def begin_logging(config: BrokerConfig) -> None:
-    """Once, at the start of a node's process: stdout is for the one line with the node's addresses."""
+    """Sets up logging to stderr, at the start of a node; stdout has only the line with its addresses."""
     handler = logging.StreamHandler(sys.stderr)
     is_json = config.log_format == "json"
     handler.setFormatter(JsonLines(config.node_id) if is_json else logging.Formatter(TEXT_FORMAT))

@@ -1,8 +1,8 @@
-"""How a node keeps its memory: what the C library does with what is freed, what Python's collector looks at.
+"""Settings of the C library's allocator and of Python's garbage collector.
 
-A fetch answers with megabytes read a moment ago and frees them a moment later. Left alone, glibc gives such blocks
-back to the kernel each time and asks for fresh pages for the next fetch; touching those cost half of the CPU time of
-serving twelve partitions (measured: 0.8 against 0.4 CPU-seconds per GB).
+A fetch allocates megabytes and frees them soon after. By default, glibc returns such blocks to the kernel each time and
+requests new pages for the next fetch; faulting these in was half of the CPU time of serving twelve partitions (0.8
+against 0.4 CPU-seconds per GB).
 """
 
 import ctypes
@@ -10,12 +10,12 @@ import gc
 
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3  # of mallopt(3)
 KEPT_BYTES = 128 << 20
-GROWN_BY_BYTES = 16 << 20  # what is not touched costs nothing
-MAPPED_FROM_BYTES = 32 << 20  # the most that glibc takes
+GROWN_BY_BYTES = 16 << 20  # pages that are not touched cost nothing
+MAPPED_FROM_BYTES = 32 << 20  # the maximum of glibc
 
 
 def keep_freed_memory() -> bool:
-    """Up to `KEPT_BYTES` of freed memory stay with the process; False where the C library has no such setting."""
+    """Has the process keep up to `KEPT_BYTES` of freed memory; False where the C library has no such setting."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:
         return False
@@ -28,6 +28,6 @@ def keep_freed_memory() -> bool:
 
 
 def spare_collector() -> None:
-    """Everything that is there after the start stays; the garbage collector need not walk it while clients wait."""
+    """Excludes all objects that exist after the start from garbage collection, whose pauses they would lengthen."""
     gc.collect()
     gc.freeze()

@@ -1,7 +1,6 @@
-"""Stands between a node's listeners and its cores and times each request; only there where somebody may ask.
+"""Times each request between a node's listeners and its core; used only where a node has a metrics.listener.
 
-The time of a request runs from its being read to its answer being known; reading it from its bytes and writing the
-answer's are not in it.
+The time of a request is from when it was parsed to when its response is known, without parsing and encoding.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +15,7 @@ from brokers.telemetry.traffic import Traffic
 
 
 class Meter:
-    """`feed` takes a server's events on their way in, `perform` its effects on their way out."""
+    """`feed` passes on a server's events; `perform` performs replies of the core."""
 
     def __init__(self, feed: Feed) -> None:
         self.traffic = Traffic()
@@ -36,7 +35,7 @@ class Meter:
             self._unanswered.pop(ticket, None)
 
     def perform(self, server: Server) -> Mapping[type, Callable[[Any], None]]:
-        """What a node does with effects for this server: counted first, while the request's bytes are still there."""
+        """The effects for this server, by type. A reply is counted first: it frees the request's bytes."""
 
         def reply(effect: Reply) -> None:
             ticket = effect.ticket
@@ -56,5 +55,5 @@ class Meter:
         return {Reply: reply, Hangup: hang_up}
 
     def unanswered(self, api_key: int) -> int:
-        """Requests of a kind that wait for their answer now."""
+        """The number of requests of an API that are being answered."""
         return sum(request.api_key == api_key for _, request in self._unanswered.values())

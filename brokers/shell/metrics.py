@@ -1,6 +1,6 @@
 """The page `/metrics`, and the listener that serves it beside `/health`.
 
-A node without `metrics.listener` has none of it: nothing is counted, nothing listens.
+A node without `metrics.listener` counts nothing and does not listen.
 """
 
 import socket
@@ -22,12 +22,12 @@ from brokers.telemetry.partition_counters import PartitionCounters
 from brokers.telemetry.requests import traffic_text
 from brokers.telemetry.state import state_text
 
-STARTING, RUNNING = 1, 3  # two of Kafka's states of a broker
+STARTING, RUNNING = 1, 3  # of Kafka's BrokerState
 _DELAYED: Final = {"Fetch": fetch.KEY, "Produce": produce.KEY}
 
 
 class Metrics:
-    """Of one node. `bound` None: no listener, so `feed` is the node's own and there is nothing to `perform`."""
+    """The metrics of one node. `bound` None: no listener, so `feed` is the node's own and `perform` is empty."""
 
     def __init__(self, node: Node, parts: Parts, bound: socket.socket | None) -> None:
         self._node = node
@@ -42,15 +42,15 @@ class Metrics:
 
     @property
     def feed(self) -> Feed:
-        """Where a server sends its requests."""
+        """The callable to which a server passes its requests."""
         return self._node.feed if self._bound is None else self._meter.feed
 
     def perform(self, server: Server) -> Mapping[type, Callable[[Any], None]]:
-        """What the node does from then on with answers of this server's requests."""
+        """How the node performs replies to this server's requests."""
         return {} if self._bound is None else self._meter.perform(server)
 
     async def start(self) -> None:
-        """Before the node is ready, so that it can be asked why it isn't."""
+        """Starts listening; called before the node is ready, so that /health can say why it isn't."""
         if self._bound is not None:
             await self._http.start(self._bound)
 

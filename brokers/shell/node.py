@@ -1,9 +1,9 @@
-"""One loop owns a node's cores: take an event, step, perform the effects, arm one timer for the deadline.
+"""Runs a node's core in one event loop: take an event, step, perform the effects, arm one timer for the deadline.
 
-Reads and most writes go to the page cache from the loop itself. Big writes that the core does not wait for are done in
-a worker thread: the kernel takes longer to find pages for them than the core needs for everything else. What must reach
-the disk is synced in a worker thread, one sync at a time per partition, so that appends which arrive meanwhile share
-the next one. The digests of sealed segments are written in one more thread, slowly.
+Reads and most writes are done in the loop, in the page cache. Big writes that the core does not wait for are done in a
+worker thread: the kernel needs more time to find pages for them than the core for all else. Syncs are done in worker
+threads, one at a time per partition, so that appends made meanwhile share the next one. One more thread writes the
+digests of sealed segments, slowly.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from brokers.effects import Changed, CloseLog, End, Hangup, OpenLog, Reply, Serv
 from brokers.events import Started, TimeReached
 from brokers.ids import Instant, TopicPartition
 from brokers.region import Ready
-from brokers.shell.backlog import Backlog, Unhurried
+from brokers.shell.backlog import Backlog, LogEffect
 from brokers.shell.clock import Clock
 from brokers.shell.logs import CHANGE
 from brokers.shell.server import Server
@@ -32,16 +32,16 @@ logger = logging.getLogger(__name__)
 SYNC_THREADS = 4
 WRITE_THREADS = 2
 DIGEST_PAUSE_S = 0.001
-# What clients name themselves and their groups must not forge lines of the log.
+# Names of clients and groups must not forge lines of the log.
 ONE_LINE = {code: repr(chr(code))[1:-1] for code in (*range(32), 127, 0x85, 0x2028, 0x2029)}
 
 
 class NodeRefused(Exception):
-    """The region does not take this node, or its disks do not let it go on: an operator has to see to it."""
+    """The region refuses this node, or its disks fail: it needs an operator."""
 
 
 class Core(Protocol):
-    """`Broker`, or a broker composed with what lives beside it."""
+    """`Broker`, or a broker composed with other cores."""
 
     @property
     def deadline(self) -> Instant | None: ...
@@ -52,7 +52,7 @@ class Core(Protocol):
 
 
 class Node:
-    """Feeds a core. `perform` may be extended by upper layers with effects of their own."""
+    """Feeds a core. `perform` may be extended by upper layers for their effects."""
 
     def __init__(self, core: Core, storage: Storage | LogManager, clock: Clock) -> None:
         self._core = core
@@ -66,7 +66,7 @@ class Node:
         self._syncing: dict[TopicPartition, None] = {}
         self._writing: dict[TopicPartition, None] = {}
         self._digesting: dict[TopicPartition, DigestWriting] = {}
-        self._backlog = Backlog(self._perform_unhurried, asyncio.get_running_loop())
+        self._backlog = Backlog(self._perform_later, asyncio.get_running_loop())
         self._threads = ThreadPoolExecutor(SYNC_THREADS, thread_name_prefix="sync")
         self._digesters = ThreadPoolExecutor(1, thread_name_prefix="digest")
         self._writers = ThreadPoolExecutor(WRITE_THREADS, thread_name_prefix="write")
@@ -76,7 +76,7 @@ class Node:
         self.stopped: asyncio.Future[None] = self._loop.create_future()
         self.perform: dict[type, Callable[[Any], None]] = {
             Changed: _log_change,
-            Serve: lambda _: _reach(self.serving),
+            Serve: lambda _: _resolve(self.serving),
             Ready: lambda _: self._on_ready(),
             End: self._on_end,
             OpenLog: self._backlog.put,
@@ -84,7 +84,7 @@ class Node:
         }
 
     def serve(self, server: Server) -> None:
-        """Answers leave through this listener."""
+        """Sends replies through this server."""
         self.perform[Reply] = lambda effect: server.reply(effect.ticket, effect.message)
         self.perform[Hangup] = lambda effect: server.hang_up(effect.ticket, effect.reason)
 
@@ -94,7 +94,7 @@ class Node:
         self.feed(Started())
 
     def feed(self, event: Any) -> None:
-        """An event from anywhere on this loop; events are stepped in the order they come."""
+        """Steps an event, after all that were fed before it. Called from any code in this loop."""
         events = self._events
         events.append(event)
         if self._feeding:
@@ -107,15 +107,15 @@ class Node:
                 for effect in core.step(events.popleft(), now):
                     do(effect, now)
         except Exception as error:
-            self._give_up(error)
-            return  # still feeding, for ever: what comes now finds a node that has stopped
+            self._fail(error)
+            return  # `_feeding` stays set: later events are not stepped
         self._feeding = False
         if self._storage.undigested:
             self._digest()
         self._arm()
 
-    def _give_up(self, error: Exception) -> None:
-        """A core that raised is wrong about the world, and a wrong node is worse than an absent one."""
+    def _fail(self, error: Exception) -> None:
+        """Ends the node: the state of a core that raised cannot be trusted."""
         if not self.stopped.done():
             self.stopped.set_exception(error)
 
@@ -131,15 +131,15 @@ class Node:
         if storage.unsynced:
             self._sync()
 
-    def _perform_unhurried(self, effect: Unhurried) -> None:
-        self._tell(lambda: self._storage.perform(effect, self._clock.now()))
+    def _perform_later(self, effect: LogEffect) -> None:
+        self._feed_result(lambda: self._storage.perform(effect, self._clock.now()))
 
-    def _tell(self, act: Callable[[], list[Any]]) -> None:
-        """Of the storage, what came of an act that no step waits for."""
+    def _feed_result(self, act: Callable[[], list[Any]]) -> None:
+        """Feeds the events that an operation of the storage returns."""
         try:
             events = act()
         except Exception as error:
-            self._give_up(error)
+            self._fail(error)
             return
         for event in events:
             self.feed(event)
@@ -158,7 +158,7 @@ class Node:
 
     def _wrote(self, partition: TopicPartition, write: Write, done: "asyncio.Future[None]") -> None:
         self._writing.pop(partition, None)
-        self._tell(partial(self._storage.end_write, partition, write))
+        self._feed_result(partial(self._storage.end_write, partition, write))
         if self._storage.unwritten:
             self._write()
 
@@ -172,7 +172,7 @@ class Node:
 
     def _synced(self, partition: TopicPartition, done: "asyncio.Future[Any]") -> None:
         self._syncing.pop(partition, None)
-        self._tell(lambda: self._storage.end_sync(partition, done.result()))
+        self._feed_result(lambda: self._storage.end_sync(partition, done.result()))
 
     def _digest(self) -> None:
         if self._stopping:
@@ -187,7 +187,7 @@ class Node:
     def _digested(self, partition: TopicPartition, done: "asyncio.Future[None]") -> None:
         writing = self._digesting.pop(partition)
         if not done.cancelled():
-            self._tell(lambda: self._end_digest(partition, writing, done))
+            self._feed_result(lambda: self._end_digest(partition, writing, done))
 
     def _end_digest(
         self, partition: TopicPartition, writing: DigestWriting, done: "asyncio.Future[None]"
@@ -196,24 +196,24 @@ class Node:
         return self._storage.end_digest(partition, writing)
 
     def _on_ready(self) -> None:
-        _reach(self.serving)
-        _reach(self.ready)
+        _resolve(self.serving)
+        _resolve(self.ready)
 
     def _on_end(self, effect: End) -> None:
         if effect.reason is None:
-            _reach(self.stopped)
+            _resolve(self.stopped)
         elif not self.stopped.done():
             self.stopped.set_exception(NodeRefused(effect.reason))
 
     async def reaches(self, point: "asyncio.Future[None]") -> bool:
-        """Waits for `serving` or `ready`; False if the node ends before. Raises what ended it, if that is wrong."""
+        """Waits for `serving` or `ready`; False if the node ends before. Raises the error that ended it, if any."""
         await asyncio.wait({point, self.stopped}, return_when=asyncio.FIRST_COMPLETED)
         if self.stopped.done():
             self.stopped.result()
         return not self.stopped.done()
 
     def _arm(self) -> None:
-        """One timer, for the core's deadline; left alone while that is the one it is armed for."""
+        """Arms the timer for the core's deadline, unless it is armed for that already."""
         due = self._core.deadline
         if due == self._timer_due:
             return
@@ -229,7 +229,7 @@ class Node:
         self.feed(TimeReached())
 
     async def stop(self) -> None:
-        """Everything that is being synced is waited for, then the log is closed cleanly."""
+        """Waits for all syncs, then closes the logs cleanly."""
         if self._timer is not None:
             self._timer.cancel()
         self._backlog.end()
@@ -243,17 +243,17 @@ class Node:
         await self._loop.run_in_executor(None, shutdown)
         await self._loop.run_in_executor(None, self._writers.shutdown)
         await self._loop.run_in_executor(None, self._threads.shutdown)
-        if self.ready.done():  # before, some logs are not recovered: no clean shutdown
+        if self.ready.done():  # before that, some logs are not recovered: no clean shutdown
             self._storage.close()
 
 
 def _write_digest(writing: DigestWriting) -> None:
-    """In a worker thread, at a pace that leaves the interpreter to the loop."""
+    """Runs in a worker thread, slowly, so that the loop is not delayed."""
     for _ in writing.steps():
         time.sleep(DIGEST_PAUSE_S)
 
 
-def _reach(point: "asyncio.Future[None]") -> None:
+def _resolve(point: "asyncio.Future[None]") -> None:
     if not point.done():
         point.set_result(None)
 

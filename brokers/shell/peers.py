@@ -1,9 +1,9 @@
 """Requests of this node to others: an `Ask` becomes bytes, the response's bytes become `Answered`.
 
 Each peer and channel has one connection, opened by the first `Ask`, and again by the first one after it was lost. Each
-connection learns anew which versions the peer serves: it may have come back with another release. Requests leave in
-order without waiting for one another's responses, which come in the same order. When a connection ends, every request
-without a response is answered with the reason; nothing is sent twice. The cores limit how many are in flight.
+connection negotiates versions anew: the peer may have been restarted with another release. Requests are sent in order
+without waiting for responses, which arrive in the same order. When a connection ends, every request without a response
+is answered with the reason; nothing is sent twice. The cores limit how many are in flight.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class AnswerFeed(Protocol):
-    """Where answers go: `Node.feed`."""
+    """Receives responses: `Node.feed`."""
 
     def __call__(self, event: Answered, /) -> None: ...
 
@@ -45,7 +45,7 @@ class Channel(asyncio.BufferedProtocol):
         )
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.Handle | None = None
-        self._fires_at = 0.0  # uvloop's handles don't tell, where the time is over at once
+        self._fires_at = 0.0  # uvloop's handles have no `when` for a time that has passed
         self._used_at = peers.loop.time()
         self._connecting = peers.loop.create_task(self._connect())
         self._ended = False
@@ -59,7 +59,7 @@ class Channel(asyncio.BufferedProtocol):
         try:
             chunks = self._connection.send(waiting, ask.api_key, ask.message, ask.api_version)
         except NoCommonVersion as failure:
-            # Not at once: a core that repeats the request would keep the loop to itself.
+            # Not at once: a core that retries at once would block the loop.
             self._peers.loop.call_soon(self._not_sent, ask.ticket, failure)
             return
         if chunks and self._transport is not None:
@@ -121,7 +121,7 @@ class Channel(asyncio.BufferedProtocol):
     # --- time ---
 
     def _arm(self, due: float) -> None:
-        """One timer, seldom moved: it looks when it fires whether anything is due by then."""
+        """Arms the one timer. It is not moved with each response: when it fires, it checks whether anything is due."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer, self._fires_at = self._peers.loop.call_at(due, self._on_timer), due
@@ -137,7 +137,7 @@ class Channel(asyncio.BufferedProtocol):
             self._arm(due)
             return
         late = [each.ticket for each in self._connection.tokens() if each.due <= now]
-        self.end(AskFailure.CLOSED, late=late)  # nobody waits if the channel was idle
+        self.end(AskFailure.CLOSED, late=late)  # an idle channel has no requests
         for ticket in late:
             self._peers.feed(Answered(ticket, None, AskFailure.TIMEOUT))
 
@@ -148,7 +148,7 @@ class Channel(asyncio.BufferedProtocol):
     ) -> None:
         """Closes: the oldest request without a response fails with `first`, the others with `rest` or else the same.
 
-        Those of `late` are left to the caller.
+        Requests in `late` are left to the caller.
         """
         if self._ended:
             return

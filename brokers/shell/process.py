@@ -1,7 +1,6 @@
-"""A node as a process: take the ports, claim the directories, start the core, listen, announce, stop on a signal.
+"""A node as a process: bind the ports, lock the directories, start the core, listen, announce, stop on a signal.
 
-`python -m brokers` runs a broker alone, `causeway node run` one with its region's links beside it. What runs beside
-the broker is the only difference.
+`python -m brokers` runs a broker alone, `causeway node run` a broker with its region's links (`BesideBroker`).
 """
 
 import asyncio
@@ -35,23 +34,23 @@ IDLE_SHARE = 0.9  # of connections.max.idle.ms: Kafka's clients wait 9 minutes, 
 
 
 class BesideBroker(Protocol):
-    """What runs in the process beside the broker. It is made before the node, whose `feed` it gets."""
+    """What runs in the process beside the broker. Made before the node, with the node's `feed`."""
 
     @property
     def perform(self) -> Mapping[type, Callable[[Any], None]]:
-        """Who performs each kind of effect that is not the broker's."""
+        """Performs the effects that are not the broker's, by type."""
 
     def bind(self, config: BrokerConfig) -> BrokerConfig:
-        """Take its ports before anything starts; raises ConfigError for settings that can't be served."""
+        """Bind its ports before anything starts. Raises ConfigError."""
 
     def compose(self, broker: Broker, rng: Rng) -> Core:
         """The core of the node."""
 
     async def start(self) -> None:
-        """The node is ready."""
+        """Called when the node is ready."""
 
     async def stop(self) -> None:
-        """The node ends; clients are gone already."""
+        """Called when the node ends, after clients were disconnected."""
 
 
 MakeBeside: TypeAlias = Callable[[Callable[[Any], None]], BesideBroker]  # of the node's `feed`
@@ -80,12 +79,12 @@ class NothingBeside:
 
 
 def run(config: BrokerConfig, make_beside: MakeBeside) -> None:
-    """`run_node` in a loop of its own."""
+    """Runs `run_node` in a new event loop."""
     uvloop.run(run_node(config, make_beside))
 
 
 async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
-    """Runs until SIGTERM or SIGINT. Nothing is started where the settings or the ports can't be had."""
+    """Runs until SIGTERM or SIGINT. Raises ConfigError, IdentityError and others before anything is started."""
     beside = make_beside(lambda event: node.feed(event))
     config = beside.bind(config)
     prepare(config)
@@ -109,7 +108,7 @@ async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
     await metrics.start()
     await listen_to_nodes(server, config, bound)
     open_when_serving(node, [bound[name] for name in config.broker_names])
-    ask_to_end_on_signals(node)
+    shut_down_on_signals(node)
     node.start()
     if await node.reaches(node.serving):
         spare_collector()
@@ -126,7 +125,7 @@ async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
 
 
 def prepare(config: BrokerConfig) -> None:
-    """What every node's process does first. Logs go to stderr: stdout has the one line that says where it answers."""
+    """Sets up a node's process. Logs go to stderr: stdout has only the line with the node's addresses."""
     assert __debug__, "a node does not run without its assertions: leave out -O"
     keep_freed_memory()
     open_files_max = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -135,7 +134,7 @@ def prepare(config: BrokerConfig) -> None:
 
 
 def open_peers(config: BrokerConfig, node: Node) -> Peers:
-    """An idle connection is left before the other end would close it."""
+    """The connections to other nodes; idle ones are closed before the other end closes them."""
     return Peers(
         config.node_id,
         node.feed,
@@ -147,17 +146,17 @@ def open_peers(config: BrokerConfig, node: Node) -> Peers:
 async def listen_to_nodes(
     server: Server, config: BrokerConfig, bound: dict[str, socket.socket]
 ) -> None:
-    """From the start: controllers must hear one another before any of them can be ready."""
+    """Opens the controller listener, from the start: no controller becomes ready before it has reached others."""
     if config.controller_listener is not None:
         name = config.controller_listener
         await server.listen(bound[name], Listener.CONTROLLER, name)
 
 
 def open_when_serving(node: Node, bound: Sequence[socket.socket]) -> None:
-    """Binds `Serve` to open the listeners for clients, whose sockets are `bound`, before it takes effect.
+    """Has `Serve` open the clients' sockets `bound` before it takes effect.
 
-    Nobody is refused from the step on in which the controller is asked to count on this broker. Who comes before the
-    server listens waits a moment. A refusal would tell the controller that the process is gone.
+    From the step in which this broker asks to be unfenced, no connection is refused: controllers take a refusal for a
+    dead process. Connections made before the server accepts wait in the backlog.
     """
     serve = node.perform[Serve]
 
@@ -172,14 +171,14 @@ def open_when_serving(node: Node, bound: Sequence[socket.socket]) -> None:
 async def listen_to_clients(
     server: Server, config: BrokerConfig, bound: dict[str, socket.socket]
 ) -> dict[str, str]:
-    """The address of each listener where clients are answered from now on; none on a node without the role broker."""
+    """Accepts clients; returns the address of each listener, none on a node without the role broker."""
     for name in config.broker_names:
         await server.listen(bound[name], Listener.DATA, name)
     return {name: bound_address(bound[name]) for name in config.broker_names}
 
 
 def announce(config: BrokerConfig, listeners: Mapping[str, str]) -> None:
-    """One line on stdout; `kafka` is the inter-broker listener, `listeners` are all for clients."""
+    """Prints one line on stdout; `kafka` is the inter-broker listener, `listeners` are all broker listeners."""
     where = {
         "kafka": listeners.get(config.inter_broker_name),
         "listeners": listeners,
@@ -189,7 +188,7 @@ def announce(config: BrokerConfig, listeners: Mapping[str, str]) -> None:
     print(json.dumps({"ready": True, "pid": os.getpid(), **where}), flush=True)
 
 
-def ask_to_end_on_signals(node: Node) -> None:
-    """From now on a signal is a question: the node may have something to hand over first."""
+def shut_down_on_signals(node: Node) -> None:
+    """Has SIGTERM and SIGINT begin a controlled shutdown."""
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, node.feed, EndAsked())

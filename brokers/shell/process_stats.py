@@ -1,8 +1,7 @@
-"""What the system and the interpreter know of this process, as text under the names of Prometheus' client libraries.
+"""Metrics of this process, under the names of Prometheus' client libraries.
 
-The names are those that its documentation asks of every client library ("Writing client libraries", standard metrics),
-and its Python library's for the collector of garbage. The kernel is read from /proc; where there is none (macOS) only
-the processor time is reported.
+The names are the standard metrics of "Writing client libraries" in its documentation, and those of its Python library
+for the garbage collector. Most are read from /proc; without it (macOS) only the processor time is reported.
 """
 
 import gc
@@ -17,11 +16,11 @@ from brokers.telemetry.exposition import family, labelled
 
 _STAT: Final = Path("/proc/self/stat")
 _DESCRIPTORS: Final = Path("/proc/self/fd")
-_STARTED_AT: Final = time.time()  # nearly: a process imports this while it starts
+_STARTED_AT: Final = time.time()  # approximately: this module is imported at the start
 _VIRTUAL_SIZE, _RESIDENT_PAGES = (
     20,
     21,
-)  # fields of /proc/self/stat, counted from the one after the name
+)  # indexes of fields of /proc/self/stat after the name
 
 
 def process_text() -> Iterator[str]:

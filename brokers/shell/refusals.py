@@ -1,4 +1,4 @@
-"""What the system refused, as the port's error with what to do about it."""
+"""Turns errors of system calls into the port's `DiskError`, which says what to do."""
 
 import errno
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _HINTS = {
 
 @contextmanager
 def refusals(path: str) -> Iterator[None]:
-    """For all but the byte path, where a context manager costs more than the call."""
+    """Raises DiskError for OSError. Not for the byte path, where a context manager costs more than the call."""
     try:
         yield
     except OSError as error:
@@ -26,6 +26,6 @@ def refusals(path: str) -> Iterator[None]:
 
 
 def refusal(path: str, error: OSError) -> DiskError:
-    """What the system refused, as the port's error with what to do about it."""
+    """The DiskError for an OSError; says what to do."""
     hint = _HINTS.get(error.errno or 0, error.strerror or str(error))
     return DiskError(f"{path}: {hint}")

@@ -1,8 +1,8 @@
-"""A connection's receive buffer: bytes come in, whole frames come out as views, nothing is copied on.
+"""The receive buffer of a connection: bytes to whole frames, which are views of the buffer.
 
-The buffer grows only when it is full of bytes that have arrived, so a length that is announced and never sent costs
-nothing. While frames are being answered their bytes stay where they are: what arrives goes behind them, or, once the
-buffer is full, into another one.
+The buffer grows only when it is full of received bytes, so a length prefix whose frame never comes costs nothing. The
+bytes of frames in hand, which are being answered, are not moved: later bytes are put after them, or, when the buffer is
+full, into another one.
 """
 
 from collections import deque
@@ -11,7 +11,7 @@ from struct import Struct
 from brokers.wire.primitives import WireError
 
 SIZE_START = 16 * 1024
-# At the start of a frame its length is unknown: reading at most this much ahead bounds what is moved later.
+# The length of the next frame is unknown: this limits the bytes of it that must be moved later.
 READ_AHEAD = 64 * 1024
 SIZE_KEPT = 256 * 1024
 
@@ -20,7 +20,7 @@ _PREFIX = 4
 
 
 class _Behind:
-    """A full buffer that holds frames in hand."""
+    """A full buffer, and the number of its frames in hand."""
 
     __slots__ = ("buffer", "frames")
 
@@ -30,15 +30,15 @@ class _Behind:
 
 
 class RequestBuffer:
-    """`room` to write into, `received` n bytes, `frame` while there is a whole one, `done` with the oldest of them."""
+    """Bytes are written into `room` and counted by `received`. `frame` returns a frame; `done` ends the oldest."""
 
     def __init__(self, frame_bytes_max: int) -> None:
         self._needed_max = _PREFIX + frame_bytes_max
         self._buffer = memoryview(bytearray(SIZE_START))
-        self._start = 0  # of the first frame
-        self._end = 0  # of what has arrived
-        self._taken = 0  # of the frames in hand that lie in this buffer, prefixes included
-        self._lengths: deque[int] = deque()  # of all frames in hand, the oldest first
+        self._start = 0  # start of the first frame
+        self._end = 0  # end of the received bytes
+        self._taken = 0  # bytes of the frames in hand in this buffer, with prefixes
+        self._lengths: deque[int] = deque()  # lengths of all frames in hand, the oldest first
         self._behind: deque[_Behind] = deque()
         self._spare: memoryview | None = None
         self.held_bytes = 0
@@ -50,11 +50,11 @@ class RequestBuffer:
 
     @property
     def is_full(self) -> bool:
-        """Whether reading on takes more memory."""
+        """Whether the next bytes need more memory."""
         return self._end == len(self._buffer)
 
     def room(self) -> memoryview:
-        """Where the next bytes go; never empty."""
+        """The buffer for the next bytes; never empty."""
         if self._taken:
             if self._end < len(self._buffer):
                 return self._buffer[self._end :]
@@ -64,12 +64,12 @@ class RequestBuffer:
         is_crowded = self._end == size < READ_AHEAD
         if self._start and self._start + needed > size:
             self._move_to_front()
-        # A client that fills a small buffer has more to say: requests that arrive together are answered together.
+        # A client that fills a small buffer probably sends more: requests that arrive together are answered together.
         if is_crowded or self._end == size:
             self._grow(needed)
             size = len(self._buffer)
         if needed > READ_AHEAD:
-            size = min(size, self._start + needed)  # a big frame is read to its end, not beyond
+            size = min(size, self._start + needed)  # a big frame is read alone
         elif size - self._end > READ_AHEAD:
             size = self._end + READ_AHEAD
         return self._buffer[self._end : size]
@@ -78,7 +78,7 @@ class RequestBuffer:
         self._end += size
 
     def frame(self) -> memoryview | None:
-        """The next whole frame without its length prefix; WireError for an illegal length."""
+        """The next whole frame without its length prefix; None without one. Raises WireError for an illegal length."""
         start, end = self._start + self._taken, self._end
         if end - start < _PREFIX:
             return None
@@ -93,7 +93,7 @@ class RequestBuffer:
         return self._buffer[start + _PREFIX : start + needed]
 
     def done(self) -> None:
-        """The oldest frame in hand has been answered; its bytes may be overwritten."""
+        """Ends the oldest frame in hand: its bytes may be overwritten."""
         length = self._lengths.popleft()
         self.held_bytes -= length
         if self._behind:
@@ -111,7 +111,7 @@ class RequestBuffer:
             self._spare = self._behind.popleft().buffer
 
     def shrink(self) -> None:
-        """Let go of a big buffer that holds nothing."""
+        """Frees a big buffer that is empty."""
         if self._lengths:
             return
         self._spare = None
@@ -120,7 +120,7 @@ class RequestBuffer:
             self._start = self._end = 0
 
     def _needed(self) -> int:
-        """Bytes of the first frame, prefix included; the prefix alone while that has not arrived."""
+        """The size of the first frame with its prefix; that of the prefix until it has arrived."""
         if self._end - self._start < _PREFIX:
             return _PREFIX
         needed: int = _PREFIX + _LENGTH.unpack_from(self._buffer, self._start)[0]
@@ -138,9 +138,7 @@ class RequestBuffer:
         self._start, self._end = 0, size
 
     def _leave_behind(self) -> None:
-        """Go on in another buffer, with what follows the frames in hand; a small one is followed by one of twice its
-        size.
-        """
+        """Moves the bytes after the frames in hand to another buffer, of twice the size if this one is small."""
         rest = self._buffer[self._start + self._taken : self._end]
         size = max(len(self._buffer), min(2 * len(self._buffer), READ_AHEAD))
         fresh, self._spare = self._spare, None
@@ -153,7 +151,7 @@ class RequestBuffer:
         self._start, self._end, self._taken = 0, len(rest), 0
 
     def _grow(self, needed: int) -> None:
-        """Twice the size, or the frame's where that is less: what is allocated has at least half arrived."""
+        """Doubles the size, at most to that of the frame: half of the memory at least holds received bytes."""
         size = max(min(needed, 2 * len(self._buffer)), len(self._buffer) + READ_AHEAD)
         grown = memoryview(bytearray(size))
         grown[: self._end] = self._buffer[: self._end]

@@ -1,7 +1,7 @@
-"""A connection's way out: small replies leave together, what lies in files goes from the page cache to the socket.
+"""Writes the replies of a connection: small ones together, ranges of files with sendfile.
 
-The transport knows no way for files, so these go through a duplicate of its socket, and only while the transport has
-nothing left to write. `ready` says whether another reply may be prepared: a client that does not read costs no memory.
+The transport cannot send files: these are sent on a duplicate of its socket, and only while the transport's buffer is
+empty. While `ready` is False no further reply is prepared: a client that does not read costs no memory.
 """
 
 import asyncio
@@ -13,17 +13,14 @@ from brokers.shell.room import Room
 from brokers.shell.sending import CutShort, Pushed, Sending
 from brokers.wire.message import Chunk
 
-# Answers to requests that arrived together leave together; from this size on they don't wait for one another.
+# Replies to requests that arrived together are sent together, up to this size.
 CORKED_BYTES_MAX = 64 * 1024
-# What one connection may send before others have their turn.
+# The bytes that one connection sends from files in one iteration of the loop.
 TURN_BYTES = 1 << 20
 
 
 class ResponseWriter:
-    """`put` chunks, `flush` what was held back.
-
-    `on_room` is called when it is `ready` again, `on_failure` when it can't go on.
-    """
+    """`on_room` is called when it is `ready` again, `on_failure` when it cannot send any more."""
 
     def __init__(
         self,
@@ -38,12 +35,12 @@ class ResponseWriter:
         self._on_failure = on_failure
         self._corked: list[Chunk] = []
         self._corked_bytes = 0
-        self._is_paused = False  # the transport has bytes left
+        self._is_paused = False  # the transport has unsent bytes
         self._is_broken = False
         self._sending: Sending | None = None
         self._duplicate: socket.socket | None = None
-        self.used_at = 0.0  # when something was sent from a file
-        # Paused as soon as anything is left, so that files never overtake it.
+        self.used_at = 0.0  # when bytes of a file were sent
+        # The transport pauses when any byte is unsent, so that files are sent after it.
         transport.set_write_buffer_limits(high=0)
 
     @property
@@ -51,7 +48,7 @@ class ResponseWriter:
         return self._sending is None and not self._is_paused and not self._is_broken
 
     def put(self, chunks: list[Chunk], *, more_follows: bool) -> None:
-        """Held back while `more_follows`: each system call costs as much as half a request."""
+        """Sends chunks, later while `more_follows`: a system call costs half as much as a request."""
         self._corked += chunks
         self._corked_bytes += sum(map(len, chunks))
         if not more_follows or self._corked_bytes >= CORKED_BYTES_MAX:
@@ -92,13 +89,13 @@ class ResponseWriter:
         return self._duplicate
 
     def _push(self) -> None:
-        """Send some; the rest once the socket has room, or others had their turn."""
+        """Send `TURN_BYTES` at most; the rest when the socket has room, or in the next iteration of the loop."""
         assert self._sending is not None
         try:
             pushed = self._sending.push(TURN_BYTES)
         except ConnectionError:
             self._is_broken = True
-            self._transport.abort()  # the client has gone, as the protocol is about to hear
+            self._transport.abort()  # the client has gone; `connection_lost` follows
             return
         except (CutShort, OSError) as error:
             self._is_broken = True
@@ -122,7 +119,7 @@ class ResponseWriter:
         self._is_paused = True
 
     def resume(self) -> None:
-        """The transport has nothing left to write."""
+        """Called when the transport has sent all its bytes."""
         self._is_paused = False
         if self._sending is not None:
             self._push()
@@ -130,7 +127,7 @@ class ResponseWriter:
             self._on_room()
 
     def close(self) -> None:
-        """Let go of what is being sent, and of the duplicate: while there is one the connection stays open."""
+        """Drops unsent files and closes the duplicate, which keeps the connection open."""
         self._sending = None
         if self._duplicate is not None:
             self._room.forget(self._duplicate.fileno())
@@ -138,6 +135,6 @@ class ResponseWriter:
             self._duplicate = None
 
     def shrink(self) -> None:
-        """An idle connection needs one descriptor, not two."""
+        """Closes the duplicate while nothing is sent: an idle connection needs one descriptor."""
         if self._sending is None:
             self.close()

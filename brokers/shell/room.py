@@ -1,6 +1,6 @@
-"""Reports when sockets whose send buffer was full have room again: one edge-triggered epoll, which the loop watches.
+"""Reports when full send buffers of sockets have room again: one edge-triggered epoll, which the loop polls.
 
-The loop's own `add_writer` would do, but setting it up and taking it down costs a dozen system calls per answer.
+The loop's own `add_writer` needs a dozen system calls for each response.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 class Room:
-    """`watch` a descriptor until `forget`. Its callback runs once there is room again after a send found none."""
+    """Calls the callback of a descriptor when there is room again, from `watch` to `forget`."""
 
     def __init__(self) -> None:
         self._poll: select.epoll | None = None
@@ -18,16 +18,16 @@ class Room:
     def watch(self, descriptor: int, callback: Callable[[], None]) -> None:
         if self._poll is None:
             self._poll = select.epoll()
-            asyncio.get_running_loop().add_reader(self._poll.fileno(), self._tell)
+            asyncio.get_running_loop().add_reader(self._poll.fileno(), self._on_events)
         self._poll.register(descriptor, select.EPOLLOUT | select.EPOLLET)
         self._callbacks[descriptor] = callback
 
     def forget(self, descriptor: int) -> None:
-        """Before it is closed: a duplicate's registration would outlive it."""
+        """Must be called before the descriptor is closed: the registration of a duplicate would outlive it."""
         if self._poll is not None and self._callbacks.pop(descriptor, None) is not None:
             self._poll.unregister(descriptor)
 
-    def _tell(self) -> None:
+    def _on_events(self) -> None:
         assert self._poll is not None
         for descriptor, _ in self._poll.poll(0):
             callback = self._callbacks.get(descriptor)

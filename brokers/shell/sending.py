@@ -1,6 +1,6 @@
-"""A reply whose bytes are in files: page cache to socket, without passing through this process.
+"""Sends a reply whose records are in files from the page cache to the socket (sendfile).
 
-Its bytes in between (headers) go by the same way, held back until the data that follows them (`MSG_MORE`).
+The bytes between files (headers) are sent with the data that follows them (`MSG_MORE`).
 """
 
 import os
@@ -14,11 +14,11 @@ from brokers.wire.message import Chunk
 
 
 class CutShort(Exception):
-    """A file has fewer bytes than its range promised: what has been sent is a torn frame."""
+    """A file is shorter than its range: the frame that was begun cannot be completed."""
 
 
 class Pushed(Enum):
-    """How far it went: everything is on its way, the socket has no room, or it was enough for one turn."""
+    """The result of a push: everything is sent, the socket has no room, or `size_max` is reached."""
 
     ALL = "all"
     FULL = "full"
@@ -26,20 +26,20 @@ class Pushed(Enum):
 
 
 class Sending:
-    """Chunks on their way into a non-blocking socket."""
+    """Chunks that are being sent to a non-blocking socket."""
 
     def __init__(self, target: socket.socket, chunks: Iterable[Chunk]) -> None:
         self._target = target
         self._chunks = deque(chunks)
-        self._sent = 0  # of the first chunk
+        self._sent = 0  # bytes of the first chunk
 
     def extend(self, chunks: Iterable[Chunk]) -> None:
         self._chunks.extend(chunks)
 
     def push(self, size_max: int) -> Pushed:
-        """Send until the socket is full, or about `size_max` bytes have gone.
+        """Send until the socket is full, or about `size_max` bytes are sent.
 
-        Raises CutShort, or OSError for a connection that is gone or a disk that refuses.
+        Raises CutShort, or OSError when the connection or the disk fails.
         """
         try:
             while self._chunks:

@@ -1,4 +1,4 @@
-"""The Kafka listener: all its connections, and which of them waits for the answer to which ticket."""
+"""The Kafka listeners of a node: their connections, and the connection of each ticket."""
 
 import asyncio
 import logging
@@ -18,13 +18,13 @@ BACKLOG = 1024
 
 
 class Feed(Protocol):
-    """Where requests go: `Node.feed`."""
+    """Receives requests: `Node.feed`."""
 
     def __call__(self, event: Request | Disconnected, /) -> None: ...
 
 
 class Server:
-    """All connections of one node's listeners, and the tickets of what they wait for."""
+    """All connections of one node's listeners, and the tickets of their requests."""
 
     def __init__(self, config: BrokerConfig, feed: Feed, clock: Callable[[], float]) -> None:
         self.frame_bytes_max = config.socket_request_max_bytes
@@ -68,7 +68,7 @@ class Server:
         return True
 
     def forget(self, connection: Connection, tickets: tuple[Ticket, ...]) -> None:
-        """It is gone, and with it who waited for the answers to these."""
+        """A connection has ended; `tickets` are its requests without a reply."""
         self._connections.pop(connection, None)
         waited = [ticket for ticket in tickets if self._tickets.pop(ticket, None) is not None]
         if waited or (tickets and not connection.is_client):
@@ -80,7 +80,7 @@ class Server:
         return ticket
 
     def reply(self, ticket: Ticket, message: object | None) -> None:
-        """The answer to a request; of one whose client is gone, nothing is sent."""
+        """Send the reply to a request, unless its connection has ended."""
         connection = self._tickets.pop(ticket, None)
         if connection is not None:
             connection.reply(ticket, message)
@@ -91,7 +91,7 @@ class Server:
             connection.hang_up(reason)
 
     def _sweep(self) -> None:
-        """Connections that have asked for nothing for long are closed, their big buffers let go before."""
+        """Frees big buffers of connections that are idle for a while; closes those idle for connections.max.idle.ms."""
         now = self.time()
         for connection in list(self._connections):
             since = connection.idle_since()

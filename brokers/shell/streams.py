@@ -1,4 +1,4 @@
-"""Files that a worker thread reads or writes for itself, beside the node's loop."""
+"""Files that a worker thread reads or writes."""
 
 import os
 from contextlib import suppress

@@ -1,8 +1,8 @@
-"""The disk side of a node that has several log directories: one `Storage` each; an effect goes to the one it is for.
+"""The log directories of a node, one `Storage` each (Kafka's LogManager); routes each effect to its directory.
 
-What lies in a directory is known by looking into it at the start, whatever the region has on record. A new log goes
-where the region has it, or to the directory with the fewest. While a directory is missing, a log that is in none of the
-others is taken to be in that one, unless it is known to be new.
+The folders found at the start say which directory has a log, not the metadata. A new log goes to the directory that the
+metadata assign, or to the one with the fewest partitions. While a directory is offline, a log that no other one has is
+assumed to be in it, unless the log is known to be new.
 """
 
 from collections import Counter
@@ -61,10 +61,10 @@ from brokers.storage.storage import Storage
 
 
 class LogManager:
-    """`add` every directory that could be opened, the metadata log's among them; then it is used like a `Storage`."""
+    """`add` every directory that could be opened, also the metadata log's; then use it like a `Storage`."""
 
     def __init__(self, metadata: UUID, log_dirs: Collection[UUID], *, missing: int) -> None:
-        """`log_dirs` take partitions, in this order; `missing` more could not be opened."""
+        """`log_dirs` hold partitions; `missing` more could not be opened."""
         self.unsynced: dict[TopicPartition, SyncTarget] = {}
         self.unwritten: dict[TopicPartition, list[Append]] = {}
         self.undigested: dict[TopicPartition, None] = {}
@@ -72,11 +72,11 @@ class LogManager:
         self._log_dirs = dict.fromkeys(log_dirs)
         self._missing = missing
         self._storages: dict[UUID, Storage] = {}
-        self._found: dict[TopicPartition, list[Storage]] = {}  # by looking, and not opened yet
-        self._homes: dict[TopicPartition, Storage] = {}
+        self._found: dict[TopicPartition, list[Storage]] = {}  # found, not opened yet
+        self._storage_of: dict[TopicPartition, Storage] = {}
         self._counts: Counter[UUID] = Counter()  # partitions by directory
         self._copies: dict[TopicPartition, Copy] = {}
-        self._interrupted: dict[TopicPartition, UUID] = {}  # on the way to which directory
+        self._interrupted: dict[TopicPartition, UUID] = {}  # -> target directory
         self._syncing: dict[TopicPartition, Storage] = {}
         self._writing: dict[TopicPartition, Storage] = {}
         self._digesting: dict[TopicPartition, Storage] = {}
@@ -95,7 +95,7 @@ class LogManager:
         }
 
     def add(self, storage: Storage) -> None:
-        """Made with `unsynced`, and `unwritten` and `undigested` if the host wants them. Raises `DiskError`."""
+        """Add a directory, made with `unsynced` and, if used, `unwritten` and `undigested`. Raises `DiskError`."""
         for partition in interrupted(storage.files):
             self._interrupted[partition] = storage.directory
         held = list(partitions_in(storage.files))
@@ -105,94 +105,91 @@ class LogManager:
                 self._found.setdefault(partition, []).append(storage)
             self._counts[storage.directory] = len(held)
         if storage.directory == self._metadata_id:
-            self._homes[METADATA_PARTITION] = storage
+            self._storage_of[METADATA_PARTITION] = storage
 
-    def miss(self) -> None:
-        """One more could not be opened."""
+    def add_missing(self) -> None:
+        """Another directory could not be opened."""
         self._missing += 1
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """What was wrong with the files in the directories' roots when they were opened."""
+        """The repairs of the directories' checkpoint files when they were opened."""
         return tuple(chain.from_iterable(each.repairs for each in self._storages.values()))
 
     @property
     def previous_broker_epoch(self) -> int:
-        """Of the registration that ended with a clean shutdown just before this start, of all of them; else -1."""
+        """The broker epoch of the last clean shutdown, if all directories have the same; else -1."""
         found = {each.previous_broker_epoch for each in self._storages.values()}
         return found.pop() if len(found) == 1 and not self._missing else NO_BROKER_EPOCH
 
     def perform(self, effect: StorageEffect, now: Instant) -> list[Event]:
-        """Do it and report."""
         performer = self._performers.get(type(effect))
         if performer is not None:
             return performer(effect, now)
-        return self._home(effect.partition).perform(effect, now)  # type: ignore[union-attr]
+        return self._storage_for(effect.partition).perform(effect, now)  # type: ignore[union-attr]
 
     def begin_write(self, partition: TopicPartition) -> Write:
-        """Take a partition from `unwritten` -> what to `run`, in whatever thread."""
-        storage = self._writing[partition] = self._homes[partition]
+        """Take a partition from `unwritten` -> a write to `run` in any thread."""
+        storage = self._writing[partition] = self._storage_of[partition]
         return storage.begin_write(partition)
 
     def end_write(self, partition: TopicPartition, write: Write) -> list[Event]:
-        """What came of it, unless that was told before."""
+        """The events of the write, unless they were returned before."""
         return self._writing.pop(partition).end_write(partition, write)
 
     def begin_sync(self, partition: TopicPartition) -> Callable[[], FlushResult]:
-        """Take a partition from `unsynced` -> the syncing, which may run in another thread while appends go on."""
-        storage = self._syncing[partition] = self._homes[partition]
+        """Take a partition from `unsynced` -> a sync to run in any thread."""
+        storage = self._syncing[partition] = self._storage_of[partition]
         return storage.begin_sync(partition)
 
     def end_sync(self, partition: TopicPartition, result: FlushResult) -> list[Event]:
-        """What came of it."""
         return self._syncing.pop(partition).end_sync(partition, result)
 
     def begin_digest(self, partition: TopicPartition) -> DigestWriting:
-        """Take a partition from `undigested` -> what to do step by step, in whatever thread. One at a time of a log."""
-        storage = self._digesting[partition] = self._homes[partition]
+        """Take a partition from `undigested` -> a writing whose steps run in any thread. One at a time per log."""
+        storage = self._digesting[partition] = self._storage_of[partition]
         return storage.begin_digest(partition)
 
     def end_digest(self, partition: TopicPartition, writing: DigestWriting) -> list[Event]:
-        """What came of it."""
         return self._digesting.pop(partition).end_digest(partition, writing)
 
     def sync(self, partition: TopicPartition) -> list[Event]:
-        """Begin and end in one: for hosts without threads."""
+        """Begin and end a sync: for hosts without threads."""
         return self.end_sync(partition, self.begin_sync(partition)())
 
     def close(self) -> None:
-        """Clean shutdown, of those that have not failed."""
+        """Clean shutdown of the directories that have not failed."""
         for storage in self._storages.values():
             storage.close()
 
-    # --- where a log lies ---
+    # --- the directory of a log ---
 
     @property
     def _metadata(self) -> Storage:
         return self._storages[self._metadata_id]
 
-    def _home(self, partition: TopicPartition) -> Storage:
-        """Who has no log of that name answers for those that nobody has."""
-        return self._homes.get(partition, self._metadata)
+    def _storage_for(self, partition: TopicPartition) -> Storage:
+        """The Storage of the log; for an unknown log the metadata log's, which ignores its effects."""
+        return self._storage_of.get(partition, self._metadata)
 
     def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
         partition, refused = effect.partition, list[Event]()
-        home = self._homes.get(partition) or self._found_home(effect, refused)
-        home = home or self._new_home(effect.directory)
-        if home is None:
+        storage = self._storage_of.get(partition) or self._found_storage(effect, refused)
+        storage = storage or self._new_storage(effect.directory)
+        if storage is None:
             because = "it lies in a log directory that is offline"
             return [LogFailed(partition, because, effect.directory)]
-        self._homes[partition] = home
-        events = home.perform(effect, now)
-        target = self._interrupted.get(partition, home.directory)
-        if target != home.directory and home.opened(partition) is not None:
+        self._storage_of[partition] = storage
+        events = storage.perform(effect, now)
+        target = self._interrupted.get(partition, storage.directory)
+        if target != storage.directory and storage.opened(partition) is not None:
             events.append(MoveInterrupted(partition, self._interrupted.pop(partition)))
         return events + refused
 
-    def _found_home(self, effect: OpenLog, refused: list[Event]) -> Storage | None:
-        """Where it was found. Of two, that which a move has ended in is kept, or that which the region knows.
+    def _found_storage(self, effect: OpenLog, refused: list[Event]) -> Storage | None:
+        """The directory with the log's folder. Of two folders, keep the one that a move marked, or the assigned one.
 
-        A directory that won't give up the other one has failed, and not the one that is kept.
+        If the other folder cannot be removed, its directory has failed.
         """
         partition, found = effect.partition, self._found.get(effect.partition, [])
         mark = mark_in(folder_name(partition))
@@ -203,13 +200,13 @@ class LogManager:
             for other in found[1:]:
                 _try(other, partial(clear_folder, other.files, partition), refused)
                 self._counts[other.directory] -= 1
-        if found and not self._missing and not refused:  # else the other folder may come back
+        if found and not self._missing and not refused:  # else there may be another folder
             _try(found[0], partial(found[0].files.remove, mark), refused)
         self._found.pop(partition, None)
         return found[0] if found else None
 
-    def _new_home(self, wanted: UUID) -> Storage | None:
-        """For a log that is in none of the directories."""
+    def _new_storage(self, wanted: UUID) -> Storage | None:
+        """The directory of a new log."""
         online = [each for each in self._log_dirs if each in self._storages]
         if wanted not in online:
             if (self._missing and wanted != UNASSIGNED_DIRECTORY) or not online:
@@ -219,7 +216,7 @@ class LogManager:
         return self._storages[wanted]
 
     def _copy(self, effect: CopyLog, now: Instant) -> list[Event]:
-        partition, source = effect.partition, self._homes.get(effect.partition)
+        partition, source = effect.partition, self._storage_of.get(effect.partition)
         target = None if effect.directory is None else self._storages.get(effect.directory)
         copy = self._copies.get(partition)
         if copy is not None and (copy.target is not target or copy.source is not source):
@@ -234,7 +231,7 @@ class LogManager:
         copy = self._copies[partition] = copy or Copy(source, target, partition)
         written = source.settle(partition)
         opened = source.opened(partition)
-        if opened is None:  # it failed, or is being opened: later, perhaps
+        if opened is None:  # failed, or not opened yet: retry later
             return [*written, LogCopied(partition, effect.directory, 0, 0)]
         try:
             if not copy.advance(opened):
@@ -251,14 +248,14 @@ class LogManager:
         return written + self._swap(partition, copy)
 
     def _swap(self, partition: TopicPartition, copy: Copy) -> list[Event]:
-        """The copy has the name; the log goes on in it."""
+        """The copy is renamed: the open log continues in it."""
         del self._copies[partition]
         source, target = copy.source, copy.target
-        self._homes[partition] = target
+        self._storage_of[partition] = target
         self._counts.update({source.directory: -1, target.directory: 1})
-        events = [LogMoved(partition, target.directory), *target.adopt(source, partition)]
+        events = [LogMoved(partition, target.directory), *target.take_log(source, partition)]
         try:
-            copy.hand_over()
+            copy.remove_original()
         except DiskError as error:
             events.append(DirectoryRefused(str(error), source.directory))
         return events
@@ -271,10 +268,10 @@ class LogManager:
     def _close(self, effect: CloseLog, now: Instant) -> list[Event]:
         if effect.delete:
             self._drop_copy(effect.partition)
-        events = self._home(effect.partition).perform(effect, now)
-        home = self._homes.pop(effect.partition, None) if effect.delete else None
-        if home is not None:
-            self._counts[home.directory] -= 1
+        events = self._storage_for(effect.partition).perform(effect, now)
+        storage = self._storage_of.pop(effect.partition, None) if effect.delete else None
+        if storage is not None:
+            self._counts[storage.directory] -= 1
         return events
 
     def _leave(self, effect: LeaveDirectory, now: Instant) -> list[Event]:
@@ -285,7 +282,9 @@ class LogManager:
             for name, copy in list(self._copies.items()):
                 if left in (copy.source, copy.target):
                     del self._copies[name]
-            self._homes = {name: home for name, home in self._homes.items() if home is not left}
+            self._storage_of = {
+                name: storage for name, storage in self._storage_of.items() if storage is not left
+            }
             for found in self._found.values():
                 found[:] = (each for each in found if each is not left)
         return []
@@ -297,19 +296,21 @@ class LogManager:
                 if isinstance(event, StraysRemoved):
                     removed += event.folders
         self._found = {name: found for name, found in self._found.items() if name in effect.kept}
-        homes = (home for name, home in self._homes.items() if name != METADATA_PARTITION)
-        held = chain(homes, chain.from_iterable(self._found.values()))
-        self._counts = Counter(home.directory for home in held)
+        storages = (
+            storage for name, storage in self._storage_of.items() if name != METADATA_PARTITION
+        )
+        held = chain(storages, chain.from_iterable(self._found.values()))
+        self._counts = Counter(storage.directory for storage in held)
         return [StraysRemoved(tuple(removed))] if removed else []
 
-    # --- what concerns several of them ---
+    # --- several directories ---
 
     def _save_high_watermarks(self, effect: SaveHighWatermarks, now: Instant) -> list[Event]:
         shares: dict[UUID, dict[TopicPartition, Offset]] = {each: {} for each in self._storages}
         for partition, offset in effect.offsets.items():
-            home = self._homes.get(partition)
-            if home is not None and home.directory in shares:
-                shares[home.directory][partition] = offset
+            storage = self._storage_of.get(partition)
+            if storage is not None and storage.directory in shares:
+                shares[storage.directory][partition] = offset
         return [
             event
             for directory, offsets in shares.items()
@@ -320,7 +321,9 @@ class LogManager:
         failures: list[Event] = []
 
         def take(wanted: Range, size_max: int, at_least_one: bool) -> RangeFound:
-            return self._home(wanted.partition).find(failures, wanted, size_max, at_least_one)
+            return self._storage_for(wanted.partition).find(
+                failures, wanted, size_max, at_least_one
+            )
 
         return [RangesFound(effect.ticket, share(effect.ranges, effect.size_max, take)), *failures]
 
@@ -335,7 +338,7 @@ class LogManager:
 
 
 def _may_belong(storage: Storage, partition: TopicPartition, topic_id: bytes) -> bool:
-    """Whether the folder is the topic's, or nobody can tell: whoever opens or clears it hears why."""
+    """Whether the folder is the topic's, or cannot be read: opening or clearing it raises the error."""
     try:
         return owner_of(storage.files, partition) == topic_id
     except DiskError:

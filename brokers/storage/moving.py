@@ -1,9 +1,9 @@
-"""A log on its way to another directory of the same node (KIP-113), while it is written to.
+"""Moves a log to another directory of the node (KIP-113), while it is appended to.
 
-It is copied bit by bit into `topic-0.ID-future`. Once nearly all of it is there the rest follows in one step, in which
-nobody appends: then the copy is durable, is marked as the one that counts, and takes the name; the original goes. A
-crash before the renaming leaves the original and a leftover; after it, two folders of the name, and the mark says which
-is whole. The open log goes on where it was, over other files.
+The log is copied in steps into `topic-0.ID-future`. The last step copies the rest while nothing is appended, syncs the
+copy, marks it as the valid one, renames it and removes the original. A crash before the renaming leaves the original
+and an incomplete copy; a crash after it leaves two folders of the name, of which the marked one is valid. The open log
+continues with the new files.
 """
 
 import re
@@ -22,20 +22,20 @@ from brokers.storage.storage import Storage
 
 FUTURE_SUFFIX = "-future"
 _FUTURE = re.compile(r"(?P<topic>.+)-(?P<partition>\d+)\.[0-9a-f]+-future")
-STEP_BYTES = 1 << 20  # as much as one step may cost whoever waits for the node
+STEP_BYTES = 1 << 20  # of one step, in which the node does nothing else
 
 
 class SourceError(Exception):
-    """The directory that holds the original refused; the cause is its `DiskError`."""
+    """The original's directory failed; the cause is its `DiskError`."""
 
 
 def mark_in(folder: str) -> str:
-    """The file that says of two folders of one name which counts."""
+    """The file that marks the valid one of two folders of one name."""
     return f"{folder}/moved-here"
 
 
 def interrupted(files: Files) -> Iterator[TopicPartition]:
-    """Remove the copies that the last process left -> whose they were, as far as the names tell. Raises `DiskError`."""
+    """Remove the incomplete copies of the last process -> their partitions, if known. Raises `DiskError`."""
     for name in list(files.list("")):
         if name.endswith(FUTURE_SUFFIX):
             files.remove(name)
@@ -45,7 +45,7 @@ def interrupted(files: Files) -> Iterator[TopicPartition]:
 
 
 class Copy:
-    """`advance` until it is through, then `finish`. `size` bytes of batches are copied, all below `next_offset`."""
+    """`advance` until it returns True, then `finish`. `size` bytes of batches are copied, all below `next_offset`."""
 
     def __init__(self, source: Storage, target: Storage, partition: TopicPartition) -> None:
         self.source = source
@@ -55,15 +55,13 @@ class Copy:
         self._partition = partition
         self._folder = ""
         self._log: LocalLog | None = None
-        self._copied: dict[
-            str, int
-        ] = {}  # bytes, by the name of a file that is not whole yet or was the last
+        self._copied: dict[str, int] = {}  # bytes by name, of incomplete files and the last one
         self._whole: dict[LogSegment, None] = {}
 
     def advance(self, log: LocalLog) -> bool:
-        """Copy some more -> whether all is there. Raises `DiskError`, or `SourceError`."""
+        """Copy a further part -> whether all is copied. Raises `DiskError`, or `SourceError`."""
         files = self.target.files
-        if log is not self._log:  # it was cut, or opened anew: nobody knows what changed
+        if log is not self._log:  # truncated or reopened: begin again
             self.discard()
             self._folder = aside_name(self._partition, log.topic_id.hex(), FUTURE_SUFFIX)
             files.remove(self._folder)
@@ -101,7 +99,7 @@ class Copy:
                 self.target.files.remove(stem + suffix)
 
     def finish(self, log: LocalLog) -> None:
-        """All is copied: make the copy the log. Raises `DiskError`, or `SourceError`, and nothing has changed then."""
+        """Make the complete copy the log. If it raises `DiskError` or `SourceError`, nothing has changed."""
         source, target = self.source, self.target
         folder = folder_name(self._partition)
         try:
@@ -123,15 +121,15 @@ class Copy:
             raise
 
     def _keep_original(self, folder: str) -> None:
-        """The copy may have the name all the same. Of two that are marked that counts which the region knows."""
+        """The rename may have happened. If both folders are marked, the metadata's directory is valid."""
         with suppress(DiskError):
             self.source.files.replace(mark_in(folder), b"")
         with suppress(DiskError):
             if not self.target.files.exists(self._folder):
                 self.target.files.remove(folder)
 
-    def hand_over(self) -> None:
-        """After `finish`: the original goes. Raises `DiskError`, for its directory: the copy counts all the same."""
+    def remove_original(self) -> None:
+        """After `finish`: remove the original. A `DiskError` is of its directory; the copy is valid."""
         folder = folder_name(self._partition)
         aside = aside_name(self._partition, "moved", DELETED_SUFFIX)
         remove_folder(self.source.files, folder, aside)
@@ -140,7 +138,7 @@ class Copy:
             self.target.files.remove(mark_in(folder))
 
     def discard(self) -> None:
-        """It is not wanted any more, or has to begin anew. What the disk refuses now waits for the next start."""
+        """Remove the copy. If that fails, the next start removes it."""
         self._copied.clear()
         self._whole.clear()
         self.size, self._log = 0, None

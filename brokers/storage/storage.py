@@ -1,9 +1,9 @@
-"""The disk side of all logs of a node: performs every storage effect against the `Files` port, now.
+"""The logs of one log directory: performs storage effects at once, through the `Files` port.
 
-One `Storage` per data directory. A failed write closes its log and is reported as `LogFailed`; the next `OpenLog`
-recovers from what the disk holds, and writes again what a failed sync left in memory only. Of appends to be synced the
-partition appears in `unsynced`; the host runs `begin_sync` → the work, in any thread → `end_sync`. Big appends that may
-be written behind appear in `unwritten`, if the host wants that; whatever else concerns their log waits for them.
+A failed write closes its log and is reported as `LogFailed`; the next `OpenLog` recovers the log from its files, and
+writes again what a failed sync left in memory only. A partition with appends to sync is in `unsynced`; the host runs
+`begin_sync` → the work, in any thread → `end_sync`. Large appends that may be written later are in `unwritten`, if the
+host uses it; other effects of their log wait for them.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.logs.reads import Reads
 from brokers.storage.logs.rolling import roll_log
 from brokers.storage.logs.syncing import FlushResult, Syncs, SyncTarget
-from brokers.storage.logs.truncation import cut_log
+from brokers.storage.logs.truncation import truncate_log
 from brokers.storage.logs.writing import WORTH_A_THREAD_BYTES, Write, Writes
 from brokers.storage.recovery.opening import open_log
 from brokers.storage.segments.digest_writing import DigestWriting
@@ -59,7 +59,7 @@ Performer: TypeAlias = Callable[[Any, Instant], list[Event]]
 
 
 class Storage:
-    """Performs storage effects. `unsynced` and `unwritten` name the partitions that wait for a sync, for a write."""
+    """`unsynced`, `unwritten`, `undigested`: the partitions that wait for a sync, a write, a digest."""
 
     def __init__(
         self,
@@ -72,39 +72,39 @@ class Storage:
         undigested: dict[TopicPartition, None] | None = None,
         behind_from_bytes: int = WORTH_A_THREAD_BYTES,
     ) -> None:
-        """`unsynced`, `unwritten` and `undigested` are shared by the directories of a node that has several.
+        """`unsynced`, `unwritten` and `undigested` are shared by the directories of a node.
 
-        Without `unwritten` every write is done at once.
+        Without `unwritten` every append is written at once.
         """
         self.directory = directory
         self.files = self._files = files
         self._interval = index_interval_bytes
         self.root = LogDirCheckpoints(files)
-        self._doubts = FailedSyncs(files, self.root)
+        self._failed_syncs = FailedSyncs(files, self.root)
         self._loaded = LoadedIndexes()
         self._logs: dict[TopicPartition, LocalLog] = {}
-        # Below, batches of a log that a failed append took offline need no second look when it is opened again.
+        # Batches below it, of logs that failed at an append, need no check when they are opened again.
         self._checked: dict[TopicPartition, Offset] = {}
-        self._offline: dict[TopicPartition, str] = {}  # why, of those that were not reopened
+        self._offline: dict[TopicPartition, str] = {}  # -> reason
         self._syncs = Syncs(files, {} if unsynced is None else unsynced)
-        self.unsynced = self._syncs.asked
+        self.unsynced = self._syncs.pending
         self._writes = Writes(unwritten, behind_from_bytes)
-        self.unwritten = self._writes.asked
+        self.unwritten = self._writes.pending
         self._digests = Digests(files, self._logs, {} if undigested is None else undigested)
-        self.undigested = self._digests.asked
+        self.undigested = self._digests.pending
         reads = Reads(files, self._logs, self._fail)
         self.find = reads.find
-        settled = self._settled
+        after_writes = self._after_writes
         self._performers: dict[type, Performer] = {
             Append: self._append,
             **reads.performers,
-            Roll: settled(self._roll),
-            OpenLog: settled(self._open),
+            Roll: after_writes(self._roll),
+            OpenLog: after_writes(self._open),
             SaveEpochs: self._save_epochs,
-            TrimLog: settled(self._trim),
-            TruncateLog: settled(self._truncate),
+            TrimLog: after_writes(self._trim),
+            TruncateLog: after_writes(self._truncate),
             KeepProducers: self._keep_producers,
-            CloseLog: settled(self._close),
+            CloseLog: after_writes(self._close),
             RemoveStrays: self._remove_strays,
             SaveHighWatermarks: self._save_high_watermarks,
             SaveState: self._perform_on_state,
@@ -115,83 +115,82 @@ class Storage:
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """What was wrong with the files in the data directory's root when it was opened."""
+        """The repairs of the directory's checkpoint files when it was opened."""
         return self.root.repairs
 
     @property
     def previous_broker_epoch(self) -> int:
-        """Of the registration that ended with a clean shutdown just before this start; -1 if none did."""
+        """The broker epoch of the last clean shutdown, if the process before this one ended with it; else -1."""
         return self.root.previous_broker_epoch
 
     def perform(self, effect: StorageEffect, now: Instant) -> list[Event]:
-        """Do it and report."""
         return self._performers[type(effect)](effect, now)
 
     def begin_write(self, partition: TopicPartition) -> Write:
-        """Take a partition from `unwritten` -> what to `run`, in whatever thread."""
+        """Take a partition from `unwritten` -> a write to `run` in any thread."""
         return self._writes.begin(partition, self._logs[partition])
 
     def end_write(self, partition: TopicPartition, write: Write) -> list[Event]:
-        """What came of it, unless that was told before: something could not wait."""
-        is_mine = self._writes.ends(partition, write)
+        """The events of the write, unless `settle` returned them before."""
+        is_mine = self._writes.finish(partition, write)
         return self._write(partition, write.end, write.sync) if is_mine else []
 
     def settle(self, partition: TopicPartition) -> list[Event]:
-        """The log's file has everything that the log is to have when this returns."""
+        """Complete the writes of a log."""
         events: list[Event] = []
         while write := self._writes.next(partition, self._logs.get(partition)):
             events += self._write(partition, write.end, write.sync)
         return events
 
-    def _settled(self, perform: Performer) -> Performer:
-        def after_writes(effect: Any, now: Instant) -> list[Event]:
+    def _after_writes(self, perform: Performer) -> Performer:
+        def perform_settled(effect: Any, now: Instant) -> list[Event]:
             if not self._writes.has(effect.partition):
                 return perform(effect, now)
             return self.settle(effect.partition) + perform(effect, now)
 
-        return after_writes
+        return perform_settled
 
     def begin_sync(self, partition: TopicPartition) -> Callable[[], FlushResult]:
-        """Take a partition from `unsynced` -> the syncing, in whatever thread, while appends go on."""
+        """Take a partition from `unsynced` -> a sync to run in any thread, while the log is appended to."""
         return self._syncs.begin(partition, self._logs[partition])
 
     def end_sync(self, partition: TopicPartition, result: FlushResult) -> list[Event]:
-        """What came of it: `Written` for appends that waited, or `LogFailed`."""
+        """`Written` for appends that waited, or `LogFailed`."""
         log = result.log
         is_open = self._logs.get(partition) is log
         if is_open:
             self._syncs.ended(partition, log, well=not result.failures)
         for path, reason in result.failures.items():
-            if self._files.exists(path) or (is_open and log.needs(path)):  # else it was trimmed
+            if self._files.exists(path) or (is_open and log.needs(path)):  # else trimmed
                 return self._sync_failed(partition, log, reason)
         if not is_open:
-            return []  # closed, or opened anew, meanwhile
+            return []  # closed or reopened meanwhile
         was_promised = log.is_synced_to(result.next_offset)
         self.root.recovery_points.offsets[partition] = log.synced_offset
-        self._digests.ask(partition)
+        self._digests.add(partition)
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _sync_failed(self, partition: TopicPartition, log: LocalLog, reason: str) -> list[Event]:
-        """Even if the log was closed or opened anew meanwhile: nobody was told but this sync."""
-        self._doubts.raise_for(partition, log.synced_offset)
+        """Also if the log was closed or reopened: the kernel reports the error only to this sync."""
+        self._failed_syncs.mark(partition, log.synced_offset)
         return self._fail(partition, DiskError(reason)) if partition in self._logs else []
 
     def begin_digest(self, partition: TopicPartition) -> DigestWriting:
-        """Take a partition from `undigested` -> what to do step by step, in whatever thread. One at a time of a log."""
+        """Take a partition from `undigested` -> a writing whose steps run in any thread. One at a time per log."""
         return self._digests.begin(partition)
 
     def end_digest(self, partition: TopicPartition, writing: DigestWriting) -> list[Event]:
-        """What came of it: `SegmentSealed`, if the segment is still there."""
+        """`SegmentSealed`, if the segment still exists."""
         return self._digests.end(partition, writing)
 
     def sync(self, partition: TopicPartition) -> list[Event]:
-        """Begin and end in one: for hosts without threads."""
+        """Begin and end a sync: for hosts without threads."""
         return self.end_sync(partition, self.begin_sync(partition)())
 
     def close(self) -> None:
-        """Clean shutdown, after the core has stopped: the next start then trusts every log as it is.
+        """Clean shutdown, after the core has stopped: the next start need not check the logs.
 
-        What the disk refuses now, or refused before, is left to the next start's recovery.
+        Logs that failed, now or before, are recovered at the next start.
         """
         for partition in list(self._logs):
             self.perform(CloseLog(partition, delete=False), 0)
@@ -200,7 +199,7 @@ class Storage:
                 self.root.mark_closed()
 
     def abandon(self) -> None:
-        """The directory has failed: let go of its logs, and leave it as it is."""
+        """The directory has failed: close its logs without touching their files."""
         for partition in list(self._logs):
             self._drop(partition)
 
@@ -208,21 +207,21 @@ class Storage:
         """The files of a log, if it is open."""
         return self._logs.get(partition)
 
-    def adopt(self, other: "Storage", partition: TopicPartition) -> list[Event]:
-        """A log that was open in another directory goes on in this one: what its appends waited for has come."""
+    def take_log(self, other: "Storage", partition: TopicPartition) -> list[Event]:
+        """The open log of another directory continues in this one; all of it is synced."""
         log = other._logs[partition]
         other._drop(partition)
         was_promised = log.is_synced_to(log.next_offset)
-        log.go_on(self._files, self._loaded)
+        log.moved_to(self._files, self._loaded)
         self._logs[partition] = log
-        self._digests.ask(partition)
+        self._digests.add(partition)
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
         partition = effect.partition
         self._drop(partition)
         try:
-            if self._doubts.settle(partition):  # then all of it is looked at
+            if self._failed_syncs.repair(partition):  # then check all batches
                 self._checked.pop(partition, None)
             stored, recovered, repairs = open_log(
                 self._files,
@@ -239,15 +238,15 @@ class Storage:
         self._logs[partition] = stored
         self._offline.pop(partition, None)
         for segment in stored.segments[:-1]:
-            self._syncs.ask(partition, stored, segment)
+            self._syncs.add(partition, stored, segment)
         sync = partial(self._sync_recovered, partition)
         failures = self._on_log(partition, sync) if effect.sync else []
-        self._digests.ask(partition)
+        self._digests.add(partition)
         return failures or [LogOpened(partition, recovered, repairs, self.directory)]
 
     def _sync_recovered(self, partition: TopicPartition, log: LocalLog) -> None:
-        """What was written and never synced is about to be served as committed."""
-        self._syncs.ask(partition, log, log.active)
+        """Sync all of a log that is about to be served as committed."""
+        self._syncs.add(partition, log, log.active)
         self._syncs.sync_now(partition, log)
         log.synced_offset = log.next_offset
         self.root.recovery_points.offsets[partition] = log.synced_offset
@@ -256,7 +255,7 @@ class Storage:
         partition = effect.partition
         log = self._logs.get(partition)
         if log is None:
-            return []  # it failed, which was reported
+            return []  # it failed, as reported before
         if self._writes.take(effect):
             return []
         if self._writes.has(partition):
@@ -274,7 +273,7 @@ class Storage:
             return self._fail(partition, error)
         if sync or log.sync_promised > log.synced_offset:
             log.sync_promised = log.next_offset
-            self._syncs.ask(partition, log, log.active)
+            self._syncs.add(partition, log, log.active)
             return []
         return [Written(partition, log.next_offset)]
 
@@ -283,7 +282,7 @@ class Storage:
 
         def roll(log: LocalLog) -> None:
             events.extend(roll_log(self.root, self._syncs, effect, log))
-            self._digests.ask(effect.partition)
+            self._digests.add(effect.partition)
 
         failures = self._on_log(effect.partition, roll)
         return [*events, *failures]
@@ -293,7 +292,7 @@ class Storage:
 
     def _trim(self, effect: TrimLog, now: Instant) -> list[Event]:
         def trim(log: LocalLog) -> None:
-            log.sync_small_files()  # whose the folder is, before what is said of it
+            log.sync_small_files()  # partition.metadata before the checkpoint
             self.root.save_log_start(effect.partition, effect.log_start_offset)
             self._syncs.trimmed(effect.partition, log.trim(effect.log_start_offset))
             self._digests.trimmed(effect.partition)
@@ -301,18 +300,18 @@ class Storage:
         return self._on_log(effect.partition, trim)
 
     def _truncate(self, effect: TruncateLog, now: Instant) -> list[Event]:
-        """Cut, then opened anew, all of it synced: whoever hears what is left may rely on it."""
+        """Truncate, then reopen and sync the log: `LogOpened` reports only durable batches."""
         partition, log = effect.partition, self._logs.get(effect.partition)
         if log is None:
             return []
         self._checked[partition] = effect.offset
-        cut = partial(cut_log, self._files, self.root, effect)
-        return self._on_log(partition, cut) or self._open(
+        truncate = partial(truncate_log, self._files, self.root, effect)
+        return self._on_log(partition, truncate) or self._open(
             OpenLog(partition, log.topic_id, True), now
         )
 
     def _on_log(self, partition: TopicPartition, act: Callable[[LocalLog], None]) -> list[Event]:
-        """Act on an open log; what the disk refuses takes it offline."""
+        """Act on an open log; a `DiskError` takes the log offline."""
         try:
             if (log := self._logs.get(partition)) is not None:
                 act(log)
@@ -341,7 +340,7 @@ class Storage:
         self._drop(partition)
         self._offline.pop(partition, None)
         self.root.forget(partition)
-        self._doubts.forget(partition)
+        self._failed_syncs.forget(partition)
         if self._files.exists(directory):
             aside = aside_name(partition, log.topic_id.hex() if log else "", DELETED_SUFFIX)
             remove_folder(self._files, directory, aside)
@@ -358,7 +357,7 @@ class Storage:
         self._drop(partition)
 
     def _save_high_watermarks(self, effect: SaveHighWatermarks, now: Instant) -> list[Event]:
-        """The periodic checkpoint; index tails go to their files with it. A refusing disk is asked again next time."""
+        """The periodic checkpoint; it also saves the indexes. After a `DiskError` the next one tries again."""
         try:
             self.root.save_high_watermarks(effect.offsets)
             self.root.recovery_points.save()
@@ -370,8 +369,7 @@ class Storage:
         return events
 
     def _perform_on_state(self, effect: SaveState | LoadState, now: Instant) -> list[Event]:
-        """What the disk refuses takes the log offline in whose folder the file lies, if it was not just before; without
-        one nobody can go on."""
+        """A `DiskError` takes the log offline whose folder has the file; without such a log it is raised."""
         try:
             return [perform_on_state(self._files, effect)]
         except DiskError as error:
@@ -387,12 +385,12 @@ class Storage:
     def _fail(self, partition: TopicPartition, error: DiskError) -> list[Event]:
         self._drop(partition)
         if isinstance(error, SyncError):
-            self._doubts.raise_for(partition)
+            self._failed_syncs.mark(partition)
         reason = self._offline[partition] = str(error)
         return [LogFailed(partition, reason, self.directory)]
 
     def _drop(self, partition: TopicPartition) -> None:
-        """Let go of a log without touching its files."""
+        """Close a log without touching its files."""
         self._logs.pop(partition, None)
         self._syncs.drop(partition)
         self._digests.drop(partition)

@@ -1,4 +1,4 @@
-"""Which errors an answer reports: every `error_code` in it, wherever it stands (Kafka counts them all, NONE too)."""
+"""The error codes of a response: every `error_code` in it, at any depth (Kafka counts all of them, NONE too)."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -22,7 +22,7 @@ def _codes_of(name: str) -> Codes:
 
 
 def _finder(structs: dict[str, Struct], struct: Struct) -> Codes | None:
-    """None where a struct has no error code, nor anything in it."""
+    """None where neither the struct nor its elements have an error code."""
     has_own = any(field.name == "error_code" for field in struct.fields)
     lists = [
         (field.name, inner)

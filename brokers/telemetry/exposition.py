@@ -1,7 +1,7 @@
-"""Prometheus' text format 0.0.4, piece by piece: a node of 10,000 partitions says 40,000 lines, and not at once.
+"""Prometheus' text format 0.0.4, piece by piece: a node of 10,000 partitions has 40,000 lines.
 
-The client library for Python writes whole pages, and takes half a second for such a one; this takes a twentieth of
-that, and whoever iterates may stop for a while between any two pieces.
+The client library for Python writes whole pages, half a second for so many lines; this takes a twentieth of that, and
+other work can be done between any two pieces.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _HELP_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n"})
 
 
 def head(name: str, kind: Kind, about: str) -> str:
-    """What stands before the samples of a family, which follow it without another's between them."""
+    """The lines before the samples of a family, which must follow directly."""
     return f"# HELP {name} {about.translate(_HELP_ESCAPES)}\n# TYPE {name} {kind}\n"
 
 
@@ -32,7 +32,7 @@ def labelled(**labels: object) -> str:
 def family(
     name: str, kind: Kind, about: str, samples: Iterator[tuple[float, str]]
 ) -> Iterator[str]:
-    """A whole family of (value, labels)."""
+    """The head and the samples of a family, from (value, labels)."""
     yield head(name, kind, about)
     for value, labels in samples:
         yield sample(name, value, labels)

@@ -1,7 +1,8 @@
-"""What a node's state says, read when somebody asks. A gauge is a line of one of these tables: name, meaning, reading.
+"""Gauges, read from the state of a node at each scrape: name, help text and function.
 
-`NODE` is read once, `CONTROLLER` on nodes that are controllers, `HELD` counts the replicas held here, `AGREED` the
-partitions of the whole region; `LED` is told for each partition led here, `LOG` for each replica.
+- `NODE`: on every node; `CONTROLLER`: on controllers
+- `REPLICA`: sums over the node's replicas; `PARTITION`: counts of the region's partitions
+- `LEADER`: one sample for each partition that the node leads; `LOG`: one for each of its replicas
 """
 
 from collections.abc import Callable
@@ -19,8 +20,8 @@ class Gauge(NamedTuple):
     read: Callable[[Parts], float]
 
 
-class Held(NamedTuple):
-    """A replica held here, what the region agreed on for its partition, and its topic's min.insync.replicas."""
+class HostedReplica(NamedTuple):
+    """A replica of this node, its partition in the image, and its topic's min.insync.replicas."""
 
     node_id: int
     replica: Replica
@@ -33,33 +34,33 @@ class Held(NamedTuple):
 
     @property
     def is_under_replicated(self) -> bool:
-        """Whether a replica is missing in sync; observers and replicas that are only on their way are not missed."""
+        """Whether a replica is not in sync, apart from observers and from replicas that a reassignment adds."""
         image = self.image
         if not (image.observers or image.promoted or image.adding):
             return len(image.isr) < len(image.replicas)
-        unmissed = {*image.all_observers, *image.adding, *image.isr}
-        return any(replica not in unmissed for replica in image.replicas)
+        exempt = {*image.all_observers, *image.adding, *image.isr}
+        return any(replica not in exempt for replica in image.replicas)
 
     @property
     def isr_beyond_min(self) -> int:
-        """How many replicas the in-sync set may lose; more than there are can't be asked for."""
+        """How many replicas the in-sync set may lose. min.insync.replicas is limited to the non-observers."""
         members = len(self.image.replicas) - len(self.image.all_observers)
         return len(self.image.isr) - min(self.min_isr, members)
 
 
-class HeldGauge(NamedTuple):
+class ReplicaGauge(NamedTuple):
     name: str
     about: str
-    amount: Callable[[Held], int]
+    amount: Callable[[HostedReplica], int]
 
 
-class AgreedGauge(NamedTuple):
+class PartitionGauge(NamedTuple):
     name: str
     about: str
     counts: Callable[[PartitionImage], bool]
 
 
-class LedGauge(NamedTuple):
+class LeaderGauge(NamedTuple):
     name: str
     about: str
     read: Callable[[PartitionImage], int]
@@ -146,82 +147,82 @@ CONTROLLER: Final = (
     ),
 )
 
-HELD: Final = (
-    HeldGauge(
+REPLICA: Final = (
+    ReplicaGauge(
         "kafka_server_replicamanager_partitioncount",
         "Replicas on this node",
-        lambda held: 1,
+        lambda hosted: 1,
     ),
-    HeldGauge(
+    ReplicaGauge(
         "kafka_server_replicamanager_leadercount",
         "Partitions that this node leads",
-        lambda held: held.is_led,
+        lambda hosted: hosted.is_led,
     ),
-    HeldGauge(
+    ReplicaGauge(
         "kafka_server_replicamanager_offlinereplicacount",
         "Replicas whose log the disk refuses",
-        lambda held: held.replica.offline not in ("", "opening"),
+        lambda hosted: hosted.replica.offline not in ("", "opening"),
     ),
-    HeldGauge(
+    ReplicaGauge(
         "kafka_server_replicamanager_underreplicatedpartitions",
         "Partitions led here with fewer replicas in sync than they have",
-        lambda held: held.is_led and held.is_under_replicated,
+        lambda hosted: hosted.is_led and hosted.is_under_replicated,
     ),
-    HeldGauge(
+    ReplicaGauge(
         "kafka_server_replicamanager_underminisrpartitioncount",
         "Partitions led here with fewer replicas in sync than min.insync.replicas",
-        lambda held: held.is_led and held.isr_beyond_min < 0,
+        lambda hosted: hosted.is_led and hosted.isr_beyond_min < 0,
     ),
-    HeldGauge(
+    ReplicaGauge(
         "kafka_server_replicamanager_atminisrpartitioncount",
         "Partitions led here with just min.insync.replicas in sync",
-        lambda held: held.is_led and held.isr_beyond_min == 0,
+        lambda hosted: hosted.is_led and hosted.isr_beyond_min == 0,
     ),
-    HeldGauge(
+    ReplicaGauge(
         "kafka_server_replicamanager_reassigningpartitions",
         "Partitions led here whose replicas are on the move",
-        lambda held: held.is_led and held.image.is_reassigning,
+        lambda hosted: hosted.is_led and hosted.image.is_reassigning,
     ),
-    HeldGauge(
+    ReplicaGauge(
         "kafka_server_replicamanager_produceridcount",
         "Idempotent producers that the logs here remember",
-        lambda held: 0 if held.replica.log is None else len(held.replica.log.producers),
+        lambda hosted: 0 if hosted.replica.log is None else len(hosted.replica.log.producers),
     ),
 )
 
-AGREED: Final = (
-    AgreedGauge(
+PARTITION: Final = (
+    PartitionGauge(
         "kafka_controller_kafkacontroller_globalpartitioncount",
         "Partitions of the region",
-        lambda placed: True,
+        lambda image: True,
     ),
-    AgreedGauge(
+    PartitionGauge(
         "kafka_controller_kafkacontroller_offlinepartitionscount",
         "Partitions without a leader",
-        lambda placed: placed.leader == NO_LEADER,
+        lambda image: image.leader == NO_LEADER,
     ),
-    AgreedGauge(
+    PartitionGauge(
         "kafka_controller_kafkacontroller_preferredreplicaimbalancecount",
         "Partitions that are not led by their preferred replica",
-        lambda placed: placed.leader != placed.replicas[0],
+        lambda image: image.leader != image.replicas[0],
     ),
 )
 
-LED: Final = (
-    LedGauge(
+LEADER: Final = (
+    LeaderGauge(
         "kafka_cluster_partition_replicascount",
         "Replicas, observers included",
-        lambda placed: len(placed.replicas),
+        lambda image: len(image.replicas),
     ),
-    LedGauge(
+    LeaderGauge(
         "kafka_cluster_partition_insyncreplicascount",
         "Replicas in sync",
-        lambda placed: len(placed.isr),
+        lambda image: len(image.isr),
     ),
-    LedGauge(
+    LeaderGauge(
         "kafka_cluster_partition_observersinisrcount",
         "Observers that are in sync, promoted for now",
-        lambda placed: len(set(placed.all_observers).intersection(placed.isr)),
+        lambda image: len(set(image.all_observers).intersection(image.isr)),
     ),
 )
 

@@ -12,12 +12,12 @@ _PREFIX: Final = "kafka_coordinator_group_groupmetadatamanager_num"
 
 
 def groups_text(coordinator: GroupCoordinator) -> Iterator[str]:
-    """Of the groups coordinated here."""
+    """The numbers of groups that this node coordinates."""
     counts = Counter(group.state for group in coordinator.list_groups().groups)
     yield _gauge("groups", "Groups coordinated here", counts.total())
     for state in (
         each for each in GroupState if each is not GroupState.DEAD
-    ):  # the dead are not kept
+    ):  # dead groups are not kept
         about = f"Groups coordinated here in state {state.value}"
         yield _gauge(f"groups{state.value.lower()}", about, counts[state])
 

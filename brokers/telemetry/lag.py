@@ -1,4 +1,4 @@
-"""How far replicas are behind: those that follow, and those that this node leads."""
+"""The lag of this node's followers, and of the followers of partitions that this node leads."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -14,7 +14,7 @@ CAUGHT_UP: Final = "kafka_cluster_partition_caughtupreplicascount"
 def lag_text(
     replicas: Sequence[tuple[TopicPartition, Replica]], lag_ms_max: int, now: Instant
 ) -> Iterator[str]:
-    """`lag_ms_max`: for so long one that has not all counts as caught up (replica.lag.time.max.ms)."""
+    """`lag_ms_max` (replica.lag.time.max.ms): a follower that had everything so long ago still counts as caught up."""
     about = "Records by which the slowest replica here is behind what its leader has committed"
     lag = max((_behind(replica) for _, replica in replicas), default=0)
     yield from family(MAX_LAG, "gauge", about, iter([(lag, labelled(clientId="Replica"))]))
@@ -30,12 +30,12 @@ def _behind(replica: Replica) -> int:
 def _caught_up(
     replicas: Iterable[tuple[TopicPartition, Replica]], lag_ms_max: int, now: Instant
 ) -> Iterator[str]:
-    """Of partitions led here with others; observers count too."""
+    """For each partition that this node leads with followers; observers count too."""
     yield head(CAUGHT_UP, "gauge", "Replicas that have all that there is, or had lately")
     for (topic, index), replica in replicas:
         leadership = replica.leadership
         if leadership is not None:
-            others = leadership.progress.followers.values()
+            others = leadership.isr_state.followers.values()
             count = 1 + sum(each.is_caught_up(leadership.end, now, lag_ms_max) for each in others)
             yield f'{CAUGHT_UP}{{topic="{topic}",partition="{index}"}} {count}\n'
         yield ""

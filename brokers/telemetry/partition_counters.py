@@ -1,4 +1,4 @@
-"""Counters of partition changes in the metadata: in-sync sets that shrank or grew, leaders elected."""
+"""Counters of partition changes in the metadata: shrinks and expansions of in-sync sets, elections."""
 
 from typing import Final, NamedTuple
 
@@ -8,7 +8,7 @@ from brokers.metadata.image.image import NO_LEADER, Image, ImageDelta, Partition
 
 
 class PartitionCounters:
-    """`follow` counts a change of the image. A topic that is seen for the first time counts nothing.
+    """`follow` counts the changes of a delta. A new topic counts nothing.
 
     The leader of a partition counts changes of its in-sync set; every node counts elections, as Kafka's controllers do.
     """
@@ -46,7 +46,7 @@ class PartitionCounters:
             self.unclean_elections += was_behind and new.recovery_state == RECOVERING
         if new.leader == self._node_id:
             lost, won = {*old.isr} - {*new.isr}, {*new.isr} - {*old.isr}
-            # A broker without a replica was reassigned away; it did not fall behind.
+            # A broker that has no replica any more was reassigned; it did not fall behind.
             self.isr_shrinks += not lost.isdisjoint(new.replicas)
             self.isr_expands += bool(won)
 

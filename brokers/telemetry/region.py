@@ -1,4 +1,4 @@
-"""How this node stands in its region: in the quorum, behind the metadata log, as a follower of others."""
+"""This node in its region: its state in the quorum, its lag in the metadata log, its replication as a follower."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""What `Traffic` counted, as text: Kafka's kafka.network:type=RequestMetrics, kafka.server:type=BrokerTopicMetrics."""
+"""The counts of `Traffic` as text: Kafka's kafka.network:type=RequestMetrics, kafka.server:type=BrokerTopicMetrics."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ _ERROR_NAMES: Final = {error.value: error.name for error in KafkaError}
 _QUANTILES: Final = {
     0.5: "0.50", 0.75: "0.75", 0.95: "0.95", 0.98: "0.98", 0.99: "0.99", 0.999: "0.999",
 }  # fmt: skip
-# Kafka counts a request for each partition that it names; errors that only send a client elsewhere are no failures.
+# As in Kafka, a request counts once for each partition in it, and errors that redirect a client are no failures.
 TOPIC_COUNTERS: Final[Mapping[str, tuple[str, str]]] = {
     "bytesin": ("bytes_in", "Bytes of record batches that producers wrote"),
     "bytesout": ("bytes_out", "Bytes of record batches that consumers were sent"),
@@ -61,7 +61,7 @@ def _errors(apis: Mapping[str, Api]) -> Iterator[str]:
 
 
 def _named(apis: Mapping[str, Api]) -> Iterator[tuple[str, Api]]:
-    """Kafka counts a fetch twice: as what it is, and by who asks."""
+    """The counts by name. As in Kafka, a fetch counts as Fetch, and as FetchConsumer or FetchFollower."""
     for request, api in apis.items():
         yield request, api
         if request in (FETCH_CONSUMER, FETCH_FOLLOWER):
@@ -81,7 +81,7 @@ def _times(apis: Mapping[str, Api], now: float) -> Iterator[str]:
 
 
 def _topics(topics: TopicsTraffic, image: Image) -> Iterator[str]:
-    """Without the label topic: all topics, those that are no more included."""
+    """Samples without the label `topic` are of all topics, including deleted ones."""
     total, by_name = topics.by_name(image)
     for name, (field, about) in TOPIC_COUNTERS.items():
         full_name = f"{_TOPIC}{name}_total"

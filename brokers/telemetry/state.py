@@ -1,4 +1,4 @@
-"""The gauges of this node as text. Between two pieces the node may go on: what is counted later is a little younger."""
+"""The gauges of this node as text. The node may run between two pieces, so they are not of one instant."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,15 @@ from brokers.metadata.image.image import PartitionImage
 from brokers.node.parts import Parts
 from brokers.partition.replica import Replica
 from brokers.telemetry.exposition import family, head, labelled, sample
-from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LED, LOG, NODE, Held
+from brokers.telemetry.gauges import (
+    CONTROLLER,
+    LEADER,
+    LOG,
+    NODE,
+    PARTITION,
+    REPLICA,
+    HostedReplica,
+)
 from brokers.telemetry.groups import groups_text
 from brokers.telemetry.lag import lag_text
 from brokers.telemetry.partition_counters import (
@@ -31,12 +39,12 @@ def state_text(parts: Parts, changes: PartitionCounters, now: Instant) -> Iterat
         yield head(gauge.name, "gauge", gauge.about) + sample(gauge.name, gauge.read(parts))
     yield from region_text(parts, now)
     if parts.config.is_controller:
-        yield from _agreed(parts)
-        yield from _counted(CONTROLLER_COUNTERS, changes)
+        yield from _partition_gauges(parts)
+        yield from _counters(CONTROLLER_COUNTERS, changes)
     if parts.config.is_broker:
         replicas = list(parts.partitions.all.items())
-        yield from _held(parts, replicas)
-        yield from _counted(LEADER_COUNTERS, changes)
+        yield from _replica_gauges(parts, replicas)
+        yield from _counters(LEADER_COUNTERS, changes)
         yield from groups_text(parts.groups.coordinator)
         yield from _directories(parts)
         yield from lag_text(replicas, parts.replication.lag_ms_max, now)
@@ -52,64 +60,64 @@ def _directories(parts: Parts) -> Iterator[str]:
     yield from family(OFFLINE, "gauge", "1 where the log directory failed", each_one)
 
 
-def _counted(counters: Iterable[Counter], changes: PartitionCounters) -> Iterator[str]:
-    """What Kafka counts and times is a summary; here only its count is known."""
+def _counters(counters: Iterable[Counter], changes: PartitionCounters) -> Iterator[str]:
+    """Counters. Where Kafka also times what it counts, the family is a summary, of which only the count is given."""
     for name, about, field in counters:
         timed = name.removesuffix("_count")
         yield head(timed, "counter" if timed == name else "summary", about)
         yield sample(name, getattr(changes, field))
 
 
-def _agreed(parts: Parts) -> Iterator[str]:
-    counts = [0] * len(AGREED)
+def _partition_gauges(parts: Parts) -> Iterator[str]:
+    counts = [0] * len(PARTITION)
     for topic in list(parts.raft.image.topics_by_name.values()):
-        for placed in topic.partitions:
-            for index, gauge in enumerate(AGREED):
-                counts[index] += gauge.counts(placed)
+        for image in topic.partitions:
+            for index, gauge in enumerate(PARTITION):
+                counts[index] += gauge.counts(image)
             yield ""
-    for gauge, count in zip(AGREED, counts, strict=True):
+    for gauge, count in zip(PARTITION, counts, strict=True):
         yield from family(gauge.name, "gauge", gauge.about, iter([(count, "")]))
 
 
-def _held(parts: Parts, replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
-    counts = [0] * len(HELD)
+def _replica_gauges(parts: Parts, replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
+    counts = [0] * len(REPLICA)
     min_isr: dict[str, int] = {}
     for partition, replica in replicas:
-        placed = parts.raft.image.partition(partition)
-        if placed is not None:
+        image = parts.raft.image.partition(partition)
+        if image is not None:
             name = partition.topic
             if name not in min_isr:
                 min_isr[name] = _min_isr(parts, name)
-            held = Held(parts.config.node_id, replica, placed, min_isr[name])
-            for index, gauge in enumerate(HELD):
-                counts[index] += gauge.amount(held)
+            hosted = HostedReplica(parts.config.node_id, replica, image, min_isr[name])
+            for index, gauge in enumerate(REPLICA):
+                counts[index] += gauge.amount(hosted)
         yield ""
-    for gauge, count in zip(HELD, counts, strict=True):
+    for gauge, count in zip(REPLICA, counts, strict=True):
         yield from family(gauge.name, "gauge", gauge.about, iter([(count, "")]))
 
 
 def _min_isr(parts: Parts, topic: str) -> int:
-    in_force = next(topic_config_synonyms(parts.raft.image, parts.config, topic, _MIN_ISR)).value
-    assert in_force is not None
-    return int(in_force)
+    effective = next(topic_config_synonyms(parts.raft.image, parts.config, topic, _MIN_ISR)).value
+    assert effective is not None
+    return int(effective)
 
 
 def _partitions(parts: Parts, replicas: list[tuple[TopicPartition, Replica]]) -> Iterator[str]:
-    """What is told of each. The labels of a partition are written once and used for every family."""
+    """The gauges with one sample a partition. Its labels are formatted once, for all families."""
     logs: list[tuple[str, Replica]] = []
     led: list[tuple[str, PartitionImage]] = []
     for partition, replica in replicas:
         topic, index = partition
         labels = f'{{topic="{topic}",partition="{index}"}}'  # legal names need no escapes
         logs.append((labels, replica))
-        placed = parts.raft.image.partition(partition)
-        if placed is not None and placed.leader == parts.config.node_id:
-            led.append((labels, placed))
+        image = parts.raft.image.partition(partition)
+        if image is not None and image.leader == parts.config.node_id:
+            led.append((labels, image))
         yield ""
-    for name, about, tell in LED:
+    for name, about, value in LEADER:
         yield head(name, "gauge", about)
-        for labels, placed in led:
-            yield f"{name}{labels} {tell(placed)}\n"
+        for labels, image in led:
+            yield f"{name}{labels} {value(image)}\n"
     for name, about, read in LOG:
         yield head(name, "gauge", about)
         for labels, replica in logs:

@@ -1,7 +1,7 @@
-"""What was produced to and fetched from each topic.
+"""Counts of what was produced to and fetched from each topic.
 
-What is no topic of this region makes no entry, so a client that asks for nonsense costs no memory; what is none any
-more loses its own, and the totals keep what it had.
+Unknown topics get no entry, so that requests for them cost no memory. The entry of a deleted topic is removed, and its
+counts stay in the totals.
 """
 
 from struct import Struct
@@ -18,7 +18,7 @@ from brokers.wire.messages.produce import ProduceRequest, ProduceResponse
 TopicKey: TypeAlias = (
     str | int
 )  # as the request named it; an id as a number, which is hashed faster
-_RECORD_COUNT: Final = Struct(">57xi")  # where it stands in a batch's header
+_RECORD_COUNT: Final = Struct(">57xi")  # its position in a batch's header
 _NO_TOPIC: Final = frozenset(
     {
         KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
@@ -26,12 +26,12 @@ _NO_TOPIC: Final = frozenset(
         KafkaError.INVALID_TOPIC_EXCEPTION,
     }
 )
-# A produce request refused before anybody looked whether there is such a topic; Kafka counts none of these.
+# Also errors of produce requests that are refused before topics are looked up; Kafka does not count them.
 _PRODUCE_NO_TOPIC: Final = _NO_TOPIC | {
     KafkaError.INVALID_REQUIRED_ACKS,
     KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 }
-# The batch is in the log, whatever else the answer has to say.
+# Responses after which the batch is in the log.
 _APPENDED: Final = frozenset(
     {
         KafkaError.NONE,
@@ -39,7 +39,7 @@ _APPENDED: Final = frozenset(
         KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
     }
 )
-# Errors after which a client looks again, or that are its own: to Kafka these are no failures of the broker.
+# Errors that redirect a client, or that are its own: as in Kafka, these are no failures of the broker.
 _PRODUCE_EXPECTED: Final = _APPENDED | {
     KafkaError.NOT_LEADER_OR_FOLLOWER,
     KafkaError.MESSAGE_TOO_LARGE,
@@ -62,7 +62,7 @@ _FETCH_EXPECTED: Final = frozenset(
 
 
 class TopicTraffic:
-    """Records, bytes, and partitions that requests named (which is what Kafka's counts of requests are)."""
+    """Records, bytes, and requests, which count once for each partition in them, as in Kafka."""
 
     __slots__ = (
         "bytes_in",
@@ -87,29 +87,29 @@ class TopicTraffic:
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
-    def placed(self, records: Buffer | None) -> None:
-        """A producer's batch is in the log."""
+    def appended(self, records: Buffer | None) -> None:
+        """Counts a batch that was appended."""
         assert records is not None
         self.bytes_in += len(records)
         self.messages_in += _RECORD_COUNT.unpack_from(records)[0]
 
 
 class TopicsTraffic:
-    """`produced` and `fetched` count; `by_name` reads."""
+    """Counts by topic: `produced` and `fetched` add, `by_name` reads."""
 
     def __init__(self) -> None:
         self.replication_bytes_out = 0
         self._topics: dict[TopicKey, TopicTraffic] = {}
-        self._bygone = TopicTraffic()
+        self._deleted = TopicTraffic()
 
     def produced(
-        self, asked: ProduceRequest, answer: ProduceResponse, errors: dict[int, int]
+        self, request: ProduceRequest, answer: ProduceResponse, errors: dict[int, int]
     ) -> None:
-        """Answers stand in the order of what was asked. Notes what they say in `errors`, by code."""
+        """Counts a request and its response, which have partitions in the same order. Adds error codes to `errors`."""
         topics = self._topics
-        for topic, told in zip(asked.topic_data, answer.responses, strict=False):
+        for topic, response in zip(request.topic_data, answer.responses, strict=False):
             key = topic.name or topic.topic_id.int
-            for data, item in zip(topic.partition_data, told.partition_responses, strict=False):
+            for data, item in zip(topic.partition_data, response.partition_responses, strict=False):
                 error = item.error_code
                 errors[error] += 1
                 if error and error in _PRODUCE_NO_TOPIC:
@@ -117,21 +117,21 @@ class TopicsTraffic:
                 traffic = topics.get(key) or self._begin(key)
                 traffic.produces += 1
                 if not error or error in _APPENDED:
-                    traffic.placed(data.records)
+                    traffic.appended(data.records)
                 elif error not in _PRODUCE_EXPECTED:
                     traffic.failed_produces += 1
 
-    def produced_unheard(self, asked: ProduceRequest) -> None:
-        """All went well, and the producer did not want to hear it (acks=0)."""
-        for topic in asked.topic_data:
+    def produced_without_acks(self, request: ProduceRequest) -> None:
+        """Counts a request with acks=0 that succeeded."""
+        for topic in request.topic_data:
             key = topic.name or topic.topic_id.int
             traffic = self._topics.get(key) or self._begin(key)
             for data in topic.partition_data:
                 traffic.produces += 1
-                traffic.placed(data.records)
+                traffic.appended(data.records)
 
     def fetched(self, answer: FetchResponse, errors: dict[int, int], *, by_follower: bool) -> None:
-        """Notes what the answer says in `errors`, by code."""
+        """Counts a response. Adds error codes to `errors`."""
         errors[answer.error_code] += 1
         topics = self._topics
         for topic in answer.responses:
@@ -160,16 +160,16 @@ class TopicsTraffic:
         return traffic
 
     def by_name(self, image: Image) -> tuple[TopicTraffic, dict[str, TopicTraffic]]:
-        """(all topics that ever were, each that is): newer requests name a topic by its id, older ones by its name."""
+        """The counts of all topics, deleted ones too, and of each topic; requests name topics by id or by name."""
         names: dict[str, TopicTraffic] = {}
         for key, traffic in list(self._topics.items()):
             name = _name(image, key)
             if name is None:
-                self._bygone.add(self._topics.pop(key))
+                self._deleted.add(self._topics.pop(key))
             else:
                 names.setdefault(name, TopicTraffic()).add(traffic)
         total = TopicTraffic()
-        for traffic in (self._bygone, *names.values()):
+        for traffic in (self._deleted, *names.values()):
             total.add(traffic)
         return total, names
 

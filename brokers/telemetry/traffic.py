@@ -1,4 +1,4 @@
-"""What clients and other nodes asked and were told, counted at each answer: about a microsecond each."""
+"""Counts the requests of clients and other nodes, at each response: about a microsecond each."""
 
 from collections import defaultdict
 
@@ -15,7 +15,7 @@ FETCH, FETCH_CONSUMER, FETCH_FOLLOWER = "Fetch", "FetchConsumer", "FetchFollower
 
 
 class Api:
-    """What was counted of one kind of request: how often by version, errors of the answers by code, times."""
+    """The counts of one kind of request: requests by version, errors by code, durations."""
 
     __slots__ = ("durations", "errors", "versions")
 
@@ -26,37 +26,37 @@ class Api:
 
 
 class Traffic:
-    """`answered` counts; the rest reads. Seconds, from any clock that never runs backwards."""
+    """All times are in seconds, of any clock that never runs backwards."""
 
     def __init__(self) -> None:
         self.topics = TopicsTraffic()
-        self.apis: dict[str, Api] = {}  # by Kafka's name of the request
+        self.apis: dict[str, Api] = {}  # by Kafka's name of the API
 
     def answered(self, request: Request, answer: object | None, seconds: float, now: float) -> None:
-        """`answer` None: all went well, and the client did not want to hear it (acks=0)."""
-        asked = request.message
-        kind = type(asked)
-        api = self._noted(request, asked, seconds, now)
+        """Counts a request. `answer` None: a request with acks=0 succeeded."""
+        message = request.message
+        kind = type(message)
+        api = self._count(request, message, seconds, now)
         if kind is ProduceRequest:
             if answer is None:
-                self.topics.produced_unheard(asked)  # type: ignore[arg-type]  # seen above
+                self.topics.produced_without_acks(message)  # type: ignore[arg-type]  # seen above
             else:
-                self.topics.produced(asked, answer, api.errors)  # type: ignore[arg-type]
+                self.topics.produced(message, answer, api.errors)  # type: ignore[arg-type]
         elif kind is FetchRequest:
-            by_follower = _is_followers(asked)  # type: ignore[arg-type]
+            by_follower = _is_follower(message)  # type: ignore[arg-type]
             self.topics.fetched(answer, api.errors, by_follower=by_follower)  # type: ignore[arg-type]
         elif isinstance(answer, Message):
             for code in error_codes(answer):
                 api.errors[code] += 1
 
     def hung_up(self, request: Request, seconds: float, now: float) -> None:
-        """The connection was closed instead of an answer."""
-        self._noted(request, request.message, seconds, now)
+        """Counts a request whose connection was closed instead of a response."""
+        self._count(request, request.message, seconds, now)
 
-    def _noted(self, request: Request, asked: object, seconds: float, now: float) -> Api:
+    def _count(self, request: Request, message: object, seconds: float, now: float) -> Api:
         name = API_NAMES[request.api_key]
         if name == FETCH:
-            name = FETCH_FOLLOWER if _is_followers(asked) else FETCH_CONSUMER  # type: ignore[arg-type]
+            name = FETCH_FOLLOWER if _is_follower(message) else FETCH_CONSUMER  # type: ignore[arg-type]
         api = self.apis.get(name)
         if api is None:
             api = self.apis[name] = Api(now)
@@ -65,7 +65,7 @@ class Traffic:
         return api
 
 
-def _is_followers(asked: FetchRequest) -> bool:
-    """Whether a replica asks; newer versions say so in a field of their own (KIP-903)."""
-    state = asked.replica_state
-    return asked.replica_id >= 0 or (state is not None and state.replica_id >= 0)
+def _is_follower(message: FetchRequest) -> bool:
+    """Whether the fetch is a follower's; newer versions have the replica id in `replica_state` (KIP-903)."""
+    state = message.replica_state
+    return message.replica_id >= 0 or (state is not None and state.replica_id >= 0)

@@ -159,8 +159,6 @@ def _annotation(field: Field, message: str) -> str:
 
 def main() -> None:
     folder = messages.__path__[0]
-    with open(f"{folder}/api_keys.py", "w", encoding="utf-8") as file:
-        file.write(api_keys_text())
     for name in FAMILIES:
         with open(f"{folder}/{name}.py", "w", encoding="utf-8") as file:
             file.write(module_text(name))

@@ -1,36 +1,16 @@
 """Parses the tables in `schema/`, whose docstring defines the language, into `Schema` values."""
 
-import pkgutil
+import importlib.resources
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-FAMILIES = (
-    "api_versions",
-    "broker_lifecycle",
-    "cluster",
-    "configs",
-    "control_records",
-    "features",
-    "fetch",
-    "forwarding",
-    "group_admin",
-    "group_offsets",
-    "group_records",
-    "groups",
-    "links",
-    "log_dirs",
-    "metadata",
-    "metadata_records",
-    "partition_offsets",
-    "produce",
-    "producers",
-    "quorum",
-    "quorum_snapshots",
-    "quorum_voters",
-    "replication",
-    "sasl",
-    "topics",
+_SCHEMA = importlib.resources.files("brokers.wire.schema")
+# The files of `schema/`, without their suffix.
+FAMILIES = tuple(
+    sorted(
+        file.name.removesuffix(".txt") for file in _SCHEMA.iterdir() if file.name.endswith(".txt")
+    )
 )
 NEVER_FLEXIBLE = 1 << 15  # beyond every int16 version
 LAST_VERSION = NEVER_FLEXIBLE - 1
@@ -105,9 +85,7 @@ class SchemaLine(NamedTuple):
 
 def read_family(name: str) -> Family:
     """The tables of `schema/<name>.txt`."""
-    text = pkgutil.get_data("brokers.wire.schema", f"{name}.txt")
-    assert text is not None, name
-    return parse(name, text.decode())
+    return parse(name, (_SCHEMA / f"{name}.txt").read_text(encoding="utf-8"))
 
 
 def parse(name: str, text: str) -> Family:

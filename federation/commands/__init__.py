@@ -1,12 +1,11 @@
 """The commands of `causeway`, one module or package per command group; `federation.cli` names them.
 
-`addresses`                     options that name a region, and their exit codes
-`answers`                       how a command prints its result: a table or a sentence, or one JSON object
-`node`, `local`, `demo`         a node in the foreground; a federation on one machine; the demo
-`region_client`, `region_asking`  a connection to one broker of a region; the options and errors of commands that use it
-`region`                        brokers, topics, partitions, elections
-`reassign`                      `causeway region reassign`, as `kafka-reassign-partitions`
-`replica`                       `causeway replica status`, as `kafka-replica-status`
-`link`                          cluster links and mirror topics, over a region's admin endpoint
-`audit`                         `causeway audit`: the command line of the outside witness
+`addresses`               options that name a region, and their exit codes
+`answers`                 how a command prints its result: a table or a sentence, or one JSON object
+`node`, `local`, `demo`   a node in the foreground; a federation on one machine; the demo
+`region`                  brokers, topics, partitions, elections; the connection and options of commands about a region
+`reassign`                `causeway region reassign`, as `kafka-reassign-partitions`
+`replica`                 `causeway replica status`, as `kafka-replica-status`
+`link`                    cluster links and mirror topics, over a region's admin endpoint
+`audit`                   `causeway audit`: the command line of the outside witness
 """

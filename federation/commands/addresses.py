@@ -32,14 +32,14 @@ def _is_address(text: str) -> bool:
 
 
 def check_one_way(bootstrap: str | None, directory: object, region: str | None) -> None:
-    """Raises UsageError unless a region is named in exactly one of the two ways, completely."""
+    """Raises UsageError unless a region is named by either --bootstrap-server, or --dir and --region."""
     given = [each is not None for each in (bootstrap, directory, region)]
     if given not in ([True, False, False], [False, True, True]):
         raise click.UsageError("Give --bootstrap-server, or --dir and --region.")
 
 
 def local_region(directory: Path, name: str) -> layout.Region:
-    """A region of a local federation; ends the command where there is none of that name."""
+    """A region of a local federation. Raises Failure where there is none of that name."""
     try:
         federation = layout.load(directory)
     except layout.LocalError as error:

@@ -1,6 +1,6 @@
-"""How every command answers: a sentence or a table for people, one JSON object for scripts.
+"""The output of every command: a sentence or a table for people, one JSON object for scripts.
 
-A command takes `@json_option`, ends in `answer(...)`, and refuses with `Failure`. With `--json` a failure is one JSON
+A command has `@json_option`, prints with `answer(...)`, and fails with `Failure`. With `--json` a failure is one JSON
 object on stdout too (`{"error": ..., "hint": ...}`), so a script always has one object to read beside the exit code.
 """
 
@@ -24,7 +24,7 @@ json_option = click.option(
 
 
 class Failure(click.ClickException):
-    """What was asked could not be done: why, and what to do next."""
+    """A command failed: the reason, and what to do next."""
 
     def __init__(self, because: str, *, hint: str = "", exit_code: int = 1) -> None:
         super().__init__(because)
@@ -51,7 +51,7 @@ def answer(result: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -
 
 
 def screen() -> "Console":
-    """Where text goes: as wide as the terminal, and wide enough for most of it in a pipe or a file."""
+    """The console for text: as wide as the terminal, `PIPE_COLUMNS` wide in a pipe or a file."""
     from rich.console import (
         Console,
     )  # not at the top: a node imports this module and shows no table
@@ -60,7 +60,7 @@ def screen() -> "Console":
 
 
 def show_table(table: "Table") -> None:
-    """As wide as its values, whatever is narrower: a line that is broken can be read, half an offset or address not."""
+    """Prints a table as wide as its values, even if the terminal is narrower: values are never cut off."""
     console = screen()
     anything_fits = console.options.update(max_width=_ANY_COLUMNS)
     console.width = max(console.width, console.measure(table, options=anything_fits).maximum)
@@ -68,5 +68,5 @@ def show_table(table: "Table") -> None:
 
 
 def end(exit_code: int) -> NoReturn:
-    """Leave with a code that a script can use, after the answer has been given."""
+    """Exits with this code, after the output."""
     raise click.exceptions.Exit(exit_code)

@@ -1,4 +1,4 @@
-"""`causeway demo`: the whole product once through."""
+"""`causeway demo`: two regions, a link, an audit and a failover."""
 
 import os
 import shutil
@@ -23,19 +23,19 @@ _MARK = ".causeway-demo"
     default="causeway-demo",
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where data, logs and reports go; what a former demo left there is replaced.",
+    help="For data, logs and reports; those of an earlier demo are replaced.",
 )
-@click.option("--keep", is_flag=True, help="Leave the regions up for a look around.")
+@click.option("--keep", is_flag=True, help="Leave the regions running.")
 @json_option
 def demo(directory: Path, keep: bool, as_json: bool) -> None:
     """Two regions, a link, an audit, a kill -9 and a failover, with real data, in under a minute.
 
-    Exits 1 if anything did not go as promised. Leaves no process behind, however it ends, unless --keep is given.
+    Exits 1 if a promise was broken. Stops all processes at its end, also after an error, unless --keep is given.
     """
     try:
         from federation.demo.regions import DemoError
         from federation.demo.screen import Screen
-        from federation.demo.steps import play
+        from federation.demo.steps import run
     except ModuleNotFoundError as missing:
         raise Failure(
             f"{missing.name} is not installed", hint="pip install 'causeway[all]', or make setup"
@@ -47,16 +47,16 @@ def demo(directory: Path, keep: bool, as_json: bool) -> None:
     try:
         _make_room(directory)
         with _nothing_left_running(directory, keep):
-            closing = play(directory, Screen(console))
+            summary = run(directory, Screen(console))
     except LocalError as error:
         raise Failure(str(error), hint=error.hint) from error
     except DemoError as error:
         raise Failure(str(error), hint=f"see the logs in {directory}/*/node-1.log") from error
-    answer(closing.as_json(), as_json, lambda: console.print(closing.table()))
+    answer(summary.as_json(), as_json, lambda: console.print(summary.table()))
     if not as_json:
-        _show_ending(directory, closing.seconds, keep)
-    if closing.broken():
-        raise Failure("; ".join(closing.broken()), hint=f"see {directory}")
+        _show_ending(directory, summary.seconds, keep)
+    if summary.broken():
+        raise Failure("; ".join(summary.broken()), hint=f"see {directory}")
 
 
 def _show_ending(directory: Path, seconds: float, keep: bool) -> None:
@@ -66,7 +66,7 @@ def _show_ending(directory: Path, seconds: float, keep: bool) -> None:
 
 
 def _make_room(directory: Path) -> None:
-    """Make an empty directory: a former demo's is cleared; any other that is not empty is refused."""
+    """Make an empty directory: that of an earlier demo is cleared, any other that is not empty is refused."""
     mark = directory / _MARK
     if mark.exists():
         _stop(directory)

@@ -9,7 +9,7 @@ from federation.local import federation as processes
 from federation.local.layout import Federation, LocalError
 
 NODES_MAX = 99
-NOT_RUNNING = 3  # as `systemctl status` says it
+NOT_RUNNING = 3  # as of `systemctl status`
 
 directory_option = click.option(
     "--dir",
@@ -17,7 +17,7 @@ directory_option = click.option(
     default="causeway-local",
     show_default=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Where its settings, logs and data are.",
+    help="The directory of its settings, logs and data.",
 )
 region_option = click.option("--region", "regions", multiple=True, help="Once for each region.")
 
@@ -33,7 +33,7 @@ def local() -> None:
 @click.option(
     "--nodes",
     type=click.IntRange(1, NODES_MAX),
-    help="How many nodes a new region has; a region of several grows to as many.  [default: 1]",
+    help="The number of nodes of a new region; a region of several nodes grows to it.  [default: 1]",
 )
 @click.option(
     "--racks", metavar="A,B,C", help="The racks of a new region's nodes, in turn.", default=""
@@ -44,8 +44,8 @@ def up(
 ) -> None:
     """Start the nodes that are not running; return when every node answers.
 
-    Without --region: the regions that the directory knows, or west and east. Of a region of several nodes the first
-    three (or one, or five) decide together.
+    Without --region: the regions of the directory, or west and east. In a region of several nodes, the first three (or
+    one, or five) are controllers as well as brokers.
     """
     named = tuple(rack.strip() for rack in racks.split(",")) if racks else ()
     try:
@@ -59,7 +59,7 @@ def up(
 @directory_option
 @json_option
 def status(directory: Path, as_json: bool) -> None:
-    """Say which nodes run and answer. Exits 3 if one doesn't."""
+    """Show which nodes run and answer. Exits 3 if one doesn't."""
     try:
         federation = processes.existing(directory)
     except LocalError as error:

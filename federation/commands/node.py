@@ -1,4 +1,4 @@
-"""`causeway node run`: a region's process in the foreground."""
+"""`causeway node run`: one node of a region, in the foreground."""
 
 from pathlib import Path
 
@@ -23,8 +23,8 @@ def node() -> None:
 def run(config: Path, as_json: bool) -> None:
     """Run a broker and its links until SIGTERM or SIGINT.
 
-    Prints one JSON line on stdout when it answers, with --json or without; logs go to stderr. Exits 1 with every
-    problem of the configuration listed, and nothing started.
+    Prints one JSON line on stdout when the node is ready, with --json or without; logs go to stderr. Exits 1, listing
+    every problem of the configuration, if the node cannot start.
     """
     # A node is the only command that needs the event loop.
     from federation.shell.node import NotStarted, main

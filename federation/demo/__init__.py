@@ -1,6 +1,7 @@
-"""The whole product once through: two regions, a link, an audit, a failover, and what it cost.
+"""The demo: two regions, a link, an audit, a failover, and what the failover cost.
 
-`flights` is the data, `producer` and `consumer` are the application (stock clients, nothing of ours), `regions` is the
-operator (the same command line that anyone has), `accounts` works out the costs from what the application saw,
-`screen` shows progress, `closing` the table at the end, `steps` is the story in order.
+- `steps`: the steps in order; `screen`: their progress; `summary`: the table at the end
+- `flights`: the data; `producer`, `consumer`: the application, with stock clients
+- `regions`: the operator's part, by the services that the command line uses; `audit`: runs the audit
+- `costs`: what the failover cost, from what the application saw
 """

@@ -1,4 +1,4 @@
-"""The auditor of the demo: `causeway audit run` as anyone would call it, in a process of its own."""
+"""The audit of the demo: `causeway audit run` in a process of its own."""
 
 import contextlib
 import json
@@ -11,11 +11,11 @@ from typing import Any
 
 from federation.demo.regions import DemoError
 
-TOLD = ("verdict", "said", "exit_code", "html", "json")
+FIELDS = ("verdict", "said", "exit_code", "html", "json")
 
 
 def audit(directory: Path, topic: str) -> dict[str, Any]:
-    """What the audit says, in short. Raises DemoError when it could not run."""
+    """Runs the audit and returns some fields of its JSON. Raises DemoError when the audit could not run."""
     command = [sys.executable, "-P", "-m", "federation", "audit", "run", "--json"]
     command += ["--dir", str(directory), "--source", "west", "--mirror", "east"]
     command += ["--topic", topic, "--out", str(directory / "audit")]
@@ -25,14 +25,14 @@ def audit(directory: Path, topic: str) -> dict[str, Any]:
             command, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
         )
         try:
-            said, _ = process.communicate()
+            output, _ = process.communicate()
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
     try:
-        document = json.loads(said)
+        document = json.loads(output)
     except ValueError:
         document = {"error": f"it ended with {process.returncode} (see {directory}/audit.log)"}
     if "error" in document:
         raise DemoError(f"the audit could not run: {document['error']}")
-    return {name: document[name] for name in TOLD}
+    return {name: document[name] for name in FIELDS}

@@ -1,6 +1,6 @@
-"""The application that reads: a stock librdkafka consumer group that commits what it has read.
+"""The consumer of the demo: a group of stock librdkafka, which commits what it has read.
 
-It commits without waiting: a region that dies in the middle of a commit must not hold the application.
+Commits are asynchronous: a region that dies during a commit must not block the application.
 """
 
 import logging
@@ -25,14 +25,14 @@ _SILENT.propagate = False
 _BATCH = 1_000
 _COMMIT_EVERY_S = 0.1
 PATIENCE_S = 30.0
-SESSION_TIMEOUT_MS = 6_000  # the least that brokers allow by default
+SESSION_TIMEOUT_MS = 6_000  # the default group.min.session.timeout.ms
 
 
 class Reader(threading.Thread):
     """A group of one member.
 
-    `first`, `next` and `committed` are offsets by partition: the first it read, one past the last it read, and what it
-    last asked to commit, acknowledged or not.
+    `first`, `next` and `committed` are offsets by partition: the first that it read, one past the last that it read,
+    and the last that it tried to commit, acknowledged or not.
     """
 
     def __init__(self, bootstrap: str, topic: str, group: str) -> None:
@@ -57,8 +57,8 @@ class Reader(threading.Thread):
         }
 
     def run(self) -> None:
-        # The consumer is this thread's alone: where its region died with a commit under way, librdkafka takes the
-        # session timeout to let go of it, and nobody should wait for that.
+        # Only this thread uses the consumer: when the region dies during a commit, librdkafka blocks for the session
+        # timeout, and no other thread should wait for that.
         consumer = Consumer(self._settings, logger=_SILENT)
         consumer.subscribe([self._topic])
         commit_at = time.monotonic() + _COMMIT_EVERY_S
@@ -78,16 +78,16 @@ class Reader(threading.Thread):
         self._is_quiet.wait(PATIENCE_S)
 
     def abandon(self) -> None:
-        """Stop without a word to the region: it is gone, or everything ends."""
+        """Stop without leaving the group: the region is dead, or the demo ends."""
         self._is_abandoned = True
         self._stopped.set()
 
     def wait_until_quiet(self) -> None:
-        """Until it reads and commits no more."""
+        """Wait until the thread no longer reads or commits, `PATIENCE_S` seconds at most."""
         self._is_quiet.wait(PATIENCE_S)
 
     def _on_error(self, error: KafkaError) -> None:
-        self._region_answers = False  # until it answers again
+        self._region_answers = False  # until the next message
 
     def _take(self, messages: list[Message]) -> None:
         self._region_answers |= bool(messages)

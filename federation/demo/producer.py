@@ -1,4 +1,4 @@
-"""The application that writes: a stock librdkafka producer, idempotent, acks=all."""
+"""The producer of the demo: stock librdkafka, idempotent, acks=all."""
 
 import contextlib
 import logging
@@ -8,17 +8,17 @@ from collections.abc import Iterator
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from federation.demo.accounts import Acknowledged
+from federation.demo.costs import Acknowledged
 from federation.demo.flights import Flight
 
 _SILENT = logging.getLogger(__name__)
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
-_POLL_EVERY = 20  # records; a poll hands out acknowledgements
+_POLL_EVERY = 20  # records; librdkafka calls `_delivered` during a poll
 
 
 class Sender(threading.Thread):
-    """Sends flights until there are none left or it is stopped, and remembers what was acknowledged."""
+    """Sends flights deadline none is left or it is stopped, and keeps what was acknowledged."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Sender(threading.Thread):
                 "enable.idempotence": True,
                 "acks": "all",
                 "linger.ms": 5,
-                "error_cb": lambda error: None,  # a lost connection is what the demo is about
+                "error_cb": lambda error: None,  # lost connections are expected
             },
             logger=_SILENT,
         )
@@ -52,28 +52,30 @@ class Sender(threading.Thread):
         for sent, flight in enumerate(self._flights, 1):
             self._send(flight)
             if sent % _POLL_EVERY == 0:
-                self._listen(until=started + sent / self._per_second if self._per_second else 0.0)
+                self._poll_until(
+                    deadline=started + sent / self._per_second if self._per_second else 0.0
+                )
             if self._stopped.is_set():
                 return
         while self.unacknowledged and not self._stopped.is_set():
             self._producer.flush(0.1)
 
-    def give_up(self) -> None:
-        """Stop listening: what was not acknowledged by now stays in `unacknowledged`."""
+    def stop(self) -> None:
+        """Ignore later acknowledgements: records that are not acknowledged yet stay in `unacknowledged`."""
         self._stopped.set()
 
     def close(self) -> None:
-        """Wait for the thread, and drop what librdkafka would still like to send."""
-        self.give_up()
+        """Wait for the thread, and drop the records that librdkafka has not sent."""
+        self.stop()
         self.join()
         with contextlib.suppress(KafkaException):
             self._producer.purge()
         self._producer.flush(0)
 
-    def _listen(self, until: float) -> None:
-        """Receive acknowledgements, at least those that have arrived, until an instant."""
+    def _poll_until(self, deadline: float) -> None:
+        """Handle acknowledgements: those that have arrived, and others deadline this monotonic time in seconds."""
         self._producer.poll(0)
-        while (wait := until - time.monotonic()) > 0 and not self._stopped.is_set():
+        while (wait := deadline - time.monotonic()) > 0 and not self._stopped.is_set():
             self._producer.poll(wait)
 
     def _send(self, flight: Flight) -> None:
@@ -88,7 +90,7 @@ class Sender(threading.Thread):
                     self._topic, value=flight.value, key=flight.key, on_delivery=delivered
                 )
                 return
-            except BufferError:  # librdkafka's queue is full: hand out acknowledgements first
+            except BufferError:  # librdkafka's queue is full
                 self._producer.poll(0.1)
 
     def _delivered(self, number: int, error: KafkaError | None, message: Message) -> None:
@@ -104,5 +106,5 @@ class Sender(threading.Thread):
 
 
 def now_ms() -> float:
-    """Milliseconds of a clock that only runs forward."""
+    """The monotonic clock in milliseconds."""
     return time.monotonic() * 1000

@@ -1,6 +1,6 @@
-"""The operator's side of the demo: regions as processes, the link between them, the audit.
+"""The operator's part of the demo: topics, links, mirrors and failovers, and killing regions.
 
-Links and mirrors are administered as `causeway link` and `causeway mirror` do it, over the same gRPC service.
+Links and mirrors are administered over the gRPC service that `causeway link` and `causeway mirror` use.
 """
 
 import os
@@ -25,12 +25,12 @@ _EVERY_GROUP = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType
 
 
 class DemoError(Exception):
-    """A step of the demo did not do what it should; the message says what was seen."""
+    """A step of the demo failed; the message says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """A mirror topic as its region describes it; -1 where it does not know yet."""
+    """A mirror topic as its region describes it; -1 for unknown numbers."""
 
     state: str
     mirrored: int
@@ -40,7 +40,7 @@ class Mirror:
 
 
 def create_topic(region: Region, topic: str, partitions: int) -> None:
-    """With Kafka's own admin API. Raises DemoError when the region refuses."""
+    """Creates a topic with Kafka's admin API. Raises DemoError when the region refuses."""
     admin = AdminClient({"bootstrap.servers": region.bootstrap, "log_level": 0})
     for created in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
         try:
@@ -50,7 +50,7 @@ def create_topic(region: Region, topic: str, partitions: int) -> None:
 
 
 def kill(federation: Federation, name: str) -> None:
-    """SIGKILL every node of a region: no goodbye, no flush."""
+    """Ends every node of a region with SIGKILL."""
     for region, node in federation.nodes():
         if region.name == name and node.pid is not None:
             os.kill(node.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""What the demo shows while it runs: a line for each step, and live progress where there is something to wait for."""
+"""The output of the demo while it runs: a line for each step, and live progress of long ones."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ _BAR_WIDTH = 30
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One count on its way to a total, and a remark."""
+    """A count, the total that it will reach, and a remark."""
 
     label: str
     count: int
@@ -24,14 +24,14 @@ class Row:
 
 
 class Screen:
-    """Writes to a console; a quiet console makes a quiet demo."""
+    """Writes to a console, which prints nothing when it is `quiet`."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:
-        """Print what begins, and how long it took."""
+        """Print the step when it begins, and its duration when it ends."""
         self.console.print(f"[bold]{what}[/bold]")
         started = time.monotonic()
         yield
@@ -48,7 +48,7 @@ class Screen:
                 live.update(_table(rows()), refresh=self.console.is_terminal)
             live.update(_table(rows()), refresh=True)
         if not self.console.is_terminal:
-            self.console.print()  # in a pipe, Live leaves its last line open
+            self.console.print()  # in a pipe, Live ends without a line break
 
 
 def _table(rows: list[Row]) -> Table:

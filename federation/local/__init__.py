@@ -1,5 +1,5 @@
 """A federation of processes on one machine, for trying things and for black-box tests.
 
-`layout` says where things lie and what is remembered, `settings` writes a node's TOML once, `processes` starts and
-stops nodes, `answering` asks one whether it answers, `federation` puts them together: up, status, down.
+- `federation`: up, status, down; `layout`: the files and the saved state
+- `settings`: writes and reads the nodes' TOML; `processes`: starts and stops nodes; `answering`: whether a node answers
 """

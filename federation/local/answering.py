@@ -1,4 +1,4 @@
-"""Whether a node answers: one exchange in Kafka's protocol."""
+"""Whether a node answers a Kafka request, or accepts connections."""
 
 import socket
 

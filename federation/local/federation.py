@@ -1,7 +1,7 @@
-"""A local federation as a whole: up, status, down.
+"""Starts, describes and stops a local federation.
 
-One command at a time works on a directory (a lock on `DIR/.lock`). A pid is remembered the moment its process exists,
-so that whatever interrupts `up`, `down` still finds everything.
+One command at a time uses a directory (a lock on `DIR/.lock`). A pid is saved as soon as its process exists, so that
+`down` stops all processes even when `up` was interrupted.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from federation.local.layout import (
     load,
     save,
 )
-from federation.local.settings import Place, check_racks, settle, settled_ports
+from federation.local.settings import NodeFiles, assigned_ports, check_racks, write_settings
 
 DEFAULT_REGIONS = ("west", "east")
 PATIENCE_S = 30.0
@@ -40,9 +40,9 @@ def up(
 ) -> Federation:
     """Start every node of the named regions that doesn't run, and return when all of them answer.
 
-    Without names: those that the directory knows, or west and east. A new region has `nodes` nodes (one, if nothing is
-    said), in these racks in turn; one of several nodes grows to as many. Raises LocalError, after stopping what this
-    call started, when a node dies or stays silent.
+    Without names: the regions of the directory, or west and east. A new region gets `nodes` nodes (None: one), in these
+    racks in turn; a known region of several nodes gets more, up to `nodes`. Raises LocalError when a node ends or does
+    not answer, after stopping the nodes that this call started.
     """
     check_region_names(names)
     if not all(racks):
@@ -64,9 +64,9 @@ def up(
 
 
 def down(directory: Path, names: tuple[str, ...] = ()) -> tuple[Federation, list[int], list[int]]:
-    """Stop every node (of the named regions); data, settings and logs stay.
+    """Stop every node, or those of the named regions; data, settings and logs stay.
 
-    Returns the federation, the pids that were stopped, and those of them that had to be killed.
+    Returns the federation, the pids that were stopped, and those of them that were killed.
     """
     directory = directory.absolute()
     known = existing(directory)
@@ -110,7 +110,7 @@ def state(node: LocalNode) -> str:
 
 
 def log_tail(node: LocalNode, begins_at: int = 0) -> str:
-    """The last lines of what a node printed, none of those that its earlier lives did."""
+    """The last lines of a node's log, from byte `begins_at` on."""
     with Path(node.log).open("rb") as log:
         log.seek(begins_at)
         lines = log.read().decode(errors="replace").splitlines()
@@ -141,7 +141,7 @@ def _locked(directory: Path) -> Iterator[None]:
 def _region(
     directory: Path, name: str, known: Region | None, count: int, racks: tuple[str, ...]
 ) -> Region:
-    """A new region, or a known one with more nodes; those it had stay as they are."""
+    """A new region, or a known one with more nodes; existing nodes stay as they are."""
     had = known.nodes if known else ()
     if count < len(had):
         raise LocalError(
@@ -151,10 +151,10 @@ def _region(
     folder = directory / name
     folder.mkdir(exist_ok=True)
     places = [
-        Place(number, folder / f"node-{number}.toml", folder / f"node-{number}")
+        NodeFiles(number, folder / f"node-{number}.toml", folder / f"node-{number}")
         for number in range(1, count + 1)
     ]
-    chosen = settle(places, racks, settled_ports(directory))
+    chosen = write_settings(places, racks, assigned_ports(directory))
     made = tuple(
         LocalNode(id=place.node_id, pid=None, kafka=where.kafka, data=str(place.data),
              log=str(place.settings.with_suffix(".log")), metrics=where.metrics)
@@ -167,28 +167,28 @@ def _region(
 
 def _start_missing(directory: Path, federation: Federation, names: tuple[str, ...]) -> Federation:
     started: list[tuple[int, Path]] = []
-    waiting: list[tuple[Region, LocalNode, _Birth | None]] = []
+    waiting: list[tuple[Region, LocalNode, _Start | None]] = []
     try:
         for region, node in list(federation.nodes()):
             if region.name not in names:
                 continue
-            birth = None
+            start = None
             if not processes.runs(node.pid, node.settings):
-                birth = _Birth(node)
-                started.append((birth.process.pid, node.settings))
-                federation = federation.with_pid(region.name, node.id, birth.process.pid)
+                start = _Start(node)
+                started.append((start.process.pid, node.settings))
+                federation = federation.with_pid(region.name, node.id, start.process.pid)
                 save(directory, federation)
-            waiting.append((region, node, birth))
-        for region, node, birth in waiting:
-            _wait_until_it_answers(region, node, birth)
-    except BaseException:  # Ctrl-C too: nothing half-started stays behind
+            waiting.append((region, node, start))
+        for region, node, start in waiting:
+            _wait_until_it_answers(region, node, start)
+    except BaseException:  # also after Ctrl-C
         processes.stop(started, patience_s=STOP_PATIENCE_S)
         raise
     return federation
 
 
-class _Birth:
-    """A node that is starting, and where its part of the log begins."""
+class _Start:
+    """A node that is starting; `begins_at` is the byte at which its part of the log begins."""
 
     def __init__(self, node: LocalNode) -> None:
         log = Path(node.log)
@@ -196,8 +196,8 @@ class _Birth:
         self.begins_at = log.stat().st_size if log.exists() else 0
         self.process: subprocess.Popen[bytes] = processes.start(node.settings, log)
 
-    def has_said_ready(self) -> bool:
-        """Whether its own ready line is there: somebody else may be answering at its address."""
+    def is_ready(self) -> bool:
+        """Whether the node has printed its ready line: another process may answer at its address."""
         with self._log.open("rb") as log:
             log.seek(self.begins_at)
             return any(self._is_ready_line(line) for line in log)
@@ -206,25 +206,25 @@ class _Birth:
         if not line.startswith(b"{") or not line.endswith(b"}\n"):
             return False
         try:
-            said = json.loads(line)
+            ready = json.loads(line)
         except ValueError:
             return False
-        return said.get("ready") is True and said.get("pid") == self.process.pid
+        return ready.get("ready") is True and ready.get("pid") == self.process.pid
 
 
-def _wait_until_it_answers(region: Region, node: LocalNode, birth: _Birth | None) -> None:
+def _wait_until_it_answers(region: Region, node: LocalNode, start: _Start | None) -> None:
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
-        if birth and birth.process.poll() is not None:
+        if start and start.process.poll() is not None:
             raise LocalError(
                 f"node {node.id} of {region.name} ended at once with exit code "
-                f"{birth.process.returncode}; its last lines:\n{log_tail(node, birth.begins_at)}",
+                f"{start.process.returncode}; its last lines:\n{log_tail(node, start.begins_at)}",
                 f"mend what they say ({node.settings}), then `causeway local up` again",
             )
-        if (birth is None or birth.has_said_ready()) and _answers(region, node):
+        if (start is None or start.is_ready()) and _answers(region, node):
             return
         time.sleep(_POLL_S)
-    begins_at = birth.begins_at if birth else 0
+    begins_at = start.begins_at if start else 0
     raise LocalError(
         f"node {node.id} of {region.name} does not answer at {node.kafka} after "
         f"{PATIENCE_S:.0f} s; its last lines:\n{log_tail(node, begins_at)}",
@@ -233,6 +233,6 @@ def _wait_until_it_answers(region: Region, node: LocalNode, birth: _Birth | None
 
 
 def _answers(region: Region, node: LocalNode) -> bool:
-    """The region is administered at its first node."""
+    """Whether the node answers; the first node of a region must accept connections for administration too."""
     is_first = node is region.nodes[0]
     return answering.answers_kafka(node.kafka) and (not is_first or answering.accepts(region.admin))

@@ -1,9 +1,9 @@
-"""Where a local federation keeps its things, and the one file that remembers it.
+"""The directory of a local federation, and the file that describes it.
 
 DIR/federation.json          this module's `Federation`
-DIR/west/node-1.toml         the node's settings, written once: addresses survive restarts, edits are respected
-DIR/west/node-1.log          what it printed
-DIR/west/node-1/             its data: Kafka's `topic-partition` folders
+DIR/west/node-1.toml         the node's settings, written once: addresses stay the same, edits are kept
+DIR/west/node-1.log          the node's output
+DIR/west/node-1/             the node's data: Kafka's `topic-partition` folders
 DIR/west/node-2.toml         and so on, in a region of several
 """
 
@@ -18,7 +18,7 @@ _REGION_NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
 class LocalError(Exception):
-    """A local federation cannot do what was asked; `hint` says what to do next."""
+    """A command on a local federation failed; `hint` says what to do next."""
 
     def __init__(self, because: str, hint: str) -> None:
         super().__init__(because)
@@ -27,24 +27,24 @@ class LocalError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalNode:
-    """One process of a region. `pid` is that of its last start, None once it was stopped."""
+    """One process of a region. `pid` is that of its last start; None after it was stopped."""
 
     id: int
     pid: int | None
     kafka: str  # host:port
     data: str
     log: str
-    metrics: str | None = None  # host:port of /metrics and /health, if its settings name one
+    metrics: str | None = None  # host:port of /metrics and /health, if the settings have it
 
     @property
     def settings(self) -> Path:
-        """Its TOML file, which lies beside its log."""
+        """The node's TOML file, in the directory of its log."""
         return Path(self.log).with_suffix(".toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A region, its bootstrap addresses (comma-separated) and where it is administered (host:port)."""
+    """A region; `bootstrap` has its Kafka addresses (comma-separated), `admin` the address of its administration."""
 
     name: str
     bootstrap: str
@@ -67,7 +67,7 @@ class Federation:
                 yield region, node
 
     def with_region(self, region: Region) -> "Federation":
-        """The same with `region` in the place of the one of its name, or at the end."""
+        """A copy in which `region` replaces the one of the same name, or is added at the end."""
         if self.region(region.name) is None:
             return Federation((*self.regions, region))
         return Federation(
@@ -75,7 +75,7 @@ class Federation:
         )
 
     def with_pid(self, name: str, node_id: int, pid: int | None) -> "Federation":
-        """The same with the process of one node replaced."""
+        """A copy with another pid of one node."""
         return Federation(
             tuple(
                 replace(
@@ -96,7 +96,7 @@ class Federation:
 
 
 def check_region_names(names: tuple[str, ...]) -> None:
-    """Raises LocalError for a name that could not be a folder, or one given twice."""
+    """Raises LocalError for a name that cannot be a directory, or is given twice."""
     for name in names:
         if not _REGION_NAME.fullmatch(name):
             raise LocalError(
@@ -108,7 +108,7 @@ def check_region_names(names: tuple[str, ...]) -> None:
 
 
 def load(directory: Path) -> Federation:
-    """What `save` wrote; an empty federation where nothing was. Raises LocalError for a file that is not ours."""
+    """Reads what `save` wrote; an empty federation where there is no file. Raises LocalError for any other file."""
     path = directory / "federation.json"
     try:
         regions = json.loads(path.read_text())["regions"]
@@ -127,7 +127,7 @@ def load(directory: Path) -> Federation:
 
 
 def save(directory: Path, federation: Federation) -> None:
-    """Replace the file whole, so that whoever reads it never sees half of it."""
+    """Replaces the file atomically."""
     path = directory / "federation.json"
     fresh = path.with_suffix(".json.new")
     fresh.write_text(json.dumps(federation.as_json(), indent=2) + "\n")

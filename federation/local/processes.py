@@ -1,4 +1,4 @@
-"""Node processes: started detached, recognised later by more than their pid, stopped with patience."""
+"""Starts node processes detached, recognises them by pid and command line, and stops them."""
 
 import contextlib
 import os
@@ -13,8 +13,8 @@ _POLL_S = 0.02
 
 
 def start(settings: Path, log: Path) -> "subprocess.Popen[bytes]":
-    """A node in a session of its own: it outlives this command and does not hear its Ctrl-C."""
-    # -P: whatever lies in the directory where one happens to be must not be imported.
+    """Starts a node in a session of its own: it outlives this command, and Ctrl-C does not end it."""
+    # -P: modules in the current directory must not be imported.
     command = [sys.executable, "-P", "-m", "federation", "node", "run", "--config", str(settings)]
     with log.open("ab") as output:
         return subprocess.Popen(
@@ -29,7 +29,7 @@ def start(settings: Path, log: Path) -> "subprocess.Popen[bytes]":
 def runs(pid: int | None, settings: Path) -> bool:
     """Whether this pid is still the node that was started with these settings.
 
-    Pids are reused, so the process is asked what it was started with. A zombie has no command line: it doesn't run.
+    Pids are reused, so the command line is compared too. A zombie has no command line: it doesn't run.
     """
     return pid is not None and str(settings) in _command_line(pid)
 
@@ -40,33 +40,33 @@ def _command_line(pid: int) -> list[str]:
     except OSError:
         if Path("/proc/self").exists():
             return []
-    # Without /proc (macOS). The settings' path comes last, so it is whole even if it holds spaces.
-    told = subprocess.run(
+    # Without /proc (macOS). The settings' path is the last argument, so it may contain spaces.
+    shown = subprocess.run(
         ["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, check=False
     )
-    return told.stdout.decode(errors="replace").strip().split(" --config ")
+    return shown.stdout.decode(errors="replace").strip().split(" --config ")
 
 
 def stop(processes: Iterable[tuple[int, Path]], *, patience_s: float) -> list[int]:
-    """End (pid, settings) by SIGTERM, and by SIGKILL what has not gone after `patience_s`. Returns the killed."""
+    """Ends these (pid, settings) with SIGTERM, after `patience_s` seconds with SIGKILL. Returns those pids."""
     waiting = [(pid, settings) for pid, settings in processes if runs(pid, settings)]
     _signal(waiting, signal.SIGTERM)
-    stubborn = _wait_until_gone(waiting, patience_s)
-    _signal(stubborn, signal.SIGKILL)
-    _wait_until_gone(stubborn, patience_s)
-    return [pid for pid, _ in stubborn]
+    remaining = _wait_until_gone(waiting, patience_s)
+    _signal(remaining, signal.SIGKILL)
+    _wait_until_gone(remaining, patience_s)
+    return [pid for pid, _ in remaining]
 
 
 def _signal(processes: Iterable[tuple[int, Path]], number: signal.Signals) -> None:
     for pid, _ in processes:
-        with contextlib.suppress(ProcessLookupError):  # it went by itself
+        with contextlib.suppress(ProcessLookupError):  # it has ended
             os.kill(pid, number)
 
 
 def _wait_until_gone(
     processes: list[tuple[int, Path]], patience_s: float
 ) -> list[tuple[int, Path]]:
-    """Those that still run after the patience is over."""
+    """The processes that still run after `patience_s` seconds."""
     until = time.monotonic() + patience_s
     while processes and time.monotonic() < until:
         time.sleep(_POLL_S)

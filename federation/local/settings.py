@@ -1,4 +1,4 @@
-"""The TOML of a region's nodes: written at their first start, and read back at every other one."""
+"""The TOML files of a region's nodes: written at the first start of a node, read at every other one."""
 
 import base64
 import json
@@ -13,16 +13,16 @@ from pathlib import Path
 
 from federation.local.layout import LocalError
 
-# Below the range from which systems hand out ports to outgoing connections (Linux 32768, IANA 49152), so that no
-# connection takes a node's port while the node is down.
+# Below the range of ports of outgoing connections (from 32768 in Linux, 49152 by IANA), so that no connection takes a
+# node's port while the node is down.
 PORTS = range(10_000, 30_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where one node listens, as host:port.
+    """The listeners of one node, as host:port.
 
-    `controller` is None on a node that no other asks for decisions, `metrics` where the file names none.
+    `controller` is None on a node that is no controller of others, `metrics` where the file has no such listener.
     """
 
     kafka: str
@@ -32,7 +32,7 @@ class Addresses:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodeFiles:
     """A node's number, TOML file and data directory."""
 
     node_id: int
@@ -40,13 +40,13 @@ class Place:
     data: Path
 
 
-def settle(
-    places: Sequence[Place], racks: Sequence[str] = (), taken: Collection[int] = ()
+def write_settings(
+    places: Sequence[NodeFiles], racks: Sequence[str] = (), taken: Collection[int] = ()
 ) -> list[Addresses]:
-    """Addresses of a region's nodes, all of them in order; those without a file get one, and keep what it says.
+    """Writes the files that are missing; returns the addresses of all nodes, in order.
 
-    The first one, three or five decide together and serve too; the others just serve. Racks are given in turn. No port
-    of `taken` is chosen. Raises LocalError where an edited file no longer says what is needed.
+    The first one, three or five nodes are controllers and brokers, the others brokers. Nodes get these racks in turn.
+    Ports in `taken` are not used. Raises LocalError where an existing file lacks what is needed.
     """
     found = {place.node_id: _read(place.settings) for place in places if place.settings.exists()}
     if len(places) > 1:
@@ -62,7 +62,7 @@ def settle(
 
 
 def check_racks(files: Sequence[Path], racks: Sequence[str]) -> None:
-    """Nodes that have their settings stay in their racks; raises LocalError where these are others, in turn."""
+    """Raises LocalError unless the files have these racks, in turn: existing nodes stay in their racks."""
     for index, settings in enumerate(files):
         rack, wanted = _read(settings).rack, racks[index % len(racks)]
         if rack != wanted:
@@ -72,21 +72,21 @@ def check_racks(files: Sequence[Path], racks: Sequence[str]) -> None:
             )
 
 
-def settled_ports(directory: Path) -> set[int]:
-    """Every port that the nodes of a federation were given: nothing need listen there yet, or just now."""
+def assigned_ports(directory: Path) -> set[int]:
+    """Every port in the files of a federation, whether its nodes run or not."""
     files = directory.glob("*/node-*.toml")
     texts = (file.read_text(encoding="utf-8", errors="replace") for file in files)
     return {int(port) for text in texts for port in re.findall(r":(\d{1,5})\b", text)}
 
 
 def controllers(nodes: int) -> int:
-    """How many of a region's nodes decide together: odd, so that each of them counts."""
+    """The number of controllers in a region with so many nodes; an even number would tolerate no more failures."""
     return 1 if nodes < 3 else 3 if nodes < 5 else 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What a file says."""
+class _Settings:
+    """The contents of a file."""
 
     settings: Path
     addresses: Addresses
@@ -94,7 +94,7 @@ class _Known:
     rack: str | None
 
 
-def _read(settings: Path) -> _Known:
+def _read(settings: Path) -> _Settings:
     try:
         values = tomllib.loads(settings.read_text(encoding="utf-8"))
         listeners = dict(item.strip().split("://") for item in values["listeners"].split(","))
@@ -105,7 +105,7 @@ def _read(settings: Path) -> _Known:
             values.get("metrics", {}).get("listener"),
         )
         cluster, rack = values.get("cluster", {}), values.get("broker", {}).get("rack")
-        return _Known(settings, where, cluster.get("id"), rack)
+        return _Settings(settings, where, cluster.get("id"), rack)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, AttributeError) as damage:
         raise LocalError(
             f"{settings} cannot be used: {damage!r}",
@@ -113,8 +113,8 @@ def _read(settings: Path) -> _Known:
         ) from damage
 
 
-def _check_may_grow(found: Mapping[int, _Known]) -> None:
-    """Nodes that were begun alone have nothing by which others could join them."""
+def _check_may_grow(found: Mapping[int, _Settings]) -> None:
+    """Raises LocalError for a region of one node: it has no controller listener, which other nodes need to join."""
     if not found:
         return
     alone = [known for known in found.values() if known.cluster_id is None]
@@ -127,9 +127,9 @@ def _check_may_grow(found: Mapping[int, _Known]) -> None:
 
 
 def _choose(
-    places: Sequence[Place], found: Mapping[int, _Known], taken: Collection[int]
+    places: Sequence[NodeFiles], found: Mapping[int, _Settings], taken: Collection[int]
 ) -> dict[int, Addresses]:
-    """Addresses of all nodes; who decides was settled when the first of them were."""
+    """Addresses of all nodes. Nodes that are added to a region become no controllers."""
     count = controllers(len(places)) if len(places) > 1 else 0
     if any(known.addresses.controller for known in found.values()):
         count = 0
@@ -143,9 +143,11 @@ def _choose(
     return chosen
 
 
-def _toml(place: Place, nodes: Mapping[int, Addresses], cluster_id: str, rack: str | None) -> str:
+def _toml(
+    place: NodeFiles, nodes: Mapping[int, Addresses], cluster_id: str, rack: str | None
+) -> str:
     own = nodes[place.node_id]
-    # No wait before a group's first rebalance, as in Kafka's own quick start: here everyone joins at once anyway.
+    # No delay of a group's first rebalance, as in Kafka's quick start.
     lines = [
         f"node.id = {place.node_id}",
         f"log.dirs = {_quoted(str(place.data))}",
@@ -186,12 +188,12 @@ def _random_id() -> str:
 
 
 def _quoted(text: str) -> str:
-    """A TOML basic string: JSON's escapes are TOML's, but for DEL, which TOML wants escaped too."""
+    """A TOML basic string: escaped as in JSON; TOML requires that DEL is escaped too."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _free_ports(count: int, taken: Collection[int]) -> list[int]:
-    """Ports on which nothing listens, none of them taken; at random, so that federations begun at once seldom meet."""
+    """Free ports that are not in `taken`; random, so that federations that start at the same time rarely collide."""
     ports: list[int] = []
     if not count:
         return ports
@@ -205,7 +207,7 @@ def _free_ports(count: int, taken: Collection[int]) -> list[int]:
 
 def _is_free(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # As a server does: a port that only waits out old connections (TIME_WAIT) is free.
+        # As servers set it: a port with connections in TIME_WAIT only is free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))

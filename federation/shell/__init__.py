@@ -1,5 +1,5 @@
 """Everything of a federation that awaits or blocks.
 
 - `node`: a region's process
-- `broker_connection`: one connection to a broker, asked in Kafka's protocol
+- `broker_connection`: a blocking connection to a broker
 """

@@ -1,4 +1,4 @@
-"""A connection to a broker that blocks: one request, then its response."""
+"""A blocking connection to a broker: one request, then its response."""
 
 import socket
 from typing import Any
@@ -10,9 +10,9 @@ from brokers.wire.primitives import WireError
 
 
 class BrokerConnection:
-    """Usable once it is made: the broker has answered ApiVersions by then.
+    """The constructor connects and negotiates versions (ApiVersions).
 
-    Everything raises OSError for a connection that fails or takes too long, WireError for what is no Kafka broker.
+    Every method raises OSError when the connection fails or times out, WireError when the other end is no Kafka broker.
     """
 
     def __init__(
@@ -34,11 +34,11 @@ class BrokerConnection:
             raise
 
     def wait_at_most(self, seconds: float) -> None:
-        """How long the broker may be silent from now on."""
+        """Sets the timeout of later sends and receives."""
         self._socket.settimeout(seconds)
 
     def ask(self, key: int, message: Message) -> Any:
-        """The response, of the highest version that both sides know; raises NoCommonVersion too."""
+        """Sends a request in the highest common version; returns its response. Raises NoCommonVersion too."""
         self._socket.sendall(b"".join(self._connection.send(None, key, message)))
         while True:
             for response in self._receive():

@@ -1,4 +1,4 @@
-"""A region's process: a broker and its links in one node, behind one loop."""
+"""The process of a node: a broker and its links in one event loop."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,12 +18,12 @@ from linker.shell.client import Dialer
 from linker.shell.server import LinkServer
 from linker.shell.streams import Streams
 
-# Without the setting: any free port, announced on stdout and advertised by the broker.
+# Without the setting: any free port, which the node prints on stdout and the broker advertises.
 DEFAULT_ADMIN_LISTENER = "127.0.0.1:0"
 
 
 class NotStarted(Exception):
-    """Every problem of the settings, or why the node may not be what they say; a line each."""
+    """The problems of the settings, or the reason why the node cannot start with them; one a line."""
 
 
 def main(path: Path) -> None:
@@ -37,7 +37,7 @@ def main(path: Path) -> None:
 
 
 class LinkServices:
-    """Beside the broker: the linker, the streams between regions, and administration over gRPC."""
+    """What runs beside the broker: the linker, the streams between regions, and administration over gRPC."""
 
     def __init__(self, feed: Callable[[Any], None]) -> None:
         self._streams = Streams(feed)
@@ -46,7 +46,7 @@ class LinkServices:
         self.perform = self._streams.perform | self._server.perform | self._dialer.perform
 
     def bind(self, config: BrokerConfig) -> BrokerConfig:
-        """Takes the port; port 0 becomes the one that the system chose."""
+        """Binds the admin listener; returns the configuration with its real port. Raises ConfigError."""
         wanted = config.admin_listener or DEFAULT_ADMIN_LISTENER
         try:
             port = self._server.bind(wanted)

@@ -1,4 +1,4 @@
-"""What operators ask, handed to who carries it out. Refusals are answers; nothing is left half-made."""
+"""Routes an operator's commands. A LinkRefusal that is raised is the answer; nothing is left half-made."""
 
 from brokers.ids import Instant
 from linker.administration.link_administration import LinkAdministration

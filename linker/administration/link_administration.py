@@ -1,4 +1,4 @@
-"""Links: created, described, changed, deleted. The source is asked who it is before a link is made."""
+"""Creates, describes, changes and deletes links. The source is asked for its cluster id before a link is created."""
 
 import re
 from base64 import urlsafe_b64encode
@@ -42,7 +42,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 class LinkAdministration:
-    """One per region. Every question is answered through `respond`, once; or raises LinkRefusal."""
+    """One per region. A command is answered through `respond`, once, or raises LinkRefusal."""
 
     def __init__(self, region: RegionClient, registry: Registry) -> None:
         self._region = region
@@ -55,7 +55,7 @@ class LinkAdministration:
         return status.describe_link(find_link(self._registry, name))
 
     def configs(self, name: str) -> Configs:
-        return Configs(tuple(find_link(self._registry, name).settings.config.effective()))
+        return Configs(tuple(find_link(self._registry, name).config.effective()))
 
     def create(self, command: CreateLink, respond: Respond, now: Instant) -> Effects:
         if not _NAME.fullmatch(command.name):
@@ -82,7 +82,7 @@ class LinkAdministration:
         return self._registry.probe(record, parsed, found, now)
 
     def _new_id(self) -> str:
-        """22 characters, as Kafka writes its ids."""
+        """Base64 of a random UUID without padding, as Kafka writes ids."""
         identity = UUID(bytes=self._region.rng.randbytes(16), version=4)
         return urlsafe_b64encode(identity.bytes).decode().rstrip("=")
 
@@ -112,9 +112,7 @@ class LinkAdministration:
             return respond(undecided(result, f"link {name} was not created"), now)
         effects = self._registry.follow_links(now)
         link = self._registry.links[name]
-        return effects + link.source_topics.when_tried(
-            lambda at: respond(status.describe_link(link), at), now
-        )
+        return effects + link.when_tried(lambda at: respond(status.describe_link(link), at), now)
 
     def delete(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.name)
@@ -135,14 +133,14 @@ class LinkAdministration:
         if link.creating:
             raise LinkRefusal(
                 "CLUSTER_LINK_IN_USE",
-                f"link {link.name} is making mirror topics: {', '.join(sorted(link.creating))}",
+                f"link {link.name} is making mirror topics: {', '.join(link.creating)}",
                 hint="ask again when they are made",
             )
         if command.validate_only:
             return respond(Topics(tuple(result(mirror) for mirror in live)), now)
-        link.is_being_deleted = True  # a mirror made from here on would be left without a link
+        link.begin_deleting()
         return change_each(
-            [(mirror, partial(link.failovers[mirror.topic].failover)) for mirror in live],
+            [(mirror, partial(link.failover, mirror.topic)) for mirror in live],
             partial(self._on_emptied, link, respond),
             now,
         )
@@ -151,10 +149,10 @@ class LinkAdministration:
         self, link: LinkCoordinator, respond: Respond, topics: Topics, now: Instant
     ) -> Effects:
         if any(one.refusal is not None for one in topics.topics):
-            link.is_being_deleted = False
+            link.cancel_deleting()
             return respond(topics, now)
         item = DocumentChange(
-            kind=LINK_KIND, name=link.name, body=None, expected_version=link.settings.version
+            kind=LINK_KIND, name=link.name, body=None, expected_version=link.version
         )
         return [
             self._region.propose(
@@ -171,14 +169,14 @@ class LinkAdministration:
         now: Instant,
     ) -> Effects:
         if isinstance(result, Refusal):
-            link.is_being_deleted = False
+            link.cancel_deleting()
             return respond(undecided(result, f"link {link.name} was not deleted"), now)
         return self._registry.follow_links(now) + respond(topics, now)
 
     def alter_configs(self, command: AlterLinkConfigs, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.name)
         try:
-            fresh = config.altered(link.settings.config, command.sets, command.deletes)
+            fresh = config.altered(link.config, command.sets, command.deletes)
         except LinkConfigError as error:
             raise _invalid(error) from None
         answer = Configs(tuple(fresh.effective()))
@@ -187,8 +185,8 @@ class LinkAdministration:
         item = DocumentChange(
             kind=LINK_KIND,
             name=link.name,
-            body=replace(link.settings.record, configs=fresh.given).encode(),
-            expected_version=link.settings.version,
+            body=replace(link.record, configs=fresh.given).encode(),
+            expected_version=link.version,
         )
         altered = partial(self._on_altered, link.name, answer, respond)
         return [self._region.propose(PutDocuments((item,)), altered)]

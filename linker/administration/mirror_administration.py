@@ -1,6 +1,6 @@
-"""Mirror topics: created, described, paused, resumed, promoted, failed over.
+"""Creates, describes, pauses, resumes, promotes and fails over mirror topics.
 
-A mirror's record is written before its topic, so a crash between the two leaves a wish that the next start fulfils.
+A mirror's record is written before its topic is created: after a crash between the two, the next start creates it.
 """
 
 from dataclasses import replace
@@ -32,8 +32,9 @@ from linker.commands import (
     Mirrors,
     Topics,
 )
-from linker.control.failover import PROMOTE_TIMEOUT_MS, Answered, changed_meanwhile
+from linker.control.failover import PROMOTE_TIMEOUT_MS, Answered
 from linker.control.link_coordinator import LinkCoordinator
+from linker.control.mirror_refusals import changed_meanwhile
 from linker.control.mirror_topic import MirrorTopic, creation, refusal_of
 from linker.errors import LinkRefusal
 from linker.frames import TopicState
@@ -57,7 +58,7 @@ _TRIGGERS: Final = {
 
 
 class MirrorAdministration:
-    """One per region. Every question is answered through `respond`, once; or raises LinkRefusal."""
+    """One per region. A command is answered through `respond`, once, or raises LinkRefusal."""
 
     def __init__(self, region: RegionClient, registry: Registry) -> None:
         self._region = region
@@ -77,7 +78,7 @@ class MirrorAdministration:
         return self._left_behind(decode_mirror(topic, found.body))
 
     def _left_behind(self, record: MirrorRecord) -> MirrorDescription:
-        """A stopped mirror whose link was deleted: its record stays, with the cut."""
+        """A stopped mirror whose link was deleted. Its record stays, with the cut."""
         return MirrorDescription(
             record=record, shown=record.state, reason=record.reason, lags=(), holes=()
         )
@@ -115,18 +116,16 @@ class MirrorAdministration:
 
     def create(self, command: CreateMirror, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.link)
-        source_topic = command.source_topic or command.mirror_topic.removeprefix(
-            link.settings.config.prefix
-        )
-        if command.mirror_topic != link.settings.config.prefix + source_topic:
+        source_topic = command.source_topic or command.mirror_topic.removeprefix(link.config.prefix)
+        if command.mirror_topic != link.config.prefix + source_topic:
             raise LinkRefusal(
                 "INVALID_REQUEST",
                 f"the mirror of {source_topic} on link {link.name} must be called "
-                f"{link.settings.config.prefix + source_topic}",
+                f"{link.config.prefix + source_topic}",
                 hint="mirrors keep the source's name, behind the link's cluster.link.prefix",
             )
         self._check_free(command.mirror_topic)
-        in_step = link.settings.config.value("topic.config.sync.include")
+        in_step = link.config.value("topic.config.sync.include")
         if clash := sorted(set(command.configs) & set(in_step)):
             raise LinkRefusal(
                 "INVALID_CONFIG",
@@ -134,7 +133,7 @@ class MirrorAdministration:
                 hint="set them at the source, or leave them out of topic.config.sync.include",
             )
         inquirer = partial(self._on_source_topic, command, source_topic, respond)
-        return link.source_topics.inquire(source_topic, inquirer, now)
+        return link.inquire(source_topic, inquirer, now)
 
     def _check_free(self, topic: str) -> None:
         if topic in self._region.view.image.topics_by_name:
@@ -169,7 +168,7 @@ class MirrorAdministration:
                 record=record, shown=record.state, reason="", lags=(), holes=()
             )
             return respond(shown, now)
-        find_link(self._registry, record.link).creating.append(record.topic)
+        find_link(self._registry, record.link).begin_creating(record.topic)
         known = self._region.view.image.documents.get((MIRROR_KIND, record.topic))
         item = DocumentChange(
             kind=MIRROR_KIND,
@@ -177,15 +176,15 @@ class MirrorAdministration:
             body=record.encode(),
             expected_version=known.version if known is not None else 0,
         )
-        wished = partial(self._on_wished, command, record, state, respond)
-        return [self._region.propose(PutDocuments((item,)), wished)]
+        recorded = partial(self._on_recorded, command, record, state, respond)
+        return [self._region.propose(PutDocuments((item,)), recorded)]
 
     def _new_mirror(
         self, command: CreateMirror, source_topic: str, state: TopicState | None, now: Instant
     ) -> MirrorRecord:
         link = find_link(self._registry, command.link)
         if state is None:
-            because = link.connection.because or link.connection.state.value
+            because = link.because or link.state.value
             raise LinkRefusal(
                 "CLUSTER_LINK_UNAVAILABLE",
                 f"link {link.name} does not reach its source: {because}",
@@ -214,7 +213,7 @@ class MirrorAdministration:
             since=now,
         )
 
-    def _on_wished(
+    def _on_recorded(
         self,
         command: CreateMirror,
         record: MirrorRecord,
@@ -225,11 +224,11 @@ class MirrorAdministration:
     ) -> Effects:
         link = self._registry.links[record.link]
         if isinstance(result, Refusal):
-            link.creating.remove(record.topic)
+            link.end_creating(record.topic)
             return respond(undecided(result, f"mirror {record.topic} was not created"), now)
         effects = link.follow_documents(now)
         link.mirrors[record.topic].begin_making()
-        command_for_topic = creation(record.topic, link.settings, state, command.configs)
+        command_for_topic = creation(record.topic, link, state, command.configs)
         made = partial(self._on_topic_made, record, respond)
         return [*effects, self._region.propose(command_for_topic, made)]
 
@@ -240,7 +239,7 @@ class MirrorAdministration:
         because = refusal_of(result)
         if because is None and link is not None and record.topic in link.mirrors:
             mirror = link.mirrors[record.topic]
-            link.creating.remove(record.topic)
+            link.end_creating(record.topic)
             effects = mirror.made(now)
             return effects + respond(status.describe_mirror(self._region, link, mirror, now), now)
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
@@ -257,11 +256,11 @@ class MirrorAdministration:
         _: object,
         now: Instant,
     ) -> Effects:
-        """A disk that refused the topic may refuse this too: the wish then stays, and is tried again."""
+        """If the record could not be removed either, it stays, and the mirror creates its topic later."""
         link = self._registry.links.get(record.link)
         effects: Effects = []
         if link is not None:
-            link.creating.remove(record.topic)
+            link.end_creating(record.topic)
             effects += link.follow_documents(now)
             if record.topic in link.mirrors:
                 effects += link.mirrors[record.topic].made(now)
@@ -294,11 +293,10 @@ class MirrorAdministration:
         verb: str,
         timeout_ms: int,
     ) -> Change:
-        stopping = link.failovers[mirror.topic]
         if trigger is MirrorTrigger.FAILOVER:
-            return stopping.failover
+            return partial(link.failover, mirror.topic)
         if trigger is MirrorTrigger.PROMOTE:
-            return partial(stopping.promote, timeout_ms)
+            return partial(link.promote, mirror.topic, timeout_ms)
         return partial(self._turn, mirror, trigger, verb)
 
     def _turn(
@@ -314,7 +312,7 @@ class MirrorAdministration:
         if refusal is not None:
             return answered(refusal, now)
         target = TRANSITIONS[mirror.record.state, trigger]
-        # What is so already is written too: an earlier change whose outcome nobody knew may yet turn up.
+        # A state that is so already is written too: an earlier change of unknown outcome may still appear.
         since = mirror.record.since if target is mirror.record.state else now
 
         def written(refusal: Refusal | None, at: Instant) -> Effects:

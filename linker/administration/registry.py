@@ -1,4 +1,4 @@
-"""Finding the links and mirrors that an operator names, and answers that several commands give."""
+"""Finds the links and mirrors that an operator names, and builds the answers that several commands share."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -8,8 +8,9 @@ from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
 from linker.commands import Answer, TopicResult, Topics
 from linker.config import LinkConfig
-from linker.control.failover import Answered, refused
+from linker.control.failover import Answered
 from linker.control.link_coordinator import LinkCoordinator
+from linker.control.mirror_refusals import refused
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import LinkRefusal
 from linker.records.link_state import LinkRecord
@@ -22,15 +23,15 @@ Change: TypeAlias = Callable[[Answered, Instant], Effects]
 
 
 class Registry(Protocol):
-    """The links of this region: the linker, as its administration sees it."""
+    """The links of this region; the linker implements it."""
 
     links: dict[str, LinkCoordinator]
 
     def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
-        """`found` gets the source's cluster id, or why it could not be had."""
+        """`found` is called with the source's cluster id, or why it is not known."""
 
     def follow_links(self, now: Instant) -> Effects:
-        """Take over what the metadata log says of links."""
+        """Adopt the records of links from the metadata log."""
 
 
 def sorted_links(registry: Registry) -> list[LinkCoordinator]:
@@ -38,7 +39,7 @@ def sorted_links(registry: Registry) -> list[LinkCoordinator]:
 
 
 def find_link(registry: Registry, name: str) -> LinkCoordinator:
-    """Raises LinkRefusal where there is none."""
+    """Raises LinkRefusal if there is none."""
     link = registry.links.get(name)
     if link is None:
         raise LinkRefusal(
@@ -50,7 +51,7 @@ def find_link(registry: Registry, name: str) -> LinkCoordinator:
 
 
 def find_mirror(link: LinkCoordinator, topic: str) -> MirrorTopic:
-    """Raises LinkRefusal where there is none."""
+    """Raises LinkRefusal if there is none."""
     mirror = link.mirrors.get(topic)
     if mirror is None:
         raise LinkRefusal(
@@ -66,7 +67,7 @@ def change_each(
     respond: Callable[[Topics, Instant], Effects],
     now: Instant,
 ) -> Effects:
-    """Start every change; `respond` gets the results when the last is answered."""
+    """Start every change; `respond` is called with the results when the last is answered."""
     refusals: dict[str, LinkRefusal | None] = {}
 
     def one(mirror: MirrorTopic, refusal: LinkRefusal | None, at: Instant) -> Effects:
@@ -82,7 +83,7 @@ def change_each(
 
 
 def not_allowed(mirror: MirrorTopic, trigger: MirrorTrigger, verb: str) -> LinkRefusal | None:
-    allowed = (mirror.record.state, trigger) in TRANSITIONS and not mirror.halted
+    allowed = (mirror.record.state, trigger) in TRANSITIONS and not mirror.is_halted
     return None if allowed else refused(mirror, verb)
 
 
@@ -96,7 +97,7 @@ def undecided(refusal: Refusal, what: str) -> LinkRefusal:
             refusal.error.name, f"{what}: it was changed meanwhile", hint="ask again"
         )
     if refusal.error in (KafkaError.KAFKA_STORAGE_ERROR, KafkaError.REQUEST_TIMED_OUT):
-        # The disk that refused, or the controller that was lost, may hold it all the same.
+        # The disk may have written it although it failed, or the controller that was lost may have.
         because = f"{what}, or nobody knows yet: {refusal.because}"
         return LinkRefusal(refusal.error.name, because, hint="look what there is, then ask again")
     return LinkRefusal(refusal.error.name, f"{what}: {refusal.because}")

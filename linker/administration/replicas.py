@@ -1,4 +1,4 @@
-"""Replicas of the region's own partitions, for an operator: no link is asked, the node alone."""
+"""Replicas of the region's own partitions, for an operator, as this node knows them."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from linker.commands import Replicas
 
 
 def replicas(view: RegionView, topics: Iterable[str], now: Instant) -> Replicas:
-    """Of the partitions that this node leads; topics that are none of the region's are left out."""
+    """The replicas of partitions that this node leads; topics that do not exist are left out."""
     image = view.image
     known = [image.topics_by_name[name] for name in topics if name in image.topics_by_name]
     return Replicas(

@@ -1,4 +1,4 @@
-"""What operators are shown: derived from records, feeds and the region's view, never stored."""
+"""Descriptions of links and mirrors for operators, computed from records, replicators and the region's view."""
 
 from collections import Counter
 
@@ -27,21 +27,21 @@ def describe_link(link: LinkCoordinator) -> LinkDescription:
     counts = Counter(CATEGORIES[state].value for state in shown)
     return LinkDescription(
         name=link.name,
-        link_id=link.settings.record.link_id,
-        source_cluster_id=link.settings.record.source_cluster_id,
-        state=link.connection.state.value,
-        error=link.connection.error.value,
-        because=link.connection.because,
+        link_id=link.record.link_id,
+        source_cluster_id=link.record.source_cluster_id,
+        state=link.state.value,
+        error=link.error.value,
+        because=link.because,
         topics=tuple(sorted(link.mirrors)),
         category_counts={category.value: counts[category.value] for category in Category},
         tasks=(_group_task(link), _topic_task(link)),
-        created_at=link.settings.record.created_at,
-        hint=LINK_HINTS[link.connection.error],
+        created_at=link.record.created_at,
+        hint=LINK_HINTS[link.error],
     )
 
 
 def shown_state(link: LinkCoordinator, mirror: MirrorTopic) -> MirrorState:
-    return SHOWN[mirror.record.state, link.connection.state]
+    return SHOWN[mirror.record.state, link.state]
 
 
 def describe_mirror(
@@ -50,10 +50,9 @@ def describe_mirror(
     record = mirror.record
     reason = record.reason
     if record.state is MirrorState.PENDING_STOPPED and record.cut is None:
-        missing = link.failovers[mirror.topic].missing()
-        reason = f"promote: {missing or 'waiting for a fresh beacon'}"
+        reason = f"promote: {link.promotion_waits_for(mirror.topic)}"
     elif record.state in LIVE and not reason:
-        reason = mirror.config_trouble or link.connection.because
+        reason = mirror.config_trouble or link.because
     lags = [
         partition_lag(region, link, mirror, index, now) for index in range(mirror.partition_count)
     ]
@@ -75,27 +74,33 @@ def partition_lag(
     region: RegionClient, link: LinkCoordinator, mirror: MirrorTopic, index: int, now: Instant
 ) -> PartitionLag:
     state = region.view.partition_state(TopicPartition(mirror.topic, index))
-    feed = mirror.feeds.get(index)
+    replicator = mirror.replicators.get(index)
     online = state is not None and state.online
     high_watermark = state.high_watermark if state is not None and online else -1
     return PartitionLag(
         partition=index,
-        lag=feed.lag.records(high_watermark) if feed is not None and online else -1,
-        lag_ms=feed.lag.milliseconds(link.stream.clock, now) if feed is not None else -1,
-        source_high_watermark=feed.lag.high_watermark if feed is not None else -1,
+        lag=replicator.lag.records(high_watermark) if replicator is not None and online else -1,
+        lag_ms=replicator.lag.milliseconds(link.source_clock, now)
+        if replicator is not None
+        else -1,
+        source_high_watermark=replicator.lag.high_watermark if replicator is not None else -1,
         log_end_offset=state.log_end_offset if state is not None else -1,
         log_start_offset=state.log_start_offset if state is not None else -1,
-        since_heard_ms=_since_heard(link, feed, now),
+        since_received_ms=_since_received(link, replicator, now),
         state=_partition_state(link, mirror, index, online=online),
     )
 
 
-def _since_heard(link: LinkCoordinator, feed: PartitionReplicator | None, now: Instant) -> int:
-    """A beacon speaks for every partition that is subscribed; -1 where nothing was ever heard."""
-    if feed is None or feed.heard_at < 0:
+def _since_received(
+    link: LinkCoordinator, replicator: PartitionReplicator | None, now: Instant
+) -> int:
+    """Milliseconds since the newest frame that is about this partition, as every beacon is; -1 if there was none."""
+    if replicator is None or replicator.received_at < 0:
         return -1
-    heard_at = link.stream.clock.heard_at if feed.subscription else feed.heard_at
-    return max(0, now - max(heard_at, feed.heard_at))
+    received_at = (
+        link.source_clock.received_at if replicator.subscription else replicator.received_at
+    )
+    return max(0, now - max(received_at, replicator.received_at))
 
 
 def _partition_state(
@@ -103,20 +108,20 @@ def _partition_state(
 ) -> str:
     if not online:
         return "OFFLINE"
-    feed = mirror.feeds.get(index)
-    if feed is not None and feed.trouble:
-        return f"RETRYING: {feed.trouble}"
+    replicator = mirror.replicators.get(index)
+    if replicator is not None and replicator.trouble:
+        return f"RETRYING: {replicator.trouble}"
     return shown_state(link, mirror).value
 
 
 def _group_task(link: LinkCoordinator) -> Task:
     name = "ConsumerOffsetSync"
-    if not link.settings.config.group_filters:
+    if not link.config.group_filters:
         return Task(name, TaskState.NOT_CONFIGURED.value, TaskError.NO_ERROR.value)
-    error = link.groups.task_error
+    error = link.group_error
     if error is TaskError.NO_ERROR:
-        return Task(name, _TASK_STATES[link.connection.state].value, error.value)
-    groups = ", ".join(sorted({*link.groups.in_use, *link.groups.refused}))
+        return Task(name, _TASK_STATES[link.state].value, error.value)
+    groups = ", ".join(link.groups_not_copied)
     because = f"not carried, because they have members here or were refused: {groups}"
     return Task(name, TaskState.IN_ERROR.value, error.value, because)
 
@@ -125,6 +130,6 @@ def _topic_task(link: LinkCoordinator) -> Task:
     name = "TopicConfigsSync"
     troubled = [mirror for mirror in link.mirrors.values() if mirror.config_trouble]
     if not troubled:
-        return Task(name, _TASK_STATES[link.connection.state].value, TaskError.NO_ERROR.value)
+        return Task(name, _TASK_STATES[link.state].value, TaskError.NO_ERROR.value)
     because = "; ".join(f"{mirror.topic}: {mirror.config_trouble}" for mirror in troubled)
     return Task(name, TaskState.IN_ERROR.value, TaskError.POLICY_VIOLATION_ERROR.value, because)

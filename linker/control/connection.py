@@ -1,12 +1,12 @@
-"""How a link that lives here reaches its source, and for how long it may not.
+"""The stream of a link to its source: opened, checked, and opened again after it was lost.
 
     RESTING --due--> DIALING --StreamDialed--> GREETING --Welcome--> OPEN
        ^                |                         |                   |
        '----------------'-------- lost -----------'-------------------'
 
-Every lost stream, failed dial and silent `availability.check.ms` is a failed availability check; after
-`availability.check.consecutive.failure.threshold` of them in a row the link is UNAVAILABLE. It keeps dialing, with
-pauses that grow and are drawn at random, so that many links do not come back in step.
+A lost stream, a failed dial and `availability.check.ms` without a frame are each a failed availability check. After
+`availability.check.consecutive.failure.threshold` of them in a row the link is UNAVAILABLE. It dials again after pauses
+that grow and are drawn at random, so that many links do not dial at once.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ PAUSE_MS_MAX: Final = 2_000
 
 
 class Phase(Enum):
-    """Where the one stream of a link is."""
+    """The state of the one stream of a link."""
 
     RESTING = "RESTING"
     DIALING = "DIALING"
@@ -37,7 +37,7 @@ class Phase(Enum):
 
 
 class ConnectionHost(Protocol):
-    """What the connection reports to."""
+    """Is called when the stream opens and closes."""
 
     def on_open(self, source_cluster_id: str, now: Instant) -> Effects: ...
 
@@ -68,7 +68,7 @@ class SourceConnection:
         self._stream: Stream = 0
         self._failures = 0
         self._timer: int | None = None
-        self._heard = False
+        self._has_received = False
 
     @property
     def stream(self) -> Stream:
@@ -76,7 +76,7 @@ class SourceConnection:
         return self._stream
 
     def reconsider(self, now: Instant) -> Effects:
-        """The configuration is new: pause, or begin again with it."""
+        """The configuration or the set of brokers is new: pause, suspend, or dial with it."""
         effects = self._hang_up(now)
         if self._link.config.paused:
             return effects + self._turn(LinkTrigger.PAUSE, "cluster.link.paused")
@@ -102,7 +102,7 @@ class SourceConnection:
         self.phase = Phase.DIALING
         config = self._link.config
         timeout_ms = config.number("request.timeout.ms")
-        # The host keeps the timeout; this one is for a host that lost the question.
+        # The host has a timeout of its own; this one is in case that it never answers.
         self._arm(now + 2 * timeout_ms, self._on_silence)
         return [Dial(self._stream, config.bootstrap_servers, timeout_ms)]
 
@@ -134,12 +134,12 @@ class SourceConnection:
         effects = self._turn(LinkTrigger.WELCOMED, f"region {answer} answers")
         return effects + self._host.on_open(answer, now)
 
-    def heard(self) -> None:
-        """Some frame came."""
-        self._heard = True
+    def frame_received(self) -> None:
+        """A frame arrived."""
+        self._has_received = True
 
     def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:
-        """The stream is gone, or never came."""
+        """The stream was lost, or could not be opened."""
         self._failures += 1
         self.error, self.because = error, because
         effects = self._forget(now)
@@ -162,11 +162,11 @@ class SourceConnection:
         return []
 
     def _watch(self, now: Instant) -> None:
-        self._heard = False
+        self._has_received = False
         self._arm(now + self._link.config.number("availability.check.ms"), self._on_check)
 
     def _on_check(self, now: Instant) -> Effects:
-        if not self._heard:
+        if not self._has_received:
             return self._on_silence(now)
         self._watch(now)
         return []

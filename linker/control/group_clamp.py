@@ -1,7 +1,7 @@
-"""Group offsets at a cut: a topic begins a life of its own with none that points past its data (P6).
+"""Group offsets at a cut: those past the end of the topic's data are moved back to it (P6).
 
-A link commits nothing beyond what the mirror holds, but a power cut may take data that were never synced and leave the
-offset; a mirror that is fed again makes that good, and one that is cut can not.
+A link commits nothing beyond what the mirror holds, but a power failure may lose data that was not synced and keep the
+offset. A mirror that goes on copies that data again; one that is cut does not.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,25 +15,25 @@ from brokers.region import CommitOffsets, OffsetsPlaced
 from linker.records.mirror_state import Cut
 from linker.region_client import Effects, RegionClient
 
-STAMP_NOW = -1  # the region's own clock says when a commit was made here
+STAMP_NOW = -1  # the region's own clock is the time of the commit
 
-# Why it could not be done, for the operator; empty when it was.
-Kept: TypeAlias = Callable[[str, Instant], Effects]
+# Receives why it could not be done, for the operator; empty if it was done.
+Clamped: TypeAlias = Callable[[str, Instant], Effects]
 Offsets: TypeAlias = Mapping[TopicPartition, OffsetAndMetadata]
 
 
 def clamp(committed: Offset, log_start_offset: Offset, end: Offset) -> Offset:
-    """KIP-1279's formula: not past the mirror's data, not before it either."""
+    """KIP-1279's formula: an offset from the log start to the end of the mirror's data."""
     return max(log_start_offset, min(committed, end))
 
 
 class GroupClamp:
-    """One attempt to move back what points past the data of one topic.
+    """One attempt to move back the group offsets past the data of one topic.
 
-    A group with members here goes by what they have read, and is left alone.
+    A group that has members in this region is left as it is: they have read that far.
     """
 
-    def __init__(self, region: RegionClient, topic: str, cut: Cut, done: Kept) -> None:
+    def __init__(self, region: RegionClient, topic: str, cut: Cut, done: Clamped) -> None:
         self._region = region
         self._topic = topic
         self._cut = cut.partitions
@@ -53,7 +53,7 @@ class GroupClamp:
         return [self._commit(group, found) for group, found in beyond.items()]
 
     def _beyond(self, offsets: Offsets) -> Offsets:
-        """Those past the data of their partitions, and where they have to stand."""
+        """The offsets past the data of their partitions, each as it has to be."""
         moved = {}
         for partition, committed in offsets.items():
             if partition.topic != self._topic or partition.partition >= len(self._cut):
@@ -66,7 +66,7 @@ class GroupClamp:
         return moved
 
     def _bound(self, partition: TopicPartition, committed: Offset) -> Offset:
-        """A crash after the cut may have taken more; what is offline is taken to end there."""
+        """A crash after the cut may have lost more data. A partition that is offline is assumed to end at the cut."""
         state = self._region.view.partition_state(partition)
         end = self._cut[partition.partition].offset
         if state is None or not state.online:

@@ -1,7 +1,7 @@
-"""Consumer groups at the destination: a source's committed offsets, never past the mirror's data (P6).
+"""Consumer groups at the destination: the source's committed offsets, never past the mirror's data (P6).
 
-What is committed here is max(log start, min(source's commit, high watermark)), worked out again as the mirror goes on,
-and only while the group has no members here.
+The offset committed here is max(log start, min(source's commit, high watermark)). It is computed again as the mirror
+advances, and committed only while the group has no members in this region.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,12 +19,11 @@ from linker.filters import admits
 from linker.frames import GroupOffsets
 from linker.region_client import Effects, RegionClient
 
-GATHER_MS: Final = (
-    100  # commits of a busy group are made together; clamped ones are looked at again this often
-)
+# Commits of a busy group are made together; clamped ones are computed again this often.
+GATHER_MS: Final = 100
 
 
-# Without members a group's offsets here would expire (KIP-211) however alive it is at the source: renewed in time.
+# A group without members here would lose its offsets (KIP-211), though it is used at the source: they are renewed.
 RENEW_MS: Final = 24 * 3_600_000
 
 
@@ -34,10 +33,9 @@ class GroupSync:
     def __init__(
         self, region: RegionClient, link: LinkSettings, mirror_of: Callable[[str], str | None]
     ) -> None:
-        """`mirror_of` gives the topic here that mirrors a source topic and is the link's to write, or None."""
-        self.in_use: dict[
-            str, Instant
-        ] = {}  # groups that have members here, since when they were skipped
+        """`mirror_of` returns the topic that mirrors a source topic and that the link writes, or None."""
+        # Groups that have members in this region, and since when they have been skipped.
+        self.in_use: dict[str, Instant] = {}
         self.refused: dict[str, KafkaError] = {}
         self._region = region
         self._link = link
@@ -51,7 +49,7 @@ class GroupSync:
 
     def on_offsets(self, frame: GroupOffsets, now: Instant) -> Effects:
         if not admits(self._link.config.group_filters, frame.group):
-            return []  # it was under way when the filters changed
+            return []  # it was sent before the filters changed
         self._committed.setdefault(frame.group, {}).update(frame.offsets)
         self._dirty[frame.group] = None
         self._arm(now, GATHER_MS)
@@ -60,14 +58,14 @@ class GroupSync:
         return []
 
     def narrow(self) -> None:
-        """The filters are new: groups that they leave out are their operators' own from now on."""
+        """The filters are new: the offsets of groups that they leave out are not copied any more."""
         filters = self._link.config.group_filters
         for group in [group for group in self._committed if not admits(filters, group)]:
             for known in (self._committed, self._dirty, self.in_use, self.refused):
                 known.pop(group, None)
 
     def forget(self, source_topic: str) -> None:
-        """Its mirror is gone: one of the same name may be another topic, at other offsets."""
+        """Its mirror was deleted: a new one of the same name may be another topic, at other offsets."""
         for group, offsets in self._committed.items():
             kept = {key: value for key, value in offsets.items() if key.topic != source_topic}
             self._committed[group] = kept
@@ -78,7 +76,7 @@ class GroupSync:
         return self.flush(now)
 
     def settled(self, source_topic: str) -> bool:
-        """Whether every commit heard of for this topic is made here in full, but for groups in use."""
+        """Whether every commit received for this topic is committed here in full, except for groups in use."""
         return not self._committing and not any(
             key.topic == source_topic
             for group in self._dirty
@@ -87,7 +85,7 @@ class GroupSync:
         )
 
     def settle(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
-        """Commit what can be committed now; `then` runs when that is answered."""
+        """Commit what can be committed now; `then` runs when all commits are answered."""
         effects = self.flush(now)
         if not self._committing:
             return effects + then(now)
@@ -95,20 +93,20 @@ class GroupSync:
         return effects
 
     def flush(self, now: Instant) -> Effects:
-        """Bring every group that may be behind as far as the mirrors' data go."""
+        """Commit for every group that may be behind, as far as the mirrors' data goes."""
         if self._timer is not None:
             self._region.timers.cancel(self._timer)
             self._timer = None
         effects: Effects = []
         for group in list(self._dirty):
             if group not in self._committing:
-                effects += self._bring(group, now)
+                effects += self._commit(group, now)
         if self._dirty:
             again = len(self._dirty) > len(self.in_use)
             self._arm(now, GATHER_MS if again else self._period())
         return effects
 
-    def _bring(self, group: str, now: Instant) -> Effects:
+    def _commit(self, group: str, now: Instant) -> Effects:
         targets, complete = self._targets(group)
         if complete:
             del self._dirty[group]
@@ -123,7 +121,7 @@ class GroupSync:
         if not behind:
             self.in_use.pop(group, None)
             return []
-        self._dirty[group] = None  # until the commit is made
+        self._dirty[group] = None  # until the commit is answered
         if self._region.view.group_is_active(group):
             return self._skip(group, now)
         self._committing[group] = None

@@ -1,4 +1,4 @@
-"""A link at its destination: makes its parts, and passes to each what happens to it. Owns no rule of its own."""
+"""A link at its destination: creates its parts, and passes events to each of them. It decides nothing itself."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -6,15 +6,17 @@ from brokers.effects import Changed
 from brokers.errors import Refusal
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from linker.config import LinkConfig
 from linker.control.connection import Phase, SourceConnection
-from linker.control.failover import MirrorFailover
+from linker.control.failover import Answered
 from linker.control.group_sync import GroupSync
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.mirror_topics import MirrorTopics
-from linker.control.source_topics import SourceTopics
+from linker.control.source_topics import Inquirer, SourceTopics
 from linker.data.destination_stream import DestinationStream
-from linker.errors import LinkError
+from linker.data.lag import SourceClock
+from linker.errors import LinkError, TaskError
 from linker.events import Stream
 from linker.frames import (
     Agreed,
@@ -26,12 +28,12 @@ from linker.frames import (
     TopicState,
     WatchGroups,
 )
-from linker.records.link_state import LINK_KIND, LinkRecord
+from linker.records.link_state import LINK_KIND, LinkRecord, LinkState
 from linker.region_client import Effects, RegionClient
 
 
 class LinkCoordinator:
-    """One link that lives in this region."""
+    """One link of this region."""
 
     def __init__(
         self,
@@ -40,106 +42,187 @@ class LinkCoordinator:
         version: Offset,
         new_stream: Callable[[], Stream],
     ) -> None:
-        self.settings = LinkSettings(record, version)
-        self.stream = DestinationStream()
-        self.groups = GroupSync(
-            region, self.settings, lambda topic: self.mirror_topics.mirror_of(topic)
+        self._settings = LinkSettings(record, version)
+        self._stream = DestinationStream()
+        self._groups = GroupSync(
+            region, self._settings, lambda topic: self._mirror_topics.mirror_of(topic)
         )
-        self.mirror_topics = MirrorTopics(region, self.settings, self.stream, self.groups)
-        self.source_topics = SourceTopics(
-            self.settings, self.stream, lambda: self.mirror_topics.source_topics
+        self._mirror_topics = MirrorTopics(region, self._settings, self._stream, self._groups)
+        self._source_topics = SourceTopics(
+            self._settings, self._stream, lambda: self._mirror_topics.source_topics
         )
-        self.connection = SourceConnection(
-            region, self.settings, self.stream.sender, new_stream, self
+        self._connection = SourceConnection(
+            region, self._settings, self._stream.sender, new_stream, self
         )
-        self.creating: list[str] = []  # mirrors whose topics are being made: the link must stay
-        self.is_being_deleted = False  # no mirror may be added
+        self._creating: list[str] = []
+        self._is_being_deleted = False
         self._region = region
 
     @property
     def name(self) -> str:
-        return self.settings.name
+        return self._settings.name
+
+    @property
+    def record(self) -> LinkRecord:
+        """The link's document in the metadata log, of version `version`."""
+        return self._settings.record
+
+    @property
+    def version(self) -> Offset:
+        return self._settings.version
+
+    @property
+    def config(self) -> LinkConfig:
+        return self._settings.config
+
+    @property
+    def state(self) -> LinkState:
+        return self._connection.state
+
+    @property
+    def error(self) -> LinkError:
+        return self._connection.error
+
+    @property
+    def because(self) -> str:
+        """Why the link is not ACTIVE."""
+        return self._connection.because
+
+    @property
+    def source_clock(self) -> SourceClock:
+        return self._stream.clock
 
     @property
     def mirrors(self) -> Mapping[str, MirrorTopic]:
-        return self.mirror_topics.by_name
+        return self._mirror_topics.by_name
 
     @property
-    def failovers(self) -> Mapping[str, MirrorFailover]:
-        return self.mirror_topics.failovers
+    def group_error(self) -> TaskError:
+        return self._groups.task_error
+
+    @property
+    def groups_not_copied(self) -> list[str]:
+        """Groups that have members here, or whose commits were refused."""
+        return sorted({*self._groups.in_use, *self._groups.refused})
+
+    # --- operators ---
+
+    @property
+    def creating(self) -> list[str]:
+        """Mirrors whose topics are being created: the link must not be deleted."""
+        return sorted(self._creating)
+
+    def begin_creating(self, topic: str) -> None:
+        self._creating.append(topic)
+
+    def end_creating(self, topic: str) -> None:
+        self._creating.remove(topic)
+
+    @property
+    def is_being_deleted(self) -> bool:
+        """Whether no mirror may be added, because it would be left without a link."""
+        return self._is_being_deleted
+
+    def begin_deleting(self) -> None:
+        self._is_being_deleted = True
+
+    def cancel_deleting(self) -> None:
+        """The link could not be deleted."""
+        self._is_being_deleted = False
+
+    def promote(self, topic: str, timeout_ms: int, answered: Answered, now: Instant) -> Effects:
+        return self._mirror_topics.failovers[topic].promote(timeout_ms, answered, now)
+
+    def failover(self, topic: str, answered: Answered, now: Instant) -> Effects:
+        return self._mirror_topics.failovers[topic].failover(answered, now)
+
+    def promotion_waits_for(self, topic: str) -> str:
+        return self._mirror_topics.failovers[topic].waits_for()
+
+    def inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
+        """`inquirer` receives the source topic; None when the link does not open, or closes before the answer."""
+        return self._source_topics.inquire(source_topic, inquirer, now)
+
+    def when_tried(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
+        """`then` runs once the link is open, or an attempt to open it has failed."""
+        return self._source_topics.when_tried(then, now)
 
     # --- the metadata log ---
 
     def begin(self, now: Instant) -> Effects:
         """The link is new, or its node has started."""
-        return self.follow_documents(now) + self.connection.reconsider(now)
+        return self.follow_documents(now) + self._connection.reconsider(now)
 
     def adopt(self, record: LinkRecord, version: Offset, now: Instant) -> Effects:
         """The metadata log has a newer record of this link."""
-        before = self.settings.adopt(record, version)
-        config = self.settings.config
-        self.groups.narrow()
+        before = self._settings.adopt(record, version)
+        config = self._settings.config
+        self._groups.narrow()
         if (before.bootstrap_servers, before.paused, before.value("replica.fetch.max.bytes")) != (
             config.bootstrap_servers,
             config.paused,
             config.value("replica.fetch.max.bytes"),
         ):
-            return self.connection.reconsider(now)
+            return self._connection.reconsider(now)
         effects: Effects = []
         if before.group_filters != config.group_filters:
-            effects += self.stream.sender.send(WatchGroups(config.group_filters))
-        return effects + self.mirror_topics.follow_settings(now)
+            effects += self._stream.sender.send(WatchGroups(config.group_filters))
+        return effects + self._mirror_topics.follow_settings(now)
 
     def follow_documents(self, now: Instant) -> Effects:
-        """Adopt what the metadata log says of this link's mirrors."""
-        return self.mirror_topics.follow_documents(now) + self.source_topics.watch()
+        """Adopt the records of this link's mirrors from the metadata log."""
+        return self._mirror_topics.follow_documents(now) + self._source_topics.watch()
 
     # --- the region ---
 
     def partition_advanced(self, partition: TopicPartition, now: Instant) -> Effects:
-        return self.mirror_topics.partition_advanced(partition, now)
+        return self._mirror_topics.partition_advanced(partition, now)
 
     def topics_changed(
         self, changed: Iterable[str], deleted: Iterable[str], now: Instant
     ) -> Effects:
-        return self.mirror_topics.topics_changed(changed, deleted, now)
+        return self._mirror_topics.topics_changed(changed, deleted, now)
 
     def brokers_changed(self, now: Instant) -> Effects:
         """A broker of this region was registered or unregistered."""
-        return self.connection.brokers_changed(now)
+        return self._connection.brokers_changed(now)
 
     # --- the stream ---
 
+    def has_stream(self, stream: Stream) -> bool:
+        """Whether this is the stream that is open or being opened."""
+        return self._connection.stream == stream
+
     def on_dialed(self, now: Instant) -> Effects:
-        return self.connection.on_dialed(now)
+        return self._connection.on_dialed(now)
 
     def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:
-        return self.connection.on_lost(error, because, now)
+        return self._connection.on_lost(error, because, now)
 
     def close(self, now: Instant) -> Effects:
         """The link is deleted."""
-        return self.connection.close(now)
+        return self._connection.close(now)
 
     def on_open(self, source_cluster_id: str, now: Instant) -> Effects:
         """The source has answered as expected."""
         effects: Effects = [
-            *self.stream.open(),
-            *self.stream.sender.send(WatchGroups(self.settings.config.group_filters)),
+            *self._stream.open(),
+            *self._stream.sender.send(WatchGroups(self._settings.config.group_filters)),
         ]
-        effects += self.source_topics.opened()
-        effects += self.mirror_topics.opened(now)
-        if self.settings.record.source_cluster_id != source_cluster_id:
+        effects += self._source_topics.opened()
+        effects += self._mirror_topics.opened(now)
+        if self._settings.record.source_cluster_id != source_cluster_id:
             effects.append(self._record_source(source_cluster_id))
-        return effects + self.source_topics.tried(now)
+        return effects + self._source_topics.tried(now)
 
     def on_closed(self, now: Instant) -> Effects:
-        """The stream is gone, or did not come."""
-        self.stream.close()
-        return self.mirror_topics.closed() + self.source_topics.closed(now)
+        """The stream was lost, or could not be opened."""
+        self._stream.close()
+        return self._mirror_topics.closed(now) + self._source_topics.closed(now)
 
     def _record_source(self, source_cluster_id: str) -> object:
         """From now on only this region is accepted as the source."""
-        known = self.settings.record
+        known = self._settings.record
         record = LinkRecord(
             known.name, known.link_id, source_cluster_id, known.configs, known.created_at
         )
@@ -147,7 +230,7 @@ class LinkCoordinator:
             kind=LINK_KIND,
             name=self.name,
             body=record.encode(),
-            expected_version=self.settings.version,
+            expected_version=self._settings.version,
         )
         return self._region.propose(PutDocuments((item,)), self._on_source_recorded)
 
@@ -157,16 +240,16 @@ class LinkCoordinator:
         return []
 
     def on_frame(self, frame: Frame, now: Instant) -> Effects:
-        self.connection.heard()
-        if self.connection.phase is Phase.GREETING:
-            return self.connection.on_greeting(frame, now)
+        self._connection.frame_received()
+        if self._connection.phase is Phase.GREETING:
+            return self._connection.on_greeting(frame, now)
         match frame:
             case Chunk() | Beacon() | Agreed() | Declined():
-                return self.stream.on_frame(frame, now)
+                return self._stream.on_frame(frame, now)
             case TopicState():
-                effects = self.mirror_topics.on_source_state(frame, now)
-                return effects + self.source_topics.answered(frame, now)
+                effects = self._mirror_topics.on_source_state(frame, now)
+                return effects + self._source_topics.answered(frame, now)
             case GroupOffsets():
-                return self.groups.on_offsets(frame, now)
+                return self._groups.on_offsets(frame, now)
             case _:
                 return []  # a newer source may send frames that this release does not know

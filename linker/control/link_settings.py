@@ -1,4 +1,4 @@
-"""What the metadata log says of one link, as of now."""
+"""One link's record in the metadata log, and its configuration."""
 
 from brokers.ids import Offset
 from linker.config import LinkConfig, parse
@@ -7,7 +7,7 @@ from linker.records.link_state import LinkRecord
 
 
 class LinkSettings:
-    """`record` as of document `version`, and its configuration, parsed. `adopt` is the only way to change it."""
+    """`record` is the document of version `version`; `config` is its configuration. Only `adopt` changes them."""
 
     def __init__(self, record: LinkRecord, version: Offset) -> None:
         self.name = record.name
@@ -16,7 +16,7 @@ class LinkSettings:
         self.config: LinkConfig = parse(record.configs)
 
     def adopt(self, record: LinkRecord, version: Offset) -> LinkConfig:
-        """The metadata log has a newer record -> the configuration before."""
+        """The metadata log has a newer record. Returns the configuration before."""
         before = self.config
         self.record, self.version = record, version
         self.config = parse(record.configs)

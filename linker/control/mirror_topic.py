@@ -1,10 +1,10 @@
-"""One mirror topic: follows its source topic's partitions and settings, and owns a feed for each partition.
+"""One mirror topic: follows its source topic's partitions and settings, and owns a replicator for each partition.
 
-What the source's topic can turn into, and what becomes of the mirror:
+A change of the source topic, and what it does to the mirror:
 
-    gone, other id, fewer partitions    FAILED, with the reason; failover or deletion lead out
-    more partitions                     they are added here
-    other settings                      those kept in step are set here, and set back when someone here changes them
+    deleted, other id, fewer partitions     FAILED, with the reason, until failover or deletion
+    more partitions                         the mirror gets as many
+    other settings                          those of `topic.config.sync.include` are set here, also after a change here
 """
 
 from collections.abc import Callable, Mapping
@@ -27,9 +27,10 @@ from brokers.metadata.commands.config_commands import (
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
 from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
+from linker.control.failover_phases import FailoverProgress
 from linker.control.link_settings import LinkSettings
 from linker.data.destination_stream import DestinationStream
-from linker.data.replicator import PartitionReplicator
+from linker.data.replicator import LinkOfMirror, PartitionReplicator
 from linker.errors import MirrorError
 from linker.frames import TopicState
 from linker.records.mirror_state import (
@@ -46,10 +47,10 @@ RETRY_MS: Final = 1_000
 
 
 class MirrorTopicHost(Protocol):
-    """What a mirror topic uses of the others of its link."""
+    """What a mirror topic calls of its link."""
 
     def follow_documents(self, now: Instant) -> Effects:
-        """Adopt what the metadata log says of this link's mirrors."""
+        """Adopt the records of this link's mirrors from the metadata log."""
 
     def fail_mirror(
         self, topic: str, error: MirrorError, because: str, now: Instant
@@ -60,7 +61,7 @@ Done = Callable[[Refusal | None, Instant], Effects]
 
 
 def judge(record: MirrorRecord, partition_count: int, state: TopicState) -> tuple[MirrorError, str]:
-    """Whether the mirror can follow its source topic as it now is."""
+    """Why the mirror cannot follow its source topic as it is now; NO_ERROR if it can."""
     topic = record.source_topic
     if not state.topic_id:
         return (
@@ -80,7 +81,7 @@ def judge(record: MirrorRecord, partition_count: int, state: TopicState) -> tupl
 def config_changes(
     source: Mapping[str, str], here: Mapping[str, str], in_step: tuple[str, ...]
 ) -> dict[str, tuple[ConfigOperation, str | None]]:
-    """What to change here so that the settings kept in step are the source's."""
+    """The changes here that make the settings named in `in_step` equal to the source's."""
     changes: dict[str, tuple[ConfigOperation, str | None]] = {}
     for name in in_step:
         if name in source and source[name] != here.get(name):
@@ -91,7 +92,7 @@ def config_changes(
 
 
 class MirrorTopic:
-    """`record` is what the metadata log says, as of document `version`."""
+    """`record` is the document of version `version` in the metadata log."""
 
     def __init__(
         self,
@@ -101,19 +102,20 @@ class MirrorTopic:
         host: MirrorTopicHost,
         record: MirrorRecord,
         version: Offset,
+        progress: FailoverProgress,
     ) -> None:
         self.record = record
         self.version = version
-        self.feeds: dict[int, PartitionReplicator] = {}
+        self.replicators: dict[int, PartitionReplicator] = {}
         self.source_state: TopicState | None = None
         self.config_trouble = ""
-        self.halted = False  # a cut is being made
         self._region = region
         self._link = link
         self._stream = stream
         self._host = host
-        self._proposing = False  # a change of the local topic is under way
-        self._proposed: object = None  # the last one
+        self._progress = progress
+        self._proposing = False  # a change of the local topic was proposed and is not answered
+        self._proposed: object = None  # the last such change
         self._retry: int | None = None
 
     @property
@@ -126,9 +128,14 @@ class MirrorTopic:
         return len(image.partitions) if image is not None else 0
 
     @property
+    def is_halted(self) -> bool:
+        """Whether a cut is being made or has been made."""
+        return self._progress.is_halted
+
+    @property
     def streams(self) -> bool:
-        """Whether data should flow now, as far as this topic is concerned."""
-        if self.halted or self.record.cut is not None:
+        """Whether this topic's state allows replicators to run."""
+        if self.is_halted or self.record.cut is not None:
             return False
         promoting = (
             self.record.state is MirrorState.PENDING_STOPPED and self.record.stop is CutKind.PROMOTE
@@ -137,7 +144,7 @@ class MirrorTopic:
 
     @property
     def in_step(self) -> bool:
-        """Whether the local topic looks as the source's does, as last heard."""
+        """Whether the local topic has the partitions and settings of the source's, in the newest frame."""
         state = self.source_state
         return (
             state is not None
@@ -149,18 +156,18 @@ class MirrorTopic:
     # --- documents ---
 
     def adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
-        """The metadata log says so."""
+        """The metadata log has a newer record."""
         changed = record.state is not self.record.state
         self.record, self.version = record, version
         effects: Effects = []
         if changed:
             what = f"mirror {self.topic}"
             effects.append(Changed(what, record.state.value, record.reason or record.error.value))
-        # What the source's topic became while this one was paused has been heard, and is done now.
+        # Changes of the source topic that arrived while this one was paused are made now.
         return effects + self.refresh(now) + self.follow(now)
 
     def change(self, record: MirrorRecord, done: Done) -> object:
-        """Write a new record over the one we know; anyone else's change in between refuses it."""
+        """Write a new record in place of `record`; refused if the document was changed in between."""
         item = DocumentChange(
             kind=MIRROR_KIND,
             name=self.topic,
@@ -174,33 +181,33 @@ class MirrorTopic:
         return effects + done(result if isinstance(result, Refusal) else None, now)
 
     def fail(self, error: MirrorError, because: str, now: Instant) -> Effects:
-        """The source cannot be followed: no data until an operator decides."""
+        """The source cannot be followed: stop until an operator decides."""
         target = TRANSITIONS.get((self.record.state, MirrorTrigger.FAIL))
-        if target is None or self.halted:
+        if target is None or self.is_halted:
             return []
         record = replace(
             self.record, state=target, since=now, error=error, reason=because, stop=None
         )
-        return [*self.stop_feeds(), self.change(record, self._when_failed)]
+        return [*self.stop_replicators(), self.change(record, self._when_failed)]
 
     def _when_failed(self, refusal: Refusal | None, now: Instant) -> Effects:
-        if refusal is not None:  # not written: begin anew, and find out anew
+        if refusal is not None:  # not written: start again, which finds the same error again
             self._region.timers.set(now + RETRY_MS, self.refresh)
         return []
 
-    # --- feeds ---
+    # --- the replicators ---
 
     def refresh(self, now: Instant) -> Effects:
-        """Feeds run exactly while the link is open and the topic streams."""
+        """Replicators run exactly while the link is open and the topic streams."""
         if not (self._stream.is_open and self.streams):
-            return self.stop_feeds()
+            return self.stop_replicators()
         effects: Effects = []
         for index in range(self.partition_count):
             state = self._region.view.partition_state(TopicPartition(self.topic, index))
             if state is None or not state.online:
-                continue  # `advanced` comes when its log is open
-            if index not in self.feeds:
-                self.feeds[index] = PartitionReplicator(
+                continue  # `advanced` is called when its log is open
+            if index not in self.replicators:
+                self.replicators[index] = PartitionReplicator(
                     self._region,
                     self._link,
                     self._stream,
@@ -209,22 +216,22 @@ class MirrorTopic:
                     self.record.source_topic_id.bytes,
                     self._host.fail_mirror,
                 )
-            effects += self.feeds[index].start(now)
+            effects += self.replicators[index].start(now)
         return effects
 
     def advanced(self, index: int, now: Instant) -> Effects:
-        """A partition here opened, or its high watermark moved."""
-        feed = self.feeds.get(index)
-        if feed is not None and feed.running:
-            return feed.progressed()
+        """The log of a partition was opened, or its high watermark moved."""
+        replicator = self.replicators.get(index)
+        if replicator is not None and replicator.running:
+            return replicator.progressed()
         return self.refresh(now)
 
-    def stop_feeds(self) -> Effects:
-        return [effect for each in self.feeds.values() for effect in each.stop()]
+    def stop_replicators(self) -> Effects:
+        return [effect for each in self.replicators.values() for effect in each.stop()]
 
     def when_drained(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
-        """`then` runs once nothing of any feed is under way in the region."""
-        busy = len(self.feeds)
+        """`then` runs once the region has answered all that the replicators asked."""
+        busy = len(self.replicators)
 
         def one(at: Instant) -> Effects:
             nonlocal busy
@@ -233,7 +240,9 @@ class MirrorTopic:
 
         if not busy:
             return then(now)
-        return [effect for each in self.feeds.values() for effect in each.when_drained(one, now)]
+        return [
+            effect for each in self.replicators.values() for effect in each.when_drained(one, now)
+        ]
 
     # --- following the source topic ---
 
@@ -251,7 +260,7 @@ class MirrorTopic:
         return self.follow(now)
 
     def follow(self, now: Instant) -> Effects:
-        """One change of the local topic at a time, until it looks like the source's."""
+        """Change the local topic, one proposal at a time, until it has the partitions and settings of the source's."""
         state = self.source_state
         if state is None or self._proposing or not self.streams:
             return []
@@ -276,11 +285,11 @@ class MirrorTopic:
         return config_changes(state.configs, here, in_step)
 
     def begin_making(self) -> None:
-        """Whoever created the mirror makes its topic."""
+        """The caller creates the mirror's topic, and calls `made` then."""
         self._proposing = True
 
     def made(self, now: Instant) -> Effects:
-        """The topic is there, or its making is ours to go on with."""
+        """The topic was created, or could not be: then the mirror tries again itself."""
         self._proposing = False
         return self.follow(now) + self.refresh(now)
 
@@ -295,7 +304,7 @@ class MirrorTopic:
         if because is None:
             done, self._proposed = self._proposed, None
             effects = self.follow(now) + self.refresh(now)
-            assert self._proposed != done, done  # what was done must show in the image
+            assert self._proposed != done, done  # the image must show the change
             return effects
         changed = because != self.config_trouble
         self.config_trouble = because
@@ -313,9 +322,9 @@ class MirrorTopic:
 
 
 def creation(
-    topic: str, link: LinkSettings, state: TopicState, configs: Mapping[str, str]
+    topic: str, link: LinkOfMirror, state: TopicState, configs: Mapping[str, str]
 ) -> CreateMirrorTopic:
-    """The local topic of a new mirror: the source's partitions, the settings kept in step, and `configs` of its own."""
+    """The local topic of a new mirror: the source's partitions and synced settings, and `configs` of its own."""
     in_step = link.config.value("topic.config.sync.include")
     return CreateMirrorTopic(
         name=topic,
@@ -330,7 +339,7 @@ def creation(
 
 
 def refusal_of(result: object) -> str | None:
-    """Why the controller did not do it; None if it did."""
+    """Why the controller refused; None if it did not."""
     if isinstance(result, Refusal):
         return result.because
     outcomes = result if isinstance(result, list | tuple) else (result,)

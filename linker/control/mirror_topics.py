@@ -1,10 +1,11 @@
-"""The mirror topics of one link, as the metadata log has them, each with its failover."""
+"""The mirror topics of one link, from their records in the metadata log, each with its failover."""
 
 from collections.abc import Iterable, Iterator
 
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.control.failover import MirrorFailover
+from linker.control.failover_phases import FailoverProgress
 from linker.control.group_sync import GroupSync
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
@@ -23,7 +24,7 @@ from linker.region_client import Effects, RegionClient
 
 
 class MirrorTopics:
-    """`by_name` and `failovers` have the same topics. Records of stopped mirrors stay for as long as their topics."""
+    """`by_name` and `failovers` have the same topics. A stopped mirror stays for as long as its topic exists."""
 
     def __init__(
         self,
@@ -47,12 +48,12 @@ class MirrorTopics:
                 yield mirror.record.source_topic
 
     def mirror_of(self, source_topic: str) -> str | None:
-        """The topic here that is this link's to write, or None."""
+        """The topic of this region that mirrors `source_topic` and that this link writes; None if there is none."""
         for mirror in self.by_name.values():
             record = mirror.record
             if record.source_topic != source_topic or record.state not in LIVE:
                 continue
-            # A failed mirror holds other records than its source has now, whose offsets do not apply to it.
+            # A failed mirror holds other records than its source has now, so the source's offsets do not apply to it.
             if record.cut is None and record.state is not MirrorState.FAILED:
                 return mirror.topic
         return None
@@ -64,7 +65,7 @@ class MirrorTopics:
     # --- the metadata log ---
 
     def follow_documents(self, now: Instant) -> Effects:
-        """Adopt what the metadata log says of this link's mirrors."""
+        """Adopt the records of this link's mirrors from the metadata log."""
         effects: Effects = []
         found: dict[str, MirrorRecord] = {}
         for (kind, name), document in list(self._region.view.image.documents.items()):
@@ -79,25 +80,38 @@ class MirrorTopics:
                 found[name] = record
                 effects += self._adopt(record, document.version, now)
         for topic in [topic for topic in self.by_name if topic not in found]:
-            gone = self.by_name.pop(topic)
-            effects += gone.stop_feeds()
-            self._groups.forget(gone.record.source_topic)
-            effects += self.failovers.pop(topic).abandon(now)
+            effects += self._forget(topic, now)
         return effects
 
+    def _forget(self, topic: str, now: Instant) -> Effects:
+        mirror = self.by_name.pop(topic)
+        self._groups.forget(mirror.record.source_topic)
+        return mirror.stop_replicators() + self.failovers.pop(topic).abandon(now)
+
     def _adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
-        mirror = self.by_name.get(record.topic)
         effects: Effects = []
+        mirror = self.by_name.get(record.topic)
+        if (
+            mirror is not None
+            and mirror.record.state is MirrorState.STOPPED
+            and record.state in LIVE
+        ):
+            # STOPPED is final: the topic was deleted, and this is the record of a new mirror.
+            effects += self._forget(record.topic, now)
+            mirror = None
         if mirror is None:
-            mirror = MirrorTopic(self._region, self._settings, self._stream, self, record, version)
+            progress = FailoverProgress()
+            mirror = MirrorTopic(
+                self._region, self._settings, self._stream, self, record, version, progress
+            )
             self.by_name[record.topic] = mirror
             self.failovers[record.topic] = MirrorFailover(
-                self._region, self._settings, self._stream, self._groups, mirror
+                self._region, self._settings, self._stream, self._groups, mirror, progress
             )
             effects += mirror.refresh(now)
         else:
             effects += mirror.adopt(record, version, now)
-        return effects + self.failovers[record.topic].resume(now)
+        return effects + self.failovers[record.topic].follow_record(now)
 
     # --- the region ---
 
@@ -110,12 +124,12 @@ class MirrorTopics:
     def topics_changed(
         self, changed: Iterable[str], deleted: Iterable[str], now: Instant
     ) -> Effects:
-        """Topics of this region changed: mirrors follow, and the record of one that was deleted is removed."""
+        """Topics of this region changed. Mirrors follow their source again; the record of a deleted one is removed."""
         effects: Effects = []
         for topic in deleted:
             mirror = self.by_name.get(topic)
             if mirror is not None and not self._exists(topic):
-                effects += [*mirror.stop_feeds(), self._remove(mirror)]
+                effects += [*mirror.stop_replicators(), self._remove(mirror)]
         for topic in changed:
             mirror = self.by_name.get(topic)
             if mirror is not None and self._exists(topic):
@@ -126,7 +140,7 @@ class MirrorTopics:
         return topic in self._region.view.image.topics_by_name
 
     def _remove(self, mirror: MirrorTopic) -> object:
-        """Without the topic its record and its holes mean nothing."""
+        """A record and holes of a topic that does not exist have no use."""
         items = [DocumentChange(kind=MIRROR_KIND, name=mirror.topic, body=None)]
         for hole in holes_of(self._region.view.image, mirror.topic):
             items.append(DocumentChange(kind=HOLE_KIND, name=hole.name, body=None))
@@ -144,15 +158,15 @@ class MirrorTopics:
         """The stream to the source is open."""
         effects: Effects = []
         for topic, mirror in self.by_name.items():
-            effects += mirror.refresh(now) + self.failovers[topic].resume(now)
+            effects += mirror.refresh(now) + self.failovers[topic].link_opened(now)
         return effects
 
-    def closed(self) -> Effects:
-        """The stream to the source is gone."""
+    def closed(self, now: Instant) -> Effects:
+        """The stream to the source was lost."""
         effects: Effects = []
         for topic, mirror in self.by_name.items():
-            effects += mirror.stop_feeds()
-            self.failovers[topic].link_lost()
+            effects += mirror.stop_replicators()
+            effects += self.failovers[topic].link_lost(now)
         return effects
 
     def on_source_state(self, state: TopicState, now: Instant) -> Effects:

@@ -1,4 +1,4 @@
-"""What a source tells besides data: the state of watched topics and the offsets of watched groups, driven by change."""
+"""What a source sends besides data: the state of watched topics and the offsets of watched groups, when they change."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -11,11 +11,11 @@ from linker.filters import Filter, admits
 from linker.frames import GroupOffsets, TopicState
 from linker.region_client import Effects, RegionClient
 
-GATHER_MS: Final = 20  # commits of a busy group travel together
+GATHER_MS: Final = 20  # commits of a busy group are sent together
 
 
 def topic_state(view: RegionView, topic: str) -> TopicState:
-    """The topic as it is agreed on now; internal topics are nobody else's business."""
+    """The topic in the newest image; internal topics are not shown to other regions."""
     image = view.image.topics_by_name.get(topic)
     if image is None or image.is_internal:
         return TopicState(topic)
@@ -29,11 +29,11 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
 
 
 class TopicPublisher:
-    """Tells each watched topic once, and again when it changed."""
+    """Sends the state of each watched topic once, and again when it has changed."""
 
-    def __init__(self, region: RegionClient, line: StreamSender) -> None:
+    def __init__(self, region: RegionClient, sender: StreamSender) -> None:
         self._region = region
-        self._line = line
+        self._sender = sender
         self._told: dict[str, TopicState | None] = {}
 
     @property
@@ -52,16 +52,16 @@ class TopicPublisher:
             state = topic_state(self._region.view, topic)
             if state != self._told[topic]:
                 self._told[topic] = state
-                effects += self._line.send(state)
+                effects += self._sender.send(state)
         return effects
 
 
 class GroupPublisher:
-    """Tells the offsets that admitted groups committed for watched topics."""
+    """Sends the offsets that groups which the filters admit have committed for watched topics."""
 
-    def __init__(self, region: RegionClient, line: StreamSender, topics: TopicPublisher) -> None:
+    def __init__(self, region: RegionClient, sender: StreamSender, topics: TopicPublisher) -> None:
         self._region = region
-        self._line = line
+        self._sender = sender
         self._topics = topics
         self._filters: tuple[Filter, ...] = ()
         self._known_topics: frozenset[str] = frozenset()
@@ -74,7 +74,7 @@ class GroupPublisher:
         return self.topics_watched()
 
     def topics_watched(self) -> Effects:
-        """Everything committed so far for topics that were not watched before."""
+        """Sends everything committed so far for topics that were not watched before."""
         watched = frozenset(self._topics.topics)
         fresh, self._known_topics = watched - self._known_topics, watched
         if not fresh or not self._filters:
@@ -88,7 +88,7 @@ class GroupPublisher:
     def committed(
         self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | None], now: Instant
     ) -> Effects:
-        """A deleted offset is not carried: the mirror's group keeps where it stood."""
+        """A deleted offset is not sent: the group keeps its offset at the destination."""
         present = {key: value for key, value in offsets.items() if value is not None}
         self._gather(group, present)
         if self._gathered and self._timer is None:
@@ -106,4 +106,4 @@ class GroupPublisher:
             self._timer = None
         gathered, self._gathered = self._gathered, {}
         frames = [GroupOffsets(group, offsets) for group, offsets in gathered.items()]
-        return [effect for frame in frames for effect in self._line.send(frame)]
+        return [effect for frame in frames for effect in self._sender.send(frame)]

@@ -1,4 +1,4 @@
-"""One question to a region before a link to it exists: who are you? Nothing is made until it is answered."""
+"""Asks a region for its cluster id before a link to it is created."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -16,7 +16,7 @@ Found: TypeAlias = Callable[[str | LinkRefusal, Instant], Effects]
 
 
 class SourceProbe:
-    """`found` is called once: with the source's cluster id, or why it could not be had."""
+    """`found` is called once: with the source's cluster id, or why it is not known."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class SourceProbe:
         answer = handshake.check(
             frame, cluster_id=hello.cluster_id, expected_cluster_id=hello.expected_cluster_id
         )
-        hang_up = CloseStream(self._stream)
+        close = CloseStream(self._stream)
         if isinstance(answer, handshake.HandshakeMismatch):
-            return [hang_up, *self._refuse(answer.error, answer.because, now)]
-        return [hang_up, *self._finish(answer, now)]
+            return [close, *self._refuse(answer.error, answer.because, now)]
+        return [close, *self._finish(answer, now)]
 
     def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:
         return self._refuse(error, because, now)

@@ -1,6 +1,6 @@
-"""One stream that another region's link opened to us: the handshake, then what we offer on it.
+"""One stream that another region's link opened to this one: the handshake, then data, topics and groups.
 
-GREETING --Hello--> OPEN        or Refused and closed, where the other end is not who it should be
+GREETING --Hello--> OPEN        or Refused and closed, if the other end is not the expected region
 """
 
 from typing import Final
@@ -27,27 +27,27 @@ from linker.frames import (
 )
 from linker.region_client import Effects, RegionClient
 
-BEACON_MS: Final = 500  # at least this often a destination hears that it missed nothing
+BEACON_MS: Final = 500  # at least this often a destination learns that nothing else has changed
 CHUNK_BYTES_MIN: Final = 64 * KIB
 CHUNK_BYTES_MAX: Final = 16 * MIB
 
 
 class SourceStream:
-    """The source's half of one link, towards one node of the other region."""
+    """The source's side of one stream."""
 
     def __init__(self, region: RegionClient, stream: Stream) -> None:
         self._region = region
         self._stream = stream
-        self._line = StreamSender(stream)
-        self._topics = TopicPublisher(region, self._line)
-        self._groups = GroupPublisher(region, self._line, self._topics)
+        self._sender = StreamSender(stream)
+        self._topics = TopicPublisher(region, self._sender)
+        self._groups = GroupPublisher(region, self._sender, self._topics)
         self._source: SourceReplicator | None = None  # from the handshake on
         self._timer: int | None = None
 
     @property
     def closed(self) -> bool:
-        """Whether we hung up."""
-        return self._line.stream is None
+        """Whether the stream is closed, by this end or the other."""
+        return self._sender.stream is None
 
     def on_frame(self, frame: Frame, now: Instant) -> Effects:
         if self._source is None:
@@ -77,12 +77,12 @@ class SourceStream:
             return self._refuse(Refused(LinkError.UNKNOWN.value, SEVERAL_NODES))
         assert isinstance(frame, Hello)
         chunk_bytes = min(max(frame.chunk_bytes, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX)
-        self._source = SourceReplicator(self._region, self._line, chunk_bytes)
+        self._source = SourceReplicator(self._region, self._sender, chunk_bytes)
         self._arm(now)
-        return self._line.send(answer)
+        return self._sender.send(answer)
 
     def _refuse(self, refused: Refused) -> Effects:
-        effects = [*self._line.send(refused), CloseStream(self._stream)]
+        effects = [*self._sender.send(refused), CloseStream(self._stream)]
         self.lost()
         return effects
 
@@ -99,7 +99,7 @@ class SourceStream:
     def on_region(
         self, effect: PartitionAdvanced | ImageChanged | GroupOffsetsChanged, now: Instant
     ) -> Effects:
-        """Our region moved on."""
+        """Something changed in this region."""
         if self._source is None:
             return []
         match effect:
@@ -122,8 +122,8 @@ class SourceStream:
                 )
 
     def lost(self) -> None:
-        """The stream is gone; nothing is sent on it any more."""
-        self._line.stream = None
+        """The stream was lost or closed; nothing is sent on it any more."""
+        self._sender.stream = None
         if self._timer is not None:
             self._region.timers.cancel(self._timer)
             self._timer = None

@@ -1,4 +1,4 @@
-"""Which of the source's topics a link asks about: those of its mirrors, and those that an operator wants to mirror."""
+"""The source topics that a link watches: those of its mirrors, and those that an operator wants to mirror."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -10,12 +10,12 @@ from linker.data.destination_stream import DestinationStream
 from linker.frames import TopicState, WatchTopics
 from linker.region_client import Effects
 
-# Receives the topic as the source has it; None where the source cannot be asked.
+# Receives the state of the source topic; None if the source cannot be asked.
 Inquirer: TypeAlias = Callable[[TopicState | None, Instant], Effects]
 
 
 class SourceTopics:
-    """`watch` after the mirrors have changed; `mirrored` gives the source topics of those that are live."""
+    """Call `watch` after the mirrors have changed; `mirrored` returns the source topics of those that are live."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class SourceTopics:
         self._untried: list[Callable[[Instant], Effects]] = []
 
     def watch(self) -> Effects:
-        """Send the source the list of topics, when that changed."""
+        """Send the source the list of topics, if it has changed."""
         wanted = tuple(dict.fromkeys((*self._mirrored(), *self._inquiries)))
         if wanted == self._watched or not self._stream.is_open:
             return []
@@ -39,12 +39,12 @@ class SourceTopics:
         return [*self._stream.sender.send(WatchTopics(wanted))]
 
     def opened(self) -> Effects:
-        """A new stream: the source knows of nothing yet."""
+        """The stream is new: the source has no list yet."""
         self._watched = ()
         return self.watch()
 
     def closed(self, now: Instant) -> Effects:
-        """Nobody answers what was asked."""
+        """The stream was lost: inquiries are answered with None."""
         inquiries, self._inquiries = self._inquiries, {}
         effects: Effects = []
         for inquirers in inquiries.values():
@@ -72,7 +72,7 @@ class SourceTopics:
         if not self._stream.is_open:
             return inquirer(None, now)
         self._inquiries.setdefault(source_topic, []).append(inquirer)
-        # Asked anew even where it is watched: the answer is as fresh as the question.
+        # Sent again even if the topic is watched, so that the answer is newer than the inquiry.
         watched = tuple(topic for topic in self._watched if topic != source_topic)
         self._watched = (*watched, source_topic)
         return [*self._stream.sender.send(WatchTopics(watched), WatchTopics(self._watched))]

@@ -1,8 +1,8 @@
 """One partition of a mirror topic, from the source's log into the mirror's.
 
-- `replicator`: the receiving side (Kafka's fetcher of a partition); `pending`: what waits there for its turn
-- `source_replicator`: the sending side; `handshake`: what both sides check first
+- `replicator`: the receiving side (Kafka's fetcher of a partition); `pending`: its queue of chunks and holes
+- `source_replicator`: the sending side; `handshake`: the checks of both sides before anything else
 - `destination_stream`: subscriptions, credit, beacons and the source's clock on one stream
 - `credit`: how many bytes the source may send; `retry_backoff`: pauses between attempts
-- `lineage`: where two leader-epoch histories agree; `lag`: how far it is behind
+- `lineage`: where two leader-epoch histories agree; `lag`: how far the mirror is behind the source
 """

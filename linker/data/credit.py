@@ -1,13 +1,13 @@
-"""One stream as the cores see it: a place to send frames. Without a stream, what is sent vanishes."""
+"""Sending frames on one stream, and the credit that limits the source's chunks."""
 
 from linker.events import Send, Stream
 from linker.frames import Credit, Frame
 
-CREDIT_STEPS = 8  # credit is told in steps of this fraction of the window
+CREDIT_STEPS = 8  # a new grant is sent when this fraction of the window (1/8) has been released
 
 
 class StreamSender:
-    """`stream` is None while there is none."""
+    """`stream` is None while no stream is open; frames sent then are dropped."""
 
     def __init__(self, stream: Stream | None = None) -> None:
         self.stream = stream
@@ -17,25 +17,25 @@ class StreamSender:
 
 
 class CreditWindow:
-    """How much a source may have under way to us on one stream; grows again as chunks are placed or dropped."""
+    """The bytes of chunks in flight on one stream: a chunk takes its size until it is placed or dropped."""
 
-    def __init__(self, line: StreamSender, capacity_bytes: int) -> None:
-        self._line = line
-        self._stream = line.stream
+    def __init__(self, sender: StreamSender, capacity_bytes: int) -> None:
+        self._sender = sender
+        self._stream = sender.stream
         self._capacity_bytes = capacity_bytes
         self._granted_bytes = capacity_bytes
         self._released_bytes = 0
 
     def open(self) -> list[Send]:
-        return self._line.send(Credit(self._granted_bytes))
+        return self._sender.send(Credit(self._granted_bytes))
 
     def release(self, size: int) -> list[Send]:
-        """`size` bytes are no longer under way."""
+        """`size` bytes are no longer in flight."""
         self._released_bytes += size
         if self._released_bytes < self._capacity_bytes // CREDIT_STEPS:
             return []
         self._granted_bytes += self._released_bytes
         self._released_bytes = 0
-        if self._line.stream != self._stream:
+        if self._sender.stream != self._stream:
             return []  # a later stream has a window of its own
-        return self._line.send(Credit(self._granted_bytes))
+        return self._sender.send(Credit(self._granted_bytes))

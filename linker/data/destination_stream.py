@@ -10,7 +10,7 @@ from linker.data.lag import SourceClock
 from linker.frames import Agreed, AskBeacon, Beacon, Chunk, Declined, OffsetBounds
 from linker.region_client import Effects
 
-# Bandwidth times round trip: 32 MiB under way keep 400 MB/s moving across an 80 ms ocean.
+# Bandwidth times round trip: 32 MiB in flight allow 400 MB/s at a round trip of 80 ms.
 WINDOW_BYTES: Final = 32 * MIB
 
 DataFrame: TypeAlias = Chunk | Agreed | Declined | Beacon
@@ -35,7 +35,7 @@ class DestinationStream:
         self.sender = StreamSender()
         self.window = CreditWindow(self.sender, window_bytes)
         self.clock = SourceClock()
-        self.clock_before: Instant = -1  # the source's clock in the frame before the one at hand
+        self.clock_before: Instant = -1  # the source's clock in the frame before the current one
         self.is_open = False
         self._window_bytes = window_bytes
         self._subscribers: dict[int, Subscriber] = {}
@@ -50,12 +50,12 @@ class DestinationStream:
         return [*self.window.open()]
 
     def close(self) -> None:
-        """The stream is gone, or did not come."""
+        """The stream was lost, or could not be opened."""
         self.is_open = False
         self._beacons_asked.clear()
 
     def subscribe(self, subscriber: Subscriber) -> int:
-        """A number for a new subscription; frames with this number go to the subscriber."""
+        """Returns the number of a new subscription, whose frames go to the subscriber."""
         self._subscriptions += 1
         self._subscribers[self._subscriptions] = subscriber
         return self._subscriptions
@@ -65,7 +65,7 @@ class DestinationStream:
         self._subscribers.pop(subscription, None)
 
     def ask_beacon(self, then: Callable[[Instant], Effects]) -> Effects:
-        """`then` runs when the source has answered with a beacon; never, if the stream is lost before."""
+        """Asks the source for a beacon. `then` runs when it arrives, and never if the stream is lost before."""
         self._nonce += 1
         self._beacons_asked[self._nonce] = then
         return [*self.sender.send(AskBeacon(self._nonce))]
@@ -90,12 +90,12 @@ class DestinationStream:
 
     def _note_clock(self, clock: Instant, now: Instant) -> None:
         self.clock_before = self.clock.clock
-        self.clock.hear(clock, now)
+        self.clock.update(clock, now)
 
     def _on_beacon(self, frame: Beacon, now: Instant) -> Effects:
         self._note_clock(frame.clock, now)
         effects: Effects = []
-        for subscription, bounds in frame.standings:
+        for subscription, bounds in frame.bounds:
             subscriber = self._subscribers.get(subscription)
             if subscriber is not None:
                 effects += subscriber.on_bounds(bounds, frame.clock, now)

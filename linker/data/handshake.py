@@ -1,4 +1,4 @@
-"""Who is at the other end of a stream: versions and cluster ids, checked by both sides before anything else is said."""
+"""Protocol versions and cluster ids, which both ends of a stream check before they send anything else."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from linker.frames import VERSION, Frame, Hello, Refused, Welcome
 
 
 class HandshakeMismatch(NamedTuple):
-    """Why this stream can not be used, however healthy it is."""
+    """Why this stream cannot be used, although it is open."""
 
     error: LinkError
     because: str
@@ -30,7 +30,7 @@ def answer(frame: Frame, cluster_id: str) -> Welcome | Refused:
 
 
 def check(frame: Frame, *, cluster_id: str, expected_cluster_id: str) -> str | HandshakeMismatch:
-    """The destination reads the source's answer: the source's cluster id, or why to hang up."""
+    """The destination checks the source's answer: returns the source's cluster id, or why the stream must be closed."""
     match frame:
         case Refused(code, because):
             known = code in LinkError.__members__

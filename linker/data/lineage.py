@@ -12,7 +12,7 @@ from linker.frames import EpochStarts
 
 
 class LineageVerdict(NamedTuple):
-    """`agreed_offset` is where the histories part, or the mirror's end when they do not (`error` is NO_ERROR)."""
+    """`agreed_offset` is where the histories diverge, or the mirror's end if they do not (then `error` is NO_ERROR)."""
 
     agreed_offset: Offset
     error: MirrorError
@@ -27,12 +27,12 @@ def compare(
     log_start: Offset,
     log_end: Offset,
 ) -> LineageVerdict:
-    """May a mirror with this history, ending at `mirror_end`, go on with a source that stands so?"""
+    """Whether a mirror with this history, which ends at `mirror_end`, can continue from a source with that one."""
     latest = mirror[-1][0] if mirror else NO_PARTITION_LEADER_EPOCH
     source_latest = source[-1][0] if source else NO_PARTITION_LEADER_EPOCH
     agreed = _agreed_offset(mirror, mirror_end, source, log_end)
     if mirror_end <= log_start:
-        agreed = mirror_end  # nothing in common is left to compare; the hole ledger will say so
+        agreed = mirror_end  # nothing in common is left to compare; a hole is recorded
     if latest > source_latest and mirror_end > 0:
         because = f"the mirror holds leader epoch {latest}, the source is at {source_latest}"
         return LineageVerdict(

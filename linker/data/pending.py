@@ -1,4 +1,4 @@
-"""What waits in a feed for its turn: chunks, and holes to be recorded and skipped."""
+"""What waits in a replicator's queue: chunks to place, and holes to record and skip."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from linker.records.hole_ledger import Hole, HoleCause
 
 @dataclass(frozen=True, slots=True)
 class PendingChunk:
-    """A chunk that waits for its turn, and the window that it came through."""
+    """A chunk, and the credit window that its bytes belong to."""
 
     chunk: Chunk
     window: CreditWindow
@@ -19,7 +19,7 @@ class PendingChunk:
 
 @dataclass(frozen=True, slots=True)
 class PendingHole:
-    """A hole, and where the next batch begins: just before the hole's end where a batch holds the log start."""
+    """A hole, and the base offset of the next batch: below the hole's end if that batch holds the log start."""
 
     hole: Hole
     offset: Offset
@@ -31,8 +31,8 @@ Queued: TypeAlias = PendingChunk | PendingHole
 def skip_before(
     agreed: Agreed, partition: TopicPartition, expected: Offset, from_latest: bool, now: Instant
 ) -> PendingHole:
-    """The mirror ends at `expected` and goes on where the source says, further on."""
+    """The hole between the mirror's end, `expected`, and the later offset at which the source starts."""
     cause = HoleCause.START_OFFSET_LATEST if from_latest else HoleCause.SOURCE_LOG_START
-    # A batch that holds the log start begins before it; it is placed whole, and trimmed as at the source.
-    next_offset = max(agreed.start_offset, agreed.standing.log_start_offset)
+    # A batch that holds the log start begins before it. It is placed as a whole, and the log start follows the source.
+    next_offset = max(agreed.start_offset, agreed.bounds.log_start_offset)
     return PendingHole(Hole(partition, expected, next_offset, cause, now), agreed.start_offset)

@@ -1,12 +1,11 @@
-"""The receiving side of one mirror partition: contiguous or ask again, and nothing placed before its turn.
+"""The receiving side of one mirror partition: places chunks that continue the log, and subscribes again after a gap.
 
-    RESTING --start--> ASKED --Agreed--> STREAMING
-       ^                                     |
-       '-------- gap, refusal, Declined -----'      then again from where the log ends, after a pause that grows
+A replicator subscribes, streams from Agreed on, and after a gap, a refusal or Declined subscribes again from the log
+end, after a pause that grows.
 
-Chunks and holes wait in one queue. Its head is placed when the partition's leader epoch is high enough for it (else
-that is raised first), and a hole is skipped when it is in the ledger and everything before it is placed. How far the
-feed has come is the log's end and nothing else: after any interruption it asks the region.
+Chunks and holes wait in one queue. A chunk is placed once the partition's leader epoch is high enough; if it is not, it
+is raised first. A hole is skipped once it is in the hole ledger and everything before it is placed. The position of a
+replicator is the log end offset alone, which it asks of the region after every interruption.
 """
 
 from collections import deque
@@ -40,8 +39,8 @@ _FATAL: Final = {
 FailMirror: TypeAlias = Callable[[str, MirrorError, str, Instant], Effects]
 
 
-class LinkOfReplicator(Protocol):
-    """What a replicator reads of its link."""
+class LinkOfMirror(Protocol):
+    """What a mirror reads of its link."""
 
     @property
     def name(self) -> str: ...
@@ -56,18 +55,18 @@ class PartitionReplicator:
     def __init__(
         self,
         region: RegionClient,
-        link: LinkOfReplicator,
+        link: LinkOfMirror,
         stream: DestinationStream,
         source: TopicPartition,
         mirror: TopicPartition,
         topic_id: bytes,
         fail_mirror: FailMirror,
     ) -> None:
-        """`fail_mirror` is called where the source cannot be followed."""
+        """`fail_mirror` is called if the source cannot be followed."""
         self.partition = mirror
         self.lag = MirrorLag()
         self.trouble = ""  # why it does not stream, for the operator
-        self.heard_at: Instant = -1
+        self.received_at: Instant = -1
         self._region = region
         self._link = link
         self._stream = stream
@@ -79,7 +78,7 @@ class PartitionReplicator:
         self._from_latest = False
         self._expected: Offset | None = None  # None until Agreed
         self._wanted_epoch: LeaderEpoch = -1
-        self._log_start: Offset = 0  # the source's, as last told
+        self._log_start: Offset = 0  # the source's, in the newest frame
         self._queue: deque[Queued] = deque()
         self._placing = 0
         self._blocked = False  # waits for a proposal
@@ -88,7 +87,7 @@ class PartitionReplicator:
         self._backoff = RetryBackoff(region.rng)
         self._drained: list[Callable[[Instant], Effects]] = []
 
-    # --- coming and going ---
+    # --- starting and stopping ---
 
     @property
     def subscription(self) -> int:
@@ -96,25 +95,25 @@ class PartitionReplicator:
 
     @property
     def streams(self) -> bool:
-        """Whether the source has agreed: from then on what it tells is of this subscription, not of an earlier one."""
+        """Whether the source has agreed: `lag` is then of this subscription, not of an earlier one."""
         return self._expected is not None
 
     def start(self, now: Instant) -> Effects:
-        """There is a stream: subscribe, as soon as nothing of an earlier one is under way."""
+        """The stream is open: subscribe, once nothing of an earlier subscription is in flight."""
         self.running = True
         if self._subscription or self._retry is not None:
             return []
         return self.when_drained(self._subscribe, now)
 
     def stop(self) -> Effects:
-        """Take nothing more. What is being placed still is."""
+        """Accept no more chunks. Those that are being placed still will be."""
         self.running = False
         self._backoff.restore()
         self._cancel_retry()
         return self._reset()
 
     def when_drained(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
-        """`then` runs once nothing of this feed is under way in the region."""
+        """`then` runs once the region has answered all that this replicator asked."""
         if not self._placing and not self._blocked and not self._trimming:
             return then(now)
         self._drained.append(then)
@@ -145,7 +144,9 @@ class PartitionReplicator:
         if state is None:
             return self._try_later(f"{self.partition} is not open on this node", now)
         start = self._latest_start()
-        if start is not None and start > state.log_end_offset:  # decided, then interrupted
+        if (
+            start is not None and start > state.log_end_offset
+        ):  # it was decided, and then interrupted
             self._drained.append(self._subscribe)
             return [self._skip_to(start)]
         self._subscription = self._stream.subscribe(self)
@@ -180,9 +181,9 @@ class PartitionReplicator:
         self._expected = frame.start_offset
         self._from_latest = False
         self._wanted_epoch = max(self._wanted_epoch, frame.leader_epoch)
-        if frame.start_offset >= frame.standing.high_watermark:
+        if frame.start_offset >= frame.bounds.high_watermark:
             self._recovered()
-        effects = self.on_bounds(frame.standing, frame.clock, now)
+        effects = self.on_bounds(frame.bounds, frame.clock, now)
         return effects + self._advance(now)
 
     def on_chunk(self, chunk: Chunk, now: Instant) -> Effects:
@@ -195,16 +196,16 @@ class PartitionReplicator:
         self._wanted_epoch = max(self._wanted_epoch, chunk.leader_epoch)
         self._queue.append(PendingChunk(chunk, window))
         effects = self._advance(now)
-        return effects + self.on_bounds(chunk.standing, chunk.clock, now)
+        return effects + self.on_bounds(chunk.bounds, chunk.clock, now)
 
-    def on_bounds(self, standing: OffsetBounds, clock: Instant, now: Instant) -> Effects:
-        self.heard_at = now
-        self.lag.told(clock, standing.high_watermark, self._stream.clock_before)
-        self._log_start = standing.log_start_offset
+    def on_bounds(self, bounds: OffsetBounds, clock: Instant, now: Instant) -> Effects:
+        self.received_at = now
+        self.lag.source_at(clock, bounds.high_watermark, self._stream.clock_before)
+        self._log_start = bounds.log_start_offset
         state = self._state()
         if state is None:
             return []
-        self.lag.held(state.high_watermark)
+        self.lag.mirror_at(state.high_watermark)
         return self._trim(state)
 
     def on_declined(self, frame: Declined, now: Instant) -> Effects:
@@ -260,7 +261,7 @@ class PartitionReplicator:
                 KafkaError.OFFSET_OUT_OF_RANGE,
                 head.chunk.offset,
             )
-        ):  # it continues the log, and its batches do not: the source has other ones there than it had
+        ):  # the chunk continues the log, its batches do not: the source has other batches there than before
             effects += self._doubt(MirrorError.UNEXPECTED_TRUNCATION, answer.because, now)
         else:
             effects += self._on_refused(answer.error, answer.because, now)
@@ -271,7 +272,7 @@ class PartitionReplicator:
         state = self._state()
         if state is None:
             return []
-        self.lag.held(state.high_watermark)
+        self.lag.mirror_at(state.high_watermark)
         return self._trim(state)
 
     def _raise(self, leader_epoch: LeaderEpoch) -> object:
@@ -302,7 +303,7 @@ class PartitionReplicator:
         if isinstance(result, Refusal):
             return self._on_refused(result.error, result.because, now) + self._settle(now)
         if not self._queue or self._queue[0] is not skip:
-            # Interrupted: the same hole will be recorded again, by the same name.
+            # It was interrupted: the same hole will be recorded again, under the same name.
             return self._settle(now)
         self._queue.popleft()
         effects: Effects = [self._skip_to(skip.offset)]
@@ -326,7 +327,7 @@ class PartitionReplicator:
         return self._advance(now) + self._settle(now)
 
     def _trim(self, state: PartitionState) -> Effects:
-        """Follow the source's log start, never past what the mirror holds."""
+        """Follow the source's log start offset, up to the mirror's high watermark at most."""
         wanted = self._log_start
         if self._trimming or not state.log_start_offset < wanted <= state.high_watermark:
             return []
@@ -342,7 +343,7 @@ class PartitionReplicator:
         self._trimming = False
         return self._settle(now)
 
-    # --- trouble ---
+    # --- failures ---
 
     def _recovered(self) -> None:
         self.trouble = ""
@@ -350,15 +351,13 @@ class PartitionReplicator:
 
     def _on_refused(self, error: KafkaError, because: str, now: Instant) -> Effects:
         if error is KafkaError.POLICY_VIOLATION:
-            return (
-                self.stop()
-            )  # the topic is not ours any more: whoever decided that has told the link
+            return self.stop()  # the link is not the topic's writer any more
         if error in _FATAL:
             return self._doubt(_FATAL[error], because, now)
         return self._interrupt(because or error.name, now)
 
     def _doubt(self, error: MirrorError, because: str, now: Instant) -> Effects:
-        """The source is at fault: it is asked again for as long as the link allows, and then not any more."""
+        """The source is at fault. Subscribe again for `cluster.link.retry.timeout.ms`; after that, fail the mirror."""
         limit = self._link.config.number("cluster.link.retry.timeout.ms")
         if self._backoff.failed_for(now) < limit:
             return self._interrupt(because, now)
@@ -368,7 +367,7 @@ class PartitionReplicator:
         return effects + self._fail_mirror(topic, error, f"{self.partition}: {because}", now)
 
     def _interrupt(self, because: str, now: Instant) -> Effects:
-        """Drop what is queued and ask again from where the log ends."""
+        """Drop the queue and subscribe again from the log end."""
         if not self._subscription and self._retry is not None:
             return []
         return [*self._reset(), *self._try_later(because, now)]
@@ -395,6 +394,6 @@ class PartitionReplicator:
         return state if state is not None and state.online else None
 
     def _latest_start(self) -> Offset | None:
-        """Where a start at "latest" was decided earlier for this partition."""
+        """The offset that was decided earlier for this partition's start at "latest"."""
         holes = hole_ledger.holes_of(self._region.view.image, self.partition.topic)
         return hole_ledger.latest_start(holes, self.partition)

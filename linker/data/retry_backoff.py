@@ -1,4 +1,4 @@
-"""How long to wait before asking again, and when asking again has lost its sense."""
+"""How long to wait before a retry, and for how long retries have failed."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ PAUSE_MS_MAX: Final = 5_000
 
 
 class RetryBackoff:
-    """Pauses double from `retry.backoff.ms`, drawn from their upper half so that many do not wake in step."""
+    """Pauses double from `retry.backoff.ms`. Each is drawn from its upper half, so that many do not end at once."""
 
     def __init__(self, rng: Rng) -> None:
         self._rng = rng
@@ -23,11 +23,11 @@ class RetryBackoff:
         return pause // 2 + int(self._rng.random() * pause / 2)
 
     def failed_for(self, now: Instant) -> int:
-        """Milliseconds since the first failure in a row, which may be this one."""
+        """Milliseconds since the first of the failures in a row; 0 if this is the first."""
         if self._failing_since is None:
             self._failing_since = now
         return now - self._failing_since
 
     def restore(self) -> None:
-        """It works again."""
+        """An attempt succeeded: begin with the shortest pause again."""
         self._retries, self._failing_since = 0, None

@@ -1,11 +1,11 @@
-"""The sending side of one stream: which committed range goes next, within the receiver's credit.
+"""The sending side of one stream: which committed range is sent next, within the receiver's credit.
 
-    Subscribe -> Agreed | Declined          lineage decides, from the histories alone
-    credit, progress -> ReadToHighWatermark       one read a partition, a few a stream, round-robin
-    HighWatermarkRead -> Chunk                  cut where a segment begins, so that the mirror rolls there too
-    no chunk to send -> Beacon              a standing that changed, at once; that nothing changed, on the half second
+    Subscribe -> Agreed | Declined          decided by `lineage`, from the two histories
+    credit, progress -> ReadToHighWatermark       one read per partition, a few per stream, round-robin
+    HighWatermarkRead -> Chunk                  split where a segment begins, so that the mirror rolls there too
+    no chunk to send -> Beacon              offset bounds that changed, at once; an empty one every 500 ms
 
-Always: a chunk continues its subscription exactly; what was sent is within credit, but for one chunk.
+Always: a chunk continues its subscription exactly; the bytes sent exceed the credit by one chunk at most.
 """
 
 from bisect import bisect_right
@@ -29,24 +29,24 @@ CHUNKS_AHEAD: Final = 4  # chunks that are being read or wait for the network, p
 
 @dataclass(slots=True)
 class Subscription:
-    """`position` is the next offset to send; `told` is the standing that the destination last heard."""
+    """`position` is the next offset to send; `sent_bounds` are the offset bounds that were sent last."""
 
     number: int
     partition: TopicPartition
     position: Offset
     agreed: bool = False
     reading: bool = False
-    told: OffsetBounds | None = None
+    sent_bounds: OffsetBounds | None = None
 
 
-def standing_of(state: PartitionState) -> OffsetBounds:
+def bounds_of(state: PartitionState) -> OffsetBounds:
     return OffsetBounds(state.log_start_offset, state.high_watermark, state.last_stable_offset)
 
 
 def pieces(
     data: Buffer, offset: Offset, next_offset: Offset, bases: tuple[Offset, ...]
 ) -> Iterator[tuple[Offset, Offset, Buffer]]:
-    """Cut a range so that none crosses a segment's base offset: (offset, next offset, bytes) of each piece."""
+    """Split a range at the base offsets of segments: (offset, next offset, bytes) of each piece."""
     following = bisect_right(bases, offset)
     if following == len(bases) or bases[following] >= next_offset:
         yield offset, next_offset, data
@@ -61,16 +61,16 @@ def pieces(
 
 
 class SourceReplicator:
-    """What one destination subscribed to on one stream."""
+    """The subscriptions of one destination on one stream."""
 
-    def __init__(self, region: RegionClient, line: StreamSender, chunk_bytes: int) -> None:
+    def __init__(self, region: RegionClient, sender: StreamSender, chunk_bytes: int) -> None:
         self._region = region
-        self._line = line
+        self._sender = sender
         self._chunk_bytes = chunk_bytes
         self._subscriptions: dict[int, Subscription] = {}
         self._numbers: dict[TopicPartition, int] = {}
-        self._ready: dict[int, None] = {}  # in the order of their turns
-        self._stale: dict[int, None] = {}  # may stand elsewhere than last told
+        self._ready: dict[int, None] = {}  # whose next chunk can be read, in this order
+        self._stale: dict[int, None] = {}  # whose offset bounds may differ from `sent_bounds`
         self._ahead = 0
         self._granted_bytes = 0
         self._sent_bytes = 0
@@ -79,15 +79,17 @@ class SourceReplicator:
     def subscribe(self, frame: Subscribe, now: Instant) -> Effects:
         """A later subscription of a partition replaces the earlier one."""
         self.unsubscribe(self._numbers.get(frame.partition, 0))
-        self.unsubscribe(frame.subscription)  # each number is one partition's, whatever is asked
+        self.unsubscribe(
+            frame.subscription
+        )  # a number has one partition, even if the peer uses it twice
         state = self._region.view.partition_state(frame.partition)
         topic = self._region.view.image.topics_by_name.get(frame.partition.topic)
         if state is None or topic is None or topic.id.bytes != frame.topic_id:
             because = f"{frame.partition} of that topic id is not here"
-            return self._line.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
+            return self._sender.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
         if not state.online:
             because = f"{frame.partition} is offline"
-            return self._line.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
+            return self._sender.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
         return self._compare(frame, state, now)
 
     def _compare(self, frame: Subscribe, state: PartitionState, now: Instant) -> Effects:
@@ -101,7 +103,7 @@ class SourceReplicator:
                 log_end=state.log_end_offset,
             )
             if error is not MirrorError.NO_ERROR:
-                return self._line.send(Declined(frame.subscription, error, because, start))
+                return self._sender.send(Declined(frame.subscription, error, because, start))
         subscription = Subscription(frame.subscription, frame.partition, start)
         self._subscriptions[subscription.number] = subscription
         self._numbers[subscription.partition] = subscription.number
@@ -127,7 +129,7 @@ class SourceReplicator:
         return self._pump(now)
 
     def advanced(self, partition: TopicPartition, now: Instant) -> Effects:
-        """The partition moved: send what is new, or at least say where it stands."""
+        """The partition's log moved: send what is new, or its offset bounds if there is nothing to send."""
         subscription = self._subscriptions.get(self._numbers.get(partition, 0))
         if subscription is None:
             return []
@@ -138,19 +140,19 @@ class SourceReplicator:
         effects = self._pump(now)
         state = self._region.view.partition_state(partition)
         if state is None or not state.online:
-            return effects  # its turn has ended it, or the next beacon does
+            return effects  # the read above has ended the subscription, or the next beacon does
         if subscription.position >= state.high_watermark:
-            effects += self._tell(self._changed_standings([subscription.number]), now)
+            effects += self._send_bounds(self._changed_bounds([subscription.number]), now)
         return effects
 
     def beacon(self, now: Instant, nonce: int = 0) -> Effects:
-        """Everything told before still holds, but for what this beacon says."""
+        """All offset bounds that were sent before are still true, except those in this beacon."""
         effects = self._end_unknown()
-        changed = self._changed_standings(list(self._stale))
-        return [*effects, *self._line.send(Beacon(now, tuple(changed), nonce))]
+        changed = self._changed_bounds(list(self._stale))
+        return [*effects, *self._sender.send(Beacon(now, tuple(changed), nonce))]
 
     def _end_unknown(self) -> Effects:
-        """A partition that moved and went offline before that was told: its old standing must not be taken to hold."""
+        """End subscriptions whose partition went offline before its new bounds were sent: the old ones are not true."""
         effects: Effects = []
         for number in list(self._stale):
             subscription = self._subscriptions[number]
@@ -159,10 +161,10 @@ class SourceReplicator:
                 effects += self._end(subscription, f"{subscription.partition} is offline")
         return effects
 
-    def _tell(self, standings: list[tuple[int, OffsetBounds]], now: Instant) -> Effects:
-        return self._line.send(Beacon(now, tuple(standings))) if standings else []
+    def _send_bounds(self, changed: list[tuple[int, OffsetBounds]], now: Instant) -> Effects:
+        return self._sender.send(Beacon(now, tuple(changed))) if changed else []
 
-    def _changed_standings(self, numbers: list[int]) -> list[tuple[int, OffsetBounds]]:
+    def _changed_bounds(self, numbers: list[int]) -> list[tuple[int, OffsetBounds]]:
         changed = []
         for number in numbers:
             self._stale.pop(number, None)
@@ -170,10 +172,10 @@ class SourceReplicator:
             state = self._region.view.partition_state(subscription.partition)
             if not subscription.agreed or state is None or not state.online:
                 continue
-            standing = standing_of(state)
-            if standing != subscription.told:
-                subscription.told = standing
-                changed.append((number, standing))
+            bounds = bounds_of(state)
+            if bounds != subscription.sent_bounds:
+                subscription.sent_bounds = bounds
+                changed.append((number, bounds))
         return changed
 
     def _agree(
@@ -181,12 +183,14 @@ class SourceReplicator:
     ) -> Effects:
         subscription.agreed = True
         subscription.position = start
-        subscription.told = standing_of(state)
+        subscription.sent_bounds = bounds_of(state)
         epoch = state.leader_epoch
-        return self._line.send(Agreed(subscription.number, start, epoch, subscription.told, now))
+        return self._sender.send(
+            Agreed(subscription.number, start, epoch, subscription.sent_bounds, now)
+        )
 
     def _pump(self, now: Instant) -> Effects:
-        """Read for whoever's turn it is, while credit and the network allow."""
+        """Read for the partitions that are ready, in turn, while credit and the network allow."""
         effects: Effects = []
         while (
             self._ready
@@ -242,7 +246,7 @@ class SourceReplicator:
             return self._end(subscription, because)
         self._ready[subscription.number] = None
         if read.error is KafkaError.OFFSET_OUT_OF_RANGE:
-            return []  # its log start moved in between: the next turn sees that
+            return []  # the log start moved in between: the next read starts from there
         effects: Effects = []
         base_offset = parse_header(read.data).base_offset
         if subscription.position < read.offset and base_offset > subscription.position:
@@ -259,7 +263,7 @@ class SourceReplicator:
         now: Instant,
     ) -> Effects:
         effects: Effects = []
-        subscription.told = standing_of(state)
+        subscription.sent_bounds = bounds_of(state)
         self._stale.pop(subscription.number, None)
         bases = state.segment_bases
         for offset, next_offset, data in pieces(
@@ -267,14 +271,14 @@ class SourceReplicator:
         ):
             self._ahead += 1
             self._sent_bytes += len(data)
-            effects += self._line.send(
+            effects += self._sender.send(
                 Chunk(
                     subscription=subscription.number,
                     offset=offset,
                     next_offset=next_offset,
                     leader_epoch=lineage.epoch_before(state.epochs, next_offset),
                     roll=offset in bases,
-                    standing=subscription.told,
+                    bounds=subscription.sent_bounds,
                     clock=now,
                     data=data,
                 )
@@ -284,4 +288,4 @@ class SourceReplicator:
 
     def _end(self, subscription: Subscription, because: str) -> Effects:
         self.unsubscribe(subscription.number)
-        return self._line.send(Declined(subscription.number, MirrorError.NOT_SET, because))
+        return self._sender.send(Declined(subscription.number, MirrorError.NOT_SET, because))

@@ -1,4 +1,4 @@
-"""What the metadata log keeps of links, mirror topics and holes; and the states of the first two, as tables.
+"""The documents of links, mirror topics and holes in the metadata log, and the states of links and mirrors as tables.
 
 - `link_state`, `mirror_state`, `hole_ledger`; `documents`: their encoding
 """

@@ -1,4 +1,4 @@
-"""How links, mirrors and holes are written into the region's metadata log: JSON with a format number."""
+"""The encoding of links, mirrors and holes in the region's metadata log: JSON with a format number."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ def encode(fields: Mapping[str, Any]) -> bytes:
 
 
 def decode(body: bytes) -> Mapping[str, Any]:
-    """What `encode` wrote; a newer format is an error of whoever downgraded the node."""
+    """Reads what `encode` wrote. Raises AssertionError for another format, which a later release has written."""
     fields = json.loads(body)
     assert isinstance(fields, dict) and fields.get("format") == FORMAT, body
     return fields

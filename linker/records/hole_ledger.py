@@ -1,4 +1,4 @@
-"""The hole ledger: every range that a mirror skipped, with its cause, written before the mirror goes on (P8)."""
+"""The hole ledger: every range that a mirror skipped, with its cause, recorded before the mirror continues (P8)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,15 +16,13 @@ HOLE_KIND: Final = "hole"
 class HoleCause(Enum):
     """Why a range can never be in the mirror."""
 
-    SOURCE_LOG_START = "SOURCE_LOG_START"  # the source had dropped it (retention, DeleteRecords) before it was mirrored
-    START_OFFSET_LATEST = (
-        "START_OFFSET_LATEST"  # the operator asked for `mirror.start.offset.spec=latest`
-    )
+    SOURCE_LOG_START = "SOURCE_LOG_START"  # the source deleted it (retention, DeleteRecords) first
+    START_OFFSET_LATEST = "START_OFFSET_LATEST"  # `mirror.start.offset.spec` is latest
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Offsets [base_offset, next_offset) that the mirror does not hold. Empty: where a start at "latest" fell."""
+    """Offsets [base_offset, next_offset) that the mirror does not hold. An empty one is a start at "latest"."""
 
     partition: TopicPartition
     base_offset: Offset
@@ -34,7 +32,7 @@ class Hole:
 
     @property
     def name(self) -> str:
-        """The same skip has the same name, however often it is written."""
+        """The same hole has the same name, however often it is recorded."""
         return f"{self.partition}@{self.base_offset}"
 
 
@@ -64,14 +62,14 @@ def decode_hole(body: bytes) -> Hole:
 
 
 def holes_of(image: Image, topic: str) -> list[Hole]:
-    """Everything in the ledger for a topic of this region, starts at "latest" included."""
+    """All entries for a topic of this region, including starts at "latest"."""
     documents = image.documents.items()
     ledger = (decode_hole(found.body) for (kind, _), found in documents if kind == HOLE_KIND)
     return [hole for hole in ledger if hole.partition.topic == topic]
 
 
 def of_topic(holes: Iterable[Hole], topic: str) -> list[Hole]:
-    """The real holes of one topic, in order."""
+    """The holes of one topic that are not empty, in order."""
     found = [
         one for one in holes if one.partition.topic == topic and one.base_offset < one.next_offset
     ]
@@ -79,7 +77,7 @@ def of_topic(holes: Iterable[Hole], topic: str) -> list[Hole]:
 
 
 def latest_start(holes: Iterable[Hole], partition: TopicPartition) -> Offset | None:
-    """Where a start at "latest" was already decided for this partition, if it was: it is decided once."""
+    """The offset of the start at "latest" that was decided for this partition, if there is one."""
     starts = (
         one.next_offset
         for one in holes

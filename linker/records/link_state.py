@@ -1,9 +1,4 @@
-"""A link's life as a table, and what the metadata log remembers of it.
-
-ACTIVE <-> UNAVAILABLE     the source does not answer; comes back by itself
-ACTIVE <-> FAILED          the source answers, and not as the link expects; or this region has several brokers
-any <-> PAUSED             `cluster.link.paused`
-"""
+"""A link's states as a table, drawn in `linker/README.md`, and its record in the metadata log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +12,7 @@ LINK_KIND: Final = "link"
 
 
 class LinkState(Enum):
-    """Names of Confluent Cluster Linking. UNKNOWN: nobody has tried yet."""
+    """Names of Confluent Cluster Linking. UNKNOWN: the source has not been dialed yet."""
 
     ACTIVE = "ACTIVE"
     PAUSED = "PAUSED"
@@ -50,7 +45,7 @@ TRANSITIONS: Final[Mapping[tuple[LinkState, LinkTrigger], LinkState]] = {
         (LinkTrigger.REFUSED, LinkState.FAILED),
         (LinkTrigger.SUSPEND, LinkState.FAILED),
         (LinkTrigger.PAUSE, LinkState.PAUSED),
-        # Only a paused link can be resumed; nobody knows yet how the source fares.
+        # Only a paused link can be resumed; the source has not been dialed yet then.
         (LinkTrigger.RESUME, LinkState.UNKNOWN if state is LinkState.PAUSED else state),
     )
 }
@@ -58,7 +53,7 @@ TRANSITIONS: Final[Mapping[tuple[LinkState, LinkTrigger], LinkState]] = {
 
 @dataclass(frozen=True, slots=True)
 class LinkRecord:
-    """What survives of a link. Its state does not: it is found out anew."""
+    """What is stored of a link. Its state is not: a restart begins with UNKNOWN."""
 
     name: str
     link_id: str

@@ -1,13 +1,4 @@
-"""A mirror topic's life as tables, and what the metadata log remembers of it.
-
-    ACTIVE <-> PAUSED                     by the operator
-    ACTIVE | PAUSED -> FAILED             the source can not be followed any more
-    ACTIVE -> PENDING_STOPPED             promote; back to ACTIVE when the proof does not come in time
-    any live -> PENDING_STOPPED           failover
-    PENDING_STOPPED -> STOPPED            the cut is made, the topic is writable
-
-What the link is going through shows as LINK_PAUSED, SOURCE_UNAVAILABLE or LINK_FAILED and is never stored.
-"""
+"""A mirror topic's states as tables, drawn in `linker/README.md`, and its record in the metadata log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -63,7 +54,7 @@ class MirrorTrigger(Enum):
     CUT = "the cut is made"
 
 
-# What is not here is refused: the operator is told the state.
+# What is not here is refused, with the state in the answer.
 TRANSITIONS: Final[Mapping[tuple[MirrorState, MirrorTrigger], MirrorState]] = {
     (MirrorState.ACTIVE, MirrorTrigger.PAUSE): MirrorState.PAUSED,
     (MirrorState.PAUSED, MirrorTrigger.PAUSE): MirrorState.PAUSED,
@@ -81,7 +72,7 @@ TRANSITIONS: Final[Mapping[tuple[MirrorState, MirrorTrigger], MirrorState]] = {
     (MirrorState.PENDING_STOPPED, MirrorTrigger.CUT): MirrorState.STOPPED,
 }
 
-# (stored state, the link's state) -> what an operator is shown.
+# (stored state, the link's state) -> the state in descriptions.
 SHOWN: Final[Mapping[tuple[MirrorState, LinkState], MirrorState]] = {
     **{(state, link): state for state in STORED for link in LinkState},
     (MirrorState.ACTIVE, LinkState.PAUSED): MirrorState.LINK_PAUSED,
@@ -126,12 +117,12 @@ class CutKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CutPartition:
-    """Where one partition was cut, and what was then known of its source; -1 where nothing was."""
+    """Where one partition was cut, and what was known of its source then; -1 for what was not known."""
 
     offset: Offset
     source_high_watermark: Offset
     source_clock: Instant
-    leader_epoch: LeaderEpoch  # the first of the new history
+    leader_epoch: LeaderEpoch  # of what is written after the cut
 
     @property
     def missing(self) -> int:
@@ -143,7 +134,7 @@ class CutPartition:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The vector of offsets that a promotion or failover stands on."""
+    """The end of each partition at a promotion or failover."""
 
     kind: CutKind
     at: Instant
@@ -152,7 +143,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class TransitionError:
-    """Why a change of state that was asked for did not happen."""
+    """Why a change of state that an operator asked for did not happen."""
 
     at: Instant
     code: str
@@ -161,10 +152,10 @@ class TransitionError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorRecord:
-    """What survives of a mirror topic. `generation` rises with every decision about who writes it.
+    """What is stored of a mirror topic. `generation` rises when another becomes its writer.
 
-    `stop` is what PENDING_STOPPED is pending for, with `stop_by` as the promotion's deadline; `cut` is there from the
-    instant when nothing more will be placed.
+    In PENDING_STOPPED, `stop` says for which command, and `stop_by` is the deadline of a promotion. From the time that
+    `cut` is written, nothing of the source is placed any more.
     """
 
     topic: str

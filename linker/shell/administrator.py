@@ -1,4 +1,4 @@
-"""A client of a region's administration, for commands: blocking, one question at a time."""
+"""A client of a region's administration, for commands: blocking, one request at a time."""
 
 import asyncio
 from types import TracebackType
@@ -10,11 +10,11 @@ from linker.errors import LinkError
 from linker.shell.discovery import DiscoveryError, discover
 from linker.wire.v1 import admin_pb2_grpc
 
-QUICK_SECONDS = (
-    35.0  # a link's source has its request.timeout.ms to answer, 30 s unless set otherwise
+QUICK_SECONDS = 35.0  # the source of a link has `request.timeout.ms` to answer, by default 30 s
+FAILOVER_SECONDS = 300.0  # one request can cut thousands of partitions
+FIND_SECONDS = (
+    5.0  # for each address: a process that is stopped accepts connections and never answers
 )
-FAILOVER_SECONDS = 300.0  # thousands of partitions are cut in one request
-FIND_SECONDS = 5.0  # for each address: one that is frozen accepts, and never answers
 
 
 class Unreachable(Exception):
@@ -22,7 +22,7 @@ class Unreachable(Exception):
 
 
 class Administrator:
-    """`ask("DescribeLink", request)` -> reply. A context manager; `endpoint` is a region's `admin.listener`."""
+    """`ask("DescribeLink", request)` returns the reply. `endpoint` is a region's `admin.listener`."""
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
@@ -45,7 +45,7 @@ class Administrator:
         try:
             return getattr(self._stub, method)(request, timeout=timeout_seconds)
         except grpc.RpcError as error:
-            call: Any = error  # what is raised is both, which the stubs do not know
+            call: Any = error  # the error is a Call too, which the stubs do not say
             raise Unreachable(f"{self._endpoint} does not answer: {call.details()}") from error
 
 

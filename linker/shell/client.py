@@ -1,4 +1,4 @@
-"""Streams that links of this node open: find the other region's link endpoint, connect, carry frames."""
+"""Opens the streams of this node's links: finds the other region's endpoint, connects, sends and receives frames."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,18 +24,18 @@ class Dialer:
 
     def _dial(self, effect: Dial) -> None:
         task = asyncio.get_running_loop().create_task(
-            self._keep(effect), name=f"link stream {effect.stream}"
+            self._run(effect), name=f"link stream {effect.stream}"
         )
         self._tasks[task] = None
         task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def stop(self) -> None:
-        """Hang up on everyone."""
+        """Close every stream."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _keep(self, dial: Dial) -> None:
+    async def _run(self, dial: Dial) -> None:
         wire = self._streams.add(dial.stream)
         error, because = LinkError.UNKNOWN, "this node stops"
         try:

@@ -1,6 +1,6 @@
-"""Where a region serves links: asked of its Kafka listeners, since those are what an operator knows.
+"""Asks a region's Kafka listeners, whose addresses an operator knows, for the endpoint that serves links.
 
-After ApiVersions one request each of DescribeCluster and DescribeConfigs (of the brokers): their `admin.listener`.
+After ApiVersions it sends DescribeCluster, then DescribeConfigs of the brokers, which have an `admin.listener`.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Connection: TypeAlias = ClientConnection[None]
 
 
 class DiscoveryError(Exception):
-    """No address led to a region's link endpoint; `error` says how far the last one led."""
+    """No address led to a region's link endpoint; `error` is that of the last address."""
 
     def __init__(self, error: LinkError, because: str) -> None:
         super().__init__(because)
@@ -32,7 +32,7 @@ class DiscoveryError(Exception):
 
 
 async def discover(bootstrap_servers: tuple[str, ...]) -> str:
-    """The `host:port` of a link endpoint; raises DiscoveryError with what became of every address."""
+    """The `host:port` of a link endpoint; raises DiscoveryError with the failure of every address."""
     failures: list[DiscoveryError] = []
     for address in bootstrap_servers:
         try:
@@ -102,7 +102,7 @@ async def _ask_broker(
     key: int,
     body: Message,
 ) -> Any:
-    """The response, of the highest version that both sides know."""
+    """The response, in the highest version that both sides support."""
     writer.writelines(connection.send(None, key, body))
     while True:
         for response in await _receive(connection, reader):
@@ -121,7 +121,7 @@ async def _receive(
 
 
 def reachable(endpoint: str, host: str) -> str:
-    """An endpoint that listens on every address is reached where its region was."""
+    """An endpoint that listens on every address is reached at the host of its Kafka listener."""
     name, _, port = endpoint.rpartition(":")
     if name.strip("[]") in _ANY_HOST:
         name = f"[{host}]" if ":" in host else host

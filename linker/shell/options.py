@@ -1,19 +1,19 @@
-"""How gRPC is set up between regions, the same at both ends."""
+"""gRPC's settings between regions, the same at both ends."""
 
 from typing import Final
 
 MIB: Final = 1 << 20
 
-# A destination takes what it granted credit for, so HTTP/2's own windows only must not be in the way: with gRPC's
-# defaults a stream moves 45 MB/s over an 80 ms round trip, with these 350 MB/s and more.
+# A destination limits chunks by credit, so HTTP/2's own windows must not be the limit: with gRPC's defaults a stream
+# moves 45 MB/s at a round trip of 80 ms, with these 350 MB/s and more.
 CHANNEL_OPTIONS: Final = (
     ("grpc.http2.lookahead_bytes", 64 * MIB),
     ("grpc.http2.bdp_probe", 1),
     ("grpc.http2.max_frame_size", 1 * MIB),
-    # A chunk is one batch at least, and a batch as large as `message.max.bytes` allows.
+    # A chunk holds at least one batch, which can be as large as `message.max.bytes`.
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
-    # A peer that vanished without a word is noticed within 15 s, on idle streams too.
+    # A peer that is gone without closing is noticed within 15 s, on idle streams too.
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 5_000),
     ("grpc.keepalive_permit_without_calls", 1),
@@ -21,7 +21,7 @@ CHANNEL_OPTIONS: Final = (
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
 )
 
-# Every dial is a fresh attempt: pauses between them are the link's business, not the channel's.
+# Every dial is a new attempt: the link decides on the pauses between them, not the channel.
 DIAL_OPTIONS: Final = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
 
 OPEN_METHOD: Final = "/linker.wire.v1.Link/Open"

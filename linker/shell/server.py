@@ -1,4 +1,4 @@
-"""The gRPC server of a node: streams that other regions' links open to us, and administration."""
+"""The gRPC server of a node: accepts streams of other regions' links, and administration."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -17,7 +17,7 @@ GRACE_SECONDS = 0.5
 
 
 class LinkServer:
-    """Binds at once (so that a taken port is known before anything starts), answers from `start` on."""
+    """`bind` first, so that a port in use is known before anything starts; answers from `start` on."""
 
     def __init__(self, streams: Streams, feed: Feed) -> None:
         self._streams = streams
@@ -30,7 +30,7 @@ class LinkServer:
         self.perform: dict[type, Callable[[Any], None]] = {AdminAnswered: self._answer}
 
     def bind(self, address: str) -> int:
-        """The port; raises RuntimeError where it is taken."""
+        """Returns the port; raises RuntimeError if it is in use."""
         return self._server.add_insecure_port(address)
 
     async def start(self) -> None:
@@ -69,7 +69,7 @@ class LinkServer:
 
 
 class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class itself takes none
-    """Messages pass as bytes."""
+    """Requests and replies are bytes."""
 
     def __init__(self, open_stream: Any, administer: Any) -> None:
         self._open = grpc.stream_stream_rpc_method_handler(open_stream)

@@ -1,6 +1,6 @@
-"""Open gRPC streams of a node, by number: frames out in the order sent, frames in as events.
+"""Open gRPC streams of a node, by number: sends frames in order, and turns received ones into events.
 
-Messages pass gRPC as bytes; `linker.wire.frames` reads and writes them, so that record bytes are not copied through
+gRPC gets and returns bytes, which `linker.wire.frames` encodes and decodes, so that record bytes are not copied through
 protobuf objects.
 """
 
@@ -26,14 +26,14 @@ _BROKEN: Final = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError, 
 
 
 class Wire:
-    """One stream: a queue out, and what came in."""
+    """One stream: a queue of frames to send, and an event for each received."""
 
     def __init__(self, number: Stream, feed: Feed) -> None:
         self._number = number
         self._feed = feed
         self._queue: deque[Frame] = deque()
         self._wake = asyncio.Event()
-        self.closing = False  # by us: nobody needs to hear of it
+        self.closing = False  # by this end: no StreamLost follows
 
     def send(self, frame: Frame) -> None:
         self._queue.append(frame)
@@ -44,7 +44,7 @@ class Wire:
         self._wake.set()
 
     async def run(self, read: Read, write: Write) -> str:
-        """Carry frames both ways until either is over; why it was."""
+        """Send and receive frames until either ends; returns why it ended."""
         tasks = [asyncio.ensure_future(self._read(read)), asyncio.ensure_future(self._write(write))]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -57,7 +57,7 @@ class Wire:
         try:
             while (data := await read()) is not _END:
                 if self.closing:
-                    continue  # what comes is for nobody; what we sent must still leave
+                    continue  # received frames are dropped; those in the queue are still sent
                 frame = frames.decode(data)
                 if frame is not None:
                     self._feed(FrameArrived(self._number, frame))
@@ -88,7 +88,7 @@ def _why(error: BaseException) -> str:
 
 
 class Streams:
-    """All of a node's. `perform` is what the node does for the linker's effects on streams."""
+    """All streams of a node. `perform` has the method for each effect of the linker on streams."""
 
     def __init__(self, feed: Feed) -> None:
         self.feed = feed
@@ -103,13 +103,13 @@ class Streams:
         return wire
 
     def remove(self, number: Stream, error: LinkError, because: str) -> None:
-        """The stream is over; the core hears of it unless it was the one who closed."""
+        """The stream has ended; the core gets StreamLost unless it closed the stream itself."""
         wire = self._wires.pop(number)
         if not wire.closing:
             self.feed(StreamLost(number, error, because))
 
     def close_all(self) -> None:
-        """The node stops: what was sent leaves, then every stream ends."""
+        """The node stops: queued frames are sent, then every stream ends."""
         for wire in self._wires.values():
             wire.close()
 

@@ -192,7 +192,7 @@ def _lag(lag: PartitionLag) -> pb.MirrorLag:
         last_source_fetch_offset=lag.source_high_watermark,
         local_log_end_offset=lag.log_end_offset,
         local_log_start_offset=lag.log_start_offset,
-        time_since_last_fetch_ms=lag.since_heard_ms,
+        time_since_last_fetch_ms=lag.since_received_ms,
         partition_state=lag.state,
     )
 

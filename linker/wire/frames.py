@@ -1,7 +1,7 @@
-"""Frames <-> protobuf bytes. Record bytes are never copied on the way in, and once on the way out (into the message).
+"""Frames <-> protobuf bytes. Record bytes are not copied by `decode`, and once by `encode` (into the message).
 
-A chunk is by far the most of what travels, so its envelope is written and read by hand: `Frame{Chunk{head, data}}`
-with `data` last is a few bytes of tags and lengths, then the batches as they are. Any protobuf library reads the same.
+Chunks are most of the bytes, so their envelope is encoded and decoded here: `Frame{Chunk{head, data}}` with `data` last
+is a few bytes of tags and lengths, then the batches. Any protobuf library reads the same.
 """
 
 from collections.abc import Callable
@@ -35,13 +35,13 @@ _CHUNK_TAG: Final = pb.Frame.CHUNK_FIELD_NUMBER << 3 | 2
 _HEAD_TAG: Final = pb.Chunk.HEAD_FIELD_NUMBER << 3 | 2
 _DATA_TAG: Final = pb.Chunk.DATA_FIELD_NUMBER << 3 | 2
 
-# Of 31 bits half: every failover goes on above its source's, and must always find a number there.
+# Half of 31 bits: every failover needs a leader epoch above its source's.
 LEADER_EPOCH_MAX: Final = 1 << 30
 TOPIC_ID_SIZES: Final = (0, 16)
 
 
 class FrameError(ValueError):
-    """Bytes that are not a frame: the stream that brought them is of no use."""
+    """Bytes that are not a frame: the stream cannot be used any more."""
 
 
 def encode(frame: Frame) -> bytes:
@@ -70,7 +70,7 @@ def _encode_chunk(chunk: Chunk) -> bytes:
         next_offset=chunk.next_offset,
         leader_epoch=chunk.leader_epoch,
         roll=chunk.roll,
-        standing=_standing(chunk.standing),
+        standing=_standing(chunk.bounds),
         clock=chunk.clock,
     ).SerializeToString()
     size = len(chunk.data)
@@ -219,7 +219,7 @@ def _agreed(frame: Agreed) -> pb.Frame:
             subscription=frame.subscription,
             start_offset=frame.start_offset,
             leader_epoch=frame.leader_epoch,
-            standing=_standing(frame.standing),
+            standing=_standing(frame.bounds),
             clock=frame.clock,
         )
     )
@@ -238,8 +238,8 @@ def _declined(frame: Declined) -> pb.Frame:
 
 def _beacon(frame: Beacon) -> pb.Frame:
     standings = [
-        pb.SubscriptionStanding(subscription=number, standing=_standing(standing))
-        for number, standing in frame.standings
+        pb.SubscriptionStanding(subscription=number, standing=_standing(bounds))
+        for number, bounds in frame.bounds
     ]
     return pb.Frame(beacon=pb.Beacon(clock=frame.clock, nonce=frame.nonce, standings=standings))
 

@@ -1,35 +1,30 @@
 """Where evidence is heard: each promise has a checker of its own in `checks/`, which sees evidence and nothing else."""
 
+import pkgutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 
 from brokers.ids import Offset, TopicPartition
 from federation.promises import PROMISES
 from linker.records.mirror_state import MirrorState
-from tests.sim.checks import (
-    p1_acknowledged_survives,
-    p2_same_bytes,
-    p3_nothing_uncommitted,
-    p4_only_the_link_writes,
-    p5_loss_is_known,
-    p6_groups_in_bounds,
-    p8_holes_are_recorded,
-    p10_stored_once,
-)
+from tests.sim import checks
 from tests.sim.evidence import Batch, Chronicle, Region, log_start
 from tests.sim.testimony import Statements
 
-CHECKS: dict[str, ModuleType] = {
-    "P1": p1_acknowledged_survives,
-    "P2": p2_same_bytes,
-    "P3": p3_nothing_uncommitted,
-    "P4": p4_only_the_link_writes,
-    "P5": p5_loss_is_known,
-    "P6": p6_groups_in_bounds,
-    "P8": p8_holes_are_recorded,
-    "P10": p10_stored_once,
-}
+
+def _checkers() -> dict[str, ModuleType]:
+    """The modules of `checks/` by the promise that each is named for, in its order."""
+    found = {name.partition("_")[0]: name for _, name, _ in pkgutil.iter_modules(checks.__path__)}
+    return {
+        promise: import_module(f"{checks.__name__}.{found[promise.lower()]}")
+        for promise in PROMISES
+        if promise.lower() in found
+    }
+
+
+CHECKS = _checkers()
 
 
 @dataclass

@@ -19,8 +19,6 @@ NO_MODULES = frozenset({"causeway", "proto", "request", "response"})
 MAPS_YET = frozenset(
     {
         "brokers.log",
-        "federation.demo",
-        "linker.shell",
     }
 )
 

@@ -31,15 +31,14 @@ from brokers.metadata.commands.replica_commands import (
 )
 from brokers.metadata.commands.topic_commands import CreatePartitions, CreateTopics, DeleteTopics
 
-Command: TypeAlias = (
-    CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter
-    | RaiseLeaderEpochs | AlterConfigs | AllocateProducerIds | PutDocuments
-    | RegisterBroker | BrokerHeartbeat | FenceBroker | UnregisterBroker | RegisterController | UpdateFeatures
-    | AlterPartition | ElectLeaders | BalanceLeaders | AlterPartitionReassignments | AssignReplicasToDirs
-)  # fmt: skip
-
 # What code in the process of a broker may submit. Deleting, growing and settings: as a link, `writer` is not None.
 Submitted: TypeAlias = (
     CreateTopics | DeleteTopics | CreatePartitions | CreateMirrorTopic | SetTopicWriter
     | RaiseLeaderEpochs | AlterConfigs | PutDocuments
+)  # fmt: skip
+
+Command: TypeAlias = (
+    Submitted | AllocateProducerIds
+    | RegisterBroker | BrokerHeartbeat | FenceBroker | UnregisterBroker | RegisterController | UpdateFeatures
+    | AlterPartition | ElectLeaders | BalanceLeaders | AlterPartitionReassignments | AssignReplicasToDirs
 )  # fmt: skip

@@ -17,12 +17,6 @@ from brokers.metadata.configs.config_def import ConfigKey, elements
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.image.image import Image
 
-LOG_KEYS = (
-    "segment.bytes", "segment.ms", "retention.ms", "retention.bytes", "cleanup.policy",
-    "flush.messages", "max.message.bytes", "message.timestamp.type",
-    "message.timestamp.before.max.ms", "message.timestamp.after.max.ms", "min.insync.replicas",
-)  # fmt: skip
-
 
 class ConfigSource(IntEnum):
     """Where a value is set, by the codes of DescribeConfigs, in order of precedence."""
@@ -103,18 +97,21 @@ def topic_value(image: Image, config: BrokerConfig, topic: str, key: ConfigKey) 
 def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
     """The part of a topic's configuration that its logs use."""
     own = image.config((ResourceType.TOPIC, topic))
-    values = {name: topic_value(image, config, topic, TOPIC_KEYS[name]) for name in LOG_KEYS}
-    segment_bytes = own.get("internal.segment.bytes", values["segment.bytes"])
+
+    def value(name: str) -> str:
+        return topic_value(image, config, topic, TOPIC_KEYS[name])
+
+    segment_bytes = own.get("internal.segment.bytes") or value("segment.bytes")
     return LogConfig(
         segment_bytes=int(segment_bytes),
-        segment_ms=int(values["segment.ms"]),
-        retention_ms=int(values["retention.ms"]),
-        retention_bytes=int(values["retention.bytes"]),
-        delete_expired="delete" in elements(values["cleanup.policy"]),
-        flush_messages=int(values["flush.messages"]),
-        max_message_bytes=int(values["max.message.bytes"]),
-        min_insync_replicas=int(values["min.insync.replicas"]),
-        append_time=values["message.timestamp.type"].strip() == "LogAppendTime",
-        timestamp_before_max_ms=int(values["message.timestamp.before.max.ms"]),
-        timestamp_after_max_ms=int(values["message.timestamp.after.max.ms"]),
+        segment_ms=int(value("segment.ms")),
+        retention_ms=int(value("retention.ms")),
+        retention_bytes=int(value("retention.bytes")),
+        delete_expired="delete" in elements(value("cleanup.policy")),
+        flush_messages=int(value("flush.messages")),
+        max_message_bytes=int(value("max.message.bytes")),
+        min_insync_replicas=int(value("min.insync.replicas")),
+        append_time=value("message.timestamp.type").strip() == "LogAppendTime",
+        timestamp_before_max_ms=int(value("message.timestamp.before.max.ms")),
+        timestamp_after_max_ms=int(value("message.timestamp.after.max.ms")),
     )

@@ -224,16 +224,8 @@ class Image:
     def copy(self) -> "Image":
         """An independent copy."""
         other = Image(self.cluster_id)
-        other.next_offset = self.next_offset
-        other.topics_by_name = dict(self.topics_by_name)
-        other.topics_by_id = dict(self.topics_by_id)
-        other.topic_names_by_metric = dict(self.topic_names_by_metric)
-        other.configs = dict(self.configs)
-        other.brokers = dict(self.brokers)
-        other.controllers = dict(self.controllers)
-        other.features = dict(self.features)
-        other.documents = dict(self.documents)
-        other.next_producer_id = self.next_producer_id
+        for name, value in vars(self).items():
+            setattr(other, name, dict(value) if isinstance(value, dict) else value)
         return other
 
     def partition(self, partition: TopicPartition) -> PartitionImage | None:

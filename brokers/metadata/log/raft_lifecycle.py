@@ -52,7 +52,7 @@ class RaftLifecycle:
             self._config,
             self._rng,
             log=opening.log,
-            state=opening.quorum_state,
+            election_state=opening.quorum_state,
             voters=opening.voters,
             snapshot=opening.snapshot,
             was_voter=opening.was_voter,

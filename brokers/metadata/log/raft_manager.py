@@ -151,7 +151,7 @@ class RaftManager:
     @property
     def has_left(self) -> bool:
         """After `leave`: another voter leads, or this node cannot hand over as its log is not open."""
-        return self._raft is None or self._raft.has_handed_over
+        return self._raft is None or self._raft.has_resigned
 
     @property
     def _raft(self) -> RaftClient | None:
@@ -293,7 +293,7 @@ class RaftManager:
     def _apply(self, raft: RaftClient, now: Instant) -> list[MetadataEffect]:
         """Applies committed records to the image: read from the log, except those of this leadership."""
         reached, image = raft.high_watermark, self.image
-        if raft.arrived is not None:
+        if raft.fetched_snapshot is not None:
             return []
         leads = raft.is_settled
         effects: list[MetadataEffect] = [
@@ -307,7 +307,7 @@ class RaftManager:
                     effects += self._loader.updated(each)
             image.next_offset = max(image.next_offset, reached)  # past control records
             effects += self._activate(raft, now)
-        if raft.has_heard and image.next_offset >= reached:
+        if raft.is_caught_up and image.next_offset >= reached:
             effects += self._publish()
         return effects
 

@@ -138,7 +138,7 @@ class MetadataRecovery:
             for start, header in iter_headers(view):
                 if header.is_control and header.base_offset >= at:
                     batch = view[start : start + header.length]
-                    self.voters.note(header.base_offset, control_messages(batch))
+                    self.voters.add_records(header.base_offset, control_messages(batch))
                 self._position = header.next_offset
         except BatchError as error:
             raise MetadataLogError(f"a metadata batch cannot be read: {error.because}") from None

@@ -32,7 +32,7 @@ class SnapshotGenerator:
     def write(self, raft: RaftClient, image: Image, now: Instant) -> list[StorageEffect]:
         """Writes `image`, unless it is as old as the start of the log."""
         log = raft.log
-        if log is None or raft.arrived is not None:
+        if log is None or raft.fetched_snapshot is not None:
             return []
         if not log.log_start_offset < image.next_offset <= log.log_end_offset:
             return []
@@ -42,8 +42,8 @@ class SnapshotGenerator:
 
     def go_on(self, raft: RaftClient, image: Image, now: Instant) -> list[Effect]:
         """Saves a snapshot that has arrived from the leader; writes one of this node if that is due."""
-        if raft.arrived is not None and not self._pointer.is_saving:
-            return self._keep(raft, *raft.arrived, image.cluster_id, now)
+        if raft.fetched_snapshot is not None and not self._pointer.is_saving:
+            return self._keep(raft, *raft.fetched_snapshot, image.cluster_id, now)
         return [*self.write(raft, image, now)] if self._pointer.is_due else []
 
     def _keep(
@@ -55,7 +55,7 @@ class SnapshotGenerator:
             self._arrived = ReceivedSnapshot(arrived, image, snapshot.voters_in(data))
         except MetadataLogError as error:
             because = f"what the leader sends as {arrived.file_name} cannot be read ({error}): asking again"
-            return [Changed("metadata log", "snapshot refused", because), *raft.refuse(now)]
+            return [Changed("metadata log", "snapshot refused", because), *raft.reject(now)]
         return [*self._pointer.keep(arrived, data)]
 
     def saved(

@@ -17,8 +17,8 @@ BALANCED_MAX = 1_000  # leaders moved by one decision; Kafka's MAX_ELECTIONS_PER
 def elect_leaders(config: BrokerConfig, image: Image, command: ElectLeaders) -> ControllerResult:
     changes = PartitionChanges(image, config)
     names = command.partitions
-    asked = _everything(image) if names is None else dict.fromkeys(names)
-    outcomes = [_elect(image, changes, command.election, name) for name in asked]
+    chosen = _everything(image) if names is None else dict.fromkeys(names)
+    outcomes = [_elect(image, changes, command.election, name) for name in chosen]
     if names is None:
         outcomes = [each for each in outcomes if each.error is not KafkaError.ELECTION_NOT_NEEDED]
     return ControllerResult(tuple(changes.records), tuple(outcomes))

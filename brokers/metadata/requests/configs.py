@@ -1,4 +1,4 @@
-"""AlterMirrorConfigs (key 10006): settings that a link keeps in step with its source."""
+"""AlterMirrorConfigs (key 10006): the configurations that a link copies from its source."""
 
 from collections.abc import Iterable
 
@@ -30,7 +30,7 @@ def config_operation(code: int, name: str) -> ConfigOperation:
 
 
 def _request(command: AlterConfigs) -> AlterMirrorConfigsRequest:
-    assert command.writer is not None, "Kafka's own requests carry what no link asks"
+    assert command.writer is not None, "a command of no link is carried by Kafka's own request"
     return AlterMirrorConfigsRequest(
         writer=command.writer,
         validate_only=command.validate_only,
@@ -54,12 +54,12 @@ def _command(request: AlterMirrorConfigsRequest) -> AlterConfigs:
     return AlterConfigs(items, request.validate_only, request.writer)
 
 
-def _change(asked: MirrorConfigResource) -> ConfigChange:
+def _change(resource: MirrorConfigResource) -> ConfigChange:
     changes = unique(
         (each.name, (config_operation(each.operation, each.name), each.value))
-        for each in asked.configs
+        for each in resource.configs
     )
-    return ConfigChange((asked.resource_type, asked.resource_name), changes, asked.replace)
+    return ConfigChange((resource.resource_type, resource.resource_name), changes, resource.replace)
 
 
 def _response(outcomes: Iterable[ConfigOutcome]) -> AlterMirrorConfigsResponse:

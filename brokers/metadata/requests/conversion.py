@@ -1,4 +1,4 @@
-"""What the conversion of a command consists of, and how the `Refusal` of a whole command travels."""
+"""The parts of the conversion of a command, and the conversion of a `Refusal` of a whole command."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ ValueT = TypeVar("ValueT")
 
 
 class ErrorResponse(Protocol):
-    """The response of an API of our own: its first two fields are the error of the whole command."""
+    """The response of an API that is not Kafka's: its first two fields are the error of the whole command."""
 
     error_code: int
     error_message: str | None
@@ -29,7 +29,7 @@ OwnResponseT = TypeVar("OwnResponseT", bound=ErrorResponse)
 
 @dataclass(frozen=True, slots=True)
 class Conversion(Generic[CommandT, ResultT, RequestT, ResponseT]):
-    """One command and the API that carries it. `to_command` raises `Refusal` for what no command can say."""
+    """One command and the API that carries it. `to_command` raises `Refusal` for a value that no command can have."""
 
     api_key: int
     command: type[CommandT]
@@ -45,7 +45,7 @@ AnyConversion: TypeAlias = Conversion[Any, Any, Any, Any]
 def with_error(
     empty: Callable[[], OwnResponseT], to_response: Callable[[ResultT], OwnResponseT]
 ) -> Callable[[object, ResultT | Refusal], OwnResponseT]:
-    """`Conversion.to_response` of an API of our own, from the conversion of results and an empty response."""
+    """`Conversion.to_response` of an API that is not Kafka's, from the conversion of results and an empty response."""
 
     def convert(command: object, outcome: ResultT | Refusal) -> OwnResponseT:
         if not isinstance(outcome, Refusal):
@@ -60,7 +60,7 @@ def with_error(
 def unless_error(
     to_result: Callable[[OwnResponseT], ResultT],
 ) -> Callable[[OwnResponseT], ResultT | Refusal]:
-    """`Conversion.to_result` of an API of our own, from the conversion of responses that carry no error."""
+    """`Conversion.to_result` of an API that is not Kafka's, from the conversion of responses that carry no error."""
 
     def convert(response: OwnResponseT) -> ResultT | Refusal:
         if response.error_code:

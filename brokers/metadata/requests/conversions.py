@@ -26,7 +26,7 @@ _OF_OUR_OWN: tuple[AnyConversion, ...] = (
     CREATE_MIRROR_PARTITIONS,
     ALTER_MIRROR_CONFIGS,
 )
-# API key of our own -> what it carries
+# key of an API that is not Kafka's -> its conversion
 OWN_APIS: Mapping[int, AnyConversion] = {each.api_key: each for each in _OF_OUR_OWN}
 _BY_COMMAND: Mapping[type, AnyConversion] = {
     each.command: each for each in (CREATE_TOPICS, *_OF_OUR_OWN)
@@ -34,5 +34,5 @@ _BY_COMMAND: Mapping[type, AnyConversion] = {
 
 
 def conversion_of(command: Submitted) -> AnyConversion:
-    """The only one that carries this command."""
+    """The conversion of this command."""
     return _BY_COMMAND[type(command)]

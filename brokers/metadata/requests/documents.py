@@ -14,7 +14,7 @@ from brokers.wire.messages.links import (
     PutDocumentsResponse,
 )
 
-ANY_VERSION = -1  # whatever version the document has
+ANY_VERSION = -1  # any version
 
 
 def _request(command: PutDocuments) -> PutDocumentsRequest:
@@ -37,14 +37,14 @@ def _command(request: PutDocumentsRequest) -> PutDocuments:
     return PutDocuments(tuple(map(_change, request.documents)))
 
 
-def _change(asked: PutDocument) -> DocumentChange:
-    version = asked.expected_version
+def _change(document: PutDocument) -> DocumentChange:
+    version = document.expected_version
     if version < ANY_VERSION:
         raise Refusal(KafkaError.INVALID_REQUEST, f"a document cannot be at version {version}")
     return DocumentChange(
-        kind=asked.kind,
-        name=asked.name,
-        body=asked.body,
+        kind=document.kind,
+        name=document.name,
+        body=document.body,
         expected_version=None if version == ANY_VERSION else version,
     )
 

@@ -1,5 +1,5 @@
-"""CreateMirrorTopic (key 10000), SetTopicWriter (10001) and RaiseLeaderEpochs (10002): what mirror topics begin and end
-with. `mirror_topic_to_wire` and `mirror_topic_from_wire` are about the outcome of one topic."""
+"""CreateMirrorTopic (key 10000), SetTopicWriter (10001) and RaiseLeaderEpochs (10002): the beginning and end of mirror
+topics. `mirror_topic_to_wire` and `mirror_topic_from_wire` are about the outcome of one topic."""
 
 from collections.abc import Mapping
 

@@ -55,23 +55,23 @@ def _create_command(request: CreateTopicsRequest) -> CreateTopics:
     return CreateTopics(tuple(map(_new_topic, request.topics)), request.validate_only)
 
 
-def _new_topic(asked: CreatableTopic) -> NewTopic:
-    """A setting that is given twice counts as it was given last, as in Kafka."""
+def _new_topic(topic: CreatableTopic) -> NewTopic:
+    """Of a configuration that is given twice, the last value counts, as in Kafka."""
     return NewTopic(
-        name=asked.name,
-        partition_count=asked.num_partitions,
-        replication_factor=asked.replication_factor,
+        name=topic.name,
+        partition_count=topic.num_partitions,
+        replication_factor=topic.replication_factor,
         assignments=tuple(
-            (item.partition_index, tuple(item.broker_ids)) for item in asked.assignments
+            (item.partition_index, tuple(item.broker_ids)) for item in topic.assignments
         ),
-        configs={item.name: item.value for item in asked.configs},
+        configs={item.name: item.value for item in topic.configs},
     )
 
 
 def _create_response(
     command: CreateTopics, outcome: tuple[TopicOutcome, ...] | Refusal
 ) -> CreateTopicsResponse:
-    """Without the topics' settings, which are for clients. Nor has the response a place for warnings."""
+    """Leaves out the topics' configurations, which are for clients; the response has no field for warnings."""
     if isinstance(outcome, Refusal):
         error, because = outcome.error, outcome.because
         names = dict.fromkeys(item.name for item in command.items)
@@ -93,7 +93,7 @@ def _create_response(
 
 
 def _create_result(response: CreateTopicsResponse) -> tuple[TopicOutcome, ...] | Refusal:
-    """REQUEST_TIMED_OUT is no rule's refusal of a topic: it is the whole command's, whose outcome is unknown."""
+    """REQUEST_TIMED_OUT of a topic is the Refusal of the whole command, whose outcome is unknown."""
     outcomes = tuple(
         TopicOutcome(
             name=each.name,
@@ -122,7 +122,7 @@ CREATE_TOPICS = Conversion(
 
 
 def _delete_request(command: DeleteTopics) -> DeleteMirrorTopicsRequest:
-    assert command.writer is not None, "Kafka's own request carries what no link asks"
+    assert command.writer is not None, "a command of no link is carried by Kafka's own request"
     return DeleteMirrorTopicsRequest(
         writer=command.writer,
         topics=[
@@ -158,7 +158,7 @@ DELETE_MIRROR_TOPICS = Conversion(
 
 
 def _grow_request(command: CreatePartitions) -> CreateMirrorPartitionsRequest:
-    assert command.writer is not None, "Kafka's own request carries what no link asks"
+    assert command.writer is not None, "a command of no link is carried by Kafka's own request"
     return CreateMirrorPartitionsRequest(
         writer=command.writer,
         validate_only=command.validate_only,
@@ -180,11 +180,11 @@ def _grow_command(request: CreateMirrorPartitionsRequest) -> CreatePartitions:
     return CreatePartitions(items, request.validate_only, request.writer)
 
 
-def _growth(asked: MirrorTopicGrowth) -> NewPartitions:
+def _growth(topic: MirrorTopicGrowth) -> NewPartitions:
     assignments = None
-    if asked.assignments is not None:
-        assignments = tuple(tuple(each.broker_ids) for each in asked.assignments)
-    return NewPartitions(name=asked.name, count=asked.count, assignments=assignments)
+    if topic.assignments is not None:
+        assignments = tuple(tuple(each.broker_ids) for each in topic.assignments)
+    return NewPartitions(name=topic.name, count=topic.count, assignments=assignments)
 
 
 def _grow_response(outcomes: Iterable[TopicOutcome]) -> CreateMirrorPartitionsResponse:

@@ -1,4 +1,4 @@
-"""Kafka's small text files: to text, and back with every doubt raised as `CheckpointError`."""
+"""The formats of Kafka's small text files. The `parse_` functions raise `CheckpointError`."""
 
 import base64
 import binascii
@@ -18,16 +18,16 @@ _VERSION = "0"
 
 
 class CheckpointError(Exception):
-    """A file that does not say what it should; the message says what is wrong with it."""
+    """A file with other content; the message says what is wrong."""
 
 
 def format_clean_shutdown(broker_epoch: int) -> bytes:
-    """The marker of a clean shutdown, and of whose: by it the controller knows that nothing was lost (KIP-966)."""
+    """The clean shutdown file, with the broker epoch: the controller learns that no data was lost (KIP-966)."""
     return json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":")).encode()
 
 
 def parse_clean_shutdown(data: Buffer) -> int:
-    """The broker epoch, or `NO_BROKER_EPOCH` where none can be read: older releases wrote other things."""
+    """The broker epoch; `NO_BROKER_EPOCH` for other content, as of older releases."""
     try:
         epoch = json.loads(bytes(data))["brokerEpoch"]
     except (ValueError, KeyError, TypeError):
@@ -36,7 +36,7 @@ def parse_clean_shutdown(data: Buffer) -> int:
 
 
 def format_offsets(offsets: Mapping[TopicPartition, Offset]) -> bytes:
-    """A checkpoint in the data directory's root: one line `topic partition offset` each."""
+    """An offset checkpoint: one line `topic partition offset` each."""
     lines = [f"{name.topic} {name.partition} {offset}" for name, offset in offsets.items()]
     return _format(lines)
 

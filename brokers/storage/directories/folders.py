@@ -1,8 +1,7 @@
-"""A partition's folder in the data directory: its name, and whose it is.
+"""A partition's folder in a log directory: its name and its topic id.
 
-`partition.metadata` says to which topic a folder belongs. It is synced with the first data and not before, so that a
-topic of many partitions is made without waiting for the disk once for each: where it cannot be read after a power cut,
-no data that was ever synced lies beside it.
+`partition.metadata` has the topic id. It is synced only with the first data, so that the creation of many partitions
+need not wait for as many syncs: if it is unreadable after a power loss, its folder has no synced data.
 """
 
 from collections.abc import Sequence
@@ -28,9 +27,9 @@ def folder_name(partition: TopicPartition) -> str:
 
 
 def aside_name(partition: TopicPartition, owner: str, suffix: str) -> str:
-    """Kafka's kind of name for a folder that is put aside: `topic-0.id-delete`, `topic-0.id-stray`.
+    """The name of a renamed folder, as Kafka's: `topic-0.id-delete`, `topic-0.id-stray`.
 
-    A topic's name that is too long is cut, never a partition's number: those of one topic are put aside together.
+    A long topic name is shortened, but not the partition number: one topic's partitions are renamed together.
     """
     rest = f"-{partition.partition}.{owner}{suffix}"
     return partition.topic[: ASIDE_NAME_MAX - len(rest)] + rest
@@ -39,9 +38,9 @@ def aside_name(partition: TopicPartition, owner: str, suffix: str) -> str:
 def claim_folder(
     files: Files, root: LogDirCheckpoints, partition: TopicPartition, topic_id: bytes
 ) -> Sequence[str]:
-    """Make the folder if there is none -> repairs made.
+    """Create the folder if there is none -> repairs made.
 
-    One that is a deleted topic's of the same name is put aside, and so are data that cannot be told from those of one.
+    The folder of a deleted topic of the same name is renamed, also one with data and an unknown topic id.
     """
     directory = folder_name(partition)
     metadata = f"{directory}/{PARTITION_METADATA}"
@@ -54,7 +53,7 @@ def claim_folder(
     except CheckpointError as error:
         repairs.append(f"{metadata}: made anew: {error}")
     if partition == METADATA_PARTITION:
-        files.remove(metadata)  # there has never been another of that name
+        files.remove(metadata)  # no topic of that name had data
     elif files.exists(directory):
         repairs += _clear(files, partition, owner)
     if not files.exists(directory):
@@ -65,7 +64,7 @@ def claim_folder(
 
 
 def owner_of(files: Files, partition: TopicPartition) -> bytes:
-    """The id of the topic to which the folder belongs; empty where there is none, or nobody can tell."""
+    """The topic id of the folder; empty if there is no folder, or the id is unreadable."""
     metadata = f"{folder_name(partition)}/{PARTITION_METADATA}"
     try:
         if files.exists(metadata):
@@ -76,12 +75,12 @@ def owner_of(files: Files, partition: TopicPartition) -> bytes:
 
 
 def clear_folder(files: Files, partition: TopicPartition) -> Sequence[str]:
-    """Make room for another folder of that name -> what became of it."""
+    """Rename or remove the folder -> what was done."""
     return _clear(files, partition, owner_of(files, partition))
 
 
 def _clear(files: Files, partition: TopicPartition, owner: bytes) -> Sequence[str]:
-    """Put the folder aside, or remove it where it holds nothing and nobody knows whose it was."""
+    """Rename the folder, or remove it if it has no data and no topic id."""
     directory = folder_name(partition)
     files.close(directory)
     if not owner and not _holds_data(files, directory):

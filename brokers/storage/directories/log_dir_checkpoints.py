@@ -1,8 +1,8 @@
-"""The data directory's root: Kafka's three offset checkpoints, the clean-shutdown marker, leftovers of deletions.
+"""A log directory's root: Kafka's three offset checkpoints, the clean shutdown file, leftovers of deletions.
 
-All three are hints that can be done without: a lost high watermark is raised again, a lost log start brings whole
-segments back, a lost recovery point makes recovery read more. One that speaks of an earlier log of the same name would
-do harm: a folder is begun only once nothing on the disk speaks of it.
+The checkpoints may be lost: the high watermark advances again, a lost log start offset restores whole segments, without
+a recovery point recovery reads more. But one of an earlier log of the same name would do harm: a folder is created only
+once no checkpoint on disk has its partition.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ DELETED_SUFFIX = "-delete"
 
 
 class OffsetCheckpointFile:
-    """One file of offsets: `offsets` as they are now, `saved` as the disk has them."""
+    """One checkpoint: `offsets` now, `saved` on disk."""
 
     def __init__(self, files: Files, name: str) -> None:
         self._files = files
@@ -47,25 +47,25 @@ class OffsetCheckpointFile:
         return self.offsets.get(partition, 0)
 
     def save(self) -> None:
-        """Write the file if anything is new."""
+        """Write the file if it changed."""
         if self.offsets != self.saved:
             self._files.replace(self._name, format_offsets(self.offsets))
             self.saved = dict(self.offsets)
 
 
 class LogDirCheckpoints:
-    """The checkpoints, and which logs their last owner closed cleanly."""
+    """The checkpoints, and the logs that the last process closed cleanly."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
         closed = files.exists(CLEAN_SHUTDOWN)
-        # Of the registration that ended with a clean shutdown just before this start.
+        # Of the clean shutdown file.
         self.previous_broker_epoch = NO_BROKER_EPOCH
         if closed:
             marker = files.read(CLEAN_SHUTDOWN, 0, files.size(CLEAN_SHUTDOWN))
             self.previous_broker_epoch = parse_clean_shutdown(marker)
-        self.broker_epoch = NO_BROKER_EPOCH  # what the next marker will say
-        files.remove(CLEAN_SHUTDOWN)  # from now on a crash is one
+        self.broker_epoch = NO_BROKER_EPOCH  # for the next clean shutdown file
+        files.remove(CLEAN_SHUTDOWN)  # from now on a stop is unclean
         for name in files.list(""):
             if name.endswith(DELETED_SUFFIX):
                 files.remove(name)
@@ -74,7 +74,7 @@ class LogDirCheckpoints:
         self.recovery_points = OffsetCheckpointFile(files, RECOVERY_POINTS)
         known = [each for each in self.recovery_points.saved if files.exists(str(each))]
         self._closed = set(known) if closed else set()
-        self._in_doubt = set() if closed else set(known)  # a crash left them, and nobody has looked
+        self._in_doubt = set() if closed else set(known)  # not checked since a crash
 
     @property
     def _checkpoints(self) -> tuple[OffsetCheckpointFile, ...]:
@@ -82,7 +82,7 @@ class LogDirCheckpoints:
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """What was wrong, one line each."""
+        """One line for each checkpoint that could not be read."""
         return tuple(each.repair for each in self._checkpoints if each.repair)
 
     def save_high_watermarks(self, offsets: Mapping[TopicPartition, Offset]) -> None:
@@ -90,7 +90,7 @@ class LogDirCheckpoints:
         self.high_watermarks.save()
 
     def save_log_start(self, partition: TopicPartition, offset: Offset) -> None:
-        """Durable, or as it was before if the disk refuses."""
+        """Persist a log start offset; a `DiskError` leaves the old one."""
         before = self.log_starts.offsets
         self.log_starts.offsets = before | {partition: offset}
         try:
@@ -104,7 +104,7 @@ class LogDirCheckpoints:
         self.recovery_points.save()
 
     def lower_recovery_point(self, partition: TopicPartition, offset: Offset) -> None:
-        """What was taken to be on the disk above `offset` may not be."""
+        """The log may not be synced above `offset`."""
         point = self.recovery_points
         if max(point.get(partition), point.saved.get(partition, 0)) > offset:
             point.offsets[partition] = offset
@@ -113,7 +113,7 @@ class LogDirCheckpoints:
     def take_over(
         self, other: "LogDirCheckpoints", partition: TopicPartition, synced_offset: Offset
     ) -> None:
-        """Durably: a log that the other one speaks of will lie here, whole and synced up to this offset."""
+        """Persist the checkpoints of a log that moves here, synced up to this offset."""
         self.high_watermarks.offsets[partition] = other.high_watermarks.get(partition)
         self.log_starts.offsets[partition] = other.log_starts.get(partition)
         self.recovery_points.offsets[partition] = synced_offset
@@ -121,35 +121,35 @@ class LogDirCheckpoints:
             each.save()
 
     def lower(self, partition: TopicPartition, offset: Offset) -> None:
-        """Before a log is cut at `offset`: from now on nothing says, durably, that more of it was kept or committed."""
+        """Before a truncation to `offset`: persist that no checkpoint of the log is above it."""
         for each in (self.high_watermarks, self.recovery_points):
             if max(each.get(partition), each.saved.get(partition, 0)) > offset:
                 each.offsets[partition] = offset
                 each.save()
 
     def mark_closed(self) -> None:
-        """Every log was closed in order: the next start need not check them. Not where some were never looked at."""
+        """Write the clean shutdown file, unless a log was not checked since a crash: the next start trusts all logs."""
         self.recovery_points.save()
         if self._in_doubt:
             return
         self._files.replace(CLEAN_SHUTDOWN, format_clean_shutdown(self.broker_epoch))
 
     def was_closed(self, partition: TopicPartition) -> bool:
-        """Whether the last owner closed this log cleanly. True once at most: then the log is open."""
+        """Whether the last process closed this log cleanly. True at most once: then the log is open."""
         closed = partition in self._closed
         self._closed.discard(partition)
         self._in_doubt.discard(partition)
         return closed
 
     def forget(self, partition: TopicPartition) -> None:
-        """The partition's folder is gone; the files need not say so at once."""
+        """The partition's folder is removed; the files are updated later."""
         for each in self._checkpoints:
             each.offsets.pop(partition, None)
         self._closed.discard(partition)
         self._in_doubt.discard(partition)
 
     def begin(self, partition: TopicPartition) -> None:
-        """Before a partition's folder is made: nothing may speak of an earlier one, not even after a crash."""
+        """Before a partition's folder is created: no checkpoint on disk may have the partition."""
         self.forget(partition)
         for each in self._checkpoints:
             if partition in each.saved:

@@ -1,4 +1,4 @@
-"""Small files beside the logs, replaced as a whole: the quorum's state, snapshots of the metadata. And their room."""
+"""Small files that are replaced as a whole: quorum-state, metadata snapshots. And the free space."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,7 +17,7 @@ def perform_on_state(files: Files, effect: SaveState | LoadState) -> StateSaved 
 
 
 def measured(effect: MeasureDirectories, disks: Mapping[UUID, Files]) -> DirectoriesMeasured:
-    """Of these directories, by their ids."""
+    """The space of these directories, by id."""
     volumes: dict[UUID, Volume] = {}
     for directory, files in disks.items():
         with suppress(DiskError):

@@ -1,4 +1,4 @@
-"""Folders of partitions that this node holds no more: a crash came between the decision and their removal."""
+"""Stray folders: of partitions that are no longer assigned to this node, left by a crash."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _FOLDER = re.compile(r"(?P<topic>.+)-(?P<partition>\d+)")
 def remove_strays(
     files: Files, root: LogDirCheckpoints, kept: frozenset[TopicPartition]
 ) -> tuple[str, ...]:
-    """Remove what is none of these -> the folders that went; what the disk refuses now waits for the next start."""
+    """Remove the folders of other partitions -> their names. If one fails, the next start removes it."""
     removed = []
     for name in files.list(""):
         partition = _partition_of(files, name)
@@ -31,7 +31,7 @@ def remove_strays(
 
 
 def partitions_in(files: Files) -> Iterator[TopicPartition]:
-    """Whose folders there are, but for the metadata log's."""
+    """The partitions with a folder, without the metadata log."""
     for name in files.list(""):
         partition = _partition_of(files, name)
         if partition is not None:
@@ -39,14 +39,14 @@ def partitions_in(files: Files) -> Iterator[TopicPartition]:
 
 
 def remove_folder(files: Files, name: str, aside: str) -> None:
-    """Renamed first, so that a crash leaves either the whole folder or a leftover that the next start removes."""
+    """Rename the folder, then remove it: a crash leaves all of it, or a leftover that the next start removes."""
     files.close(name)
     files.rename(name, aside)
     files.remove(aside)
 
 
 def _partition_of(files: Files, name: str) -> TopicPartition | None:
-    """Whose folder it is; anything else in the directory is not ours to judge."""
+    """The partition of a folder; None for other names."""
     match = _FOLDER.fullmatch(name)
     if match is None or not files.exists(f"{name}/{PARTITION_METADATA}"):
         return None

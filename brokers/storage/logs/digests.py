@@ -1,7 +1,7 @@
 """Sealed segments that wait for their digest. When it is written the core receives `SegmentSealed`.
 
-A segment waits once all of it is on the disk. A worker thread writes one digest of a log at a time. Where the digest
-could not be written `SegmentSealed` is sent all the same, and the next opening of the log tries again.
+A segment waits once it is synced. A worker thread writes one digest of a log at a time. If that fails, `SegmentSealed`
+is sent all the same, and the next opening of the log tries again.
 """
 
 from collections.abc import Mapping
@@ -15,55 +15,55 @@ from brokers.storage.segments.digest_writing import DigestWriting
 
 
 class Digests:
-    """Of the open `logs` of one directory. `asked` names those with segments that wait."""
+    """For the open `logs` of one directory. `pending`: the partitions with a segment that waits."""
 
     def __init__(
         self,
         files: Files,
         logs: Mapping[TopicPartition, LocalLog],
-        asked: dict[TopicPartition, None],
+        pending: dict[TopicPartition, None],
     ) -> None:
         self._files = files
         self._logs = logs
-        self.asked = asked
-        self._under_way: dict[TopicPartition, tuple[LocalLog, DigestWriting]] = {}
+        self.pending = pending
+        self._in_flight: dict[TopicPartition, tuple[LocalLog, DigestWriting]] = {}
 
-    def ask(self, partition: TopicPartition) -> None:
-        """After a sync, or when the log was opened. While one is being written its end asks for the next."""
+    def add(self, partition: TopicPartition) -> None:
+        """Called after a sync, an opening, and each digest."""
         log = self._logs.get(partition)
-        if log is None or not log.undigested or partition in self._under_way:
+        if log is None or not log.undigested or partition in self._in_flight:
             return
         if log.end_of(next(iter(log.undigested))) <= log.synced_offset:
-            self.asked[partition] = None
+            self.pending[partition] = None
 
     def begin(self, partition: TopicPartition) -> DigestWriting:
-        """The oldest segment of a log in `asked`."""
-        del self.asked[partition]
+        """The oldest segment of a log in `pending`."""
+        del self.pending[partition]
         log = self._logs[partition]
         writing = DigestWriting(self._files, log.topic_id, next(iter(log.undigested)))
-        self._under_way[partition] = log, writing
+        self._in_flight[partition] = log, writing
         return writing
 
     def end(self, partition: TopicPartition, writing: DigestWriting) -> list[Event]:
         """`SegmentSealed`, if the log is still open and the segment a part of it."""
         log, segment = self._logs.get(partition), writing.segment
-        begun = self._under_way.pop(partition, None)
+        begun = self._in_flight.pop(partition, None)
         if begun != (log, writing) or log is None or segment not in log.undigested:
             self._remove(log, writing)
-            self.ask(partition)
+            self.add(partition)
             return []
         if writing.is_given_up and writing.digest is None:
-            return []  # the process ends
+            return []  # the process stops
         del log.undigested[segment]
         segment.is_digested = writing.digest is not None
         digest = b"" if writing.digest is None else writing.digest.digest
-        self.ask(partition)
+        self.add(partition)
         return [
             SegmentSealed(partition, segment.base_offset, log.end_of(segment), segment.size, digest)
         ]
 
     def _remove(self, log: LocalLog | None, writing: DigestWriting) -> None:
-        """The segment is gone, or was opened anew: nobody knows whether these are its bytes."""
+        """The segment was removed or reopened: the digest may not be of its bytes."""
         path = writing.segment.digest_path
         is_anothers = log is not None and any(
             each.is_digested and each.digest_path == path for each in log.segments
@@ -73,12 +73,12 @@ class Digests:
                 self._files.remove(path)
 
     def trimmed(self, partition: TopicPartition) -> None:
-        """Segments of the log are gone; some of them may have waited."""
-        self.asked.pop(partition, None)
-        self.ask(partition)
+        """Segments of the log were removed, perhaps one that waited."""
+        self.pending.pop(partition, None)
+        self.add(partition)
 
     def drop(self, partition: TopicPartition) -> None:
-        """The log is no longer open."""
-        self.asked.pop(partition, None)
-        if begun := self._under_way.pop(partition, None):
+        """The log was closed."""
+        self.pending.pop(partition, None)
+        if begun := self._in_flight.pop(partition, None):
             begun[1].give_up()

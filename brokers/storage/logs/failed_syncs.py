@@ -1,12 +1,11 @@
-"""Logs of which a sync has failed: what may be in memory only is written again before anyone relies on it.
+"""Logs with a failed sync: data that may be in memory only are written again before they are used.
 
-Linux tells of a write that failed once, takes its pages for clean, and lets the next sync succeed without them. Nothing
-above the recovery point can be believed to be on the disk then, though it can be read. It is not cut: some of it may
-have been acknowledged without a sync, and of a change that was asked for the owner has been told that it may have been
-made. So it is read as any tail of a crash is, and where it is whole it stays, on the disk this time.
+Linux reports a failed write-back once, marks the pages clean, and lets the next sync succeed without them. Everything
+above the recovery point may then be unsynced, although it can be read. It is not truncated: some of it may have been
+acknowledged without a sync. So it is recovered like the tail after a crash, and what is valid is written again.
 
-The doubt outlives the process, as the pages do, in an empty file beside the log. A power cut may take that file, and
-what was in doubt with it.
+An empty file in the log's folder marks the failed sync beyond the end of the process, as the pages may outlive it. A
+power loss may remove that file, and the unsynced data with it.
 """
 
 from contextlib import suppress
@@ -23,62 +22,62 @@ from brokers.storage.segments.log_segment import LogSegment
 
 
 def marker_in(directory: str) -> str:
-    """The file that says of a log's folder that a sync has failed there."""
+    """The file that marks a log's folder after a failed sync."""
     return f"{directory}/sync-failed"
 
 
 class FailedSyncs:
-    """Which logs of a data directory are in doubt."""
+    """The logs of a log directory with a failed sync."""
 
     def __init__(self, files: Files, root: LogDirCheckpoints) -> None:
         self._files = files
         self._root = root
-        self._raised: dict[TopicPartition, None] = {}  # where the disk would not even take the file
+        self._marked: dict[TopicPartition, None] = {}  # also if the file could not be made
 
-    def raise_for(self, partition: TopicPartition, synced_offset: Offset | None = None) -> None:
-        """A sync failed. Below `synced_offset`, if it is given, the log was on the disk for certain."""
-        self._raised[partition] = None
+    def mark(self, partition: TopicPartition, synced_offset: Offset | None = None) -> None:
+        """A sync failed. Everything below `synced_offset`, if given, was synced before."""
+        self._marked[partition] = None
         with suppress(DiskError):
             self._files.touch(marker_in(folder_name(partition)))
         if synced_offset is not None:
             with suppress(DiskError):
                 self._root.lower_recovery_point(partition, synced_offset)
 
-    def settle(self, partition: TopicPartition) -> bool:
-        """Before a log is opened: write again what is in doubt -> whether anything was. Raises `DiskError`."""
+    def repair(self, partition: TopicPartition) -> bool:
+        """Before a log is opened: write again what a failed sync covered -> whether one did. Raises `DiskError`."""
         directory = folder_name(partition)
         marker = marker_in(directory)
-        if partition not in self._raised and not self._files.exists(marker):
+        if partition not in self._marked and not self._files.exists(marker):
             return False
         self._rewrite(directory, self._root.recovery_points.get(partition))
         self._files.remove(marker)
-        self._raised.pop(partition, None)
+        self._marked.pop(partition, None)
         return True
 
     def forget(self, partition: TopicPartition) -> None:
-        """The folder is gone, and the doubt with it."""
-        self._raised.pop(partition, None)
+        """The folder was removed."""
+        self._marked.pop(partition, None)
 
     def _rewrite(self, directory: str, recovery_point: Offset) -> None:
         names = list(self._files.list(directory))
         for name in (LEADER_EPOCHS, PARTITION_METADATA):
             if name in names:
                 self._files.rewrite(f"{directory}/{name}", 0)
-        # Indexes need no mention: from the recovery point on they are made anew.
+        # Indexes are rebuilt from the recovery point on.
         bases = sorted(base for name in names if (base := offset_in_name(name, LOG)) is not None)
         for base, following in pairwise([*bases, recovery_point + 1]):
             if following > recovery_point:
                 segment = LogSegment(self._files, directory, base, interval=0)
-                self._files.rewrite(segment.path, self._settled_bytes(segment, recovery_point))
+                self._files.rewrite(segment.path, self._synced_bytes(segment, recovery_point))
 
-    def _settled_bytes(self, segment: LogSegment, recovery_point: Offset) -> int:
-        """How much of a segment's file lies below the recovery point."""
-        settled = 0
+    def _synced_bytes(self, segment: LogSegment, recovery_point: Offset) -> int:
+        """The bytes of a segment's file below the recovery point."""
+        synced = 0
         try:
-            for position, header in segment.hop(0, self._files.size(segment.path)):
+            for position, header in segment.scan_headers(0, self._files.size(segment.path)):
                 if header.base_offset >= recovery_point:
                     break
-                settled = position + header.length
+                synced = position + header.length
         except BatchError:
-            pass  # from here on nothing can be told apart
-        return settled
+            pass  # corrupt from here on
+        return synced

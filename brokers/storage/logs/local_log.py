@@ -1,6 +1,6 @@
-"""The files of one open log: batches go in at the end, ranges come out.
+"""The files of one open log: appends and reads.
 
-Where a read ended is remembered, so that a sequential reader costs no lookup.
+The positions where reads ended are kept, so that a sequential reader needs no index lookup.
 """
 
 from bisect import bisect_right
@@ -16,18 +16,17 @@ from brokers.storage.segments.log_segment import LoadedIndexes, LogSegment
 from brokers.storage.segments.ranges import find_batches, read_batches
 
 _POSITIONS_REMEMBERED = 16  # of sequential readers, per log
-# Below, copying is cheaper than what a transfer from file to socket takes.
+# Below, copying is cheaper than sendfile.
 _WORTH_A_REFERENCE_BYTES = 1 << 15
 _base_of = attrgetter("base_offset")
 
 
 class LocalLog:
-    """What the disk holds of one partition. The last segment is active; `next_offset` is one past the last batch.
+    """The files of one partition. The last segment is active; `next_offset` is one past the last batch.
 
-    Below `synced_offset` everything is on the disk for certain; below `sync_promised` a write is to be reported only
-    once it is synced; `unsynced_paths` are small files to be synced with the next data; `undigested` are sealed
-    segments whose digest is not on the disk yet. `settled`: the folder is as
-    `close` leaves it.
+    Everything below `synced_offset` is synced; writes below `sync_promised` are reported only once they are synced;
+    `unsynced_paths` are small files to sync with the next data; `undigested` are sealed segments without a digest.
+    `settled`: the folder is as `close` leaves it.
     """
 
     def __init__(
@@ -66,23 +65,23 @@ class LocalLog:
         return self.segments[-1]
 
     def append(self, headers: Sequence[BatchHeader], buffers: Buffers) -> None:
-        """Write batches at the end; after a `DiskError` the log must be opened anew."""
+        """Append batches; after a `DiskError` the log must be reopened."""
         self._settled = False
         self.segments[-1].append(headers, buffers)
         self.next_offset = headers[-1].next_offset
 
     def begin_append(self, buffers: Buffers) -> Appending:
-        """The same in two parts: the writing, for any thread, whose result goes to `appended`. None between them."""
+        """The first part of an append: a write for any thread, whose result is passed to `appended`. One at a time."""
         self._settled = False
         return self.active.begin_append(buffers)
 
     def appended(self, headers: Sequence[BatchHeader], size: int) -> None:
-        """These batches have been written, the file has `size` bytes."""
+        """The batches are written; the file has `size` bytes."""
         self.active.appended(headers, size)
         self.next_offset = headers[-1].next_offset
 
     def roll(self, base_offset: Offset, producers: bytes) -> None:
-        """Seal the active segment; the next one begins at `base_offset`, with the producers' state as of there."""
+        """Seal the active segment; begin the next one at `base_offset`, with a producer snapshot."""
         self._settled = False
         sealed = self.active
         sealed.seal()
@@ -96,7 +95,7 @@ class LocalLog:
         self.next_offset = base_offset
 
     def trim(self, log_start_offset: Offset) -> list[str]:
-        """Remove the whole segments below an offset -> the files that are gone."""
+        """Remove the whole segments below an offset -> the removed files."""
         gone: list[str] = []
         self.log_start_offset = log_start_offset
         while len(self.segments) > 1 and self.segments[1].base_offset <= log_start_offset:
@@ -109,9 +108,9 @@ class LocalLog:
         return gone
 
     def cut(self, offset: Offset) -> Offset:
-        """Remove every batch that holds `offset` or lies above it, durably -> where the log then ends.
+        """Remove the batches that hold `offset` or lie above it, durably -> the new log end offset.
 
-        The indexes are left as they are: the log must be opened anew. `BatchError` where the log is damaged.
+        The indexes are not changed: the log must be reopened. Raises `BatchError` if the log is corrupt.
         """
         kept = self.segment_of(offset)
         while self.active is not kept:
@@ -121,7 +120,7 @@ class LocalLog:
         kept.remove_digest()
         size = self.position_of(kept, offset)
         self.next_offset = kept.base_offset
-        for _, header in kept.hop(kept.index.floor(offset - 1), size):
+        for _, header in kept.scan_headers(kept.index.floor(offset - 1), size):
             self.next_offset = header.next_offset
         if size < kept.size:
             self._files.truncate(kept.path, size)
@@ -130,8 +129,8 @@ class LocalLog:
     def save_epochs(self, entries: Sequence[tuple[LeaderEpoch, Offset]]) -> None:
         """Persist the leader-epoch history.
 
-        One whose latest epoch has no data yet is synced with the first: a node that takes over many partitions would
-        wait for the disk once for each. What a power cut takes of it the batches themselves say again.
+        If the latest epoch has no data yet, the file is synced with the first: a node that becomes the leader of many
+        partitions need not sync each. After a power loss it is rebuilt from the batches.
         """
         path = f"{self.directory}/{LEADER_EPOCHS}"
         if entries and entries[-1][1] >= self.next_offset:
@@ -143,16 +142,16 @@ class LocalLog:
             self.unsynced_paths.pop(path, None)
 
     def keep_producers(self, next_offset: Offset, snapshot: bytes) -> None:
-        """The producers' state as of `next_offset`, for `close`."""
+        """Keep the producer snapshot at `next_offset`, for `close`."""
         self._producers = next_offset, snapshot
 
     def close(self) -> None:
-        """Bring everything to the disk, so that the next opening needs to check nothing.
+        """Sync everything, so that the next opening need not check the log.
 
-        Where the producers' state at the log's end is not known, the next opening reads it from the batches.
+        Without a producer snapshot at the log end, the next opening reads the batches.
         """
         if self._settled:
-            return  # nothing has happened since
+            return  # unchanged
         self.active.seal()
         next_offset, producers = self._producers or (-1, b"")
         if next_offset == self.next_offset:
@@ -161,34 +160,34 @@ class LocalLog:
         for path in (*self.active.paths, *self.unsynced_paths):
             self._files.sync(path)
 
-    def go_on(self, files: Files, loaded: LoadedIndexes) -> None:
-        """The folder has moved to another directory, whole and synced."""
+    def moved_to(self, files: Files, loaded: LoadedIndexes) -> None:
+        """The folder moved to another directory; all of it is synced."""
         for segment in self.segments:
             self._loaded.forget(segment)
-            segment.go_on(files)
+            segment.moved_to(files)
         self._files, self._loaded = files, loaded
         for segment in self.segments[:-1]:
             loaded.touch(segment)
         self.unsynced_paths.clear()
 
     def is_synced_to(self, next_offset: Offset) -> bool:
-        """Everything below is on the disk -> whether some of that was promised to be told."""
+        """Everything below is synced -> whether writes waited for that."""
         was_promised = self.sync_promised > self.synced_offset
         self.synced_offset = max(self.synced_offset, next_offset)
         return was_promised
 
     def needs(self, path: str) -> bool:
-        """Whether a file is part of the log: one that is gone was taken away, with the disk perhaps."""
+        """Whether a file is part of the log: if it is missing, the disk failed."""
         return any(path in segment.paths for segment in self.segments)
 
     def sync_small_files(self) -> None:
-        """Now, rather than with the next data."""
+        """Sync the small files now."""
         for path in list(self.unsynced_paths):
             self._files.sync(path)
             del self.unsynced_paths[path]
 
     def synced(self, writings: Mapping[str, int]) -> None:
-        """These small files are on the disk, as they were written then: one may have been written anew since."""
+        """These versions of small files are synced; newer ones are not."""
         for path, writing in writings.items():
             if self.unsynced_paths.get(path) == writing:
                 del self.unsynced_paths[path]
@@ -202,7 +201,7 @@ class LocalLog:
     def read(
         self, offset: Offset, bound: Offset, size_max: int, *, at_least_one: bool
     ) -> tuple[Buffer, Offset]:
-        """(whole batches of [offset, bound), next offset), from one segment; `BatchError` where it is damaged."""
+        """(whole batches of [offset, bound), next offset), from one segment; raises `BatchError` if it is corrupt."""
         if offset >= bound:
             return b"", offset
         segment, position = self._locate(offset)
@@ -226,7 +225,7 @@ class LocalLog:
     def find(
         self, offset: Offset, bound: Offset, size_max: int, *, at_least_one: bool
     ) -> tuple[Buffer | FileRange, Offset]:
-        """The same batches; many of them not read, but by reference to their file."""
+        """The same batches; large ranges as a reference to their file."""
         if offset >= bound:
             return b"", offset
         segment, position = self._locate(offset)
@@ -263,9 +262,9 @@ class LocalLog:
         return self.segments[max(0, bisect_right(self.segments, offset, key=_base_of) - 1)]
 
     def position_of(self, segment: LogSegment, offset: Offset) -> int:
-        """Where the first batch of a segment that ends above `offset` begins; its size if there is none.
+        """The position of the first batch of a segment that ends above `offset`; the segment's size if there is none.
 
-        An index that leads astray is made anew from the log once; `BatchError` if the log itself is damaged.
+        A wrong index is rebuilt from the log once; raises `BatchError` if the log itself is corrupt.
         """
         self._keep_loaded(segment)
         try:
@@ -282,7 +281,7 @@ class LocalLog:
 
 def _hop_to(segment: LogSegment, start: int, offset: Offset) -> int:
     expected, end = segment.base_offset, start
-    for position, header in segment.hop(start):
+    for position, header in segment.scan_headers(start):
         overshot = header.base_offset > offset and position == start and start > 0
         if header.base_offset < expected or overshot:
             raise segment.damage(position)

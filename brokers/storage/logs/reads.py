@@ -1,4 +1,4 @@
-"""Ranges of open logs, read or found, and offsets by timestamp; what a damaged or changed log makes of them."""
+"""Reads ranges of open logs, finds their file positions, and looks up timestamps."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -16,13 +16,13 @@ from brokers.storage.segments.ranges import share
 
 
 class Fail(Protocol):
-    """The disk refused what can't be done without: the log is closed, and that is reported."""
+    """Closes a log after a `DiskError`, and reports it."""
 
     def __call__(self, partition: TopicPartition, error: DiskError, /) -> list[Event]: ...
 
 
 class Reads:
-    """Of the open `logs` of one directory."""
+    """For the open `logs` of one directory."""
 
     def __init__(self, files: Files, logs: Mapping[TopicPartition, LocalLog], fail: Fail) -> None:
         self._files = files
@@ -47,7 +47,7 @@ class Reads:
     def find(
         self, failures: list[Event], wanted: Range, size_max: int, at_least_one: bool
     ) -> RangeFound:
-        """One range of several; what failed for good is added to `failures`."""
+        """One range of several; failed logs are added to `failures`."""
         taken, failed = self._take(LocalLog.find, wanted, size_max, at_least_one)
         failures += failed
         return RangeFound(*taken)
@@ -67,7 +67,7 @@ class Reads:
         size_max: int,
         at_least_one: bool,
     ) -> tuple[tuple[Any, Offset, KafkaError], list[Event]]:
-        """(what there is of a range, read or found; where it ends; what was wrong), and what failed for good."""
+        """(the data or file range, its next offset, an error), and the events of a failed log."""
         log = self._logs.get(wanted.partition)
         try:
             return taken(log, take, wanted, size_max, at_least_one), []
@@ -83,7 +83,7 @@ def taken(
     size_max: int,
     at_least_one: bool,
 ) -> tuple[Any, Offset, KafkaError]:
-    """(what `take` reads or finds, where that ends, what was wrong). Raises `DiskError`."""
+    """(the result of `take`, its next offset, an error). Raises `DiskError`."""
     _, offset, bound, _ = wanted
     if log is None:
         return b"", offset, KafkaError.KAFKA_STORAGE_ERROR

@@ -1,6 +1,6 @@
-"""Which files wait for a sync and which are being synced; how a sync ended.
+"""The files that wait for a sync and those that are being synced.
 
-`sync_files` is the only part of storage that may run in another thread.
+`sync_files` may run in another thread.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,9 +16,9 @@ from brokers.storage.segments.log_segment import LogSegment
 
 @dataclass(slots=True)
 class SyncTarget:
-    """Files to sync, in the order of the log, and how far the log then is on the disk.
+    """Files to sync, in the order of the log; then everything below `next_offset` is synced.
 
-    `writings` tells of its small files what was written of them when the sync began.
+    `writings`: the versions of the small files when the sync began.
     """
 
     paths: dict[str, None] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class SyncTarget:
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """How a sync ended; `failures` says why, by path, what could not be synced."""
+    """The result of a sync; `failures` are the errors by path."""
 
     log: LocalLog
     next_offset: Offset
@@ -36,7 +36,7 @@ class FlushResult:
 
 
 def sync_files(files: Files, log: LocalLog, target: SyncTarget) -> FlushResult:
-    """Sync every file of the target, whatever becomes of the others."""
+    """Sync every file of the target, also after a failure."""
     failures: dict[str, str] = {}
     for path in target.paths:
         try:
@@ -44,7 +44,7 @@ def sync_files(files: Files, log: LocalLog, target: SyncTarget) -> FlushResult:
         except SyncError as error:
             failures[path] = str(error)
             with suppress(DiskError):
-                # At once: should the process end now, the next one has to know.
+                # At once: if the process ends now, the next one must know it.
                 files.touch(marker_in(log.directory))
         except DiskError as error:
             failures[path] = str(error)
@@ -52,33 +52,33 @@ def sync_files(files: Files, log: LocalLog, target: SyncTarget) -> FlushResult:
 
 
 class Syncs:
-    """By partition, of open logs only. `asked` names those that wait."""
+    """Of open logs. `pending`: the partitions that wait for a sync."""
 
-    def __init__(self, files: Files, asked: dict[TopicPartition, SyncTarget]) -> None:
+    def __init__(self, files: Files, pending: dict[TopicPartition, SyncTarget]) -> None:
         self._files = files
-        self.asked = asked
-        self._under_way: dict[TopicPartition, SyncTarget] = {}  # begun, and not ended
+        self.pending = pending
+        self._in_flight: dict[TopicPartition, SyncTarget] = {}  # begun, not ended
 
-    def ask(self, partition: TopicPartition, log: LocalLog, segment: LogSegment) -> None:
-        """For a segment of the log, and for what is to be synced with it."""
+    def add(self, partition: TopicPartition, log: LocalLog, segment: LogSegment) -> None:
+        """Add a segment of the log, and the files to sync with it."""
         next_offset, is_active = log.end_of(segment), segment is log.active
-        # A sealed segment is trusted with its indexes once the recovery point is past it. They were finished when it
-        # was sealed, so where they are on the disk its last batch may have been there for long.
+        # A sealed segment and its indexes are trusted below the recovery point. Its indexes were written last, when it
+        # was sealed: they may be unsynced although its last batch is synced.
         if next_offset < log.synced_offset or (is_active and next_offset == log.synced_offset):
             return
-        target = self.asked.setdefault(partition, SyncTarget())
+        target = self.pending.setdefault(partition, SyncTarget())
         paths = [segment.path] if is_active else segment.paths
         target.paths.update(dict.fromkeys(log.unsynced_paths))
         target.paths.update(dict.fromkeys(paths))
         target.next_offset = next_offset
 
     def begin(self, partition: TopicPartition, log: LocalLog) -> Callable[[], FlushResult]:
-        target = self._under_way[partition] = self.asked.pop(partition)
+        target = self._in_flight[partition] = self.pending.pop(partition)
         target.writings = dict(log.unsynced_paths)
         return lambda: sync_files(self._files, log, target)
 
     def ended(self, partition: TopicPartition, log: LocalLog, *, well: bool) -> None:
-        target = self._under_way.pop(partition, None)
+        target = self._in_flight.pop(partition, None)
         if (
             well and target is not None
         ):  # else the log was in another directory meanwhile, which synced it
@@ -86,21 +86,21 @@ class Syncs:
             log.synced(synced)
 
     def sync_now(self, partition: TopicPartition, log: LocalLog) -> None:
-        """Everything that is not on the disk for certain: nobody knows how a sync that is under way will end."""
-        begun = self._under_way.get(partition, SyncTarget()).paths
-        asked = self.asked.pop(partition, SyncTarget()).paths
+        """Sync everything, also the files of a sync in flight, which may fail."""
+        begun = self._in_flight.get(partition, SyncTarget()).paths
+        pending = self.pending.pop(partition, SyncTarget()).paths
         trimmed = [path for path in begun if not self._files.exists(path)]
-        for path in dict.fromkeys((*begun, *asked)):
+        for path in dict.fromkeys((*begun, *pending)):
             if path not in trimmed:
                 self._files.sync(path)
                 log.synced({path: log.unsynced_paths.get(path, 0)})
 
     def trimmed(self, partition: TopicPartition, gone: list[str]) -> None:
-        """These files are gone: nobody waits for them."""
-        if target := self.asked.get(partition):
+        """These files were removed."""
+        if target := self.pending.get(partition):
             target.paths = {path: None for path in target.paths if path not in gone}
 
     def drop(self, partition: TopicPartition) -> None:
-        """The log is no longer open."""
-        self.asked.pop(partition, None)
-        self._under_way.pop(partition, None)
+        """The log was closed."""
+        self.pending.pop(partition, None)
+        self._in_flight.pop(partition, None)

@@ -1,4 +1,4 @@
-"""Offsets by time: the time index leads to a batch, and the batch is opened for the record (ListOffsets, KIP-79)."""
+"""Offsets by timestamp: the time index has the batch, in which the record is searched (ListOffsets, KIP-79)."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from brokers.records.record import open_batch
 from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.segments.log_segment import LogSegment
 
-MAX_TIMESTAMP = -3  # asks for the record with the largest timestamp (KIP-734)
-# A few kilobytes can hold millions of records, and the node does nothing else while they are looked through.
+MAX_TIMESTAMP = -3  # the record with the largest timestamp (KIP-734)
+# A few compressed kilobytes can hold millions of records, and the node does nothing else during the search.
 RECORDS_OPENED_MAX = 1 << 16
 
 
@@ -28,7 +28,7 @@ NOTHING_FOUND = Found(-1, -1, -1)
 
 
 def found_timestamp(files: Files, log: LocalLog | None, effect: FindTimestamp) -> Found:
-    """What the effect asks for; nothing where no log is open, or damage on the way leaves nothing certain."""
+    """The result of the effect; none if the log is not open or corrupt."""
     if log is None:
         return NOTHING_FOUND
     try:
@@ -62,7 +62,7 @@ def _largest(files: Files, log: LocalLog, bound: Offset) -> Found | None:
             continue
         since = segment.max_timestamp_offset
         if not log.log_start_offset <= since < bound:
-            # The segment's largest is out of bounds: look at each batch that is not.
+            # The segment's largest is above `bound`: search the batches below it.
             since = log.log_start_offset
         for position, header in _batches(log, segment, since, bound):
             if best is None or header.max_timestamp > best[2].max_timestamp:
@@ -76,7 +76,7 @@ def _largest(files: Files, log: LocalLog, bound: Offset) -> Found | None:
 def _batches(
     log: LocalLog, segment: LogSegment, since: Offset, bound: Offset
 ) -> Iterator[tuple[int, BatchHeader]]:
-    for position, header in segment.hop(log.position_of(segment, since)):
+    for position, header in segment.scan_headers(log.position_of(segment, since)):
         if header.next_offset > bound:
             return
         yield position, header
@@ -90,7 +90,7 @@ def _first_at(
     timestamp: Instant,
     log_start_offset: Offset,
 ) -> Found | None:
-    # What nobody can open, or should: the batch's own claims are the best that is known.
+    # A batch that cannot or should not be opened: its header's values are the best ones.
     claimed = Found(
         max(header.base_offset, log_start_offset), header.max_timestamp, header.leader_epoch
     )
@@ -100,6 +100,6 @@ def _first_at(
         for record in open_batch(files.read(segment.path, position, header.length)):
             if record.timestamp >= timestamp and record.offset >= log_start_offset:
                 return Found(record.offset, record.timestamp, header.leader_epoch)
-    except BatchError:  # badly compressed by a client, or worse
+    except BatchError:  # badly compressed, or corrupt
         return claimed
     return None

@@ -1,8 +1,8 @@
-"""Cut the end off a log: what a follower does with batches that its leader's history does not have (KIP-101).
+"""Removes the end of a log: the batches of a follower that its leader does not have (KIP-101).
 
-The order makes a crash at any point harmless: first nothing claims any more that the tail is on the disk, then segments
-go, the last one first, then the batches of the one that stays, and last the leader epochs. What a crash leaves is a log
-that ends somewhere between the old end and the new one, and recovery opens it as it opens any other.
+The order makes a crash at any point harmless: first the checkpoints are lowered, then segments are removed, the last
+one first, then batches of the remaining last segment, then leader epochs. A crash leaves a log that ends between the
+old and the new end, which recovery opens like any other.
 """
 
 from brokers.effects import TruncateLog
@@ -13,22 +13,22 @@ from brokers.storage.logs.local_log import LocalLog
 from brokers.storage.segments.file_names import SNAPSHOT, file_name, offset_in_name
 
 
-def cut_log(
+def truncate_log(
     files: Files,
     root: LogDirCheckpoints,
     effect: TruncateLog,
     log: LocalLog,
 ) -> None:
-    """Remove every batch that holds the offset or lies above it; the log must be opened anew. Raises `DiskError`."""
+    """Remove the batches that hold the offset or lie above it; the log must be reopened. Raises `DiskError`."""
     offset = max(effect.offset, log.log_start_offset)
     root.lower(effect.partition, offset)
     try:
         end = log.cut(offset)
-    except BatchError as error:  # the opening that follows finds the damage, and cuts there
+    except BatchError as error:  # the opening finds the corruption, and truncates there
         raise DiskError(f"{log.directory}: {error.because}") from error
     for name in files.list(log.directory):
         at = offset_in_name(name, SNAPSHOT)
         if at is not None and at > end:
             files.remove(f"{log.directory}/{file_name(at, SNAPSHOT)}")
-    # An epoch that would begin at the new end has no batch left to show for it.
+    # An epoch that would begin at the new end has no batch.
     log.save_epochs([entry for entry in effect.epochs if entry[1] < end])

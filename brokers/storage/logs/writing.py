@@ -1,7 +1,6 @@
-"""Appends that reach their files while the core goes on: one write a log at a time, those that wait together.
+"""Appends that are written in any thread: one write a log at a time, which takes all appends that wait.
 
-A write runs in whatever thread. Whoever needs the log as it then is runs it too: the first to come does it, the others
-wait until it is done.
+Code that needs the log after the write calls `run` too: the first caller writes, the others wait for it.
 """
 
 from collections.abc import Sequence
@@ -13,20 +12,18 @@ from brokers.ids import TopicPartition
 from brokers.ports import Appending, DiskError
 from brokers.storage.logs.local_log import LocalLog
 
-WORTH_A_THREAD_BYTES: Final = (
-    128 * 1024
-)  # less than that is written sooner than another thread is awake
+WORTH_A_THREAD_BYTES: Final = 128 * 1024  # less is written before another thread wakes
 
 
 class Write:
-    """Appends of one log; `run` in any thread, then `end` where the log belongs."""
+    """Appends of one log: `run` in any thread, then `end` in the log's thread."""
 
     def __init__(self, log: LocalLog, appends: Sequence[Append]) -> None:
         self.log = log
         self.sync = any(each.sync for each in appends)
         self._headers = tuple(header for each in appends for header in each.headers)
         self._appending: Appending | None = None
-        self._failure = DiskError()  # why there is none
+        self._failure = DiskError()  # if it is None
         try:
             pieces = [piece for each in appends for piece in each.buffers]
             self._appending = log.begin_append(pieces)
@@ -34,16 +31,16 @@ class Write:
             self._failure = error
 
     def run(self) -> None:
-        """Write, unless that is done; `end` tells how it went."""
+        """Write, unless that is done; `end` raises its error."""
         with suppress(DiskError):
             self._run()
 
     def end(self) -> None:
-        """The log has what was written; `DiskError` where the disk refused, and then the file may hold a part."""
+        """Add the batches to the log. Raises `DiskError` if the write failed; the file may hold a part of them."""
         self.log.appended(self._headers, self._run())
 
     def give_up(self) -> None:
-        """When this returns nothing is being written, and nothing will be."""
+        """Cancel the write; when this returns it has ended."""
         if self._appending is not None:
             self._appending.give_up()
 
@@ -54,49 +51,49 @@ class Write:
 
 
 class Writes:
-    """By partition, of open logs only. `asked` holds those that wait; None where no host would begin them."""
+    """Of open logs. `pending`: the appends that wait, by partition; None for a host that writes at once."""
 
-    def __init__(self, asked: dict[TopicPartition, list[Append]] | None, from_bytes: int) -> None:
-        self._is_hosted = asked is not None
+    def __init__(self, pending: dict[TopicPartition, list[Append]] | None, from_bytes: int) -> None:
+        self._is_hosted = pending is not None
         self._from_bytes = from_bytes
-        self.asked: dict[TopicPartition, list[Append]] = {} if asked is None else asked
-        self._under_way: dict[TopicPartition, Write] = {}
+        self.pending: dict[TopicPartition, list[Append]] = {} if pending is None else pending
+        self._in_flight: dict[TopicPartition, Write] = {}
 
     def take(self, effect: Append) -> bool:
-        """Whether an append is left to the host."""
+        """Add an append to `pending`, if the host is to write it -> whether it was added."""
         if not (effect.behind and self._is_hosted):
             return False
         size = sum(map(len, effect.buffers))
         if size < self._from_bytes and not self.has(effect.partition):
             return False
-        self.asked.setdefault(effect.partition, []).append(effect)
+        self.pending.setdefault(effect.partition, []).append(effect)
         return True
 
     def has(self, partition: TopicPartition) -> bool:
-        """Whether a log is to get more than its file holds for certain."""
-        return partition in self._under_way or partition in self.asked
+        """Whether appends of a log are not written yet."""
+        return partition in self._in_flight or partition in self.pending
 
     def begin(self, partition: TopicPartition, log: LocalLog) -> Write:
-        """Everything of a log that waits."""
-        write = self._under_way[partition] = Write(log, self.asked.pop(partition))
+        """Begin a write of all appends of a log that wait."""
+        write = self._in_flight[partition] = Write(log, self.pending.pop(partition))
         return write
 
-    def ends(self, partition: TopicPartition, write: Write) -> bool:
-        """Whether nobody else has seen to its end."""
-        if self._under_way.get(partition) is not write:
+    def finish(self, partition: TopicPartition, write: Write) -> bool:
+        """Remove an ended write -> whether it was still in flight."""
+        if self._in_flight.get(partition) is not write:
             return False
-        del self._under_way[partition]
+        del self._in_flight[partition]
         return True
 
     def next(self, partition: TopicPartition, log: LocalLog | None) -> Write | None:
-        """The write of a log that is to end next, for whoever can't wait for the host."""
-        if partition in self.asked and partition not in self._under_way:
+        """Take the next write of a log, to end it without the host."""
+        if partition in self.pending and partition not in self._in_flight:
             assert log is not None
             self.begin(partition, log)
-        return self._under_way.pop(partition, None)
+        return self._in_flight.pop(partition, None)
 
     def drop(self, partition: TopicPartition) -> None:
-        """The log is no longer open, and its files may soon be somebody else's."""
-        self.asked.pop(partition, None)
-        if write := self._under_way.pop(partition, None):
+        """The log was closed: its write must end before its files are reused."""
+        self.pending.pop(partition, None)
+        if write := self._in_flight.pop(partition, None):
             write.give_up()

@@ -1,7 +1,7 @@
-"""Open a partition's folder: believe what was closed or synced, check the rest, repair what a crash left.
+"""Recovers a log from its folder (Kafka's LogLoader): trusts what was closed or synced, checks and repairs the rest.
 
-From the recovery point on every batch is checked: whole, checksum, offsets that ascend. The first that is not ends the
-log: what lies behind it was never reported as synced, and nothing may be read across a hole. Each repair is one line.
+From the recovery point on, every batch is checked: complete, checksum, ascending offsets. The log is truncated at the
+first bad one: nothing after it was reported as synced. Each repair is one line.
 """
 
 from collections.abc import Iterator
@@ -36,9 +36,9 @@ _LEFTOVERS = (".deleted", ".cleaned", ".swap", ".tmp")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """A partition's folder and what the checkpoints say about it.
+    """A partition's folder and its checkpoints.
 
-    Everything below `recovery_point` is on the disk; `closed` if the log ended exactly there when it was last closed.
+    Everything below `recovery_point` is synced; `closed` if the log was closed cleanly, with its end there.
     """
 
     directory: str
@@ -50,20 +50,20 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What a folder holds after recovery."""
+    """A log after recovery."""
 
     segments: list[LogSegment]
     log_start_offset: Offset
     next_offset: Offset
     epochs: EpochHistory
-    epochs_changed: bool  # they differ from what the folder's checkpoint says
+    epochs_changed: bool  # they differ from the checkpoint file
     producers: ProducerStates
-    settled: bool  # the folder is as a clean shutdown leaves it
+    settled: bool  # as after a clean shutdown
     repairs: tuple[str, ...]
 
 
 class LogLoader:
-    """One opening of one folder. Raises `DiskError` where the disk refuses."""
+    """One opening of one folder. Raises `DiskError`."""
 
     def __init__(self, files: Files, folder: Folder) -> None:
         self._files = files
@@ -72,7 +72,7 @@ class LogLoader:
         self._settled = False
 
     def run(self, now: Instant) -> Recovered:
-        """Repair the folder in place and tell what it holds."""
+        """Repair the folder in place; return the log."""
         names = self._remove_leftovers()
         segments = self._find_segments(names)
         next_offset = self._read_through(segments)
@@ -102,7 +102,7 @@ class LogLoader:
         return f"{self._folder.directory}/{name}"
 
     def _remove_leftovers(self) -> list[str]:
-        """Remove remnants of deletions and replacements, and what lies beside no segment -> the names that stay."""
+        """Remove leftovers of deletions and replacements, and files without a segment -> the remaining names."""
         names = dict.fromkeys(self._files.list(self._folder.directory))
         active = max((name for name in names if offset_in_name(name, LOG) is not None), default="")
         gone = [
@@ -114,7 +114,7 @@ class LogLoader:
                 and file_name(base, LOG) not in names
                 for suffix in (INDEX, TIME_INDEX, DIGEST)
             )
-            or name == active.removesuffix(LOG) + DIGEST  # it was cut since it was sealed
+            or name == active.removesuffix(LOG) + DIGEST  # truncated since it was sealed
         ]
         for name in gone:
             self._files.remove(self._path(name))
@@ -122,7 +122,7 @@ class LogLoader:
         return list(names)
 
     def _find_segments(self, names: list[str]) -> list[LogSegment]:
-        """Ascending; those wholly below the log start go, as a crash within a trim may have left them."""
+        """The segments, ascending; removes those wholly below the log start offset, left by a crash in a trim."""
         folder = self._folder
         bases = sorted(base for name in names if (base := offset_in_name(name, LOG)) is not None)
         segments = [
@@ -134,7 +134,7 @@ class LogLoader:
         return segments
 
     def _read_through(self, segments: list[LogSegment]) -> Offset:
-        """Trust or check each segment, cutting the log at the first damage or loss -> the log's end."""
+        """Trust or check each segment; truncate the log at the first corruption or loss -> the log end offset."""
         next_offset: Offset = 0
         for segment, following in list(pairwise([*segments, None])):
             assert segment is not None
@@ -156,7 +156,7 @@ class LogLoader:
         return next_offset
 
     def _is_lost(self, next_offset: Offset, following: LogSegment) -> bool:
-        """Whether batches between two segments are gone: a hole that is meant lies below the recovery point."""
+        """Whether batches between two segments are lost: intended gaps are below the recovery point."""
         return max(next_offset, self._folder.recovery_point) < following.base_offset
 
     def _is_trusted(self, segment: LogSegment, following: LogSegment | None) -> bool:
@@ -165,36 +165,36 @@ class LogLoader:
         if self._folder.closed and segment.base_offset == self._folder.recovery_point:
             self._settled = (
                 segment.trust_empty_files()
-            )  # thousands may be, and each would cost syncs
+            )  # there may be thousands, and each would cost syncs
         elif self._folder.closed:
             self._settled = segment.trust_files() and self._was_closed(segment)
         return self._settled
 
     def _is_kept(self, end: Offset) -> bool:
-        """Whether a sealed segment is on the disk, indexes too: they follow its last batch there."""
+        """Whether a sealed segment and its indexes are synced: the indexes are synced after its last batch."""
         folder = self._folder
         return end < folder.recovery_point or (folder.closed and end == folder.recovery_point)
 
     def _was_closed(self, segment: LogSegment) -> bool:
-        """Whether the last segment ends where the checkpoint says that it was closed."""
+        """Whether the last segment ends where the log was closed."""
         try:
             last = segment.index.last()
             end, next_offset = last.position if last else 0, -1
-            for position, header in segment.hop(end):
+            for position, header in segment.scan_headers(end):
                 next_offset, end = header.next_offset, position + header.length
         except BatchError:
             return False
         return end == segment.size and next_offset == self._folder.recovery_point
 
     def _check(self, segment: LogSegment, expected: Offset) -> tuple[Offset, str]:
-        """Account for batch after batch -> (next offset, what is wrong with the first bad one, if any)."""
+        """Index the batches -> (next offset, the error of the first bad one, if any)."""
         size = self._files.size(segment.path)
         segment.discard_indexes()
         try:
             for header, batch in self._batches(segment, size):
                 if damage := _damage(segment, header, batch, expected):
                     return expected, damage
-                segment.note(header)
+                segment.index_batch(header)
                 expected = header.next_offset
         except BatchError as error:
             return expected, error.because
@@ -203,9 +203,9 @@ class LogLoader:
     def _batches(
         self, segment: LogSegment, size: int
     ) -> Iterator[tuple[BatchHeader, Buffer | None]]:
-        """Headers below the recovery point, and from there on whole batches, whose checksums are to be proven."""
+        """Headers below the recovery point, from there on whole batches, whose checksums are checked."""
         checked = 0
-        for position, header in segment.hop(0, size):
+        for position, header in segment.scan_headers(0, size):
             checked = position
             if header.base_offset >= self._folder.recovery_point:
                 break
@@ -231,7 +231,7 @@ class LogLoader:
     def _begin_at_start(
         self, segments: list[LogSegment], producers: ProducerStates
     ) -> tuple[list[LogSegment], Offset]:
-        """A new log, or one whose surviving part lies below its log start offset: its producers are remembered."""
+        """Begin at the log start offset: a new log, or one whose rest lies below it. Its producers are kept."""
         start = self._folder.log_start_offset
         for segment in segments:
             self._repairs.append(f"{segment.path}: removed, it lies below the log start {start}")
@@ -245,7 +245,7 @@ class LogLoader:
         return [first], start
 
     def _load_epochs(self, segments: list[LogSegment]) -> tuple[EpochHistory, bool]:
-        """(leader epochs of the checkpoint or else of the batches, whether the checkpoint needs writing)."""
+        """(leader epochs from the checkpoint or else the batches, whether the checkpoint must be written)."""
         path = self._path(LEADER_EPOCHS)
         epochs, since, is_believed = EpochHistory(), 0, False
         if is_there := self._files.exists(path):
@@ -253,7 +253,7 @@ class LogLoader:
                 epochs = EpochHistory(
                     parse_epochs(self._files.read(path, 0, self._files.size(path)))
                 )
-                # Synced with the data: of what is not on the disk for certain it may not tell yet.
+                # The file is synced with the data: it may lack the epochs of unsynced batches.
                 since, is_believed = self._folder.recovery_point, True
             except CheckpointError as error:
                 self._repairs.append(f"{path}: made anew from the log: {error}")
@@ -266,7 +266,7 @@ class LogLoader:
     def _load_producers(
         self, segments: list[LogSegment], next_offset: Offset, now: Instant
     ) -> ProducerStates:
-        """The newest snapshot that can be believed, and every batch since."""
+        """The newest valid snapshot, updated with every batch since."""
         bound = max(next_offset, self._folder.log_start_offset)
         producers, since = self._load_snapshot(segments, bound)
         for header in self._headers(segments, since):
@@ -294,21 +294,21 @@ class LogLoader:
         return ProducerStates(), 0
 
     def _remove_outdated(self, segments: list[LogSegment], offsets: list[Offset]) -> None:
-        """Snapshots of earlier shutdowns; those of segments stay, for a newer one may get damaged."""
+        """Remove snapshots of earlier shutdowns; those of segments stay, in case a newer one is corrupt."""
         bases = {segment.base_offset for segment in segments}
         for offset in offsets:
             if offset not in bases:
                 self._files.remove(self._path(file_name(offset, SNAPSHOT)))
 
     def _headers(self, segments: list[LogSegment], since: Offset) -> Iterator[BatchHeader]:
-        """The batches from `since` on, as far as they can be read."""
+        """The batches from `since` on, up to the first corrupt one."""
         for segment, following in pairwise([*segments, None]):
             assert segment is not None
             if following and following.base_offset <= since:
                 continue
             position = segment.index.floor(since)
             try:
-                for _, header in segment.hop(position):
+                for _, header in segment.scan_headers(position):
                     if header.base_offset >= since:
                         yield header
             except BatchError as error:

@@ -1,4 +1,4 @@
-"""Opens or creates the folder of a partition: the open log, and what the core is told of it."""
+"""Opens or creates the folder of a partition."""
 
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.log.recovered import RecoveredLog, RecoveredSegment
@@ -27,9 +27,9 @@ def open_log(
     index_interval_bytes: int,
     now: Instant,
 ) -> tuple[LocalLog, RecoveredLog, tuple[str, ...]]:
-    """(the log, what the core is told of it, repairs made); raises `DiskError`.
+    """(the files, the log for the core, repairs made); raises `DiskError`.
 
-    Batches below `checked_offset` were written by this very process and are still in the page cache.
+    Batches below `checked_offset` were written by this process and are still in the page cache.
     """
     directory = folder_name(partition)
     repairs = claim_folder(files, root, partition, topic_id)
@@ -43,7 +43,7 @@ def open_log(
     )
     found = LogLoader(files, folder).run(now)
     if recovery_point > found.next_offset:
-        # What is written below it from now on is not on the disk for certain.
+        # New writes below it are not synced.
         root.save_recovery_point(partition, found.next_offset)
     if found.epochs_changed:
         files.replace(f"{directory}/{LEADER_EPOCHS}", format_epochs(found.epochs.entries))
@@ -60,9 +60,9 @@ def open_log(
         synced_offset=min(recovery_point, found.next_offset),
         settled=found.settled,
     )
-    names = [LEADER_EPOCHS]  # they may be ahead of what was synced
+    names = [LEADER_EPOCHS]  # may be unsynced
     if stored.synced_offset <= found.log_start_offset:
-        names.insert(0, PARTITION_METADATA)  # then neither is this, as far as one can know
+        names.insert(0, PARTITION_METADATA)  # may be unsynced, too
     paths = (f"{directory}/{name}" for name in names)
     stored.unsynced_paths = {path: 0 for path in paths if files.exists(path)}
     recovered = _recovered(root.high_watermarks.get(partition), topic_id, found, now)
@@ -86,11 +86,11 @@ def _recovered(
 
 
 def _recovered_segment(segment: LogSegment, now: Instant) -> RecoveredSegment:
-    """A segment is as old as its first batch; one from the future of this clock is as old as `now`."""
+    """A segment's age is that of its first batch, at most `now`."""
     try:
-        first = next((header.max_timestamp for _, header in segment.hop(0)), -1)
+        first = next((header.max_timestamp for _, header in segment.scan_headers(0)), -1)
     except BatchError:
-        first = -1  # the damage is reported when that batch is read
+        first = -1  # a read of that batch reports the corruption
     created_at = min(first, now) if first >= 0 else now
     return RecoveredSegment(
         segment.base_offset, segment.size, created_at, segment.max_timestamp, segment.is_digested

@@ -2,5 +2,5 @@
 
 `file_names`: their names. `indexes`: the offset index and the time index. `log_segment`: the `.log` file with its
 indexes. `ranges`: ranges of batches in it. `segment_digest`: the format of the digest of a sealed segment.
-`digest_writing`: the writing of it.
+`digest_writing`: writes digests.
 """

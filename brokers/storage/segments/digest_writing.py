@@ -1,7 +1,7 @@
 """Writes the digest of one sealed segment, in any thread, in small steps.
 
-Only headers are read: of batches from 8 KB on one by one, of smaller ones in chunks. The file gets its name when it is
-whole and on the disk, so a crash leaves none or all of it, and perhaps a temporary file.
+Only headers are read: of batches from 8 KB on one by one, of smaller ones in chunks. The file is renamed to its name
+once it is synced: a crash leaves none or all of it, and perhaps a temporary file.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _FIELDS: Final = Struct(">qiibI2xi8xq14xi")
 
 
 class DigestWriting:
-    """`steps` until they end, in any thread. Then `digest` is None where none could be written."""
+    """Run `steps` to their end, in any thread. Then `digest` is None if none could be written."""
 
     def __init__(
         self,
@@ -47,11 +47,11 @@ class DigestWriting:
         self.is_given_up = False
 
     def give_up(self) -> None:
-        """The digest is not needed now: the next step is the last."""
+        """Cancel: the next step is the last."""
         self.is_given_up = True
 
     def steps(self) -> Iterator[None]:
-        """Each takes well below a millisecond of the processor. The disk's refusal leaves no digest."""
+        """Each takes well below a millisecond of CPU time. A `DiskError` leaves no digest."""
         try:
             reader = self._files.reader(self.segment.path)
         except DiskError:
@@ -73,7 +73,7 @@ class DigestWriting:
                     return
                 yield
             if not reader.read(self._size - 1, 1):
-                writer.give_up()  # cut meanwhile
+                writer.give_up()  # truncated meanwhile
                 return
             rest, digest = self._encoder.end(self._next_offset, self._size, self._records)
             writer.write(rest)
@@ -84,16 +84,16 @@ class DigestWriting:
         self.digest = digest
 
     def _step(self, reader: FileReader, writer: FileWriter) -> bool:
-        """Some more batches of one range -> False where no batch lies that may lie there.
+        """Read further batches of one range -> False at an invalid batch.
 
-        Written out flat: the loop runs once for each batch that the node stores.
+        One flat loop, for speed: it runs once for each batch that the node stores.
         """
         rows: list[bytes] = []
         position, expected, records = self._position, self._next_offset, self._records
         base, limit = self.segment.base_offset, min(self._range_end, self._size)
         unpack, pack, read, take = _FIELDS.unpack_from, ROW.pack, reader.read, rows.append
         chunk, start, wanted = self._chunk, self._chunk_from, self._chunk_bytes
-        border = start + len(chunk) - HEADER_SIZE  # the last place of a header that was read
+        border = start + len(chunk) - HEADER_SIZE  # the last position of a complete header
         for _ in range(STEP_BATCHES):
             if position > border:
                 chunk, start = read(position, wanted), position

@@ -8,12 +8,12 @@ _DIGITS = 20
 
 
 def file_name(offset: Offset, suffix: str) -> str:
-    """Kafka's name of a log's file: the offset in 20 digits, and what it is."""
+    """Kafka's name of a log's file: the offset in 20 digits, and the suffix."""
     return f"{offset:0{_DIGITS}d}{suffix}"
 
 
 def offset_in_name(name: str, suffix: str) -> Offset | None:
-    """The offset that a file's name carries, if it is such a file."""
+    """The offset in a file's name, if it has this suffix."""
     digits = name.removesuffix(suffix)
     if digits == name or len(digits) != _DIGITS or not (digits.isascii() and digits.isdigit()):
         return None

@@ -1,8 +1,8 @@
 """Kafka's two sparse indexes of a segment, kept as the bytes of their files.
 
-An entry is added for a batch once `index.interval.bytes` of log have gone by since the last one. The offset index holds
+An entry is added for a batch after each `index.interval.bytes` of log. The offset index holds
 (last offset of the batch - base offset, position of the batch); the time index holds (largest timestamp so far, last
-offset of the batch that brought it - base offset). Both ascend, so lookups are binary searches.
+offset of its batch - base offset). Both ascend, so lookups are binary searches.
 """
 
 from bisect import bisect_right
@@ -42,12 +42,12 @@ class OffsetIndex:
         return OffsetEntry(self.base_offset + relative, position)
 
     def floor(self, offset: Offset) -> int:
-        """A position from which the batch that holds `offset` is found by hopping forward."""
+        """A position at or before the batch that holds `offset`."""
         after = bisect_right(range(len(self)), offset, key=self._last_offset)
         return self.entry(after - 1).position if after else 0
 
     def before(self, bound: Offset, position: int) -> int:
-        """How many entries have a batch that ends below `bound` and begins at or below `position`."""
+        """The number of entries whose batch ends below `bound` and begins at or below `position`."""
         below_bound = len(self)
         if below_bound and self._last_offset(below_bound - 1) >= bound:
             below_bound = bisect_right(range(below_bound), bound - 1, key=self._last_offset)
@@ -79,7 +79,7 @@ class TimeIndex:
         return len(self.data) // TIME_ENTRY.size
 
     def add(self, timestamp: Instant, last_offset: Offset) -> None:
-        """Take note of a new maximum; what does not raise it is left out, as in Kafka."""
+        """Add a new maximum; smaller timestamps are not added, as in Kafka."""
         if self._newest is None or timestamp > self._newest:
             self._newest = timestamp
             self.data += TIME_ENTRY.pack(timestamp, last_offset - self.base_offset)

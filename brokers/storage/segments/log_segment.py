@@ -1,7 +1,7 @@
-"""One segment on the disk: its `.log` and the two indexes beside it.
+"""One segment's files: its `.log` and two indexes.
 
-Indexes of the active segment live in memory and reach their files now and then; a crash loses their tails, and
-recovery makes them anew from the log. Those of a sealed segment are read when a lookup needs them.
+The indexes of the active segment are in memory and are saved periodically; after a crash recovery rebuilds them from
+the log. Those of a sealed segment are loaded by a lookup.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,13 +16,13 @@ from brokers.storage.segments.file_names import DIGEST, INDEX, LOG, SNAPSHOT, TI
 from brokers.storage.segments.indexes import OFFSET_ENTRY, TIME_ENTRY, OffsetIndex, TimeIndex
 from brokers.storage.segments.segment_digest import FOOTER_SIZE, HEADER, DigestError, decode_ends
 
-_HOP_BYTES = 1 << 16  # headers of small batches are read in chunks of this,
+_HOP_BYTES = 1 << 16  # headers of small batches are read in such chunks,
 _LARGE_BATCH_BYTES = 1 << 13  # those of batches from this size on one by one
 _SCAN_BYTES = 1 << 20
 
 
 class LoadedIndexes:
-    """The sealed segments, of all logs, whose indexes are in memory: a bounded number, the least recently used go."""
+    """The sealed segments of all logs whose indexes are in memory: an LRU cache."""
 
     def __init__(self, segments_max: int = 32) -> None:
         self._segments_max = segments_max
@@ -73,7 +73,7 @@ class LogSegment:
         self.time_index_path = f"{directory}/{file_name(base_offset, TIME_INDEX)}"
         self.snapshot_path = f"{directory}/{file_name(base_offset, SNAPSHOT)}"
         self.digest_path = f"{directory}/{file_name(base_offset, DIGEST)}"
-        self.is_digested = False  # sealed, and the digest is there
+        self.is_digested = False  # sealed, with a digest
         self._empty()
 
     def _empty(self) -> None:
@@ -83,20 +83,20 @@ class LogSegment:
         self._index: OffsetIndex | None = OffsetIndex(self.base_offset)
         self._time_index: TimeIndex | None = TimeIndex(self.base_offset)
         self._unindexed = 0  # bytes of log since the last index entry
-        self._saved = (-1, -1)  # bytes of both indexes that are in their files; -1: no file yet
+        self._saved = (-1, -1)  # saved bytes of both indexes; -1: no file yet
 
     @property
     def paths(self) -> tuple[str, str, str]:
-        """Of the log and its two indexes."""
+        """The log file and its two indexes."""
         return self.path, self.index_path, self.time_index_path
 
     @property
     def paths_beside(self) -> tuple[str, str, str, str]:
-        """Of all files that lie beside the log file of a sealed segment."""
+        """All files of a sealed segment except the log file."""
         return self.index_path, self.time_index_path, self.snapshot_path, self.digest_path
 
-    def go_on(self, files: Files) -> None:
-        """The same files in another directory."""
+    def moved_to(self, files: Files) -> None:
+        """The files moved to another directory."""
         self._files = files
 
     def successor(self, base_offset: Offset) -> "LogSegment":
@@ -105,21 +105,21 @@ class LogSegment:
         return LogSegment(self._files, directory, base_offset, self._interval)
 
     def append(self, headers: Sequence[BatchHeader], buffers: Buffers) -> None:
-        """Write batches at the end; raises `DiskError`, and then the file may hold a part of them."""
+        """Append batches; after a `DiskError` the file may hold a part of them."""
         self.appended(headers, self._files.append(self.path, buffers))
 
     def begin_append(self, buffers: Buffers) -> Appending:
-        """The writing, for any thread; `appended` is to be told the size that it returns."""
+        """A write for any thread; the size that it returns is passed to `appended`."""
         return self._files.begin_append(self.path, buffers)
 
     def appended(self, headers: Sequence[BatchHeader], size: int) -> None:
-        """These batches are in the file, which then has `size` bytes."""
+        """The batches are written; the file has `size` bytes."""
         for header in headers:
-            self.note(header)
+            self.index_batch(header)
         assert size == self.size, f"{self.path} has {size} bytes, not {self.size}"
 
-    def note(self, header: BatchHeader) -> None:
-        """Account for a batch that lies in the file at `size`."""
+    def index_batch(self, header: BatchHeader) -> None:
+        """Add the batch at position `size` to the indexes."""
         length, last_offset = header.length, header.base_offset + header.last_offset_delta
         if header.max_timestamp > self.max_timestamp:
             self.max_timestamp = header.max_timestamp
@@ -147,9 +147,9 @@ class LogSegment:
         return self._time_index
 
     def save_indexes(self) -> None:
-        """Bring the index files up to what is in memory; creates them."""
+        """Write the new index entries to their files, and create these."""
         if self._index is None or self._time_index is None:
-            return  # sealed: they are what the files hold
+            return  # sealed: they are saved
         self._saved = (
             self._save(self.index_path, self._index.data, self._saved[0]),
             self._save(self.time_index_path, self._time_index.data, self._saved[1]),
@@ -161,15 +161,15 @@ class LogSegment:
         return self._files.append(path, [memoryview(data)[max(saved, 0) :]])
 
     def seal(self) -> None:
-        """Finish the indexes: the time index ends with the largest timestamp of the segment."""
+        """Complete the indexes: the time index ends with the segment's largest timestamp."""
         if self.max_timestamp >= 0:
             self.time_index.add(self.max_timestamp, self.max_timestamp_offset)
         self.save_indexes()
 
     def sync_indexes(self) -> None:
-        """For indexes that were made anew below the recovery point, where nobody else syncs them.
+        """Sync indexes that were rebuilt below the recovery point, where no other sync covers them.
 
-        Where the disk refuses they go: the next opening must not take them for ones that it has.
+        After a `DiskError` they are removed: the next opening must not trust them.
         """
         paths = (self.index_path, self.time_index_path)
         try:
@@ -186,7 +186,7 @@ class LogSegment:
         self._index = self._time_index = None
 
     def trust_files(self) -> bool:
-        """Take over log and indexes as they were sealed; False if they can't be right and must be made anew."""
+        """Use the sealed log and indexes; False if the indexes are wrong and must be rebuilt."""
         self.size = self._files.size(self.path)
         if not (self._files.exists(self.index_path) and self._files.exists(self.time_index_path)):
             return False
@@ -201,7 +201,7 @@ class LogSegment:
         return True
 
     def trust_empty_files(self) -> bool:
-        """The same of a segment that never held anything; nothing needs to be made anew, or removed."""
+        """The same for an empty segment."""
         paths = (self.path, self.index_path, self.time_index_path)
         if not all(self._files.exists(path) and self._files.size(path) == 0 for path in paths):
             return False
@@ -218,40 +218,42 @@ class LogSegment:
         return first, second
 
     def discard_indexes(self) -> None:
-        """Keep the log file alone: `note` is about to account for it anew, batch by batch."""
+        """Remove the indexes, to rebuild them with `index_batch`."""
         self.remove_digest()
         self._files.remove(self.index_path)
         self._files.remove(self.time_index_path)
         self._empty()
 
     def rebuild_indexes(self) -> bool:
-        """Make both indexes anew from the headers in the log file -> False if they were, by this process.
+        """Rebuild both indexes from the log file's headers -> False if this process has done so before.
 
-        Raises `BatchError` where the file is damaged: then all stays as it is, or what lies behind would be skipped.
+        Raises `BatchError` for a corrupt file; the indexes are then not changed.
         """
         if self._rebuilt:
             return False
         self._rebuilt = True
         end, whole = self.size, 0
-        for position, header in self.hop(0, end):
+        for position, header in self.scan_headers(0, end):
             whole = position + header.length
         if whole < end:
             raise self.damage(whole)
         self.discard_indexes()
-        for _, header in self.hop(0, end):
-            self.note(header)
+        for _, header in self.scan_headers(0, end):
+            self.index_batch(header)
         self.seal()
         self.sync_indexes()
         return True
 
     def damage(self, position: int) -> BatchError:
-        """What to raise where no whole batch begins."""
+        """The error for a position without a complete batch."""
         return BatchError(KafkaError.CORRUPT_MESSAGE, f"{self.path} is damaged at byte {position}")
 
-    def hop(self, position: int, end: int | None = None) -> Iterator[tuple[int, BatchHeader]]:
-        """(position, header) of each whole batch from `position` on, reading little more than headers.
+    def scan_headers(
+        self, position: int, end: int | None = None
+    ) -> Iterator[tuple[int, BatchHeader]]:
+        """(position, header) of each complete batch from `position` on; reads little more than headers.
 
-        Stops before a torn tail; raises `BatchError` at damage.
+        Stops before an incomplete batch; raises `BatchError` at corruption.
         """
         end = self.size if end is None else end
         chunk, chunk_from, size = memoryview(b""), position, HEADER_SIZE
@@ -266,7 +268,7 @@ class LogSegment:
             size = _HOP_BYTES if header.length < _LARGE_BATCH_BYTES else HEADER_SIZE
 
     def scan(self, position: int, end: int) -> Iterator[tuple[BatchHeader, memoryview]]:
-        """(header, batch) of each whole batch from `position` on, reading everything; else as `hop`."""
+        """(header, batch) of each complete batch from `position` on; else as `scan_headers`."""
         chunk, chunk_from = memoryview(b""), position
         while position + HEADER_SIZE <= end:
             if position + HEADER_SIZE > chunk_from + len(chunk):
@@ -289,11 +291,11 @@ class LogSegment:
         return self._files.read(self.path, position, size)
 
     def refer(self, position: int, size: int) -> FileRange:
-        """Bytes of the log file, unread."""
+        """A reference to bytes of the log file."""
         return self._files.refer(self.path, position, size)
 
     def find_digest(self, topic_id: bytes) -> None:
-        """Whether a sealed segment has its digest; one that cannot be its own is removed."""
+        """Whether a sealed segment has its digest; removes one that does not match."""
         if not self._files.exists(self.digest_path):
             return
         try:
@@ -323,7 +325,7 @@ class LogSegment:
         self.remove_data()
 
     def remove_data(self) -> None:
-        """Remove the batches, and the log file last: what is left after a crash is still a segment."""
+        """Remove the files, the log file last: a crash leaves a segment."""
         self.remove_digest()
         for path in reversed(self.paths):
             self._files.remove(path)

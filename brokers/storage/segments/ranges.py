@@ -1,7 +1,7 @@
-"""Whole batches out of a segment, read or only found: about the size that was asked, cut at batch borders.
+"""Ranges of whole batches in a segment, of about the requested size.
 
-The borders are found by hopping over headers, but a long range of small batches has thousands: the offset index
-leads close to its end, and hopping starts there. What is only found costs no more than the header behind that place.
+A range ends at a batch border, which is found by reading headers. A long range of small batches has thousands: the
+offset index has a position close to its end, from which headers are read.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from brokers.records.batch import (
 )
 from brokers.storage.segments.log_segment import LogSegment
 
-_WORTH_A_LOOKUP_BYTES = 1 << 15  # below, hopping is faster than two binary searches
+_WORTH_A_LOOKUP_BYTES = 1 << 15  # below, reading headers is faster than two binary searches
 
 
 def read_batches(
@@ -30,7 +30,7 @@ def read_batches(
     size_max: int,
     at_least_one: bool,
 ) -> tuple[Buffer, Offset]:
-    """(batches of the offsets `wanted`, next offset); the first wanted batch begins at `position`."""
+    """(batches of the offsets `wanted`, next offset); the first one begins at `position`."""
     offset, bound = wanted
     size = min(segment.size - position, max(size_max, HEADER_SIZE))
     if size <= 0:
@@ -68,7 +68,7 @@ def find_batches(
         if end + header.length > limit:
             return end - position, header.base_offset
         end, next_offset = end + header.length, header.next_offset
-    for start, header in segment.hop(end):
+    for start, header in segment.scan_headers(end):
         is_enough = end > position or not at_least_one
         if header.next_offset > bound or (start + header.length > limit and is_enough):
             break
@@ -80,9 +80,9 @@ def find_batches(
 
 
 def _skip(segment: LogSegment, position: int, data: memoryview, bound: Offset) -> int:
-    """How many bytes of `data` certainly are whole batches below `bound`, with at least one more behind them."""
+    """The bytes of `data` that are whole batches below `bound`, by the index, followed by at least one more."""
     entries = segment.index.before(bound, position + len(data))
-    # The last entry's batch may not fit into the data; the one before it ends where a later one begins.
+    # The last entry's batch may not be complete in the data; the one before it is.
     for number in (entries - 1, entries - 2):
         if number >= 0:
             start = segment.index.entry(number).position - position
@@ -95,7 +95,7 @@ def _skip(segment: LogSegment, position: int, data: memoryview, bound: Offset) -
 def _border(
     segment: LogSegment, position: int, limit: int, bound: Offset
 ) -> tuple[int, BatchHeader] | None:
-    """Where the last batch begins that the index knows up to `limit` and that ends below `bound`, and its header."""
+    """The position and header of the index's last batch up to `limit` that ends below `bound`."""
     entries = segment.index.before(bound, limit)
     if entries == 0:
         return None
@@ -104,12 +104,12 @@ def _border(
         return None
     header = _header_at(memoryview(segment.read(border, HEADER_SIZE)), 0)
     if header is None or header.next_offset != last_offset + 1:
-        return None  # the index leads astray
+        return None  # the index is wrong
     return border, header
 
 
 def _header_at(data: memoryview, start: int) -> BatchHeader | None:
-    """The header there, unless the index leads astray."""
+    """The header at a position; None if the index is wrong."""
     if not 0 <= start <= len(data) - HEADER_SIZE:
         return None
     try:
@@ -121,7 +121,7 @@ def _header_at(data: memoryview, start: int) -> BatchHeader | None:
 def share(
     ranges: Sequence[Range], size_max: int, take: Callable[[Range, int, bool], RangeFound]
 ) -> tuple[RangeFound, ...]:
-    """Of each range what there is room for, in order; the first batch of all is taken however large (KIP-74)."""
+    """Take the ranges in order up to the size limit; the first batch is taken however large (KIP-74)."""
     all_found: list[RangeFound] = []
     left, is_first = size_max, True
     for wanted in ranges:

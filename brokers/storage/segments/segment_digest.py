@@ -1,4 +1,4 @@
-"""The digest of a sealed segment, in a file beside it: an audit reads it first, and batches only where it must.
+"""The digest of a sealed segment, in its own file: an audit reads it first, and batches only if digests differ.
 
 Kafka has no such file, and its tools ignore names that end in `.digest`. A file is a header, one row for each batch,
 one entry for each offset range, and a footer. Integers are big-endian.
@@ -14,8 +14,8 @@ one entry for each offset range, and a footer. Integers are big-endian.
 | | digest of all ranges 16 bytes, CRC-32C of rows and ranges uint32, CRC-32C of header and footer uint32 |
 
 A digest is BLAKE2b of 128 bits (RFC 7693) over rows, or over ranges. It covers the bytes of a batch by the CRC-32C that
-was verified when the batch was appended, and the header fields that this checksum leaves out by themselves. So it says
-what was written, without a second reading of the segment; what the disk still holds is known by reading the batches.
+was verified when the batch was appended, and the header fields that this checksum does not cover. So it describes what
+was written, without reading the segment again; only reading the batches shows what the disk still holds.
 No digest depends on the topic id: two regions that hold the same segment have the same digests. A range ends with the
 first batch that reaches `RANGE_BYTES`.
 """
@@ -43,11 +43,11 @@ FOOTER_SIZE: Final = _TOTALS.size + _CRC.size
 
 
 class DigestError(Exception):
-    """A file that is no whole digest; it counts as absent."""
+    """A file that is no complete digest; it is ignored."""
 
 
 class DigestRow(NamedTuple):
-    """One batch: `crc` is the checksum in its header, `position` the place of its first byte in the segment."""
+    """One batch: `crc` is the checksum in its header, `position` that of its first byte in the segment."""
 
     base_offset: Offset
     position: int
@@ -82,7 +82,7 @@ class SegmentDigest(NamedTuple):
 
 
 class DigestEncoder:
-    """Encodes while the segment is read: `header`, then `rows` and `end_range` by turns, then `end`."""
+    """Encodes while the segment is read: `header`, then `rows` and `end_range` alternately, then `end`."""
 
     def __init__(self, topic_id: bytes, base_offset: Offset) -> None:
         self._topic_id = topic_id
@@ -106,7 +106,7 @@ class DigestEncoder:
         return data
 
     def end_range(self, next_offset: Offset, position: int) -> None:
-        """The range ends at `position`, one past its last batch. Nothing where it has no batch."""
+        """The range ends at `position`, one past its last batch; a range without a batch is dropped."""
         if self._range_from is None:
             return
         base, start = self._range_from
@@ -118,7 +118,7 @@ class DigestEncoder:
         self._range_batches, self._range_from = 0, None
 
     def end(self, next_offset: Offset, size: int, records: int) -> tuple[bytes, SegmentDigest]:
-        """(the bytes to write last, what they say of the whole segment)."""
+        """(the last bytes to write, the digest of the whole segment)."""
         self.end_range(next_offset, size)
         ranges = b"".join(self._ranges)
         digest = blake2b(ranges, digest_size=DIGEST_SIZE).digest()

@@ -1,4 +1,4 @@
-"""`causeway link`: cluster links of a region, which live where the data arrives."""
+"""`causeway link`: the cluster links of a region, their destination."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from linker.wire.v1 import admin_pb2 as pb
 
 @click.group()
 def link() -> None:
-    """Cluster links: a link lives in its destination region and copies topics from its source region."""
+    """Cluster links: a link belongs to its destination region and copies topics from its source region."""
 
 
 @link.command()
@@ -31,12 +31,15 @@ def link() -> None:
     help="Kafka addresses of the source region (the link's bootstrap.servers).",
 )
 @click.option(
-    "--source-cluster", "source_cluster_id", default="", help="Refuse any other cluster id."
+    "--source-cluster",
+    "source_cluster_id",
+    default="",
+    help="The source's cluster id; any other is refused.",
 )
 @with_configs
 @click.option("--validate-only", is_flag=True, help="Check everything, create nothing.")
 @click.option(
-    "--no-validate", is_flag=True, help="Create it even if the source does not answer now."
+    "--no-validate", is_flag=True, help="Create the link even if the source does not answer."
 )
 @region_options
 def create(
@@ -50,7 +53,7 @@ def create(
     no_validate: bool,
     as_json: bool,
 ) -> None:
-    """Create link NAME in the region; the source region is asked who it is first."""
+    """Create link NAME in the region. The cluster id of the source region is checked first."""
     configs = settings(pairs, config_file)
     if source_bootstrap_server is not None:
         configs["bootstrap.servers"] = source_bootstrap_server
@@ -75,7 +78,7 @@ def create(
 @link.command("list")
 @region_options
 def list_links(region: RegionAdmin, as_json: bool) -> None:
-    """All links of the region."""
+    """List the links of the region."""
     links = region.ask("ListLinks", pb.ListLinksRequest()).links
     answer({"links": [as_dict(one) for one in links]}, as_json, lambda: _show_links(links))
 
@@ -84,18 +87,18 @@ def list_links(region: RegionAdmin, as_json: bool) -> None:
 @click.argument("name")
 @region_options
 def describe(region: RegionAdmin, name: str, as_json: bool) -> None:
-    """State, mirrors and background tasks of link NAME."""
+    """Show the state, mirrors and background tasks of link NAME."""
     found = region.ask("DescribeLink", pb.LinkRequest(link_name=name)).link
     answer(as_dict(found), as_json, lambda: _show_link(found))
 
 
 @link.command()
 @click.argument("name")
-@click.option("--force", is_flag=True, help="Fail its live mirror topics over first.")
+@click.option("--force", is_flag=True, help="Fail over its active mirror topics first.")
 @click.option("--validate-only", is_flag=True, help="Check everything, delete nothing.")
 @region_options
 def delete(region: RegionAdmin, name: str, force: bool, validate_only: bool, as_json: bool) -> None:
-    """Delete link NAME. Mirror topics that are still live need --force, and become writable."""
+    """Delete link NAME. Active mirror topics need --force, and become writable."""
     request = pb.DeleteLinkRequest(link_name=name, force=force, validate_only=validate_only)
     reply = region.ask("DeleteLink", request, FAILOVER_SECONDS)
     topics = [topic.mirror_topic for topic in reply.topics]
@@ -111,7 +114,7 @@ def delete(region: RegionAdmin, name: str, force: bool, validate_only: bool, as_
 @link.command()
 @click.argument("name")
 @with_configs
-@click.option("--delete", "deletes", multiple=True, metavar="KEY", help="Back to its default.")
+@click.option("--delete", "deletes", multiple=True, metavar="KEY", help="Reset KEY to its default.")
 @click.option("--validate-only", is_flag=True, help="Check everything, change nothing.")
 @region_options
 def configs(

@@ -1,6 +1,6 @@
-"""Protobuf replies as the JSON of `--json`: every field by its name, numbers as numbers.
+"""Converts protobuf replies to the JSON of `--json`: every field by its name, numbers as numbers.
 
-Protobuf's own JSON writes 64-bit integers as text, which scripts would have to undo.
+Protobuf's own JSON has 64-bit integers as text.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 
 
 def as_dict(message: Message) -> dict[str, Any]:
-    """Every field; a message that is not there is left out."""
+    """All fields; absent messages are left out."""
     return {
         field.name: _value(getattr(message, field.name))
         for field in message.DESCRIPTOR.fields

@@ -24,13 +24,15 @@ POLL_SECONDS = 0.1
 
 @click.group()
 def mirror() -> None:
-    """Mirror topics: read-only copies that a link keeps, until they are promoted or failed over."""
+    """Mirror topics: read-only copies that a link writes, until they are promoted or failed over."""
 
 
 @mirror.command()
 @click.argument("topic")
-@click.option("--link", "link_name", required=True, help="The link that will write it.")
-@click.option("--source-topic", default="", help="Only with a link that has a prefix.")
+@click.option("--link", "link_name", required=True, help="The link that writes it.")
+@click.option(
+    "--source-topic", default="", help="The topic at the source; only for a link that has a prefix."
+)
 @with_configs
 @click.option("--validate-only", is_flag=True, help="Check everything, create nothing.")
 @region_options
@@ -44,7 +46,7 @@ def create(
     validate_only: bool,
     as_json: bool,
 ) -> None:
-    """Create mirror topic TOPIC; --config sets what is not kept in step with the source."""
+    """Create mirror topic TOPIC; --config sets configurations that the link does not copy from the source."""
     request = pb.CreateMirrorRequest(
         link_name=link_name,
         mirror_topic=topic,
@@ -58,13 +60,13 @@ def create(
 
 
 @mirror.command("list")
-@click.option("--link", "link_name", default="", help="Of this link only.")
+@click.option("--link", "link_name", default="", help="Only those of this link.")
 @click.option(
-    "--mirror-status", default="", help="In this state only, as active or pending_stopped."
+    "--mirror-status", default="", help="Only those in this state, as active or pending_stopped."
 )
 @region_options
 def list_mirrors(region: RegionAdmin, link_name: str, mirror_status: str, as_json: bool) -> None:
-    """All mirror topics of the region."""
+    """List the mirror topics of the region."""
     request = pb.ListMirrorsRequest(link_name=link_name, mirror_status=mirror_status)
     mirrors = region.ask("ListMirrors", request).mirrors
     answer({"mirrors": [as_dict(one) for one in mirrors]}, as_json, lambda: _show_mirrors(mirrors))
@@ -74,7 +76,7 @@ def list_mirrors(region: RegionAdmin, link_name: str, mirror_status: str, as_jso
 @click.argument("topic")
 @region_options
 def describe(region: RegionAdmin, topic: str, as_json: bool) -> None:
-    """State, lag, holes and the cut of mirror topic TOPIC."""
+    """Show the state, lag, holes and cut of mirror topic TOPIC."""
     found = region.ask("DescribeMirror", pb.DescribeMirrorRequest(mirror_topic=topic)).mirror
     answer(as_dict(found), as_json, lambda: _show_mirror(found))
 
@@ -96,7 +98,10 @@ def _change(
 def _changing(command: Any) -> Any:
     command = click.option("--validate-only", is_flag=True, help="Check only.")(command)
     command = click.option(
-        "--link", "link_name", default="", help="Their link; needed where no topic is named."
+        "--link",
+        "link_name",
+        default="",
+        help="The link of the topics; required where no topic is named.",
     )(command)
     return click.argument("topics", nargs=-1)(command)
 
@@ -112,7 +117,7 @@ def _request(
 
 
 def _link_of(region: RegionAdmin, topics: tuple[str, ...]) -> str:
-    """The one link that all these mirrors are of."""
+    """The link of all these mirrors. Raises Failure for mirrors of different links."""
     if not topics:
         raise click.UsageError("name topics, or --link for all of a link's")
     names: dict[str, None] = {}
@@ -133,7 +138,7 @@ def _link_of(region: RegionAdmin, topics: tuple[str, ...]) -> str:
 def pause(
     region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
-    """Stop copying TOPICS (all of the link's, if none is named); they stay read-only."""
+    """Pause copying to TOPICS, or all mirror topics of --link; they stay read-only."""
     _change(region, "PauseMirrors", _request(region, link_name, topics, validate_only), as_json, 60)
 
 
@@ -143,7 +148,7 @@ def pause(
 def resume(
     region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
-    """Go on copying paused TOPICS, from where their logs end."""
+    """Resume copying to paused TOPICS, from their log end offsets."""
     _change(
         region, "ResumeMirrors", _request(region, link_name, topics, validate_only), as_json, 60
     )
@@ -151,8 +156,13 @@ def resume(
 
 @mirror.command()
 @_changing
-@click.option("--timeout-ms", default=60_000, show_default=True, help="How long to try.")
-@click.option("--no-wait", is_flag=True, help="Return when it has begun.")
+@click.option(
+    "--timeout-ms",
+    default=60_000,
+    show_default=True,
+    help="Milliseconds after which topics become ACTIVE again.",
+)
+@click.option("--no-wait", is_flag=True, help="Do not wait for the end of the promotion.")
 @region_options
 def promote(
     region: RegionAdmin,
@@ -163,7 +173,7 @@ def promote(
     no_wait: bool,
     as_json: bool,
 ) -> None:
-    """Make TOPICS writable once they are proven to hold everything; back to ACTIVE if that takes too long."""
+    """Make TOPICS writable once they hold every record of the source; after --timeout-ms they become ACTIVE again."""
     request = pb.PromoteMirrorsRequest(
         link_name=link_name or _link_of(region, topics),
         mirror_topics=topics,
@@ -183,7 +193,7 @@ def promote(
 
 
 def _await_promotion(region: RegionAdmin, topic: Any) -> None:
-    """The node keeps the time; this only looks."""
+    """Poll until the promotion has ended; the region applies the timeout."""
     request = pb.DescribeMirrorRequest(mirror_topic=topic.mirror_topic)
     while (
         found := region.ask("DescribeMirror", request).mirror
@@ -203,7 +213,7 @@ def _await_promotion(region: RegionAdmin, topic: Any) -> None:
 def failover(
     region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
 ) -> None:
-    """Make TOPICS writable now, with what they hold; the source need not answer."""
+    """Make TOPICS writable now, with the records that they hold; the source need not answer."""
     request = _request(region, link_name, topics, validate_only)
     _change(region, "FailoverMirrors", request, as_json, FAILOVER_SECONDS)
 

@@ -1,6 +1,6 @@
-"""The admin endpoint of the region that a command names, and how its errors end the command.
+"""A client of a region's admin endpoint, whose errors end the command.
 
-A region is named by a Kafka address (`--bootstrap-server`), behind which its administration is found, or as one of a
+A region is named by Kafka addresses (`--bootstrap-server`), whose broker returns the admin endpoint, or as one of a
 local federation (`--dir` and `--region`). Exit codes of these commands: 0 success, 1 refused, 2 usage error, 4 the
 region does not answer.
 """
@@ -21,7 +21,7 @@ _START_HINT = "check that the region runs and that the address is right"
 
 
 class RegionAdmin:
-    """The administration of one region; every refusal ends the command."""
+    """The administration of one region. `ask` raises Failure when the region refuses or does not answer."""
 
     def __init__(self, administrator: Administrator) -> None:
         self._administrator = administrator
@@ -37,20 +37,20 @@ class RegionAdmin:
 
 
 def refusal(error: Any) -> Failure:
-    """A structured error of a region as the failure of the command."""
+    """The Failure for an error that a region returned."""
     problems = "".join(f"\n  {problem}" for problem in error.problems)
     return Failure(f"{error.message} ({error.code}){problems}", hint=error.hint)
 
 
 def region_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that name a region, and `--json`; the command gets `region` instead."""
+    """Adds the options that name a region, and `--json`; the command gets a RegionAdmin as `region`."""
 
     @json_option
     @click.option(
         "--bootstrap-server",
         type=AddressList(),
         metavar="HOST:PORT[,...]",
-        help="Kafka addresses of the region; the first that answers is asked.",
+        help="Kafka addresses of the region; the first that answers is used.",
     )
     @click.option(
         "--dir",

@@ -16,9 +16,9 @@ from federation.commands.reassign.plan import (
     by_name,
     topics_of,
 )
+from federation.commands.region.client import Client
 from federation.commands.region.description import PartitionDescription, RegionDescription
 from federation.commands.region.requests import describe_region
-from federation.commands.region_client import Client
 
 
 class RegionState(NamedTuple):

@@ -48,8 +48,8 @@ from federation.commands.reassign.throttles import (
     throttle_copies,
     throttle_moves,
 )
+from federation.commands.region.bootstrap import NOT_WELL_EXIT, bootstrap_options, connect
 from federation.commands.region.requests import describe_region
-from federation.commands.region_asking import NOT_WELL_EXIT, answering, bootstrap_options
 
 UNLIMITED: Final = -1
 _CURRENT: Final = "Current partition replica assignment"
@@ -62,7 +62,7 @@ _file = click.Path(exists=True, dir_okay=False, path_type=Path)
 def reassign() -> None:
     """Move replicas between brokers: generate a plan, execute it, verify it until it is complete, or cancel it.
 
-    Plans are Kafka's JSON. What was there before is printed as a plan too, so that every move can be taken back.
+    Plans are Kafka's JSON. `generate` and `execute` also print the current replicas as a plan, to undo the moves.
     """
 
 
@@ -75,15 +75,17 @@ preserve_option = click.option(
 
 
 @reassign.command()
-@click.option("--topics-to-move-json-file", "path", type=_file, help="Which topics.")
-@click.option("--topics", metavar="A,B,...", help="The same without a file.")
-@click.option("--broker-list", metavar="1,2,...", required=True, help="Who may hold them.")
-@click.option("--disable-rack-aware", is_flag=True, help="Do not mind racks.")
+@click.option("--topics-to-move-json-file", "path", type=_file, help="The topics to move.")
+@click.option("--topics", metavar="A,B,...", help="The topics to move, without a file.")
+@click.option(
+    "--broker-list", metavar="1,2,...", required=True, help="The brokers that get the replicas."
+)
+@click.option("--disable-rack-aware", is_flag=True, help="Ignore racks.")
 @click.option(
     "--replication-factor",
     "factor",
     type=click.IntRange(min=1),
-    help="So many replicas of each partition, rather than as many as it has.",
+    help="Replicas of each partition; the default is as many as it has.",
 )
 @click.option(
     "--save",
@@ -101,27 +103,30 @@ def generate(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Propose a plan: replicas spread over racks, hosts and brokers, or as each topic's placement says.
+    """Propose a plan: replicas spread over racks, hosts and brokers, or as each topic's placement requires.
 
-    Of plans that come to the same, one that leaves most replicas where they are.
+    Among equally good plans, the command proposes one that moves few replicas.
     """
     names = named_topics(path, topics)
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         found = describe_region(client, names)
         brokers = brokers_of(broker_list, found)
         proposed = requests.propose(
             client, found, brokers, minds_racks=not disable_rack_aware, factor=factor
         )
-    have = {name: each.replicas for name, each in by_name(found.partitions).items()}
-    lie_in = current_directories(describe_log_dirs(found.brokers, replicas_of(have)))
+    current = {name: each.replicas for name, each in by_name(found.partitions).items()}
+    current_dirs = current_directories(describe_log_dirs(found.brokers, replicas_of(current)))
 
     def show() -> None:
-        click.echo(f"{_CURRENT}\n{plan_text(have, lie_in)}\n")
+        click.echo(f"{_CURRENT}\n{plan_text(current, current_dirs)}\n")
         click.echo(f"Proposed partition reassignment configuration\n{plan_text(proposed, {})}")
 
     if save is not None:
         _save(save, plan_text(proposed, {}))
-    result = {"current": plan_document(have, lie_in), "proposed": plan_document(proposed, {})}
+    result = {
+        "current": plan_document(current, current_dirs),
+        "proposed": plan_document(proposed, {}),
+    }
     answer(result, as_json, show)
 
 
@@ -130,17 +135,23 @@ def generate(
 @click.option(
     "--throttle",
     type=click.IntRange(min=0),
-    help="Bytes a second that each broker sends, and fetches, for the moves at most.",
+    help="The most bytes a second that each broker sends, and fetches, for the moves.",
 )
 @click.option(
     "--replica-alter-log-dirs-throttle",
     "copy_throttle",
     type=click.IntRange(min=0),
-    help="Bytes a second that each broker copies between its own log directories at most.",
+    help="The most bytes a second that each broker copies between its own log directories.",
 )
-@click.option("--additional", is_flag=True, help="Also while other partitions are on the move.")
 @click.option(
-    "--disallow-replication-factor-change", is_flag=True, help="Refuse more or fewer replicas."
+    "--additional",
+    is_flag=True,
+    help="Execute the plan although other reassignments are in progress.",
+)
+@click.option(
+    "--disallow-replication-factor-change",
+    is_flag=True,
+    help="Refuse a plan that changes a replication factor.",
 )
 @click.option(
     "--timeout",
@@ -161,44 +172,44 @@ def execute(
     timeout_ms: int,
     as_json: bool,
 ) -> None:
-    """Begin the moves of a plan. What was there before is printed first: keep it, to go back."""
+    """Begin the moves of a plan. The current replicas are printed first, as a plan that undoes the moves."""
     targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         state = region_state(client, targets)
         check(state, targets, may_add=additional)
         brokers = state.region.brokers
-        have = {name: state.partitions[name].replicas for name in targets}
-        told = describe_log_dirs(brokers, [*replicas_of(have), *wanted])
-        check_directories(wanted, told)
-        lie_in = current_directories(told)
+        current = {name: state.partitions[name].replicas for name in targets}
+        log_dirs = describe_log_dirs(brokers, [*replicas_of(current), *wanted])
+        check_directories(wanted, log_dirs)
+        current_dirs = current_directories(log_dirs)
         if not as_json:
-            click.echo(f"{_CURRENT}\n\n{plan_text(have, lie_in)}\n")
+            click.echo(f"{_CURRENT}\n\n{plan_text(current, current_dirs)}\n")
             click.echo("Save this to use as the --reassignment-json-file option during rollback")
         if copy_throttle is not None:
-            throttle_copies(client, state, wanted, copy_throttle, tells=not as_json)
-        begun, waiting = begin_existing(brokers, wanted, told)
+            throttle_copies(client, state, wanted, copy_throttle, prints=not as_json)
+        begun, waiting = begin_existing(brokers, wanted, log_dirs)
         if not as_json:
             show_begun(begun)
         if throttle is not None:
-            throttle_moves(client, state, targets, throttle, tells=not as_json)
+            throttle_moves(client, state, targets, throttle, prints=not as_json)
         refused = requests.alter(
             client, targets, may_change_factor=not disallow_replication_factor_change
         )
         waiting = {each: waiting[each] for each in waiting if each.partition not in refused}
-        unbegun = begin_until(brokers, waiting, timeout_ms / 1000, tells=not as_json)
+        unbegun = begin_until(brokers, waiting, timeout_ms / 1000, prints=not as_json)
     begun += [each for each in waiting if each not in unbegun]
     started = {name: replicas for name, replicas in targets.items() if name not in refused}
     not_moved = {str(each): problem.because for each, problem in unbegun.items()}
     problems = {str(name): because for name, because in refused.items()}
     result: dict[str, Any] = {
-        "current": plan_document(have, lie_in),
+        "current": plan_document(current, current_dirs),
         "started": list(map(str, started)),
         "refused": problems,
         "directory_moves": {"started": list(map(str, begun)), "refused": not_moved},
     }
     answer(result, as_json, lambda: _show_started(started, path))
     if problems or not_moved:
-        _tell_refused(
+        _fail_refused(
             problems | not_moved,
             is_throttled=(throttle, copy_throttle) != (None, None),
             as_json=as_json,
@@ -210,30 +221,30 @@ def execute(
 @preserve_option
 @bootstrap_options
 def verify(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) -> None:
-    """Say how far a plan is; exits 3 until it is complete.
+    """Show the progress of a plan; exits 3 until the plan is complete.
 
-    When nothing of the region is on the move any more, throttles are removed.
+    Throttles are removed once the region has no reassignment in progress.
     """
     targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         state = region_state(client, targets, needs_all=False)
         found = progress(targets, state.partitions, state.ongoing)
-        homing = _homing(state, wanted)
-        is_moving = bool(state.ongoing) or any(each.home.future for each in homing)
+        dir_moves = _dir_move_states(state, wanted)
+        is_moving = bool(state.ongoing) or any(each.log_dirs.future for each in dir_moves)
         cleared = not is_moving and not preserve_throttles
         topics = clear(client, state, targets) if cleared else []
-    told: list[PartitionReassignmentState | LogDirMoveState] = [*found, *homing]
-    is_complete = all(each.is_complete for each in told)
+    states: list[PartitionReassignmentState | LogDirMoveState] = [*found, *dir_moves]
+    is_complete = all(each.is_complete for each in states)
     result = {
         "partitions": [_as_dict(each) for each in found],
-        "directories": [each.as_dict() for each in homing],
+        "directories": [each.as_dict() for each in dir_moves],
         "is_complete": is_complete,
         "throttles_removed": cleared,
     }
 
     def show() -> None:
         click.echo("Status of partition reassignment:")
-        for each in told:
+        for each in states:
             click.echo(each.sentence)
         if cleared:
             show_cleared(state, topics)
@@ -248,12 +259,12 @@ def verify(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
 @preserve_option
 @bootstrap_options
 def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) -> None:
-    """Stop the moves of a plan: their partitions go back to the replicas they had, which stay in their directories.
+    """Cancel the moves of a plan: partitions get back the replicas that they had, in the same log directories.
 
     Throttles are removed.
     """
     targets, wanted = parsed(path, targets_of), parsed(path, directories_of)
-    with answering(bootstrap) as client:
+    with connect(bootstrap) as client:
         state = region_state(client, targets, needs_all=False)
         stopped = {name: None for name in targets if name in state.ongoing}
         refused = requests.alter(client, stopped) if stopped else {}
@@ -261,7 +272,7 @@ def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
             raise Failure(
                 f"not cancelled: {_lines(refused)}", hint="verify says what is still on the move"
             )
-        returned = _return(state, wanted)
+        returned = _cancel_dir_moves(state, wanted)
         others = state.ongoing.keys() - stopped.keys()
         cleared = not preserve_throttles and not others
         topics = clear(client, state, targets) if cleared else []
@@ -288,8 +299,8 @@ def cancel(bootstrap: str, path: Path, preserve_throttles: bool, as_json: bool) 
 @reassign.command(name="list")
 @bootstrap_options
 def list_ongoing(bootstrap: str, as_json: bool) -> None:
-    """Every partition of the region whose replicas are on the move."""
-    with answering(bootstrap) as client:
+    """List the region's partition reassignments in progress."""
+    with connect(bootstrap) as client:
         found = requests.ongoing(client)
     rows = [{"partition": str(name), **moving._asdict()} for name, moving in sorted(found.items())]
 
@@ -309,14 +320,15 @@ def list_ongoing(bootstrap: str, as_json: bool) -> None:
 # --- directories ---
 
 
-def _homing(state: RegionState, wanted: Directories) -> list[LogDirMoveState]:
+def _dir_move_states(state: RegionState, wanted: Directories) -> list[LogDirMoveState]:
     return directory_moves(wanted, describe_log_dirs(state.region.brokers, wanted))
 
 
-def _return(state: RegionState, wanted: Directories) -> list[TopicPartitionReplica]:
+def _cancel_dir_moves(state: RegionState, wanted: Directories) -> list[TopicPartitionReplica]:
     """Cancel the moves of these replicas between log directories; returns the replicas whose moves were cancelled."""
-    moving = [each for each in _homing(state, wanted) if each.home.future and each.home.current]
-    problems = begin(state.region.brokers, {each.replica: each.home.current for each in moving})
+    moves = _dir_move_states(state, wanted)
+    moving = [each for each in moves if each.log_dirs.future and each.log_dirs.current]
+    problems = begin(state.region.brokers, {each.replica: each.log_dirs.current for each in moving})
     if problems:
         raise Failure(
             f"not cancelled: {problem_lines(problems)}", hint="verify says what still moves"
@@ -346,8 +358,8 @@ def _show_started(started: Targets, path: Path) -> None:
         )
 
 
-def _tell_refused(refused: Mapping[str, str], *, is_throttled: bool, as_json: bool) -> None:
-    """Beside what has begun, which a script reads in the same object."""
+def _fail_refused(refused: Mapping[str, str], *, is_throttled: bool, as_json: bool) -> None:
+    """Exits 1. With --json, the moves that began and the refused ones are in the object printed before."""
     if as_json:
         end(1)
     throttles = "; throttles are set: `region reassign verify` removes them" if is_throttled else ""

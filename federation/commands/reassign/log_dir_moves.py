@@ -21,23 +21,23 @@ POLL_SECONDS: Final = 0.2
 _MISSING: Final = BrokerLogDirs(problem="it is not registered")
 
 
-def current_directories(told: Mapping[int, BrokerLogDirs]) -> Directories:
+def current_directories(log_dirs: Mapping[int, BrokerLogDirs]) -> Directories:
     """The log directory of each replica, where its broker answered."""
     return {
-        TopicPartitionReplica(name, broker): home.current
-        for broker, each in told.items()
-        for name, home in each.homes.items()
-        if home.current
+        TopicPartitionReplica(name, broker): replica.current
+        for broker, each in log_dirs.items()
+        for name, replica in each.replicas.items()
+        if replica.current
     }
 
 
-# --- before anything has begun ---
+# --- before the moves ---
 
 
-def check_directories(wanted: Directories, told: Mapping[int, BrokerLogDirs]) -> None:
+def check_directories(wanted: Directories, log_dirs: Mapping[int, BrokerLogDirs]) -> None:
     """Raises Failure for a log directory that its broker does not have online."""
     for (_, broker), directory in wanted.items():
-        each = told[broker]
+        each = log_dirs[broker]
         if each.problem:
             because = f"broker {broker} does not tell its log directories: {each.problem}"
             raise Failure(because, hint=f'write "{ANY_DIRECTORY}" for its replicas, or try again')
@@ -48,14 +48,16 @@ def check_directories(wanted: Directories, told: Mapping[int, BrokerLogDirs]) ->
 
 
 def begin_existing(
-    brokers: Iterable[BrokerDescription], wanted: Directories, told: Mapping[int, BrokerLogDirs]
+    brokers: Iterable[BrokerDescription], wanted: Directories, log_dirs: Mapping[int, BrokerLogDirs]
 ) -> tuple[list[TopicPartitionReplica], Directories]:
     """Begin the moves; returns the replicas that move now, and those to retry, which their brokers do not host yet.
 
-    A broker puts a replica that arrives later into its directory. Replicas that are in theirs already
-    are left alone. Raises Failure where a broker refuses.
+    A broker remembers the log directory for a replica that it will host. Replicas that are in their log directory
+    already are left out. Raises Failure where a broker refuses a move.
     """
-    moving = {each.replica: each.target for each in directory_moves(wanted, told) if each.is_needed}
+    moving = {
+        each.replica: each.target for each in directory_moves(wanted, log_dirs) if each.is_needed
+    }
     problems = begin(brokers, moving)
     refused = {each: problem for each, problem in problems.items() if not problem.passes}
     if refused:
@@ -71,21 +73,21 @@ def problem_lines(problems: Mapping[TopicPartitionReplica, MoveError]) -> str:
     return "".join(f"\n  {replica}: {problem.because}" for replica, problem in problems.items())
 
 
-# --- until all have ---
+# --- moves of replicas that are still to be created ---
 
 
 def begin_until(
-    brokers: Sequence[BrokerDescription], wanted: Directories, patience_s: float, *, tells: bool
+    brokers: Sequence[BrokerDescription], wanted: Directories, patience_s: float, *, prints: bool
 ) -> dict[TopicPartitionReplica, MoveError]:
     """Retry until all replicas move, or for `patience_s` seconds; returns the replicas that do not move, and why."""
     refused: dict[TopicPartitionReplica, MoveError] = {}
     problems: dict[TopicPartitionReplica, MoveError] = {}
     deadline = time.monotonic() + patience_s
-    if wanted and tells:
+    if wanted and prints:
         click.echo(f"Waiting {patience_s:g} s at most for new replicas: {commas([*wanted])}")
     while wanted:
         problems = begin(brokers, wanted)
-        if tells:
+        if prints:
             show_begun([each for each in wanted if each not in problems])
         refused |= {each: problem for each, problem in problems.items() if not problem.passes}
         wanted = {each: wanted[each] for each in problems if each not in refused}
@@ -100,7 +102,7 @@ def show_begun(replicas: Sequence[TopicPartitionReplica]) -> None:
         click.echo(f"Successfully started log directory moves for: {commas(replicas)}")
 
 
-# --- how far they are ---
+# --- progress ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +111,26 @@ class LogDirMoveState:
 
     replica: TopicPartitionReplica
     target: str
-    home: ReplicaLogDirInfo
+    log_dirs: ReplicaLogDirInfo
     problem: str
 
     @property
     def is_complete(self) -> bool:
-        return self.home == ReplicaLogDirInfo(self.target)
+        return self.log_dirs == ReplicaLogDirInfo(self.target)
 
     @property
     def is_needed(self) -> bool:
-        return not self.is_complete and self.home.future != self.target
+        return not self.is_complete and self.log_dirs.future != self.target
 
     @property
     def state(self) -> str:
         if self.problem:
             return "unknown"
-        if self.home.future == self.target:
+        if self.log_dirs.future == self.target:
             return "in progress"
-        return "complete" if self.is_complete else "elsewhere" if self.home.current else "missing"
+        return (
+            "complete" if self.is_complete else "elsewhere" if self.log_dirs.current else "missing"
+        )
 
     @property
     def sentence(self) -> str:
@@ -141,9 +145,9 @@ class LogDirMoveState:
 
     @property
     def _where(self) -> str:
-        if self.home.future:
-            return f"is being moved to {self.home.future}"
-        return f"lies in {self.home.current} and is not being moved"
+        if self.log_dirs.future:
+            return f"is being moved to {self.log_dirs.future}"
+        return f"lies in {self.log_dirs.current} and is not being moved"
 
     def as_dict(self) -> dict[str, Any]:
         name, broker = self.replica
@@ -152,18 +156,21 @@ class LogDirMoveState:
             "partition": name.partition,
             "broker": broker,
             "state": self.state,
-            "directory": self.home.current or None,
+            "directory": self.log_dirs.current or None,
             "target": self.target,
         }
 
 
 def directory_moves(
-    wanted: Directories, told: Mapping[int, BrokerLogDirs]
+    wanted: Directories, log_dirs: Mapping[int, BrokerLogDirs]
 ) -> list[LogDirMoveState]:
     return [
         LogDirMoveState(
-            replica, directory, each.homes.get(replica.partition, ReplicaLogDirInfo()), each.problem
+            replica,
+            directory,
+            each.replicas.get(replica.partition, ReplicaLogDirInfo()),
+            each.problem,
         )
         for replica, directory in wanted.items()
-        for each in [told.get(replica.broker, _MISSING)]
+        for each in [log_dirs.get(replica.broker, _MISSING)]
     ]

@@ -18,9 +18,9 @@ from brokers.wire.messages.log_dirs import (
     DescribeLogDirsRequest,
 )
 from federation.commands.reassign.plan import Directories, TopicPartitionReplica
+from federation.commands.region.client import Client, NoAnswer
 from federation.commands.region.description import BrokerDescription
 from federation.commands.region.requests import QUICK_SECONDS
-from federation.commands.region_client import Client, NoAnswer
 
 
 class ReplicaLogDirInfo(NamedTuple):
@@ -36,7 +36,7 @@ class BrokerLogDirs:
 
     online: list[str] = field(default_factory=list)
     offline: list[str] = field(default_factory=list)
-    homes: dict[TopicPartition, ReplicaLogDirInfo] = field(default_factory=dict)
+    replicas: dict[TopicPartition, ReplicaLogDirInfo] = field(default_factory=dict)
     problem: str = ""
 
 
@@ -50,16 +50,16 @@ class MoveError(NamedTuple):
 def describe_log_dirs(
     brokers: Iterable[BrokerDescription], replicas: Collection[TopicPartitionReplica]
 ) -> dict[int, BrokerLogDirs]:
-    """Broker -> its log directories, with those of these replicas; brokers of none of the replicas are left out."""
+    """Broker -> its log directories, and those of these replicas; brokers without one of the replicas are left out."""
     found: dict[int, BrokerLogDirs] = {}
     for broker in brokers:
         names = {each.partition: None for each in replicas if each.broker == broker.id}
         if names:
-            found[broker.id] = _asked(broker, names)
+            found[broker.id] = _described(broker, names)
     return found
 
 
-def _asked(broker: BrokerDescription, names: Iterable[TopicPartition]) -> BrokerLogDirs:
+def _described(broker: BrokerDescription, names: Iterable[TopicPartition]) -> BrokerLogDirs:
     topics: dict[str, DescribableLogDirTopic] = {}
     for name in names:
         topic = topics.setdefault(name.topic, DescribableLogDirTopic(topic=name.topic))
@@ -82,16 +82,16 @@ def _asked(broker: BrokerDescription, names: Iterable[TopicPartition]) -> Broker
 
 
 def _read(answer: Any) -> BrokerLogDirs:
-    told = BrokerLogDirs()
+    found = BrokerLogDirs()
     for result in answer.results:
-        (told.offline if result.error_code else told.online).append(result.log_dir)
+        (found.offline if result.error_code else found.online).append(result.log_dir)
         for topic in result.topics:
             for each in topic.partitions:
                 name = TopicPartition(topic.name, each.partition_index)
                 where = "future" if each.is_future_key else "current"
-                home = told.homes.get(name, ReplicaLogDirInfo())
-                told.homes[name] = home._replace(**{where: result.log_dir})
-    return told
+                known = found.replicas.get(name, ReplicaLogDirInfo())
+                found.replicas[name] = known._replace(**{where: result.log_dir})
+    return found
 
 
 def begin(

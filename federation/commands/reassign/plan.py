@@ -1,4 +1,4 @@
-"""Plans as `kafka-reassign-partitions` writes them: read and written, moves and throttles derived, state reported.
+"""Reads and writes the plans of `kafka-reassign-partitions`; derives moves and throttles, and the state of each move.
 
 {"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [1, 2], "log_dirs": ["any", "any"]}]}
 {"version": 1, "topics": [{"topic": "t"}]}
@@ -22,7 +22,7 @@ COPY_RATE: Final = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
 class PlanError(ValueError):
-    """The file is no plan; the message says why."""
+    """The file is not a plan; the message is the reason."""
 
 
 class PartitionReassignment(NamedTuple):
@@ -170,9 +170,10 @@ def plan_text(assignments: Targets, directories: Directories) -> str:
 def keeping_replicas(
     current: Sequence[tuple[int, ...]], proposed: Sequence[tuple[int, ...]]
 ) -> list[tuple[int, ...]]:
-    """The same assignments, distributed over a topic's partitions so that most replicas stay (greedy, not optimal).
+    """The proposed assignments, distributed over a topic's partitions so that few replicas move (greedy, not optimal).
 
-    Any assignment fits any partition. The partition that keeps most replicas chooses first, the lowest among equals.
+    Any assignment fits any partition. The partition that keeps most replicas is assigned first; among equal ones, the
+    lowest partition.
     """
     left: dict[frozenset[int], list[tuple[int, ...]]] = {}
     for each in proposed:
@@ -199,7 +200,7 @@ def keeping_replicas(
 
 
 class Move(NamedTuple):
-    """The brokers of a partition that have its replicas, and those that are to copy it."""
+    """The brokers that hold replicas of a partition, and those that will copy it."""
 
     sources: tuple[int, ...]
     destinations: tuple[int, ...]
@@ -210,7 +211,7 @@ def moves(
     current: Mapping[TopicPartition, PartitionDescription],
     ongoing: Mapping[TopicPartition, PartitionReassignment],
 ) -> dict[TopicPartition, Move]:
-    """The moves of the plan, and those that are in progress already."""
+    """The moves of the plan, and the reassignments in progress."""
     wanted = {name: moving.replicas for name, moving in ongoing.items()} | dict(targets)
     found: dict[TopicPartition, Move] = {}
     for name, replicas in wanted.items():
@@ -243,12 +244,12 @@ def throttled_brokers(found: Mapping[TopicPartition, Move]) -> list[int]:
     )
 
 
-# --- how far it is ---
+# --- progress ---
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionReassignmentState:
-    """One partition of a plan; `replicas` are those it has, none where the region knows no such partition."""
+    """One partition of a plan; `replicas` are the current ones, empty where the partition does not exist."""
 
     name: TopicPartition
     replicas: tuple[int, ...]

@@ -31,6 +31,7 @@ from federation.commands.reassign.plan import (
     Targets,
     keeping_replicas,
 )
+from federation.commands.region.client import Client, NoAnswer
 from federation.commands.region.description import (
     BrokerDescription,
     RegionDescription,
@@ -42,14 +43,13 @@ from federation.commands.region.requests import (
     broker_setting,
     topic_settings,
 )
-from federation.commands.region_client import Client, NoAnswer
 
 _TOPIC, _BROKER = 2, 4  # Kafka's resource types
 _HOST_LABEL: Final = "broker.host"
 _OLD_HINT: Final = "upgrade the brokers; reassignments need Kafka 2.4 or newer"
 
 
-# --- what is on the move ---
+# --- reassignments ---
 
 
 def ongoing(client: Client) -> dict[TopicPartition, PartitionReassignment]:
@@ -74,7 +74,7 @@ def alter(
     *,
     may_change_factor: bool = True,
 ) -> dict[TopicPartition, str]:
-    """Begin these reassignments (None cancels one); returns the reason for each partition that the region refused."""
+    """Begin these reassignments (None cancels one). Returns the refused partitions, each with the reason."""
     topics: dict[str, ReassignableTopic] = {}
     for name, replicas in targets.items():
         topic = topics.setdefault(name.topic, ReassignableTopic(name=name.topic))
@@ -145,7 +145,7 @@ def clear_throttles(
 def _alter_brokers(
     client: Client, brokers: Iterable[BrokerDescription], settings: list[IncrementalAlterableConfig]
 ) -> None:
-    """Sent to the broker itself, as Apache Kafka requires; where it is down, to another one, which Causeway allows."""
+    """Sent to the broker itself, as Apache Kafka requires; while it is down, to another one, which Causeway allows."""
     for broker in brokers:
         resources = [_resource(_BROKER, str(broker.id), settings)]
         try:
@@ -190,10 +190,9 @@ def propose(
     minds_racks: bool,
     factor: int | None = None,
 ) -> Targets:
-    """New replicas on these brokers for every topic of the picture, as many as it has unless a `factor` is given.
+    """New replicas on these brokers for the described topics: `factor` of each partition, None as many as it has.
 
-    Spread over racks, and within them over hosts, where they are known;
-    by a topic's placement if it has one.
+    A topic's placement, if it has one, is followed; other replicas are spread over racks, then over hosts.
     """
     known = {broker.id: broker for broker in found.brokers}
     image = Image(found.cluster_id)

@@ -1,5 +1,7 @@
-"""`causeway region`: a region described, and elections.
+"""`causeway region`: describes a region, and elects leaders.
 
-`view` has the commands, `description` the region as one of its brokers describes it, `requests` the Kafka requests that
-make a description, `elect` the elections of `kafka-leader-election`.
+- `view`: the commands; `elect`: the elections of `kafka-leader-election`
+- `description`: the region as one of its brokers describes it; `requests`: the Kafka requests that make a description
+- `client`: a connection to one broker of a region; `bootstrap`: the options that name a region, and the error of a
+  command that gets no answer
 """

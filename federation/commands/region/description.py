@@ -88,7 +88,7 @@ class PartitionDescription:
 
     @property
     def state(self) -> str:
-        """The worst condition that holds."""
+        """The worst condition of the partition."""
         if self.is_offline:
             return "offline"
         if self.is_under_min_isr:
@@ -134,7 +134,7 @@ def tally(partitions: Iterable[PartitionDescription]) -> Tally:
 
 @dataclass(frozen=True, slots=True)
 class RegionDescription:
-    """`quorum` is None where it was not asked for or not answered; `controller` is NOBODY where none is known."""
+    """`quorum` is None where it was not requested or not answered; `controller` is NOBODY where none is known."""
 
     cluster_id: str
     controller: int
@@ -169,7 +169,7 @@ class ShortTopic:
 
 
 def short_of_replicas(found: RegionDescription, configured: Mapping[str, int]) -> list[ShortTopic]:
-    """A partition that is on the move has more than it will; it is not counted as short."""
+    """Internal topics with too few replicas; during a reassignment both the old and the new replicas count."""
     holders = sum(not broker.fenced for broker in found.brokers)
     least = {topic.name: topic.replication for topic in found.topics if topic.name in configured}
     return [

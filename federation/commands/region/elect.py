@@ -17,12 +17,12 @@ from brokers.wire.messages.replication import (
     TopicPartitions,
 )
 from federation.commands.answers import Failure, answer, end
+from federation.commands.region.bootstrap import bootstrap_options, connect
+from federation.commands.region.client import Client
 from federation.commands.region.requests import describe_region
-from federation.commands.region_asking import answering, bootstrap_options
-from federation.commands.region_client import Client
 
 UNCLEAN_FROM: Final = 1  # version of ElectLeaders (KIP-460)
-KINDS: Final = ("preferred", "unclean")  # as ElectLeaders numbers them
+KINDS: Final = ("preferred", "unclean")  # in the order of ElectLeaders' codes
 REFUSED_EXIT: Final = 1
 TIMEOUT_MS: Final = 30_000
 _FILE_HINT: Final = 'write {"partitions": [{"topic": "orders", "partition": 0}]}'
@@ -30,7 +30,7 @@ _FILE_HINT: Final = 'write {"partitions": [{"topic": "orders", "partition": 0}]}
 
 @dataclass
 class Elections:
-    """What became of each partition that was asked for."""
+    """The outcome of each partition of an ElectLeaders request."""
 
     elected: list[TopicPartition] = field(default_factory=list)
     not_needed: list[TopicPartition] = field(default_factory=list)
@@ -43,17 +43,19 @@ class Elections:
     "kind",
     type=click.Choice(KINDS, case_sensitive=False),
     required=True,
-    help="preferred: the first replica leads again, if it is in sync. unclean: any replica that is there leads"
-    " what nobody leads, and what it misses is lost.",
+    help="preferred: the first replica becomes the leader, if it is in sync. unclean: a partition without a leader gets"
+    " any live replica as leader; records that this replica does not have are lost.",
 )
 @click.option("--topic", help="The partitions of this topic.")
-@click.option("--partition", type=click.IntRange(min=0), help="This one of --topic alone.")
-@click.option("--all-topic-partitions", "is_all", is_flag=True, help="All of the region.")
+@click.option("--partition", type=click.IntRange(min=0), help="Only this partition of --topic.")
+@click.option(
+    "--all-topic-partitions", "is_all", is_flag=True, help="All partitions of the region."
+)
 @click.option(
     "--path-to-json-file",
     "path",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help='Those of a file {"partitions": [{"topic": ..., "partition": ...}, ...]}.',
+    help='The partitions of a file {"partitions": [{"topic": ..., "partition": ...}, ...]}.',
 )
 @bootstrap_options
 def elect(
@@ -65,29 +67,29 @@ def elect(
     path: Path | None,
     as_json: bool,
 ) -> None:
-    """Have leaders elected: the preferred ones, or anyone where nobody may lead without a loss.
+    """Elect leaders: the preferred replicas, or any live replica of partitions that have no leader.
 
-    A partition without a leader waits for a replica that has everything (see Isr and Elr in `region partitions`).
-    Elect uncleanly only where none of those comes back. Exit code 1: for some partition nobody could be elected.
+    A partition without a leader waits for a replica with all committed records (Isr and Elr in `region partitions`).
+    Elect uncleanly only where none of these replicas will return. Exit code 1: an election was refused.
     """
     if sum(map(bool, (topic is not None, is_all, path))) != 1:
         raise click.UsageError("Give one of --topic, --all-topic-partitions, --path-to-json-file.")
     if partition is not None and topic is None:
         raise click.UsageError("--partition needs --topic.")
-    listed = None if path is None else _listed(path)
-    with answering(bootstrap) as client:
+    listed = None if path is None else _partitions_of_file(path)
+    with connect(bootstrap) as client:
         if topic is not None:
-            listed = _of_topic(client, topic, partition)
-        held = elect_leaders(client, kind.lower(), listed)
-    answer(_told(held), as_json, lambda: _show(held, kind.lower()))
-    if held.refused:
+            listed = _partitions_of_topic(client, topic, partition)
+        elections = elect_leaders(client, kind.lower(), listed)
+    answer(_as_dict(elections), as_json, lambda: _show(elections, kind.lower()))
+    if elections.refused:
         end(REFUSED_EXIT)
 
 
 def elect_leaders(
     client: Client, kind: str, partitions: Sequence[TopicPartition] | None
 ) -> Elections:
-    """Elections for these partitions, None for all; ends the command where the region holds none at all."""
+    """Elects leaders of these partitions, None for all. Raises Failure where the request as a whole is refused."""
     needed = UNCLEAN_FROM if kind == "unclean" else 0
     if not client.serves(ApiKey.ELECT_LEADERS) or client.version(ApiKey.ELECT_LEADERS) < needed:
         because = f"the broker at {client.address} holds no {kind} elections"
@@ -97,7 +99,7 @@ def elect_leaders(
         topic_partitions=None if partitions is None else _by_topic(partitions),
         timeout_ms=TIMEOUT_MS,
     )
-    return _sorted_out(client.ask(ApiKey.ELECT_LEADERS, request))
+    return _elections(client.ask(ApiKey.ELECT_LEADERS, request))
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> list[TopicPartitions]:
@@ -107,37 +109,37 @@ def _by_topic(partitions: Iterable[TopicPartition]) -> list[TopicPartitions]:
     return [TopicPartitions(topic=name, partitions=indexes) for name, indexes in topics.items()]
 
 
-def _sorted_out(told: ElectLeadersResponse) -> Elections:
-    if told.error_code:
-        name = KafkaError(told.error_code).name
+def _elections(response: ElectLeadersResponse) -> Elections:
+    if response.error_code:
+        name = KafkaError(response.error_code).name
         hint = "see `causeway region describe` for whether a controller is active, then try again"
         raise Failure(f"the region holds no election: {name}", hint=hint)
-    held = Elections()
-    for topic in told.replica_election_results:
+    elections = Elections()
+    for topic in response.replica_election_results:
         for result in topic.partition_result:
-            _sort(held, TopicPartition(topic.topic, result.partition_id), result)
-    return held
+            _add(elections, TopicPartition(topic.topic, result.partition_id), result)
+    return elections
 
 
-def _sort(held: Elections, partition: TopicPartition, result: Any) -> None:
+def _add(elections: Elections, partition: TopicPartition, result: Any) -> None:
     error = KafkaError(result.error_code)
     if error is KafkaError.NONE:
-        held.elected.append(partition)
+        elections.elected.append(partition)
     elif error is KafkaError.ELECTION_NOT_NEEDED:
-        held.not_needed.append(partition)
+        elections.not_needed.append(partition)
     else:
         because = f"{result.error_message} ({error.name})" if result.error_message else error.name
-        held.refused[partition] = because
+        elections.refused[partition] = because
 
 
-def _of_topic(client: Client, topic: str, partition: int | None) -> list[TopicPartition]:
+def _partitions_of_topic(client: Client, topic: str, partition: int | None) -> list[TopicPartition]:
     if partition is not None:
         return [TopicPartition(topic, partition)]
     found = describe_region(client, [topic])
     return [TopicPartition(each.topic, each.partition) for each in found.partitions]
 
 
-def _listed(path: Path) -> list[TopicPartition]:
+def _partitions_of_file(path: Path) -> list[TopicPartition]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         return [_partition(each) for each in document["partitions"]]
@@ -152,20 +154,20 @@ def _partition(entry: Any) -> TopicPartition:
     return TopicPartition(topic, partition)
 
 
-def _told(held: Elections) -> dict[str, Any]:
+def _as_dict(elections: Elections) -> dict[str, Any]:
     return {
-        "elected": list(map(str, held.elected)),
-        "not_needed": list(map(str, held.not_needed)),
-        "refused": {str(each): because for each, because in held.refused.items()},
+        "elected": list(map(str, elections.elected)),
+        "not_needed": list(map(str, elections.not_needed)),
+        "refused": {str(each): because for each, because in elections.refused.items()},
     }
 
 
-def _show(held: Elections, kind: str) -> None:
-    if held.elected:
-        click.echo(f"{kind} leader elected: {', '.join(map(str, held.elected))}")
-    if held.not_needed:
-        click.echo(f"no election needed: {', '.join(map(str, held.not_needed))}")
-    for partition, because in held.refused.items():
+def _show(elections: Elections, kind: str) -> None:
+    if elections.elected:
+        click.echo(f"{kind} leader elected: {', '.join(map(str, elections.elected))}")
+    if elections.not_needed:
+        click.echo(f"no election needed: {', '.join(map(str, elections.not_needed))}")
+    for partition, because in elections.refused.items():
         click.echo(f"not elected: {partition}: {because}", err=True)
-    if not (held.elected or held.not_needed or held.refused):
+    if not (elections.elected or elections.not_needed or elections.refused):
         click.echo("no partition needs an election")

@@ -22,6 +22,7 @@ from brokers.wire.messages.quorum import (
 )
 from brokers.wire.messages.replication import ListPartitionReassignmentsRequest
 from federation.commands.answers import Failure
+from federation.commands.region.client import Client, NoAnswer
 from federation.commands.region.description import (
     NOBODY,
     BrokerDescription,
@@ -31,7 +32,6 @@ from federation.commands.region.description import (
     TopicDescription,
     VoterState,
 )
-from federation.commands.region_client import Client, NoAnswer
 
 FENCED_FROM: Final = 2  # version of DescribeCluster (KIP-1073)
 
@@ -43,9 +43,9 @@ FACTOR_SETTINGS: Final = {
     "__transaction_state": "transaction.state.log.replication.factor",
     "__share_group_state": "share.coordinator.state.topic.replication.factor",
 }
-QUICK_SECONDS: Final = 5.0  # for what may be left out where a broker does not answer
+QUICK_SECONDS: Final = 5.0  # of requests whose responses are optional
 TOPICS_AT_ONCE: Final = 1_000
-PARTITIONS_AT_ONCE: Final = 2_000  # Kafka gives no more in one answer
+PARTITIONS_AT_ONCE: Final = 2_000  # Kafka's limit for one response
 _TOPIC, _BROKER = 2, 4  # Kafka's resource types
 _UNKNOWN: Final = -1
 
@@ -53,7 +53,7 @@ _UNKNOWN: Final = -1
 def describe_region(
     client: Client, topics: Sequence[str] = (), *, asks_quorum: bool = False
 ) -> RegionDescription:
-    """Describe a region with all topics, or the named ones; raises Failure for a name that is no topic's.
+    """Describe a region with all topics, or the named ones. Raises Failure for a topic that does not exist.
 
     Only the quorum's leader can describe the quorum. A broker of a KRaft region names any broker as the controller
     (KIP-590), so where the leader does not answer, no controller is known.
@@ -80,7 +80,7 @@ def describe_region(
             for each in sorted(cluster.brokers, key=lambda broker: broker.broker_id)
         ),
         quorum=quorum,
-        topics=tuple(_with_moves(client, _with_settings(client, list(_topics(client, topics))))),
+        topics=tuple(_with_reassignments(client, _with_settings(client, list(_topics(client, topics))))),
     )  # fmt: skip
 
 
@@ -95,24 +95,24 @@ def _check(error: int, because: str | None, what: str) -> None:
 
 def _quorum(address: str) -> QuorumInfo | None:
     """Sent over a connection of its own: while the leader is frozen, the broker still answers other requests."""
-    asked = DescribeQuorumRequestTopic(
+    topic = DescribeQuorumRequestTopic(
         topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartition(partition_index=0)]
     )
     try:
         with Client(address, QUICK_SECONDS) as client:
-            answer = client.ask(ApiKey.DESCRIBE_QUORUM, DescribeQuorumRequest(topics=[asked]))
+            answer = client.ask(ApiKey.DESCRIBE_QUORUM, DescribeQuorumRequest(topics=[topic]))
     except NoAnswer:
         return None
     if answer.error_code or answer.topics[0].partitions[0].error_code:
         return None
-    told = answer.topics[0].partitions[0]
-    ends = {each.replica_id: each.log_end_offset for each in told.current_voters}
-    end = ends.get(told.leader_id, told.high_watermark)
+    quorum = answer.topics[0].partitions[0]
+    ends = {each.replica_id: each.log_end_offset for each in quorum.current_voters}
+    end = ends.get(quorum.leader_id, quorum.high_watermark)
     voters = tuple(
         VoterState(voter, None if offset == _UNKNOWN else max(0, end - offset))
         for voter, offset in sorted(ends.items())
     )
-    return QuorumInfo(told.leader_id, told.leader_epoch, told.high_watermark, voters)
+    return QuorumInfo(quorum.leader_id, quorum.leader_epoch, quorum.high_watermark, voters)
 
 
 def _topics(client: Client, names: Sequence[str]) -> Iterator[TopicDescription]:
@@ -141,7 +141,7 @@ def _topics(client: Client, names: Sequence[str]) -> Iterator[TopicDescription]:
 
 
 def _described(client: Client, names: Sequence[str]) -> Iterator[Any]:
-    """Page by page; a topic that was cut in two is put together again."""
+    """Follows the cursors of the responses; a topic that two responses share is put together."""
     topics = [DescribeTopicPartitionsRequestTopic(name=name) for name in names]
     request = DescribeTopicPartitionsRequest(
         topics=topics, response_partition_limit=PARTITIONS_AT_ONCE, cursor=None
@@ -163,33 +163,35 @@ def _described(client: Client, names: Sequence[str]) -> Iterator[Any]:
         yield begun
 
 
-def _partition(topic: str, told: Any) -> PartitionDescription:
-    elr = getattr(told, "eligible_leader_replicas", None)
+def _partition(topic: str, described: Any) -> PartitionDescription:
+    elr = getattr(described, "eligible_leader_replicas", None)
     return PartitionDescription(
         topic=topic,
-        partition=told.partition_index,
-        leader=told.leader_id,
-        leader_epoch=told.leader_epoch,
-        replicas=tuple(told.replica_nodes),
-        isr=tuple(told.isr_nodes),
+        partition=described.partition_index,
+        leader=described.leader_id,
+        leader_epoch=described.leader_epoch,
+        replicas=tuple(described.replica_nodes),
+        isr=tuple(described.isr_nodes),
         elr=None if elr is None else tuple(elr),
-        offline_replicas=tuple(told.offline_replicas or ()),
+        offline_replicas=tuple(described.offline_replicas or ()),
     )
 
 
 def _with_settings(client: Client, topics: list[TopicDescription]) -> Iterator[TopicDescription]:
-    """Their partitions know how many replicas must be in sync, and how many observe."""
+    """The topics with `min_isr` and `observers` of their partitions."""
     settings = topic_settings(client, [topic.name for topic in topics], [MIN_ISR, PLACEMENT])
-    yield from (_told(topic, settings.get(topic.name, {})) for topic in topics)
+    yield from (_configured(topic, settings.get(topic.name, {})) for topic in topics)
 
 
-def _with_moves(client: Client, topics: Iterable[TopicDescription]) -> Iterator[TopicDescription]:
-    """Their partitions know which replicas are on their way; asked only where some are missed."""
+def _with_reassignments(
+    client: Client, topics: Iterable[TopicDescription]
+) -> Iterator[TopicDescription]:
+    """The topics with `adding` of their partitions; requested only where partitions are under-replicated."""
     found = list(topics)
-    is_asked = any(each.is_under_replicated for topic in found for each in topic.partitions)
+    is_needed = any(each.is_under_replicated for topic in found for each in topic.partitions)
     adding = (
         _adding(client.address)
-        if is_asked and client.serves(ApiKey.LIST_PARTITION_REASSIGNMENTS)
+        if is_needed and client.serves(ApiKey.LIST_PARTITION_REASSIGNMENTS)
         else {}
     )
     for topic in found:
@@ -201,7 +203,7 @@ def _with_moves(client: Client, topics: Iterable[TopicDescription]) -> Iterator[
 
 
 def _adding(address: str) -> dict[tuple[str, int], tuple[int, ...]]:
-    """Sent over a connection of its own: empty where the active controller, which alone knows, does not answer."""
+    """Sent over a connection of its own: empty where the active controller, which the broker asks, does not answer."""
     try:
         with Client(address, QUICK_SECONDS) as client:
             answer = client.ask(
@@ -240,14 +242,14 @@ def factors_set(client: Client, found: RegionDescription) -> dict[str, int]:
     own = [each.id for each in found.brokers if f"{each.host}:{each.port}" == client.address]
     if not wanted or not own:
         return {}
-    asked = DescribeConfigsResource(
+    resource = DescribeConfigsResource(
         resource_type=_BROKER,
         resource_name=str(own[0]),
         configuration_keys=[FACTOR_SETTINGS[name] for name in wanted],
     )
-    answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
-    told = {each.name: each.value for result in answer.results for each in result.configs}
-    settings = {name: told.get(FACTOR_SETTINGS[name]) for name in wanted}
+    answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[resource]))
+    values = {each.name: each.value for result in answer.results for each in result.configs}
+    settings = {name: values.get(FACTOR_SETTINGS[name]) for name in wanted}
     return {name: int(value) for name, value in settings.items() if value}
 
 
@@ -255,16 +257,16 @@ def broker_setting(
     address: str, broker: int, key: str, patience_s: float = QUICK_SECONDS
 ) -> str | None:
     """A setting of this broker, requested at its own Kafka address, as Kafka requires. Raises NoAnswer."""
-    asked = DescribeConfigsResource(
+    resource = DescribeConfigsResource(
         resource_type=_BROKER, resource_name=str(broker), configuration_keys=[key]
     )
     with Client(address, patience_s) as client:
-        answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[asked]))
+        answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[resource]))
     values = [config.value for result in answer.results for config in result.configs]
     return values[0] if values else None
 
 
-def _told(topic: TopicDescription, settings: dict[str, str | None]) -> TopicDescription:
+def _configured(topic: TopicDescription, settings: dict[str, str | None]) -> TopicDescription:
     min_isr = int(settings.get(MIN_ISR) or 1)
     observers = _observers(settings.get(PLACEMENT) or "")
     partitions = (replace(each, min_isr=min_isr, observers=observers) for each in topic.partitions)
@@ -272,7 +274,7 @@ def _told(topic: TopicDescription, settings: dict[str, str | None]) -> TopicDesc
 
 
 def _observers(placement: str) -> int:
-    """0 too where another product wrote a placement that we can't read."""
+    """0 also for a placement in another product's format."""
     try:
         read = replica_placement.parse(placement)
     except replica_placement.PlacementError:

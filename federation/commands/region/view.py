@@ -1,4 +1,4 @@
-"""`causeway region`: what a region is made of, and what of it is not as it should be."""
+"""`causeway region`: describes the brokers, topics and partitions of a region, and their problems."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
@@ -9,6 +9,12 @@ from rich.table import Table
 
 from federation.commands.answers import answer, end, screen, show_table
 from federation.commands.reassign.command import reassign
+from federation.commands.region.bootstrap import (
+    NOT_WELL_EXIT,
+    bootstrap_options,
+    connect,
+    region_at,
+)
 from federation.commands.region.description import (
     FILTERS,
     NOBODY,
@@ -24,12 +30,6 @@ from federation.commands.region.description import (
 )
 from federation.commands.region.elect import elect
 from federation.commands.region.requests import describe_region, factors_set
-from federation.commands.region_asking import (
-    NOT_WELL_EXIT,
-    answering,
-    ask_picture,
-    bootstrap_options,
-)
 
 _OFFLINE = (
     "offline: a replica of Isr or Elr leads as soon as it is back; where none comes back,"
@@ -39,10 +39,10 @@ _OFFLINE = (
 
 @click.group()
 def region() -> None:
-    """What a region is made of: brokers, topics, partitions, and what of them is not as it should be.
+    """Describe a region: brokers, topics and partitions, and their problems.
 
-    Uses Kafka's protocol, so any region will do, Apache Kafka's too. Exit codes: 0 success, 1 refused, 2 usage
-    error, 3 not well (where --check is given) or not complete, 4 the region does not answer.
+    Uses Kafka's protocol, so these commands work with Apache Kafka too. Exit codes: 0 success, 1 refused, 2 usage
+    error, 3 not well (with --check) or not complete, 4 the region does not answer.
     """
 
 
@@ -51,7 +51,7 @@ region.add_command(reassign)
 
 
 def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--under-replicated` and its like, as `wanted`: whatever is given lets through what it names."""
+    """Adds `--under-replicated` and the other filters; the command gets those that are given as `wanted`."""
     for name, (_, about) in reversed(FILTERS.items()):
         command = click.option(f"--{name}", "wanted", flag_value=name, multiple=True, help=about)(
             command
@@ -64,11 +64,11 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--check",
     is_flag=True,
-    help="Exit 3 if no controller is active, a broker fenced or a partition not well.",
+    help="Exit 3 if no controller is active, a broker is fenced or a partition is not well.",
 )
 def describe(bootstrap: str, check: bool, as_json: bool) -> None:
-    """Cluster id, controllers, brokers, and how many partitions are not as they should be."""
-    with answering(bootstrap) as client:
+    """Show the cluster id, controllers, brokers, and how many partitions have a problem."""
+    with connect(bootstrap) as client:
         found = describe_region(client, asks_quorum=True)
         short = short_of_replicas(found, factors_set(client, found))
     answer(_described(found, short), as_json, lambda: _show_region(found, short))
@@ -79,8 +79,8 @@ def describe(bootstrap: str, check: bool, as_json: bool) -> None:
 @region.command()
 @bootstrap_options
 def brokers(bootstrap: str, as_json: bool) -> None:
-    """The brokers: where they are, whether they are fenced, how much they lead and hold."""
-    found = ask_picture(bootstrap)
+    """List the brokers: addresses, whether they are fenced, how many partitions they lead and hold."""
+    found = region_at(bootstrap)
     answer(
         {"brokers": [_broker(found, each) for each in found.brokers]},
         as_json,
@@ -91,12 +91,14 @@ def brokers(bootstrap: str, as_json: bool) -> None:
 @region.command()
 @bootstrap_options
 @filter_options
-@click.option("--no-internal", is_flag=True, help="Without __consumer_offsets and its like.")
+@click.option(
+    "--no-internal", is_flag=True, help="Leave out internal topics, as __consumer_offsets."
+)
 def topics(bootstrap: str, wanted: tuple[str, ...], no_internal: bool, as_json: bool) -> None:
-    """The topics, or only those that have a partition which is not as it should be."""
+    """List the topics, or only those that have a partition with a problem."""
     found = [
         topic
-        for topic in ask_picture(bootstrap).topics
+        for topic in region_at(bootstrap).topics
         if not (no_internal and topic.is_internal) and matching(topic.partitions, wanted)
     ]
     answer({"topics": [_topic(each) for each in found]}, as_json, lambda: _show_topics(found))
@@ -109,8 +111,8 @@ def topics(bootstrap: str, wanted: tuple[str, ...], no_internal: bool, as_json: 
 def partitions(
     bootstrap: str, names: tuple[str, ...], wanted: tuple[str, ...], as_json: bool
 ) -> None:
-    """The partitions of all topics or of the named ones: leader, replicas, which are in sync."""
-    found = matching(ask_picture(bootstrap, names).partitions, wanted)
+    """List the partitions of all topics or of the named ones: leader, replicas, and which are in sync."""
+    found = matching(region_at(bootstrap, names).partitions, wanted)
     answer(
         {"partitions": [_partition(each) for each in found]},
         as_json,
@@ -118,7 +120,7 @@ def partitions(
     )
 
 
-# --- for scripts ---
+# --- JSON ---
 
 
 def _described(found: RegionDescription, short: Sequence[ShortTopic]) -> dict[str, Any]:
@@ -150,7 +152,7 @@ def _partition(partition: PartitionDescription) -> dict[str, Any]:
     return {**asdict(partition), "state": partition.state}
 
 
-# --- for people ---
+# --- text ---
 
 
 def _show_region(found: RegionDescription, short: Sequence[ShortTopic]) -> None:
@@ -171,11 +173,11 @@ def _show_region(found: RegionDescription, short: Sequence[ShortTopic]) -> None:
         see = f"  see: causeway region partitions --{name}" if count else ""
         console.print(f"  {name}: [{style}]{count}[/]{see}", highlight=False)
     for each in short:
-        console.print(_mended(found, each), highlight=False, soft_wrap=True)
+        console.print(_repair(found, each), highlight=False, soft_wrap=True)
 
 
-def _mended(found: RegionDescription, short: ShortTopic) -> str:
-    """What is missing, and the commands that mend it."""
+def _repair(found: RegionDescription, short: ShortTopic) -> str:
+    """The missing replicas, and the commands that create them."""
     holders = _nodes(broker.id for broker in found.brokers if not broker.fenced)
     plan = f"{short.topic.strip('_')}.json"
     return (
@@ -187,7 +189,7 @@ def _mended(found: RegionDescription, short: ShortTopic) -> str:
 
 
 def _controller(found: RegionDescription) -> str:
-    """While no controller is active, brokers that die are not fenced: the description is as the last one left it."""
+    """While no controller is active, dead brokers are not fenced: the metadata is the last active controller's."""
     if found.controller == NOBODY:
         return (
             "[red]none is known[/]: what follows is as the last one left it;"
@@ -236,12 +238,12 @@ def _show_topics(found: list[TopicDescription]) -> None:
             topic.name,
             str(counted.partitions),
             str(topic.replication),
-            *map(_alarming, (counted.offline, counted.under_min_isr, counted.under_replicated)),
+            *map(_red_unless_0, (counted.offline, counted.under_min_isr, counted.under_replicated)),
         )
     show_table(table)
 
 
-def _alarming(count: int) -> str:
+def _red_unless_0(count: int) -> str:
     return f"[red]{count}[/]" if count else "0"
 
 

@@ -1,1 +1,1 @@
-"""`causeway replica`: `status` is the command, `replica_status` asks each leader for its replicas."""
+"""`causeway replica`: `status` is the command, `replica_status` requests the status from each leader."""

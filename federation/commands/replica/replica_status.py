@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from federation.commands.region.client import NoAnswer
 from federation.commands.region.description import NOBODY, BrokerDescription, PartitionDescription
 from federation.commands.region.requests import broker_setting
-from federation.commands.region_client import NoAnswer
 from linker.shell.administrator import Administrator, Unreachable
 from linker.shell.discovery import SETTING, reachable
 from linker.wire.v1 import admin_pb2 as pb
@@ -21,7 +21,7 @@ Key: TypeAlias = tuple[str, int]  # topic, partition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicaStatusRow:
-    """One replica; None for what is unknown, since its leader did not answer. `lag` is in records."""
+    """One replica; None for unknown values, where its leader did not answer. `lag` is in records."""
 
     topic: str
     partition: int
@@ -46,7 +46,7 @@ class ReplicaStatusRow:
 
 @dataclass(frozen=True, slots=True)
 class LeaderFailure:
-    """A leader that did not describe its partitions, and why; `broker` is None for partitions without a leader."""
+    """Why a leader did not describe its partitions; `broker` is None for partitions without a leader."""
 
     broker: int | None
     because: str
@@ -67,33 +67,35 @@ def rows(
         if leader == NOBODY:
             return LeaderFailure(None, f"nobody leads {_names(led[leader])}")
         topics = dict.fromkeys(partition.topic for partition in led[leader])
-        return _ask(addresses.get(leader), leader, topics, patience_s)
+        return _describe(addresses.get(leader), leader, topics, patience_s)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = dict(zip(led, pool.map(ask, led), strict=True))
-    told = _by_partition(each for each in answers.values() if not isinstance(each, LeaderFailure))
-    found = [row for partition in partitions for row in _rows(partition, told)]
-    return found, list(_silent(led, answers, told))
+    described = _by_partition(
+        each for each in answers.values() if not isinstance(each, LeaderFailure)
+    )
+    found = [row for partition in partitions for row in _rows(partition, described)]
+    return found, list(_failures(led, answers, described))
 
 
 def _by_partition(answers: Iterable[Iterable[Any]]) -> dict[Key, list[Any]]:
-    told: dict[Key, list[Any]] = {}
+    described: dict[Key, list[Any]] = {}
     for answer in answers:
         for each in answer:
-            told.setdefault((each.topic, each.partition), []).append(each)
-    return told
+            described.setdefault((each.topic, each.partition), []).append(each)
+    return described
 
 
-def _silent(
+def _failures(
     led: Mapping[int, list[PartitionDescription]],
     answers: Mapping[int, list[Any] | LeaderFailure],
-    told: Mapping[Key, list[Any]],
+    described: Mapping[Key, list[Any]],
 ) -> Iterator[LeaderFailure]:
     for leader, answer in answers.items():
         if isinstance(answer, LeaderFailure):
             yield answer
             continue
-        missing = [each for each in led[leader] if (each.topic, each.partition) not in told]
+        missing = [each for each in led[leader] if (each.topic, each.partition) not in described]
         if missing:
             yield LeaderFailure(leader, f"it no longer leads {_names(missing)}: ask again")
 
@@ -105,12 +107,12 @@ def _names(partitions: Sequence[PartitionDescription]) -> str:
 
 
 def _rows(
-    partition: PartitionDescription, told: Mapping[Key, list[Any]]
+    partition: PartitionDescription, described: Mapping[Key, list[Any]]
 ) -> Iterator[ReplicaStatusRow]:
-    """The replicas that the leader describes, whose image may be newer than the one that named the leader."""
-    replicas = told.get((partition.topic, partition.partition))
+    """The leader's own list of replicas, which may be newer than `partition`; without it, unknown values."""
+    replicas = described.get((partition.topic, partition.partition))
     if replicas is not None:
-        yield from map(_told, replicas)
+        yield from map(_row, replicas)
         return
     for replica in partition.replicas:
         yield ReplicaStatusRow(
@@ -122,21 +124,21 @@ def _rows(
         )
 
 
-def _told(told: Any) -> ReplicaStatusRow:
+def _row(replica: Any) -> ReplicaStatusRow:
     return ReplicaStatusRow(
-        topic=told.topic,
-        partition=told.partition,
-        replica=told.replica,
-        is_leader=told.is_leader,
-        is_observer=told.is_observer,
-        is_isr_eligible=told.is_isr_eligible,
-        is_in_isr=told.is_in_isr,
-        is_caught_up=told.is_caught_up,
-        last_caught_up_lag_ms=_number(told.last_caught_up_lag_ms),
-        last_fetch_lag_ms=_number(told.last_fetch_lag_ms),
-        log_start_offset=_number(told.log_start_offset),
-        log_end_offset=_number(told.log_end_offset),
-        lag=_number(told.lag),
+        topic=replica.topic,
+        partition=replica.partition,
+        replica=replica.replica,
+        is_leader=replica.is_leader,
+        is_observer=replica.is_observer,
+        is_isr_eligible=replica.is_isr_eligible,
+        is_in_isr=replica.is_in_isr,
+        is_caught_up=replica.is_caught_up,
+        last_caught_up_lag_ms=_number(replica.last_caught_up_lag_ms),
+        last_fetch_lag_ms=_number(replica.last_fetch_lag_ms),
+        log_start_offset=_number(replica.log_start_offset),
+        log_end_offset=_number(replica.log_end_offset),
+        lag=_number(replica.lag),
     )
 
 
@@ -144,10 +146,10 @@ def _number(value: int) -> int | None:
     return None if value == _UNKNOWN else value
 
 
-def _ask(
+def _describe(
     address: str | None, broker: int, topics: Iterable[str], patience_s: float
 ) -> list[Any] | LeaderFailure:
-    """The replicas of the partitions that a broker leads, or why it did not answer."""
+    """The broker's description of the replicas that it leads, or why it did not answer."""
     if address is None:
         return LeaderFailure(broker, "it is not among the brokers that the region names")
     try:

@@ -1,4 +1,4 @@
-"""`causeway replica`: where every replica stands, as `kafka-replica-status` shows it."""
+"""`causeway replica`: the status of every replica, with the columns of `kafka-replica-status`."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -10,8 +10,8 @@ from rich.table import Table
 
 from federation.commands.addresses import UNREACHABLE_EXIT
 from federation.commands.answers import Failure, answer, end, screen, show_table
+from federation.commands.region.bootstrap import bootstrap_options, region_at
 from federation.commands.region.description import PartitionDescription
-from federation.commands.region_asking import ask_picture, bootstrap_options
 from federation.commands.replica.replica_status import LeaderFailure, ReplicaStatusRow, rows
 
 COLUMNS: Final = (
@@ -26,11 +26,11 @@ Command: TypeAlias = Callable[..., Any]
 
 @click.group()
 def replica() -> None:
-    """Replicas of a region's partitions: where each of them stands."""
+    """Replicas of a region's partitions."""
 
 
 def _only_or_exclude(name: str, about: str) -> Callable[[Command], Command]:
-    """`--name` alone shows only those, `--name exclude` shows the others."""
+    """An option: `--name` shows only these replicas, `--name exclude` shows all others."""
     return click.option(
         f"--{name}",
         is_flag=False,
@@ -53,7 +53,7 @@ def _only_or_exclude(name: str, about: str) -> Callable[[Command], Command]:
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long each leader may take.",
+    help="Time limit for each leader's response.",
 )
 @bootstrap_options
 def status(
@@ -66,14 +66,14 @@ def status(
     patience_s: float,
     as_json: bool,
 ) -> None:
-    """Each replica: its role, whether it is in sync, where its log ends, how long ago it had everything.
+    """Show each replica: role, whether it is in sync, log end offset, time since it was caught up.
 
-    Every leader is asked for what it leads. Where one does not answer, or where there is none, its replicas are shown
-    with unknown values, and the command exits 4.
+    The status comes from the leader of each partition. Where it does not answer, or there is no leader, values are
+    shown as unknown, and the command exits 4.
     """
     wanted = tuple(filter(None, (name.strip() for name in names.split(","))))
     indexes = _indexes(partitions)
-    found = ask_picture(bootstrap, wanted)
+    found = region_at(bootstrap, wanted)
     candidates = [
         partition
         for topic in found.topics
@@ -85,7 +85,7 @@ def status(
     shown = [
         row
         for row in every
-        if _lets_through(leaders, row.is_leader) and _lets_through(observers, row.is_observer)
+        if _matches(leaders, row.is_leader) and _matches(observers, row.is_observer)
     ]
     result = {
         "replicas": [asdict(row) for row in shown],
@@ -97,7 +97,7 @@ def status(
 
 
 def _indexes(text: str) -> list[range]:
-    """`0,2-4` -> 0 and 2 to 4; nothing means all. Ranges, since a slip of the finger may name billions."""
+    """`0,2-4` -> 0 and 2 to 4; empty for all. Ranges are not expanded: a typing error may name billions."""
     found: list[range] = []
     for item in filter(None, (item.strip() for item in text.split(","))):
         read = _RANGE.fullmatch(item)
@@ -126,8 +126,8 @@ def _chosen(
     ]
 
 
-def _lets_through(choice: str | None, is_one: bool | None) -> bool:
-    """What is unknown is never hidden."""
+def _matches(choice: str | None, is_one: bool | None) -> bool:
+    """Rows whose value is unknown are always shown."""
     return choice is None or is_one is None or is_one == (choice == "only")
 
 

@@ -186,6 +186,19 @@ def test_a_failover_is_finished_whichever_of_its_syncs_the_disk_refused(syncs: i
     assert world.destination.offsets("orders", 0) == [0, 2]
 
 
+@pytest.mark.parametrize("syncs", range(8))
+def test_a_promotion_is_cut_once_whichever_of_its_syncs_the_disk_refused(syncs: int) -> None:
+    """A cut that the disk refused and yet held was written again, over the first one."""
+    world, disk = ailing()
+    disk.refuses_after = syncs
+    change(world.destination, "promote")
+    world.run(500)
+    disk.refuses_after, disk.ailing = -1, False
+    world.run_until(lambda: state(world) in (MirrorState.STOPPED, MirrorState.ACTIVE))
+    record = world.destination.mirror("orders").record
+    assert record.generation == (1 if record.cut is None else 2)
+
+
 def test_a_pause_that_may_have_survived_its_disk_is_not_reported_as_refused() -> None:
     world, disk = ailing()
     disk.ailing = True

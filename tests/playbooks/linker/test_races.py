@@ -18,6 +18,7 @@ from linker.commands import (
 )
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 
@@ -149,3 +150,23 @@ def test_a_failover_whose_topic_is_deleted_before_it_is_recorded_is_answered(roo
         world.run(100)
     assert 1 << 40 in here.answers
     assert "orders" not in here.linker.links["west-east"].mirrors
+
+
+def test_a_mirror_is_made_again_where_the_record_of_a_deleted_one_could_not_be_removed() -> None:
+    world, here = slow_world()
+    linked(world)
+    clients.send(world.source, "orders", 0, b"a")
+    world.run_until(lambda: caught_up(world))
+    here.ask(ChangeMirrors(verb="failover", link="west-east", topics=("orders",)))
+    here.disk_ms = 4
+    delete = topics.DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000)
+    here.feed(Request(1 << 42, 20, 5, "test", "127.0.0.1", delete))
+    world.run_until(lambda: "orders" not in here.view.image.topics_by_name)
+    here.files.full_after(0)
+    world.run(200)
+    here.files.full_after(None)
+    world.run(5_000)
+    assert here.mirror("orders").record.state is MirrorState.STOPPED
+    made = here.ask(CreateMirror(link="west-east", mirror_topic="orders"))
+    assert isinstance(made, MirrorDescription)
+    world.run_until(lambda: caught_up(world))

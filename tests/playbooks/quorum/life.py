@@ -80,13 +80,13 @@ class BrokerState:
             voters.restore(recorded)
         for header, batch in disk.batches:
             if header.is_control and header.base_offset >= snapshot.end_offset:
-                voters.note(header.base_offset, control_messages(batch))
+                voters.add_records(header.base_offset, control_messages(batch))
         state = disk.states.get(STATE_NAME)
         return make(
             self.config,
             self.rng,
             log=disk.open(),
-            state=ElectionState() if state is None else ElectionState.decode(state),
+            election_state=ElectionState() if state is None else ElectionState.decode(state),
             voters=voters,
             snapshot=snapshot,
             was_voter=VOTER_NAME in disk.states,
@@ -221,7 +221,7 @@ class BrokerState:
     def take_snapshot(self) -> None:
         """Of everything applied; the log is trimmed to the one before."""
         raft, disk = self.raft, self.disk
-        if raft.log is None or self._applied <= raft.snapshot.end_offset or raft.arrived:
+        if raft.log is None or self._applied <= raft.snapshot.end_offset or raft.fetched_snapshot:
             return
         epoch = raft.log.epochs.epoch_at(self._applied - 1)
         taken, before = SnapshotId(self._applied, epoch), raft.snapshot
@@ -232,9 +232,9 @@ class BrokerState:
             self.do(raft.trim(before.end_offset))
 
     def _take_snapshot_in(self) -> None:
-        if self.raft.arrived is None or self.is_over:
+        if self.raft.fetched_snapshot is None or self.is_over:
             return
-        found, data = self.raft.arrived
+        found, data = self.raft.fetched_snapshot
         if found == self._keeping:
             return
         self._keeping = found

@@ -24,61 +24,61 @@ SEEDS = 60
 
 
 class AnswersBeforeItsVoteIsDurable(RaftClient):
-    def held_back(self, effects: Iterable[Effect]) -> list[Effect]:
+    def wait_for_saves(self, effects: Iterable[Effect]) -> list[Effect]:
         leaving = list(effects)
-        self._saves_asked += sum(isinstance(effect, SaveState) for effect in leaving)
+        self._saves_started += sum(isinstance(effect, SaveState) for effect in leaving)
         return leaving
 
 
 class AcknowledgesBeforeItsSync(RaftClient):
     class Hasty(LogFetcher):
-        def is_safe(self, log: Log) -> bool:
+        def is_synced(self, log: Log) -> bool:
             return True
 
-    following = Hasty
+    log_fetcher_class = Hasty
 
 
 class CountsItselfBeforeItsSync(RaftClient):
     class Hasty(MetadataLeader):
-        def own_offset(self) -> int:
-            assert self._member.log is not None
-            return self._member.log.log_end_offset
+        def own_synced_offset(self) -> int:
+            assert self._quorum.log is not None
+            return self._quorum.log.log_end_offset
 
-    leading = Hasty
+    leader_class = Hasty
 
 
 class CountsVotesOfAnOldEpoch(RaftClient):
     class Careless(QuorumElections):
-        def is_counted(self, ballot: EpochElection) -> bool:
-            return isinstance(self._member.role, ProspectiveState | CandidateState)
+        def is_counted(self, election: EpochElection) -> bool:
+            return isinstance(self._quorum.state, ProspectiveState | CandidateState)
 
-    voting = Careless
+    elections_class = Careless
 
 
 class CommitsAnOldEpochByCounting(RaftClient):
     class Eager(MetadataLeader):
-        def is_of_own_epoch(self, leading: LeaderState, next_offset: int) -> bool:
+        def is_of_own_epoch(self, leader_state: LeaderState, next_offset: int) -> bool:
             return True
 
-    leading = Eager
+    leader_class = Eager
 
 
 class VotesForAShorterLog(RaftClient):
     class Generous(QuorumElections):
-        def holds_all(self, asked: object) -> bool:
+        def is_log_up_to_date(self, asked: object) -> bool:
             return True
 
-    voting = Generous
+    elections_class = Generous
 
 
 class CutsByOffsetAlone(RaftClient):
     class Shallow(FetchRequests):
-        def parting(self, log: Log, offset: int, last_epoch: int) -> EpochEnd | None:
+        def diverging_epoch_of(self, log: Log, offset: int, last_epoch: int) -> EpochEnd | None:
             return (
                 None if offset <= log.log_end_offset else EpochEnd(last_epoch, log.log_end_offset)
             )
 
-    serving = Shallow
+    fetch_requests_class = Shallow
 
 
 PLANTED = [

@@ -144,7 +144,7 @@ class World(Timeline):
 
     def describe(self) -> str:
         return "; ".join(
-            f"{life.key.id}: {type(life.raft._member.role).__name__} in {life.raft.leader_epoch},"
+            f"{life.key.id}: {type(life.raft._quorum.state).__name__} in {life.raft.leader_epoch},"
             f" log {life.disk.start}..{life.disk.end}, committed {life.high_watermark},"
             f" {life.raft.voters.latest.ids}"
             for _, life in sorted(self.lives.items())

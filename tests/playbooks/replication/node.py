@@ -33,8 +33,8 @@ TOPIC_ID = UUID(int=7)
 class Careless(ReplicaManager):
     """A planted bug: whoever has come up to the leader may join, whichever life that was in."""
 
-    def may_join(self, broker: int, broker_epoch: int) -> bool:
-        return super().may_join(broker, -1)
+    def is_isr_eligible(self, broker: int, broker_epoch: int) -> bool:
+        return super().is_isr_eligible(broker, -1)
 
 
 SETTINGS = ReplicationSettings(lag_ms_max=3_000, socket_timeout_ms=1_500)
@@ -271,12 +271,12 @@ class Node:
                 leader_epoch=placed.leader_epoch,
                 writer=None,
                 config=self.log_config,
-                others=self.replication,
+                host=self.replication,
             )
             effects.append(OpenLog(TP, TOPIC_ID.bytes, self.log_config.sync))
-        effects += self.replication.placed(replica, placed, None, now)
+        effects += self.replication.apply_partition(replica, placed, None, now)
         effects += self.on_placed(self, replica)
-        return effects + self.replication.follow(ImageDelta(brokers_changed=changed), now)
+        return effects + self.replication.apply_delta(ImageDelta(brokers_changed=changed), now)
 
     # --- clients ---
 

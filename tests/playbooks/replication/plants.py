@@ -31,7 +31,7 @@ class Forgetful(IsrState):
 
     __slots__ = ()
 
-    def committed(
+    def committed_offset(
         self, written: Offset, leader_end: Offset, min_insync: int, now: Instant
     ) -> Offset | None:
         if len(self.isr) < self.min_isr(min_insync):
@@ -43,7 +43,7 @@ class Forgetful(IsrState):
 def _forget_whom_was_asked_for(nodes: list[Node]) -> None:
     def on_placed(node: Node, replica: Replica) -> list[Effect]:
         if replica.leadership is not None:
-            replica.leadership.progress.__class__ = Forgetful
+            replica.leadership.isr_state.__class__ = Forgetful
         return []
 
     for node in nodes:

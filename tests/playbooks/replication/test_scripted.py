@@ -135,7 +135,7 @@ def the_return_of_a_former_self(minds_epochs: bool) -> Calm:
 
 def _proposes(calm: Calm, broker: int) -> bool:
     leadership: Any = calm.nodes[1].replica and calm.nodes[1].replica.leadership
-    proposal = leadership and leadership.progress.proposal
+    proposal = leadership and leadership.isr_state.proposal
     return bool(proposal) and broker in proposal.members
 
 

@@ -127,7 +127,7 @@ class Obliging(Node):
         super()._step(event)
         for replica in list(self.broker.parts.partitions.all.values()):
             if self.alive and replica.leadership is not None and replica.log is not None:
-                self._credit(replica, replica.leadership.progress)
+                self._credit(replica, replica.leadership.isr_state)
 
     def _credit(self, replica: Replica, progress: IsrState) -> None:
         observed = [progress.followers[each].log_end_offset for each in progress._observers]

@@ -4,7 +4,7 @@ import pytest
 
 from brokers.effects import Changed
 from brokers.ids import METADATA_PARTITION, BrokerId, TopicPartition
-from brokers.partition.leadership import ASKED_LATE
+from brokers.partition.leadership import LATE_EXPANSION
 from brokers.records.builder import NewRecord, build_batch
 from tests.sim.disks import Disk
 from tests.sim.evidence import batches
@@ -122,7 +122,7 @@ def test_a_replica_that_is_asked_for_when_its_leader_looks_around_was_forgotten(
 ) -> None:
     scene.testimony.told_change(Changed(f"in-sync set of {PARTITION}", "(1, 2, 3)"))
     assert scene.verdict() == ""
-    scene.testimony.told_change(Changed(f"in-sync set of {PARTITION}", ASKED_LATE))
+    scene.testimony.told_change(Changed(f"in-sync set of {PARTITION}", LATE_EXPANSION))
     assert scene.verdict() == "in time"
 
 

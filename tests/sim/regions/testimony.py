@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from brokers.effects import Changed
 from brokers.ids import BrokerId, LeaderEpoch, Offset, TopicPartition
-from brokers.partition.leadership import ASKED_LATE
+from brokers.partition.leadership import LATE_EXPANSION
 from tests.sim.testimony import Acknowledged, Place
 
 
@@ -83,7 +83,7 @@ class RegionStatements:
 
     def told_change(self, change: Changed) -> None:
         """By a node, to its operator."""
-        if change.to == ASKED_LATE:
+        if change.to == LATE_EXPANSION:
             self.contradicts("in time", f"{change.what}: {change.why}")
 
     def has_led(self, partition: TopicPartition, epoch: LeaderEpoch, node: BrokerId) -> None:

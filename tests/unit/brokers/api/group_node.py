@@ -16,7 +16,7 @@ from brokers.events import Request
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.image.image import BrokerImage, Endpoint, Image, PartitionImage, TopicImage
-from brokers.partition.delayed_operations import Placed
+from brokers.partition.delayed_operations import OnComplete
 from tests.kernel.requests import as_read
 from tests.playbooks.groups.world import World
 from tests.unit.brokers.wiring import Wiring
@@ -97,10 +97,10 @@ class HeldWriter(PartitionWriter):
     """Keeps what is appended until the test has it committed."""
 
     def __init__(self) -> None:
-        self.in_flight: deque[Placed] = deque()
+        self.in_flight: deque[OnComplete] = deque()
 
     def append(
-        self, partition: TopicPartition, records: Sequence[Any], placed: Placed, now: int
+        self, partition: TopicPartition, records: Sequence[Any], placed: OnComplete, now: int
     ) -> list[Effect]:
         self.in_flight.append(placed)
         return []

@@ -5,7 +5,7 @@ from brokers.errors import KafkaError
 from brokers.events import LogFailed
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.config_commands import ConfigOperation, ResourceType
-from brokers.replication.replication_quota import STANDSTILL_MS
+from brokers.replication.replication_quota import ZERO_RATE_WAIT_MS
 from brokers.storage.moving import STEP_BYTES
 from brokers.wire.messages.configs import (
     IncrementalAlterableConfig,
@@ -182,7 +182,7 @@ def test_a_copy_that_may_take_nothing_stands_still_until_it_may() -> None:
     limit(node, 0)
     alter(node, "/b", "t", 0)
     begun = copied(node)
-    node.wait(2 * STANDSTILL_MS)
+    node.wait(2 * ZERO_RATE_WAIT_MS)
     assert copied(node) == begun > 0
     limit(node, 1 << 40)
     for _ in range(10):

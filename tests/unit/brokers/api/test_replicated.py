@@ -75,7 +75,7 @@ class Region(Whole):
         topic = replace(topic, partitions=(placed,))
         self.image.topics_by_name["t"] = self.image.topics_by_id[topic.id] = topic
         self.process.take(
-            self.broker.parts.replication.placed(self.replica, placed, None, self.now)
+            self.broker.parts.replication.apply_partition(self.replica, placed, None, self.now)
         )
         return placed
 

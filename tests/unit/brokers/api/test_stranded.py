@@ -21,7 +21,7 @@ def region() -> Region:
 
 
 def hear(region: Region) -> None:
-    region.broker.parts.replication.stranding.heard(region.now)
+    region.broker.parts.replication.isolation.on_heartbeat(region.now)
 
 
 def let_pass(region: Region, milliseconds: int, *, asking: tuple[int, ...] = ()) -> None:
@@ -34,7 +34,7 @@ def let_pass(region: Region, milliseconds: int, *, asking: tuple[int, ...] = ())
 
 def strand(region: Region) -> None:
     let_pass(region, SESSION_MS + MOMENT_MS, asking=(2,))
-    assert region.replica.is_stranded
+    assert region.replica.is_isolated
 
 
 def read(region: Region, offset: int) -> Any:
@@ -93,7 +93,7 @@ def test_silent_followers_alone_strand_nobody() -> None:
     for _ in range(30):
         let_pass(heard, MOMENT_MS)
         hear(heard)
-    assert not heard.replica.is_stranded
+    assert not heard.replica.is_isolated
 
 
 def test_who_is_answered_again_leads_as_before_if_nobody_else_does() -> None:
@@ -120,6 +120,6 @@ def test_whoever_it_asked_to_let_in_is_heard_of_too() -> None:
     """The controller may have let them in, and its answer be lost: nothing is committed without them."""
     asking = region()
     asking.place(leader=1, isr=(1,))
-    assert asking.replica.leadership.progress.maximal_isr == (1, 2, 3)
+    assert asking.replica.leadership.isr_state.maximal_isr == (1, 2, 3)
     let_pass(asking, 2 * SESSION_MS)
     assert asking.put_answer(asking.put()).error_code == AWAY

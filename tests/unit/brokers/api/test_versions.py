@@ -12,6 +12,7 @@ from brokers.events import Listener, Request
 from brokers.node.broker import Broker
 from brokers.wire.messages.api_versions import ApiVersionsRequest
 from tests.playbooks.metadata.host import NOW
+from tests.unit.brokers.api.asking import Node
 
 
 @pytest.mark.parametrize("listener", Listener)
@@ -27,6 +28,12 @@ def test_each_listener_tells_what_it_serves(listener: Listener) -> None:
         assert versions.is_served(key, highest, listener)
         assert not versions.is_served(key, highest + 1, listener)
         assert versions.is_served(key, lowest, listener) == (key != produce.KEY)
+
+
+@pytest.mark.parametrize("listener", Listener)
+def test_each_listener_has_a_handler_of_everything_that_it_tells(listener: Listener) -> None:
+    handlers = Node().wiring.handlers.by_listener
+    assert set(handlers[listener]) == set(versions.advertised(listener))
 
 
 def test_a_controllers_listener_serves_no_clients() -> None:

@@ -26,7 +26,7 @@ def refused(replica: Replica, data: bytes, leader_epoch: int = 9) -> KafkaError:
     assert replica.log is not None
     before = replica.log.log_end_offset
     with pytest.raises(Refusal) as caught:
-        follower.take(replica, data, leader_epoch, NOW)
+        follower.append_fetched(replica, data, leader_epoch, NOW)
     assert replica.log.log_end_offset == before
     return caught.value.error
 
@@ -34,7 +34,7 @@ def refused(replica: Replica, data: bytes, leader_epoch: int = 9) -> KafkaError:
 def test_batches_are_stored_as_they_are() -> None:
     replica = following(5)
     data = copied(5, 2) + copied(7, 3, leader_epoch=4)
-    taken = follower.take(replica, data, 9, NOW)
+    taken = follower.append_fetched(replica, data, 9, NOW)
     assert taken.appended
     [append] = [effect for effect in taken.effects if isinstance(effect, Append)]
     assert b"".join(append.buffers) == data
@@ -57,16 +57,18 @@ def test_what_does_not_follow_or_is_damaged_is_refused() -> None:
 
 def test_batches_of_a_later_leader_epoch_are_left_out() -> None:
     replica = following(5)
-    taken = follower.take(replica, copied(5, 2, 3) + copied(7, 1, 4) + copied(8, 1, 3), 3, NOW)
+    taken = follower.append_fetched(
+        replica, copied(5, 2, 3) + copied(7, 1, 4) + copied(8, 1, 3), 3, NOW
+    )
     assert taken.appended
     assert replica.log is not None and replica.log.log_end_offset == 7
-    taken = follower.take(replica, copied(7, 1, 4), 3, NOW)
+    taken = follower.append_fetched(replica, copied(7, 1, 4), 3, NOW)
     assert (taken.appended, taken.effects) == (False, [])
 
 
 def test_an_empty_log_begins_with_the_batch_that_holds_its_start() -> None:
     replica = following(13, start=13)
-    taken = follower.take(replica, copied(12, 4), 9, NOW)
+    taken = follower.append_fetched(replica, copied(12, 4), 9, NOW)
     assert [type(effect) for effect in taken.effects][:2] == [Roll, TrimLog]
     assert replica.log is not None
     assert (replica.log.log_start_offset, replica.log.log_end_offset) == (12, 16)
@@ -92,7 +94,7 @@ def test_an_empty_log_begins_with_the_batch_that_holds_its_start() -> None:
 def test_where_a_follower_cuts(
     epochs: tuple[tuple[int, int], ...], end: int, answer: tuple[int, int], cut: int
 ) -> None:
-    assert follower.cut_for(log(end, epochs=epochs), *answer) == cut
+    assert follower.truncation_offset(log(end, epochs=epochs), *answer) == cut
 
 
 @given(
@@ -120,7 +122,7 @@ def test_rounds_of_cutting_end_at_the_common_history(
         if epoch < 0:
             mine = mine[: own.epochs.entries[-1][1]]  # the leader never knew our latest epoch
         else:
-            mine = mine[: follower.cut_for(own, epoch, end)]
+            mine = mine[: follower.truncation_offset(own, epoch, end)]
     assert mine == leaders[: len(mine)]
     assert len(mine) >= len(shared)
 
@@ -134,7 +136,7 @@ def _starts(records: list[int]) -> tuple[tuple[int, int], ...]:
 
 def test_one_left_behind_begins_anew_where_its_leader_does() -> None:
     replica = following(5)
-    effects = follower.left_behind(replica, 40, 90, NOW)
+    effects = follower.on_out_of_range(replica, 40, 90, NOW)
     assert [type(effect) for effect in effects] == [Roll, TrimLog]
     assert replica.log is not None
     assert (replica.log.log_end_offset, replica.high_watermark) == (40, 40)
@@ -142,19 +144,19 @@ def test_one_left_behind_begins_anew_where_its_leader_does() -> None:
 
 def test_one_whose_latest_epoch_its_leader_never_knew_gives_that_up() -> None:
     replica = following(20, epochs=((1, 0), (3, 10)))
-    assert follower.left_behind(replica, 0, 15, NOW) == [
+    assert follower.on_out_of_range(replica, 0, 15, NOW) == [
         TruncateLog(replica.partition, 10, ((1, 0), (3, 10)))
     ]
 
 
 def test_without_epochs_it_goes_back_to_what_is_committed() -> None:
     replica = following(20)
-    assert follower.left_behind(replica, 0, 15, NOW) == [TruncateLog(replica.partition, 15, ())]
+    assert follower.on_out_of_range(replica, 0, 15, NOW) == [TruncateLog(replica.partition, 15, ())]
 
 
 def test_the_leaders_log_start_is_followed_up_to_what_is_committed() -> None:
     replica = following(20)
-    replica.follow_leader(10, NOW)
+    replica.update_leader_high_watermark(10, NOW)
     follower.follow_log_start(replica, 15)
     assert replica.log is not None and replica.log.log_start_offset == 10
     place(replica, placed(leader=2, leader_epoch=9, partition_epoch=5))

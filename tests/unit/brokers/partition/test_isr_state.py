@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.errors import KafkaError
-from brokers.partition.isr_state import JOIN_AGAIN_MS, IsrState, PendingIsr
-from brokers.partition.remote_replica import Contact
+from brokers.partition.isr_state import INELIGIBLE_RETRY_MS, IsrState, PendingIsr
+from brokers.partition.remote_replica import LastFetch
 
 LAG = 1_000
 NOW = 50_000
@@ -18,7 +18,7 @@ class Brokers:
     def __init__(self) -> None:
         self.epochs = {2: 20, 3: 30, 4: 40}
 
-    def may_join(self, broker: int, broker_epoch: int) -> bool:
+    def is_isr_eligible(self, broker: int, broker_epoch: int) -> bool:
         return self.epochs.get(broker) == broker_epoch
 
 
@@ -29,14 +29,16 @@ def leading(
     brokers: Brokers | None = None,
 ) -> IsrState:
     known = brokers or Brokers()
-    progress = IsrState(1, 5, eligible=known.may_join, lag_ms_max=LAG, epoch_start=epoch_start)
+    progress = IsrState(
+        1, 5, eligible=known.is_isr_eligible, lag_ms_max=LAG, epoch_start=epoch_start
+    )
     replicas = (1, 2, 3, *observers)
     assert progress.update(9, replicas, isr, observers, NOW)
     return progress
 
 
 def fetch(progress: IsrState, broker: int, offset: int, end: int, now: int = NOW) -> None:
-    assert progress.fetched(broker, offset, 0, end, broker * 10, Contact(now), now)
+    assert progress.fetched(broker, offset, 0, end, broker * 10, LastFetch(now), now)
 
 
 def members(proposal: PendingIsr | None) -> tuple[int, ...] | None:
@@ -45,17 +47,17 @@ def members(proposal: PendingIsr | None) -> tuple[int, ...] | None:
 
 def test_nothing_is_committed_before_every_member_was_heard_of() -> None:
     progress = leading()
-    assert progress.committed(10, 10, 1, NOW) == -1
+    assert progress.committed_offset(10, 10, 1, NOW) == -1
     fetch(progress, 2, 8, 10)
     fetch(progress, 3, 9, 10)
-    assert progress.committed(10, 10, 1, NOW) == 8
-    assert progress.committed(7, 10, 1, NOW) == 7  # what the leader's own disk has
+    assert progress.committed_offset(10, 10, 1, NOW) == 8
+    assert progress.committed_offset(7, 10, 1, NOW) == 7  # what the leader's own disk has
 
 
 def test_too_few_in_sync_freeze_the_high_watermark() -> None:
     progress = leading(isr=(1,))
-    assert progress.committed(10, 10, 2, NOW) is None
-    assert progress.committed(10, 10, 1, NOW) == 10
+    assert progress.committed_offset(10, 10, 2, NOW) is None
+    assert progress.committed_offset(10, 10, 1, NOW) == 10
 
 
 def test_no_more_are_asked_for_than_there_are_replicas_but_observers_do_not_count() -> None:
@@ -68,8 +70,8 @@ def test_one_that_keeps_up_counts_before_it_has_joined() -> None:
     progress = leading(isr=(1, 2))
     fetch(progress, 2, 10, 10)
     fetch(progress, 3, 9, 9)
-    assert progress.committed(10, 10, 1, NOW) == 9
-    assert progress.committed(10, 10, 1, NOW + LAG + 1) == 10  # too slow to be waited for
+    assert progress.committed_offset(10, 10, 1, NOW) == 9
+    assert progress.committed_offset(10, 10, 1, NOW + LAG + 1) == 10  # too slow to be waited for
 
 
 def test_an_observer_that_the_answer_to_a_proposal_promoted_is_heard_of_from_the_image() -> None:
@@ -78,7 +80,7 @@ def test_an_observer_that_the_answer_to_a_proposal_promoted_is_heard_of_from_the
     fetch(progress, 4, 10, 10)
     proposal = progress.shrink(10, NOW + LAG + 1)
     assert proposal is not None
-    progress.answered(proposal, KafkaError.NONE, 10, (1,), NOW)
+    progress.on_response(proposal, KafkaError.NONE, 10, (1,), NOW)
     assert progress.expansion(10, NOW) is None
     assert not progress.update(10, (1, 2, 3, 4), (1,), (), NOW)
     assert members(progress.expansion(10, NOW)) == (1, 4)
@@ -92,15 +94,15 @@ def test_an_observer_that_was_sent_back_keeps_nobody_else_out() -> None:
     fetch(progress, 2, 10, 10)
     proposal = progress.expansion(10, NOW)
     assert proposal is not None
-    progress.answered(proposal, KafkaError.NONE, 11, (1, 2), NOW)
+    progress.on_response(proposal, KafkaError.NONE, 11, (1, 2), NOW)
     fetch(progress, 3, 10, 10)
     fetch(progress, 4, 10, 10)
     under_way = progress.expansion(10, NOW)
     assert members(under_way) == (1, 2, 3, 4)
     assert not progress.update(11, (1, 2, 3, 4), (1, 2), (4,), NOW)
     assert progress.proposal is under_way
-    later = NOW + JOIN_AGAIN_MS
-    progress.answered(under_way, KafkaError.INELIGIBLE_REPLICA, -1, (), NOW)
+    later = NOW + INELIGIBLE_RETRY_MS
+    progress.on_response(under_way, KafkaError.INELIGIBLE_REPLICA, -1, (), NOW)
     assert members(progress.expansion(10, later)) == (1, 2, 3)
 
 
@@ -113,7 +115,7 @@ def test_one_that_may_not_join_is_not_waited_for(case: str) -> None:
     fetch(progress, other, 9, 9)
     brokers.epochs = {2: 20, 3: 31, 4: 40} if case == "another life" else brokers.epochs
     brokers.epochs = {2: 20, 4: 40} if case == "gone" else brokers.epochs
-    assert progress.committed(10, 10, 1, NOW) == 10
+    assert progress.committed_offset(10, 10, 1, NOW) == 10
     fetch(progress, other, 10, 10)
     assert progress.expansion(10, NOW) is None
 
@@ -148,7 +150,7 @@ def test_one_proposal_at_a_time_counts_both_sets() -> None:
     assert progress.shrink(99, NOW + 9 * LAG) is None
     # 3 stops, and still counts: the controller may have let it in.
     fetch(progress, 2, 20, 20, NOW + 9 * LAG)
-    assert progress.committed(20, 20, 1, NOW + 9 * LAG) == 10
+    assert progress.committed_offset(20, 20, 1, NOW + 9 * LAG) == 10
 
 
 def test_a_shrink_counts_those_that_are_to_go_until_they_are_gone() -> None:
@@ -158,10 +160,10 @@ def test_a_shrink_counts_those_that_are_to_go_until_they_are_gone() -> None:
     fetch(progress, 3, 10, 20)
     proposal = progress.shrink(20, later)
     assert members(proposal) == (1, 2)
-    assert progress.committed(20, 20, 1, later) == 10
+    assert progress.committed_offset(20, 20, 1, later) == 10
     assert proposal is not None
-    assert not progress.answered(proposal, KafkaError.NONE, 10, (1, 2), later)
-    assert progress.committed(20, 20, 1, later) == 20
+    assert not progress.on_response(proposal, KafkaError.NONE, 10, (1, 2), later)
+    assert progress.committed_offset(20, 20, 1, later) == 20
 
 
 def test_the_leader_never_asks_to_be_rid_of_itself() -> None:
@@ -189,7 +191,7 @@ def test_what_an_answer_does_to_a_proposal(error: KafkaError, again: bool, pendi
     fetch(progress, 3, 10, 10)
     proposal = progress.expansion(10, NOW)
     assert proposal is not None
-    assert progress.answered(proposal, error, 10, (1, 2, 3), NOW) is again
+    assert progress.on_response(proposal, error, 10, (1, 2, 3), NOW) is again
     assert (progress.proposal is not None) is pending
     assert progress.isr == ((1, 2, 3) if error is KafkaError.NONE else (1, 2))
 
@@ -199,9 +201,9 @@ def test_one_that_was_called_ineligible_is_asked_for_again_after_a_while() -> No
     fetch(progress, 3, 10, 10)
     proposal = progress.expansion(10, NOW)
     assert proposal is not None
-    progress.answered(proposal, KafkaError.INELIGIBLE_REPLICA, -1, (), NOW)
-    assert progress.expansion(10, NOW + JOIN_AGAIN_MS - 1) is None
-    assert members(progress.expansion(10, NOW + JOIN_AGAIN_MS)) == (1, 2, 3)
+    progress.on_response(proposal, KafkaError.INELIGIBLE_REPLICA, -1, (), NOW)
+    assert progress.expansion(10, NOW + INELIGIBLE_RETRY_MS - 1) is None
+    assert members(progress.expansion(10, NOW + INELIGIBLE_RETRY_MS)) == (1, 2, 3)
 
 
 def test_the_image_ends_a_proposal_and_its_answer_then_means_nothing() -> None:
@@ -213,12 +215,12 @@ def test_the_image_ends_a_proposal_and_its_answer_then_means_nothing() -> None:
     assert progress.proposal is proposal
     assert progress.update(10, (1, 2, 3), (1,), (), NOW)
     assert (progress.isr, progress.proposal) == ((1,), None)
-    progress.answered(proposal, KafkaError.NONE, 11, (1, 2, 3), NOW)
+    progress.on_response(proposal, KafkaError.NONE, 11, (1, 2, 3), NOW)
     assert progress.isr == (1,)
 
 
 def test_a_stranger_is_not_noted() -> None:
-    assert not leading().fetched(9, 1, 0, 1, 90, Contact(), NOW)
+    assert not leading().fetched(9, 1, 0, 1, 90, LastFetch(), NOW)
 
 
 @given(st.data())
@@ -231,7 +233,7 @@ def test_the_high_watermark_is_at_or_below_every_member_of_the_maximal_set(
         now += data.draw(st.integers(0, LAG))
         match data.draw(st.sampled_from(["append", "fetch", "fetch", "join", "shrink", "answer"])):
             case "append":
-                progress.outrun(end)
+                progress.before_append(end)
                 end += 1
             case "fetch":
                 broker = data.draw(st.sampled_from([2, 3]))
@@ -245,8 +247,8 @@ def test_the_high_watermark_is_at_or_below_every_member_of_the_maximal_set(
                 epoch += 1
                 error = data.draw(st.sampled_from([KafkaError.NONE, KafkaError.INELIGIBLE_REPLICA]))
                 isr = progress.proposal.members
-                progress.answered(progress.proposal, error, epoch, isr, now)
-        reached = progress.committed(end, end, 2, now)
+                progress.on_response(progress.proposal, error, epoch, isr, now)
+        reached = progress.committed_offset(end, end, 2, now)
         if reached is None:
             assert len(progress.isr) < 2
             continue

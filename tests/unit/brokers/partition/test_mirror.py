@@ -55,7 +55,7 @@ def test_what_does_not_continue_the_log_is_refused() -> None:
 def test_only_the_writer_places_and_only_while_it_is() -> None:
     replica = open_replica(writer=LINK)
     assert refused(replica, 0, copied(0), writer="other") is KafkaError.POLICY_VIOLATION
-    replica.led(4, None)
+    replica.begin_leader_epoch(4, None)
     assert refused(replica, 0, copied(0)) is KafkaError.POLICY_VIOLATION
 
 
@@ -87,7 +87,7 @@ def test_a_batch_that_no_log_could_hold_is_refused(
 def test_a_leader_epoch_above_the_partitions_waits_until_that_has_risen() -> None:
     replica = open_replica(writer=LINK, leader_epoch=1)
     assert refused(replica, 0, copied(0, leader_epoch=2)) is KafkaError.UNKNOWN_LEADER_EPOCH
-    replica.led(2, LINK)
+    replica.begin_leader_epoch(2, LINK)
     mirror.place(replica, LINK, 0, copied(0, leader_epoch=2), roll=False, now=NOW)
 
 

@@ -1,12 +1,12 @@
 """A follower is slow only if it was nowhere near the leader's end for as long as it may be."""
 
-from brokers.partition.remote_replica import Contact, RemoteReplica
+from brokers.partition.remote_replica import LastFetch, RemoteReplica
 
 LAG = 1_000
 
 
 def fetch(state: RemoteReplica, offset: int, leader_end: int, now: int) -> None:
-    contact = state.contact
+    contact = state.last_fetch
     contact.at = now
     state.fetched(offset, 0, leader_end, 7, contact, now)
 
@@ -37,10 +37,10 @@ def test_one_that_never_comes_to_where_the_leader_was_is_slow() -> None:
 
 
 def test_an_idle_partition_was_level_when_its_session_last_asked() -> None:
-    state = RemoteReplica(contact=Contact())
+    state = RemoteReplica(last_fetch=LastFetch())
     fetch(state, 10, 10, now=0)
-    state.contact.at = 60_000  # a request that said nothing of this partition
-    state.outrun(10)
+    state.last_fetch.at = 60_000  # a request that said nothing of this partition
+    state.before_append(10)
     assert state.is_caught_up(11, 60_900, LAG)
     assert not state.is_caught_up(11, 61_100, LAG)
 
@@ -48,6 +48,6 @@ def test_an_idle_partition_was_level_when_its_session_last_asked() -> None:
 def test_one_that_lags_is_not_excused_by_its_session() -> None:
     state = RemoteReplica()
     fetch(state, 9, 10, now=0)
-    state.contact.at = 60_000
-    state.outrun(10)
+    state.last_fetch.at = 60_000
+    state.before_append(10)
     assert not state.is_caught_up(11, 60_001, LAG)

@@ -12,7 +12,7 @@ from brokers.log.segments import Segment
 from brokers.metadata.image.image import PartitionImage
 from brokers.partition import leader
 from brokers.partition.isr_state import PendingIsr
-from brokers.partition.remote_replica import Contact
+from brokers.partition.remote_replica import LastFetch
 from brokers.partition.replica import ALL_REPLICAS, CUTTING, Replica
 from tests.unit.brokers.partition.replicas import NOW, PARTITION, batch
 
@@ -28,7 +28,7 @@ class Region:
         self.last: PendingIsr | None = None
         self.advances = 0
 
-    def may_join(self, broker: int, broker_epoch: int) -> bool:
+    def is_isr_eligible(self, broker: int, broker_epoch: int) -> bool:
         return broker in (2, 3)
 
     def propose(self, replica: Replica, proposal: PendingIsr) -> None:
@@ -67,7 +67,7 @@ def holding(
         leader_epoch=placement.leader_epoch,
         writer=None,
         config=LogConfig(min_insync_replicas=min_insync),
-        others=region,
+        host=region,
     )
     place(replica, placement)
     replica.opened(log(end, checkpoint=checkpoint), NOW)
@@ -75,13 +75,13 @@ def holding(
 
 
 def place(replica: Replica, placement: PartitionImage, writer: str | None = None) -> list[Effect]:
-    act = replica.lead if placement.leader == 1 else replica.follow
+    act = replica.make_leader if placement.leader == 1 else replica.make_follower
     return act(placement, writer, NOW)
 
 
 def fetch(replica: Replica, broker: int, offset: int, now: Instant = NOW) -> None:
     assert replica.leadership is not None
-    replica.leadership.fetched(broker, offset, 0, broker * 10, Contact(now), now)
+    replica.leadership.fetched(broker, offset, 0, broker * 10, LastFetch(now), now)
 
 
 def append(replica: Replica, acks: int, heard: list[KafkaError], count: int = 1) -> int:
@@ -131,7 +131,7 @@ def test_followers_hear_of_an_append_before_it_is_written() -> None:
             self.moves += 1
 
     watcher = Watcher()
-    replica.waiting.watch(watcher)
+    replica.delayed.watch(watcher)
     append(replica, 1, [])
     assert watcher.moves == 1
 
@@ -155,15 +155,15 @@ def test_a_follower_that_came_up_is_proposed_and_counts() -> None:
     fetch(replica, 3, end)
     assert region.proposed == [(1, 2, 3)]
     assert region.last is not None and replica.leadership is not None
-    replica.leadership.answered(region.last, KafkaError.NONE, 2, (1, 2, 3), NOW)
-    assert replica.leadership.progress.isr == (1, 2, 3)
+    replica.leadership.on_response(region.last, KafkaError.NONE, 2, (1, 2, 3), NOW)
+    assert replica.leadership.isr_state.isr == (1, 2, 3)
 
 
 def test_a_follower_is_proposed_again_where_its_partition_changed_meanwhile() -> None:
     replica, region = holding(placed(isr=(1, 2)))
     fetch(replica, 3, 0)
     assert region.last is not None and replica.leadership is not None
-    replica.leadership.answered(region.last, KafkaError.INVALID_UPDATE_VERSION, -1, (), NOW)
+    replica.leadership.on_response(region.last, KafkaError.INVALID_UPDATE_VERSION, -1, (), NOW)
     assert region.proposed == [(1, 2, 3)]
     place(replica, placed(isr=(1, 2), partition_epoch=2))
     assert region.proposed == [(1, 2, 3), (1, 2, 3)]
@@ -178,7 +178,7 @@ def test_a_member_that_fell_behind_is_not_proposed_again_as_soon_as_it_is_out() 
     later = NOW + region.lag_ms_max + 1
     fetch(replica, 3, 0, later)
     replica.leadership.shrink(later)
-    replica.lead(placed(isr=(1,), partition_epoch=2), None, later)
+    replica.make_leader(placed(isr=(1,), partition_epoch=2), None, later)
     assert region.proposed == [(1,)]
 
 
@@ -219,9 +219,9 @@ def test_news_of_a_leadership_do_not_begin_another() -> None:
 
 def test_a_follower_commits_what_its_leader_says_and_it_has() -> None:
     replica, region = holding(placed(leader=2), end=10)
-    replica.follow_leader(8, NOW)
+    replica.update_leader_high_watermark(8, NOW)
     assert replica.high_watermark == 8
-    replica.follow_leader(15, NOW)
+    replica.update_leader_high_watermark(15, NOW)
     assert replica.high_watermark == 10
     assert region.advances == 2
     place(replica, placed(leader=3, leader_epoch=4, partition_epoch=2))
@@ -230,7 +230,7 @@ def test_a_follower_commits_what_its_leader_says_and_it_has() -> None:
 
 def test_a_cut_lowers_the_high_watermark_with_the_end_only() -> None:
     replica, _ = holding(placed(leader=2), end=10)
-    replica.follow_leader(8, NOW)
+    replica.update_leader_high_watermark(8, NOW)
     effects = replica.truncate(6)
     assert effects == [TruncateLog(PARTITION, 6, ())]
     assert (replica.log, replica.offline) == (None, CUTTING)
@@ -242,7 +242,7 @@ def test_a_leader_whose_disk_lost_what_it_gave_out_leads_no_more_in_that_epoch()
     replica, _ = holding(placed(), end=4)
     append(replica, 1, [], count=3)
     assert replica.leadership is not None
-    replica.leadership.gave_out(7)
+    replica.leadership.on_sent(7)
     replica.failed("the disk is full", NOW)
     replica.opened(log(5), NOW)
     assert replica.log is None and "another must lead" in replica.offline
@@ -254,7 +254,7 @@ def test_a_leader_whose_disk_kept_everything_leads_on() -> None:
     replica, _ = holding(placed(), end=4)
     append(replica, 1, [], count=3)
     assert replica.leadership is not None
-    replica.leadership.gave_out(5)
+    replica.leadership.on_sent(5)
     replica.failed("the disk is full", NOW)
     replica.opened(log(5), NOW)
     assert replica.log is not None and replica.offline == ""
@@ -267,9 +267,9 @@ def test_what_is_trimmed_everywhere_is_known_by_the_lowest_live_replica() -> Non
     replica.trim(6)
     assert replica.low_watermark() == 0
     assert replica.leadership is not None
-    replica.leadership.fetched(2, 10, 6, 20, Contact(NOW), NOW)
+    replica.leadership.fetched(2, 10, 6, 20, LastFetch(NOW), NOW)
     assert replica.low_watermark() == 0
-    replica.leadership.fetched(3, 10, 8, 30, Contact(NOW), NOW)
+    replica.leadership.fetched(3, 10, 8, 30, LastFetch(NOW), NOW)
     assert replica.low_watermark() == 6  # 9 is not there, and not waited for
 
 

@@ -12,7 +12,7 @@ from brokers.log.segments import Segment
 from brokers.metadata.image.image import PartitionImage
 from brokers.partition.isr_state import PendingIsr
 from brokers.partition.leader import append
-from brokers.partition.remote_replica import Contact
+from brokers.partition.remote_replica import LastFetch
 from brokers.partition.replica import Replica
 from brokers.partition.replica_status import ReplicaStatus, replica_statuses
 from tests.unit.brokers.partition.replicas import NOW, PARTITION, batch, open_replica
@@ -29,7 +29,7 @@ class Neighbours:
     node_id = 1
     lag_ms_max = LAG_MS_MAX
 
-    def may_join(self, broker: BrokerId, broker_epoch: int) -> bool:
+    def is_isr_eligible(self, broker: BrokerId, broker_epoch: int) -> bool:
         return True
 
     def propose(self, replica: Replica, proposal: PendingIsr) -> None:
@@ -43,18 +43,18 @@ class Neighbours:
 def replica() -> Replica:
     """Of broker 1, leading, with three records."""
     one = Replica(
-        PARTITION, topic_id=bytes(16), leader_epoch=2, writer=None, config=LogConfig(), others=Neighbours()
+        PARTITION, topic_id=bytes(16), leader_epoch=2, writer=None, config=LogConfig(), host=Neighbours()
     )  # fmt: skip
     log = Log(PARTITION, bytes(16), segments=[Segment(0)], log_start_offset=0, log_end_offset=0)
     one.opened(log, NOW)
-    one.lead(PLACED, None, NOW)
+    one.make_leader(PLACED, None, NOW)
     append(one, batch(3), 9, NOW)
     return one
 
 
-def fetch(replica: Replica, broker: int, offset: int, at: int) -> Contact:
+def fetch(replica: Replica, broker: int, offset: int, at: int) -> LastFetch:
     assert replica.leadership is not None
-    contact = Contact(at)
+    contact = LastFetch(at)
     replica.leadership.fetched(broker, offset, 0, 7, contact, at)
     return contact
 

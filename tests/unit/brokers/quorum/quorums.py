@@ -89,7 +89,7 @@ class Member:
             config,
             random.Random(1),
             log=self.log,
-            state=state or ElectionState(),
+            election_state=state or ElectionState(),
             voters=VoterSetHistory(config.voters),
             snapshot=snapshot or SnapshotId(0, 0),
         )

@@ -33,14 +33,14 @@ def applicant() -> tuple[AutoJoin, Ask]:
         config,
         random.Random(1),
         log=log(),
-        state=ElectionState(),
+        election_state=ElectionState(),
         voters=voters,
         snapshot=SnapshotId(0, 0),
     )
     peer = member.peer(1)
     assert peer is not None
-    member.follow(peer, 1, NOW)
-    member.role.has_fetched = True
+    member.become_follower(peer, 1, NOW)
+    member.state.has_fetched = True
     joining = AutoJoin(member, was_voter=False)
     (ask,) = joining.settle(NOW)
     assert isinstance(ask, Ask) and ask.api_key == ApiKey.ADD_RAFT_VOTER

@@ -16,7 +16,7 @@ FOLLOWER = FollowerState(Peer(1, "here", 1), until=0)
 
 
 @pytest.mark.parametrize(
-    ("role", "is_voter", "name"),
+    ("state", "is_voter", "name"),
     [
         (FOLLOWER, True, "follower"),
         (FOLLOWER, False, "observer"),
@@ -25,5 +25,5 @@ FOLLOWER = FollowerState(Peer(1, "here", 1), until=0)
         (ResignedState(0), True, "resigned"),
     ],
 )
-def test_a_role_has_its_name(role: EpochState, is_voter: bool, name: str) -> None:
-    assert state_name(role, is_voter=is_voter) == name
+def test_a_role_has_its_name(state: EpochState, is_voter: bool, name: str) -> None:
+    assert state_name(state, is_voter=is_voter) == name

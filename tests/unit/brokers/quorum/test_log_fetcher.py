@@ -252,12 +252,12 @@ def test_a_snapshot_is_fetched_piece_by_piece_and_the_log_begins_behind_it() -> 
     member.answer(member.asked(ApiKey.FETCH_SNAPSHOT)[-1], part(b"abc", position=0, size=5))
     assert only_partition(member.asked(ApiKey.FETCH_SNAPSHOT)[-1].message.topics).position == 3
     member.answer(member.asked(ApiKey.FETCH_SNAPSHOT)[-1], part(b"de", position=3, size=5))
-    assert member.raft.arrived == (SnapshotId(50, 4), b"abcde")
+    assert member.raft.fetched_snapshot == (SnapshotId(50, 4), b"abcde")
     count = len(member.asked(ApiKey.FETCH))
     member.wait(600)
     assert len(member.asked(ApiKey.FETCH)) == count, "what came is kept first"
     member.take(member.raft.install(SnapshotId(50, 4), None, member.now))
-    assert member.raft.arrived is None and member.raft.high_watermark == 50
+    assert member.raft.fetched_snapshot is None and member.raft.high_watermark == 50
     asked = last_fetch(member)
     assert (asked.fetch_offset, asked.last_fetched_epoch) == (50, 4)
 
@@ -275,8 +275,8 @@ def test_a_damaged_snapshot_is_fetched_again_after_a_while_and_from_its_beginnin
     offer = response(snapshot_id=WireSnapshotId(end_offset=50, epoch=4), high_watermark=60)
     member.answer(member.asked(ApiKey.FETCH)[-1], offer)
     member.answer(member.asked(ApiKey.FETCH_SNAPSHOT)[-1], part(b"abc", position=0, size=3))
-    again = member.take(member.raft.refuse(member.now))
-    assert member.raft.arrived is None
+    again = member.take(member.raft.reject(member.now))
+    assert member.raft.fetched_snapshot is None
     member.answer(member.asked(ApiKey.FETCH, again)[-1], offer)
     assert member.asked(ApiKey.FETCH_SNAPSHOT, member.wait(999)) == []
     (ask,) = member.asked(ApiKey.FETCH_SNAPSHOT, member.wait(1))

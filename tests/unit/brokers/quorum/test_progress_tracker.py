@@ -21,7 +21,7 @@ def test_what_is_asked_for_is_what_is_there() -> None:
     assert progresses.get(KNOWN) == ReplicaProgress(5, NOW, -1)
     progresses.fetched(KNOWN, 8, 8, NOW + 1)
     assert progresses.get(KNOWN) == ReplicaProgress(8, NOW + 1, NOW + 1)
-    progresses.touched(KNOWN, NOW + 2)
+    progresses.update_fetch_time(KNOWN, NOW + 2)
     assert progresses.get(KNOWN) == ReplicaProgress(8, NOW + 2, NOW + 1)
 
 
@@ -51,8 +51,8 @@ def test_who_has_not_asked_for_long_is_forgotten_and_there_is_a_bound() -> None:
 def test_who_only_takes_parts_of_a_snapshot_is_within_the_bound_too() -> None:
     progresses = ProgressTracker()
     for node_id in range(OBSERVERS_MAX + 5):
-        progresses.touched(ReplicaKey(node_id), NOW + node_id)
-    assert len(vars(progresses)["_of"]) <= OBSERVERS_MAX
+        progresses.update_fetch_time(ReplicaKey(node_id), NOW + node_id)
+    assert len(vars(progresses)["_progress"]) <= OBSERVERS_MAX
 
 
 def test_how_far_a_voter_came_is_known_however_long_it_is_down() -> None:

@@ -47,12 +47,10 @@ def test_a_majority_has_a_member_in_common_with_every_other() -> None:
 
 def test_a_voter_is_known_by_its_disk_once_that_is_known() -> None:
     known, unknown = Voter(1, UUID(int=7)), Voter(1)
-    assert known.is_known_as(ReplicaKey(1, UUID(int=7)))
-    assert not known.is_known_as(ReplicaKey(1, UUID(int=8)))
-    assert not known.is_known_as(ReplicaKey(1)), "a disk that is not told may be any"
-    assert unknown.is_known_as(ReplicaKey(1, UUID(int=8))) and not unknown.is_known_as(
-        ReplicaKey(2)
-    )
+    assert known.matches(ReplicaKey(1, UUID(int=7)))
+    assert not known.matches(ReplicaKey(1, UUID(int=8)))
+    assert not known.matches(ReplicaKey(1)), "a disk that is not told may be any"
+    assert unknown.matches(ReplicaKey(1, UUID(int=8))) and not unknown.matches(ReplicaKey(2))
 
 
 def test_sets_change_one_member_at_a_time() -> None:
@@ -67,8 +65,8 @@ def test_sets_change_one_member_at_a_time() -> None:
 def test_a_set_is_in_force_from_its_record_until_that_is_cut_off() -> None:
     history = VoterSetHistory(of(1))
     assert history.kraft_version == 0 and history.as_of(100) is None
-    history.note(10, [of(1, 2).record()])
-    history.append(20, of(1, 2, 3))
+    history.add_records(10, [of(1, 2).record()])
+    history.add_at(20, of(1, 2, 3))
     assert history.latest == of(1, 2, 3) and history.latest_offset == 20
     assert [history.as_of(offset) for offset in (10, 11, 20, 21)] == [
         None,
@@ -78,29 +76,29 @@ def test_a_set_is_in_force_from_its_record_until_that_is_cut_off() -> None:
     ]
     assert history.possible(10) == [of(1), of(1, 2), of(1, 2, 3)]
     assert history.possible(21) == [of(1, 2, 3)]
-    history.cut(20)
+    history.truncate_new_entries(20)
     assert history.latest == of(1, 2) and history.kraft_version == 1
-    history.cut(0)
+    history.truncate_new_entries(0)
     assert history.latest == of(1) and history.kraft_version == 0
 
 
 def test_what_a_snapshot_holds_need_not_be_remembered_by_offset() -> None:
     history = VoterSetHistory(of(1))
-    history.append(10, of(1, 2))
-    history.append(20, of(1, 2, 3))
-    history.forget_below(15)
+    history.add_at(10, of(1, 2))
+    history.add_at(20, of(1, 2, 3))
+    history.truncate_old_entries(15)
     assert history.as_of(15) == of(1, 2) and history.latest == of(1, 2, 3)
-    history.cut(0)
+    history.truncate_new_entries(0)
     assert history.latest == of(1, 2) and history.kraft_version == 1
 
 
 def test_a_snapshot_says_who_votes_or_that_nothing_was_said() -> None:
     history = VoterSetHistory(of(1))
-    history.append(10, of(1, 2))
+    history.add_at(10, of(1, 2))
     history.restore(of(4, 5))
     assert history.latest == of(4, 5) and history.kraft_version == 1
     other = VoterSetHistory(of(1))
-    other.append(10, of(1, 2))
+    other.add_at(10, of(1, 2))
     other.restore(None)
     assert other.latest == of(1) and other.kraft_version == 0
 

@@ -118,7 +118,7 @@ class Node:
             is_new = replica is None
             if replica is None:
                 replica = self.partitions[name] = self._replica(name, leader_epoch)
-            effects += self.replication.placed(replica, placed, None, self.now)
+            effects += self.replication.apply_partition(replica, placed, None, self.now)
             if is_new:
                 effects += replica.opened(_log(name, end), self.now)
         self.run(effects)
@@ -130,7 +130,7 @@ class Node:
             leader_epoch=leader_epoch,
             writer=None,
             config=LogConfig(),
-            others=self.replication,
+            host=self.replication,
         )
 
     def replica(self, index: int = 0) -> Replica:

@@ -8,7 +8,7 @@ from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.log.config import LogConfig
 from brokers.metadata.image.image import ImageDelta
-from brokers.partition.leadership import ASKED_LATE
+from brokers.partition.leadership import LATE_EXPANSION
 from brokers.wire.messages.replication import (
     AlterPartitionResponse,
     AlterPartitionResponsePartition,
@@ -57,7 +57,7 @@ def test_all_partitions_of_a_step_go_together() -> None:
     node.fetch(ALL, broker=3)
     assert asked(node) == {index: [1, 2, 3] for index in range(3)}
     answer(node, decided(node))
-    assert [node.replica(index).leadership.progress.isr for index in range(3)] == [(1, 2, 3)] * 3
+    assert [node.replica(index).leadership.isr_state.isr for index in range(3)] == [(1, 2, 3)] * 3
     assert len(node.controls) == 1
 
 
@@ -125,7 +125,7 @@ def test_one_that_the_image_lets_in_joins_though_its_partitions_are_quiet() -> N
     node.fetch(ALL, broker=3)
     assert node.controls == []
     node.broker(3)
-    node.run(node.replication.follow(ImageDelta(brokers_changed=(3,)), node.now))
+    node.run(node.replication.apply_delta(ImageDelta(brokers_changed=(3,)), node.now))
     assert asked(node) == {index: [1, 2, 3] for index in range(3)}
 
 
@@ -136,7 +136,7 @@ def test_a_late_word_of_an_earlier_life_does_not_keep_the_next_one_out() -> None
     late = node.replies[node.fetch(ALL, broker=3, broker_epoch=30)]
     assert {item.error_code for item in items(late).values()} == {KafkaError.NOT_LEADER_OR_FOLLOWER}
     node.broker(3, epoch=40)
-    node.run(node.replication.follow(ImageDelta(brokers_changed=(3,)), node.now))
+    node.run(node.replication.apply_delta(ImageDelta(brokers_changed=(3,)), node.now))
     assert asked(node) == {index: [1, 2, 3] for index in range(3)}
 
 
@@ -148,7 +148,7 @@ def test_one_that_is_let_in_while_the_controller_is_asked_for_another_joins_afte
     node.fetch(ALL, broker=2)
     assert asked(node) == {index: [1, 2] for index in range(3)}
     node.broker(3)
-    node.run(node.replication.follow(ImageDelta(brokers_changed=(3,)), node.now))
+    node.run(node.replication.apply_delta(ImageDelta(brokers_changed=(3,)), node.now))
     answer(node, decided(node, error=KafkaError.INVALID_UPDATE_VERSION))
     node.place(1, isr=(1, 2), partition_epoch=2)
     assert asked(node) == {index: [1, 2, 3] for index in range(3)}
@@ -181,7 +181,7 @@ def test_one_that_was_silent_when_the_image_let_it_in_joins_once_it_is_heard_of_
     session = node.replies[node.fetch(ALL, broker=3)].session_id
     node.wait(1_001)
     node.broker(3)
-    node.run(node.replication.follow(ImageDelta(brokers_changed=(3,)), node.now))
+    node.run(node.replication.apply_delta(ImageDelta(brokers_changed=(3,)), node.now))
     assert node.controls == []
     node.fetch(broker=3, session=(session, 1))
     assert asked(node) == {index: [1, 2, 3] for index in range(3)}
@@ -240,7 +240,7 @@ def test_whom_no_event_made_it_ask_for_is_asked_for_when_the_leader_looks_around
     node.wait(node.replication.lag_ms_max // 2)
     assert asked(node) == {index: [1, 2, 3] for index in range(3)}
     late = [each for each in node.others if isinstance(each, Changed)]
-    assert [each.to for each in late] == [ASKED_LATE] * 3
+    assert [each.to for each in late] == [LATE_EXPANSION] * 3
     answer(node, decided(node))
     node.wait(node.replication.lag_ms_max // 2)
     assert len(node.controls) == 1

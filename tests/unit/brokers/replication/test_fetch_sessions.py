@@ -96,7 +96,7 @@ def test_of_too_many_sessions_those_go_that_asked_longest_ago() -> None:
     sessions = FetchSessionCache()
     begun = [sessions.find(0, FULL, 2, 20) for _ in range(SESSIONS_PER_BROKER_MAX)]
     for number, session in enumerate(reversed(begun)):
-        session.contact.at = number
+        session.last_fetch.at = number
     sessions.find(0, FULL, 2, 20)
     assert refused(sessions, begun[-1].id, 1, 2, 20) is KafkaError.FETCH_SESSION_ID_NOT_FOUND
     assert sessions.find(begun[0].id, 1, 2, 20) is begun[0]
@@ -106,7 +106,7 @@ def test_a_session_that_is_not_gone_on_with_ends_when_its_broker_begins_another(
     """The answer that named it was lost."""
     sessions = FetchSessionCache()
     lost, used = sessions.find(0, FULL, 2, 20), sessions.find(0, FULL, 2, 20)
-    lost.contact.at, used.contact.at = 0, STALE_MS + 1
+    lost.last_fetch.at, used.last_fetch.at = 0, STALE_MS + 1
     sessions.find(0, FULL, 2, 20)
     assert refused(sessions, lost.id, 1, 2, 20) is KafkaError.FETCH_SESSION_ID_NOT_FOUND
     assert sessions.find(used.id, 1, 2, 20) is used
@@ -114,11 +114,11 @@ def test_a_session_that_is_not_gone_on_with_ends_when_its_broker_begins_another(
 
 def test_what_is_listed_is_news_and_what_is_forgotten_is_not() -> None:
     session = FetchSessionCache().find(0, FULL, 2, 20)
-    tracked = session.listed(TOPIC, FetchPartition(partition=3, fetch_offset=5, high_watermark=4))
-    assert list(session.news) == [tracked]
-    assert tracked.sent == (4, -1)
-    again = session.listed(TOPIC, FetchPartition(partition=3, fetch_offset=9))
-    assert again is tracked and tracked.asked.fetch_offset == 9
-    assert tracked.sent == (4, -1)  # it did not say what it knows
+    cached = session.update(TOPIC, FetchPartition(partition=3, fetch_offset=5, high_watermark=4))
+    assert list(session.changed) == [cached]
+    assert cached.sent == (4, -1)
+    again = session.update(TOPIC, FetchPartition(partition=3, fetch_offset=9))
+    assert again is cached and cached.fetch.fetch_offset == 9
+    assert cached.sent == (4, -1)  # it did not say what it knows
     session.forget(TOPIC, 3)
-    assert (len(session), session.news) == (0, {})
+    assert (len(session), session.changed) == (0, {})

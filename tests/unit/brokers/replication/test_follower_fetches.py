@@ -51,10 +51,10 @@ def test_an_append_is_sent_at_once_before_it_is_written(node: Node) -> None:
 def test_appends_of_one_step_travel_together(node: Node) -> None:
     session = begun(node)
     ticket = node.fetch(session=(session, 1))
-    node.replica(0).waiting.moved()
+    node.replica(0).delayed.moved()
     for index in (0, 2):
         node.replica(index).log.log_end_offset = 3
-        node.replica(index).waiting.moved()
+        node.replica(index).delayed.moved()
     node.run([])
     assert set(items(node.replies[ticket])) == {0, 2}
 
@@ -127,7 +127,7 @@ def test_whom_a_leader_refuses(node: Node, fields: dict, error: KafkaError) -> N
     item = items(node.replies[node.fetch({0: 0}, **fields)])[0]
     assert item.error_code is error
     leadership = node.replica(0).leadership
-    assert leadership is not None and leadership.progress.followers[2].log_end_offset == -1
+    assert leadership is not None and leadership.isr_state.followers[2].log_end_offset == -1
 
 
 def test_an_offset_that_is_not_there_comes_with_where_the_log_is(node: Node) -> None:
@@ -143,7 +143,7 @@ def test_a_follower_with_another_history_is_told_where_and_is_no_further(node: N
     assert (item.diverging_epoch.epoch, item.diverging_epoch.end_offset) == (1, 4)
     assert item.records == b""
     leadership = node.replica(0).leadership
-    assert leadership is not None and leadership.progress.followers[2].log_end_offset == -1
+    assert leadership is not None and leadership.isr_state.followers[2].log_end_offset == -1
 
 
 def test_a_lost_leadership_is_told_at_once_with_the_new_leader(node: Node) -> None:

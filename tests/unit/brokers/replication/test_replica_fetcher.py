@@ -100,9 +100,9 @@ def test_one_that_leaves_before_it_is_stored_holds_nobody_up(why: str) -> None:
     if why == "leads now":
         led = node.image.topics_by_name[TOPIC].partitions[0]
         placed = led._replace(leader=1, leader_epoch=2, partition_epoch=2)
-        node.run(node.replication.placed(node.replica(0), placed, None, node.now))
+        node.run(node.replication.apply_partition(node.replica(0), placed, None, node.now))
     else:
-        node.replication.closed(node.replica(0))
+        node.replication.remove_replica(node.replica(0))
         node.run([])
     [forgotten] = node.asks[1].message.forgotten_topics_data
     assert forgotten.partitions == [0]
@@ -252,7 +252,7 @@ def test_what_is_on_its_way_to_the_disk_changes_lanes_once_it_is_there() -> None
     main = node.asks[1]
     led = node.image.topics_by_name[TOPIC].partitions[0]
     anew = led._replace(leader_epoch=2, partition_epoch=2)
-    node.run(node.replication.placed(node.replica(0), anew, None, node.now))
+    node.run(node.replication.apply_partition(node.replica(0), anew, None, node.now))
     node.stores = False
     answer(node, node.asks[2], part(0, copied(0, leader_epoch=2)))
     answer(node, main)
@@ -292,7 +292,7 @@ def test_nobody_is_asked_where_nobody_leads_or_the_leader_is_unknown() -> None:
     node.place(3, 2)
     assert node.asks == []
     node.broker(3)
-    node.run(node.replication.follow(ImageDelta(brokers_changed=(3,)), node.now))
+    node.run(node.replication.apply_delta(ImageDelta(brokers_changed=(3,)), node.now))
     assert [ask.peer.node_id for ask in node.asks] == [3]
 
 
@@ -303,7 +303,7 @@ def test_catching_up_is_held_back_to_its_rate_and_being_in_sync_is_not() -> None
     topic, broker = (ResourceType.TOPIC, TOPIC), (ResourceType.BROKER, "1")
     node.image.configs[topic] = {"follower.replication.throttled.replicas": "0:1"}
     node.image.configs[broker] = {"follower.replication.throttled.rate": str(size // 2)}
-    node.run(node.replication.follow(ImageDelta(topic_configs_changed=(TOPIC,)), node.now))
+    node.run(node.replication.apply_delta(ImageDelta(topic_configs_changed=(TOPIC,)), node.now))
     answer(node, node.asks[0], part(0, copied(0, 3)))
     assert len(node.asks) == 1
     node.wait(990)
@@ -333,13 +333,13 @@ def test_another_throttle_counts_at_once(
     changed = ImageDelta(topic_configs_changed=(TOPIC,))
     node.image.configs[topic] = {"follower.replication.throttled.replicas": "0:1"}
     node.image.configs[broker] = {"follower.replication.throttled.rate": "1"}
-    node.run(node.replication.follow(changed, node.now))
+    node.run(node.replication.apply_delta(changed, node.now))
     answer(node, node.asks[0], part(0, copied(0, 3)))
     node.wait(60_000)
-    node.run(node.replication.follow(changed, node.now))
+    node.run(node.replication.apply_delta(changed, node.now))
     assert len(node.asks) == 1
     node.image.configs[resource] = {key: value}
-    node.run(node.replication.follow(changed, node.now))
+    node.run(node.replication.apply_delta(changed, node.now))
     assert listed(node.asks[1])[0].fetch_offset == 3
 
 

@@ -9,7 +9,7 @@ from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.image.image import Image, ImageDelta
 from brokers.replication.replication_quota import (
     LEADER,
-    STANDSTILL_MS,
+    ZERO_RATE_WAIT_MS,
     ReplicationQuota,
     TokenBucket,
 )
@@ -54,8 +54,8 @@ def test_without_a_rate_nothing_is_limited_and_that_of_all_brokers_counts() -> N
 
 def test_at_a_rate_of_nothing_all_waits_until_the_rate_is_another() -> None:
     one = throttle("*", 0)
-    assert one.wait_ms(TopicPartition("t", 0), 2, NOW) == STANDSTILL_MS
-    assert one.wait_ms(TopicPartition("t", 0), 2, NOW + STANDSTILL_MS) == STANDSTILL_MS
+    assert one.wait_ms(TopicPartition("t", 0), 2, NOW) == ZERO_RATE_WAIT_MS
+    assert one.wait_ms(TopicPartition("t", 0), 2, NOW + ZERO_RATE_WAIT_MS) == ZERO_RATE_WAIT_MS
     one.bucket.set_rate(100, NOW)
     assert one.wait_ms(TopicPartition("t", 0), 2, NOW) == 0
 
@@ -81,7 +81,7 @@ def test_a_leader_gives_what_lags_its_share_and_what_is_in_sync_everything() -> 
     node.place(1, isr=(1, 3))
     node.image.configs[(ResourceType.TOPIC, TOPIC)] = {"leader.replication.throttled.replicas": "*"}
     node.image.configs[(ResourceType.BROKER, "1")] = {"leader.replication.throttled.rate": "30"}
-    node.run(node.replication.follow(ImageDelta(topic_configs_changed=(TOPIC,)), node.now))
+    node.run(node.replication.apply_delta(ImageDelta(topic_configs_changed=(TOPIC,)), node.now))
     node.append(count=6)
     first = node.replies[node.fetch({0: 0}, size=50)]
     assert len(items(first)[0].records) == 50

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from brokers.effects import CloseLog, OpenLog
 from brokers.ids import TopicPartition
-from brokers.shell.backlog import SLICE_S, Backlog, Unhurried
+from brokers.shell.backlog import SLICE_S, Backlog, LogEffect
 
 
 def opening(number: int) -> OpenLog:
@@ -26,11 +26,11 @@ class Loop(asyncio.SelectorEventLoop):
 
 
 def with_backlog(
-    act: Callable[[Backlog, Loop, list[Unhurried]], None], *, takes_s: float = 0.0
-) -> list[Unhurried]:
-    loop, done = Loop(), list[Unhurried]()
+    act: Callable[[Backlog, Loop, list[LogEffect]], None], *, takes_s: float = 0.0
+) -> list[LogEffect]:
+    loop, done = Loop(), list[LogEffect]()
 
-    def perform(effect: Unhurried) -> None:
+    def perform(effect: LogEffect) -> None:
         loop.now += takes_s
         done.append(effect)
 
@@ -47,7 +47,7 @@ def turn(loop: Loop) -> None:
 def test_what_takes_long_leaves_the_loop_to_others_in_between() -> None:
     done_after: list[int] = []
 
-    def act(backlog: Backlog, loop: Loop, done: list[Unhurried]) -> None:
+    def act(backlog: Backlog, loop: Loop, done: list[LogEffect]) -> None:
         for number in range(10):
             backlog.put(opening(number))
         while len(done) < 10:
@@ -60,7 +60,7 @@ def test_what_takes_long_leaves_the_loop_to_others_in_between() -> None:
 
 
 def test_a_log_that_is_closed_before_its_turn_is_not_opened() -> None:
-    def act(backlog: Backlog, loop: Loop, done: list[Unhurried]) -> None:
+    def act(backlog: Backlog, loop: Loop, done: list[LogEffect]) -> None:
         for effect in (opening(1), opening(2), closing(1), opening(1)):
             backlog.put(effect)
         turn(loop)
@@ -69,7 +69,7 @@ def test_a_log_that_is_closed_before_its_turn_is_not_opened() -> None:
 
 
 def test_at_the_end_what_is_to_go_goes_and_nothing_is_opened() -> None:
-    def act(backlog: Backlog, loop: Loop, done: list[Unhurried]) -> None:
+    def act(backlog: Backlog, loop: Loop, done: list[LogEffect]) -> None:
         for effect in (opening(1), closing(2), opening(3), closing(4)):
             backlog.put(effect)
         backlog.end()

@@ -20,7 +20,7 @@ def test_who_leads_tells_how_many_have_all() -> None:
     assert node.value(CAUGHT_UP, topic="t", partition="1") is None  # it is led alone
     leadership = node.broker.parts.partitions.all[TopicPartition("t", 0)].leadership
     assert leadership is not None
-    leadership.progress.followers[2].log_end_offset = 3
+    leadership.isr_state.followers[2].log_end_offset = 3
     assert node.value(CAUGHT_UP, **first) == 2
 
 
@@ -36,6 +36,6 @@ def test_who_follows_tells_how_far_it_is_behind_at_most() -> None:
         assert placed is not None
         elsewhere = placed._replace(leader=2, leader_epoch=9, replicas=(1, 2))
         replica = parts.partitions.all[partition]
-        parts.replication.placed(replica, elsewhere, None, node.now)
+        parts.replication.apply_partition(replica, elsewhere, None, node.now)
         replica.leader_high_watermark = committed
     assert node.value(MAX_LAG, clientId="Replica") == 7

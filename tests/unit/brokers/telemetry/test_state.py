@@ -9,7 +9,15 @@ from brokers.ids import TopicPartition
 from brokers.log.config import LogConfig
 from brokers.metadata.image.image import PartitionImage
 from brokers.partition.replica import Replica
-from brokers.telemetry.gauges import AGREED, CONTROLLER, HELD, LED, LOG, NODE, Held
+from brokers.telemetry.gauges import (
+    CONTROLLER,
+    LEADER,
+    LOG,
+    NODE,
+    PARTITION,
+    REPLICA,
+    HostedReplica,
+)
 from brokers.telemetry.partition_counters import CONTROLLER_COUNTERS, LEADER_COUNTERS
 from tests.unit.brokers.partition.replicas import batch
 from tests.unit.brokers.telemetry.counted import Counted
@@ -23,7 +31,7 @@ def test_every_gauge_of_the_tables_is_on_the_page_once() -> None:
     node = Counted()
     node.create("t", 1)
     told = [name for name, _ in node.samples()]
-    gauges = [gauge.name for gauge in (*NODE, *CONTROLLER, *HELD, *AGREED, *LED, *LOG)]
+    gauges = [gauge.name for gauge in (*NODE, *CONTROLLER, *REPLICA, *PARTITION, *LEADER, *LOG)]
     wanted = [*gauges, *(counter.name for counter in (*LEADER_COUNTERS, *CONTROLLER_COUNTERS))]
     assert sorted(set(wanted)) == sorted(wanted)
     assert [name for name in wanted if told.count(name) != 1] == []
@@ -105,8 +113,8 @@ def test_what_is_wrong_with_a_partition_is_told_by_its_leader(
         TopicPartition("t", 0), topic_id=b"", leader_epoch=5, writer=None, config=LogConfig()
     )
     placed = PartitionImage(1, 5, 5, (1, 2, 3), isr)._replace(**more)
-    held = Held(1, replica, placed, min_isr)
-    amounts = {gauge.name: gauge.amount(held) for gauge in HELD}
+    held = HostedReplica(1, replica, placed, min_isr)
+    amounts = {gauge.name: gauge.amount(held) for gauge in REPLICA}
     assert [word for word, name in WRONG.items() if amounts[name]] == said
 
 
@@ -122,6 +130,6 @@ def test_log_directories_that_failed_are_counted_and_named() -> None:
 def test_observers_in_sync_are_counted_for_each_partition() -> None:
     placed = PartitionImage(1, 5, 5, (1, 2, 3, 4), (1, 3))._replace(observers=(4,), promoted=(3,))
     told = {
-        gauge.name.removeprefix("kafka_cluster_partition_"): gauge.read(placed) for gauge in LED
+        gauge.name.removeprefix("kafka_cluster_partition_"): gauge.read(placed) for gauge in LEADER
     }
     assert told == {"replicascount": 4, "insyncreplicascount": 2, "observersinisrcount": 1}

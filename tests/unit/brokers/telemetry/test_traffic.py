@@ -60,7 +60,7 @@ def follow(node: Counted, broker: int) -> None:
     wider = placed._replace(
         replicas=(*placed.replicas, broker), partition_epoch=placed.partition_epoch + 1
     )
-    parts.replication.placed(parts.partitions.all[partition], wider, None, node.now)
+    parts.replication.apply_partition(parts.partitions.all[partition], wider, None, node.now)
 
 
 @pytest.mark.parametrize("acks", [-1, 1, 0])

@@ -1,6 +1,7 @@
 """kio, generated from Kafka's own descriptors by other people, reads and writes the same bytes."""
 
 import io
+import pkgutil
 import re
 from importlib import import_module
 from random import Random
@@ -13,7 +14,7 @@ from brokers.wire import codec
 from brokers.wire.decoding import compile_decoder
 from brokers.wire.encoding import compile_encoder
 from brokers.wire.layout import Layout
-from tests.unit.brokers.wire.samples import Sampler, all_layouts, is_own
+from tests.unit.brokers.wire.samples import OWN_KEYS, Sampler, all_layouts, is_own
 
 SAMPLES = 25
 CONTROL_RECORDS = {
@@ -23,6 +24,13 @@ CONTROL_RECORDS = {
     "KRaftVersionRecord": "k_raft_version_record",
     "VotersRecord": "voters_record",
 }
+# Versions that kio has and Kafka 4.3 has not released.
+UNRELEASED = {"InitProducerId": 1}
+
+
+def module_of(api: str) -> str:
+    """kio's package for an API."""
+    return "kio.schema." + re.sub(r"(?<!^)(?=[A-Z])", "_", api).lower()
 
 
 def kio_class(name: str, version: int) -> type[Any] | None:
@@ -30,13 +38,21 @@ def kio_class(name: str, version: int) -> type[Any] | None:
     if is_own(codec.SCHEMAS[name]):
         return None
     if name in CONTROL_RECORDS:
-        module, side = CONTROL_RECORDS[name], "data"
+        module, side = f"kio.schema.{CONTROL_RECORDS[name]}", "data"
     elif match := re.fullmatch(r"(.*)(Request|Response)", name):
-        module, side = re.sub(r"(?<!^)(?=[A-Z])", "_", match[1]).lower(), match[2].lower()
+        module, side = module_of(match[1]), match[2].lower()
     else:
         return None
-    found: type[Any] = getattr(import_module(f"kio.schema.{module}.v{version}.{side}"), name)
+    found: type[Any] = getattr(import_module(f"{module}.v{version}.{side}"), name)
     return found
+
+
+@pytest.mark.parametrize("api", [codec.API_NAMES[key] for key in codec.VERSIONS if key < OWN_KEYS])
+def test_the_versions_are_kafkas(api: str) -> None:
+    modules = pkgutil.iter_modules(import_module(module_of(api)).__path__)
+    theirs = sorted(int(each.name[1:]) for each in modules)
+    first, last = codec.SCHEMAS[f"{api}Request"].versions
+    assert [*range(first, last + 1 + UNRELEASED.get(api, 0))] == theirs
 
 
 def layouts_of(name: str) -> list[Layout]:

@@ -1,7 +1,5 @@
 """The language of the tables."""
 
-from pathlib import Path
-
 import pytest
 
 from brokers.wire.defaults import default_expression
@@ -16,7 +14,6 @@ from brokers.wire.tables import (
     read_family,
 )
 
-SCHEMA = Path(__file__).parents[4] / "brokers" / "wire" / "schema"
 TEXT = """
 # A comment.
 api 7 Fly 1-5 flexible 4
@@ -91,10 +88,6 @@ def test_a_line_that_means_nothing_is_refused(line: str) -> None:
 def test_a_struct_is_described_once() -> None:
     with pytest.raises(ValueError, match="described twice"):
         parse("flights", TEXT + "struct Place\n  name string\n")
-
-
-def test_every_file_is_named_and_every_name_has_its_file() -> None:
-    assert sorted(path.stem for path in SCHEMA.glob("*.txt")) == list(FAMILIES)
 
 
 def test_no_message_is_in_two_families() -> None:

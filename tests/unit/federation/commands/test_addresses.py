@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from brokers.errors import KafkaError
 from brokers.wire.messages.cluster import DescribeClusterResponse
 from federation.cli import main
-from federation.commands.region_client import Client
+from federation.commands.region.client import Client
 from linker.shell.administrator import find_endpoint
 from linker.shell.discovery import DiscoveryError
 from tests.unit.federation.commands.broker_double import broker_double

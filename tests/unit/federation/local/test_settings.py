@@ -12,24 +12,24 @@ from federation.local.layout import LocalError
 from federation.local.settings import (
     PORTS,
     Addresses,
-    Place,
+    NodeFiles,
+    assigned_ports,
     check_racks,
-    settle,
-    settled_ports,
+    write_settings,
 )
 
 # A path may hold anything but NUL and what no file system takes.
 folders = st.text(st.characters(exclude_characters="\0/", exclude_categories=["Cs"]), min_size=1)
 
 
-def places(folder: Path, count: int = 1) -> list[Place]:
+def places(folder: Path, count: int = 1) -> list[NodeFiles]:
     return [
-        Place(number, folder / f"node-{number}.toml", folder / f"node-{number}")
+        NodeFiles(number, folder / f"node-{number}.toml", folder / f"node-{number}")
         for number in range(1, count + 1)
     ]
 
 
-def configs(region: list[Place]) -> list[BrokerConfig]:
+def configs(region: list[NodeFiles]) -> list[BrokerConfig]:
     """As the nodes themselves read them: every problem would be raised."""
     return [parse(place.settings.read_text()) for place in region]
 
@@ -40,20 +40,20 @@ def test_the_data_directory_is_written_as_it_is(
 ) -> None:
     settings = tmp_path_factory.mktemp("node") / "node-1.toml"
     data = Path("/data") / folder
-    settle([Place(1, settings, data)])
+    write_settings([NodeFiles(1, settings, data)])
     assert tomllib.loads(settings.read_text(encoding="utf-8"))["log"]["dirs"] == str(data)
 
 
 def test_addresses_are_chosen_once_and_kept(tmp_path: Path) -> None:
     region = places(tmp_path, 3)
-    first = settle(region)
+    first = write_settings(region)
     texts = [place.settings.read_text() for place in region]
-    assert settle(region) == first
+    assert write_settings(region) == first
     assert [place.settings.read_text() for place in region] == texts
 
 
 def test_addresses_are_ipv4_and_differ(tmp_path: Path) -> None:
-    chosen = settle(places(tmp_path, 7))
+    chosen = write_settings(places(tmp_path, 7))
     told = [
         each
         for one in chosen
@@ -69,20 +69,20 @@ def test_addresses_are_ipv4_and_differ(tmp_path: Path) -> None:
 
 def test_ports_of_another_region_are_known_though_it_is_down(tmp_path: Path) -> None:
     (tmp_path / "west").mkdir()
-    (west,) = settle(places(tmp_path / "west"))
+    (west,) = write_settings(places(tmp_path / "west"))
     told = {int(where.rpartition(":")[2]) for where in (west.kafka, west.admin)}
-    assert told < settled_ports(tmp_path)
+    assert told < assigned_ports(tmp_path)
 
 
 def test_no_taken_port_is_chosen(tmp_path: Path) -> None:
     taken = range(PORTS.start, PORTS.stop, 2)
-    for where in settle(places(tmp_path, 5), taken=taken):
+    for where in write_settings(places(tmp_path, 5), taken=taken):
         ports = [int(each.rpartition(":")[2]) for each in (where.kafka, where.admin)]
         assert not set(ports) & set(taken)
 
 
 def test_a_lone_node_is_told_nothing_of_others(tmp_path: Path) -> None:
-    (where,) = settle(places(tmp_path))
+    (where,) = write_settings(places(tmp_path))
     (config,) = configs(places(tmp_path))
     assert (config.node_id, config.log_dirs) == (1, str(tmp_path / "node-1"))
     assert config.listeners == f"PLAINTEXT://{where.kafka}"
@@ -93,7 +93,7 @@ def test_a_lone_node_is_told_nothing_of_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("count", "deciding"), [(2, 1), (3, 3), (4, 3), (5, 5), (8, 5)])
 def test_nodes_of_one_region_know_one_another(tmp_path: Path, count: int, deciding: int) -> None:
     region = places(tmp_path, count)
-    chosen = settle(region, ["a", "b", "c"])
+    chosen = write_settings(region, ["a", "b", "c"])
     told = configs(region)
     assert len({config.cluster_id for config in told}) == 1
     assert {config.voters for config in told} == {told[0].voters}
@@ -112,9 +112,9 @@ def test_nodes_of_one_region_know_one_another(tmp_path: Path, count: int, decidi
 
 
 def test_a_region_of_several_grows_and_its_first_nodes_go_on_deciding(tmp_path: Path) -> None:
-    first = settle(places(tmp_path, 3))
+    first = write_settings(places(tmp_path, 3))
     region = places(tmp_path, 6)
-    assert settle(region)[:3] == first
+    assert write_settings(region)[:3] == first
     told = configs(region)
     assert len({(config.cluster_id, config.voters) for config in told}) == 1
     assert [config.is_controller for config in told] == [True] * 3 + [False] * 3
@@ -122,17 +122,17 @@ def test_a_region_of_several_grows_and_its_first_nodes_go_on_deciding(tmp_path: 
 
 @pytest.mark.parametrize("line", ["", 'cluster.id = "one"\n'])
 def test_a_region_of_one_does_not_grow(tmp_path: Path, line: str) -> None:
-    settle(places(tmp_path))
+    write_settings(places(tmp_path))
     settings = tmp_path / "node-1.toml"
     settings.write_text(settings.read_text() + line)
     with pytest.raises(LocalError, match="region of one node"):
-        settle(places(tmp_path, 3))
+        write_settings(places(tmp_path, 3))
     assert not (tmp_path / "node-2.toml").exists()
 
 
 def test_nodes_stay_in_the_racks_that_they_were_given(tmp_path: Path) -> None:
     region = places(tmp_path, 3)
-    settle(region, ("a", "b"))
+    write_settings(region, ("a", "b"))
     files = [place.settings for place in region]
     check_racks(files, ("a", "b"))
     with pytest.raises(LocalError, match=r"node-3\.toml has the rack a, not c"):
@@ -142,7 +142,7 @@ def test_nodes_stay_in_the_racks_that_they_were_given(tmp_path: Path) -> None:
 def test_an_edited_address_is_respected(tmp_path: Path) -> None:
     settings = tmp_path / "node-1.toml"
     settings.write_text('listeners = "PLAINTEXT://127.0.0.1:1"\nadmin.listener = "127.0.0.1:2"\n')
-    assert settle(places(tmp_path)) == [Addresses("127.0.0.1:1", "127.0.0.1:2")]
+    assert write_settings(places(tmp_path)) == [Addresses("127.0.0.1:1", "127.0.0.1:2")]
 
 
 @pytest.mark.parametrize(
@@ -160,6 +160,6 @@ def test_settings_without_addresses_are_refused_with_what_to_do(tmp_path: Path, 
     settings = tmp_path / "node-1.toml"
     settings.write_text(text)
     with pytest.raises(LocalError) as refused:
-        settle(places(tmp_path))
+        write_settings(places(tmp_path))
     assert str(settings) in str(refused.value)
     assert "admin.listener" in refused.value.hint

@@ -15,9 +15,9 @@ def hear(
 ) -> None:
     """A chunk or beacon: None says that nothing changed."""
     before = clock.clock
-    clock.hear(source, here)
+    clock.update(source, here)
     if high_watermark is not None:
-        lag.told(source, high_watermark, before)
+        lag.source_at(source, high_watermark, before)
 
 
 @given(STEPS, st.integers(-10_000, 10_000))
@@ -33,7 +33,7 @@ def test_the_lag_is_the_age_of_the_newest_moment_that_is_held(
         hear(lag, clock, end if produced or chatty or not moments else None, now + skew, now)
         moments.append((now + skew, end))
         held = min(end, held + placed)
-        lag.held(held)
+        lag.mirror_at(held)
         whole = [at for at, high_watermark in moments if high_watermark <= held]
         assert lag.records(held) == end - held
         assert lag.caught_up == (held == end)
@@ -46,7 +46,7 @@ def test_the_lag_is_the_age_of_the_newest_moment_that_is_held(
 def test_an_idle_topic_ages_only_since_the_last_word_of_the_source() -> None:
     lag, clock = MirrorLag(), SourceClock()
     hear(lag, clock, 7, source=500, here=1_000)
-    lag.held(7)
+    lag.mirror_at(7)
     for beacon in range(1, 100):
         hear(lag, clock, None, source=500 + 500 * beacon, here=1_000 + 500 * beacon)
     assert lag.milliseconds(clock, 1_000 + 500 * 99 + 20) == 20
@@ -55,7 +55,7 @@ def test_an_idle_topic_ages_only_since_the_last_word_of_the_source() -> None:
 def test_a_silent_source_makes_the_lag_grow() -> None:
     lag, clock = MirrorLag(), SourceClock()
     hear(lag, clock, 7, source=500, here=1_000)
-    lag.held(7)
+    lag.mirror_at(7)
     assert lag.milliseconds(clock, 61_000) == 60_000
 
 
@@ -71,10 +71,10 @@ def test_moments_are_bounded_and_the_lag_never_reads_too_small() -> None:
         hear(lag, clock, at + 1, source=at, here=at)
     now = 10 * MOMENTS_MAX - 1
     for held in range(0, now, 100):
-        lag.held(held)
+        lag.mirror_at(held)
         found = lag.milliseconds(clock, now)
         assert found == -1 or found >= now - held + 1
-    lag.held(now + 1)
+    lag.mirror_at(now + 1)
     assert lag.milliseconds(clock, now) == 0
 
 
@@ -82,6 +82,6 @@ def test_a_source_that_comes_back_with_less_is_believed() -> None:
     lag, clock = MirrorLag(), SourceClock()
     hear(lag, clock, 10, source=1, here=1)
     hear(lag, clock, 4, source=2, here=2)
-    lag.held(4)
+    lag.mirror_at(4)
     assert lag.caught_up
     assert lag.records(4) == 0

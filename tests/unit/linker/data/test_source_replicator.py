@@ -255,7 +255,7 @@ def test_a_change_without_data_is_told_at_once_and_silence_by_an_empty_beacon() 
     stage.take(stage.source.advanced(TopicPartition("t", 0), 6))
     beacon = stage.frames[-1]
     assert isinstance(beacon, Beacon)
-    assert beacon.standings[0][1].log_start_offset == 2
+    assert beacon.bounds[0][1].log_start_offset == 2
     stage.take(stage.source.beacon(7))
     assert stage.frames[-1] == Beacon(7)
 
@@ -270,7 +270,7 @@ def test_a_change_that_went_offline_untold_ends_its_subscription_before_the_beac
     declined, beacon = stage.frames[-2:]
     assert isinstance(declined, Declined)
     assert isinstance(beacon, Beacon)
-    assert (declined.subscription, beacon.nonce, beacon.standings) == (1, 9, ())
+    assert (declined.subscription, beacon.nonce, beacon.bounds) == (1, 9, ())
     stage.take(stage.source.beacon(8))
     assert isinstance(stage.frames[-1], Beacon)
 
@@ -283,7 +283,7 @@ def test_a_change_that_credit_holds_back_is_in_the_next_beacon() -> None:
     stage.take(stage.source.beacon(7, nonce=9))
     beacon = stage.frames[-1]
     assert isinstance(beacon, Beacon)
-    assert (beacon.nonce, beacon.standings[0][1].high_watermark) == (9, 5)
+    assert (beacon.nonce, beacon.bounds[0][1].high_watermark) == (9, 5)
 
 
 @given(

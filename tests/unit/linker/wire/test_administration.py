@@ -138,7 +138,7 @@ LAG = PartitionLag(
     source_high_watermark=9,
     log_end_offset=5,
     log_start_offset=0,
-    since_heard_ms=1,
+    since_received_ms=1,
     state="ACTIVE",
 )
 HOLE = Hole(TopicPartition("t", 0), 2, 4, HoleCause.SOURCE_LOG_START, 8)

@@ -76,7 +76,7 @@ def test_a_chunk_comes_back_as_it_was_and_protobuf_reads_the_same(chunk: Chunk) 
     message = link_pb2.Frame.FromString(data)
     assert message.chunk.data == chunk.data
     assert message.chunk.head.offset == chunk.offset
-    assert message.chunk.head.standing.high_watermark == chunk.standing.high_watermark
+    assert message.chunk.head.standing.high_watermark == chunk.bounds.high_watermark
     assert message.SerializeToString() == data
 
 

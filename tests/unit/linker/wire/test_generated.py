@@ -26,7 +26,7 @@ def test_generated_code_is_up_to_date(tmp_path: Path) -> None:
     fresh = {path.relative_to(tmp_path): path.read_text() for path in tmp_path.rglob("*.py*")}
     assert fresh
     stale = [str(path) for path, text in fresh.items() if (ROOT / path).read_text() != text]
-    assert not stale, f"generate them again (linker/README.md): {stale}"
+    assert not stale, f"generate them again (CONTRIBUTING.md): {stale}"
 
 
 def test_proto_holds_sources_only() -> None:

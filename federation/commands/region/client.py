@@ -1,4 +1,4 @@
-"""Asks a broker in Kafka's protocol, one question after another; any broker will do, ours or Apache Kafka's."""
+"""A client of one broker, of Causeway's or of Apache Kafka's: one request at a time, in Kafka's protocol."""
 
 from types import TracebackType
 from typing import Any, Final
@@ -14,13 +14,13 @@ _CLIENT_ID: Final = "causeway-region"
 
 
 class NoAnswer(Exception):
-    """No broker answers at any of the addresses; the message says what became of each."""
+    """No broker answers at any of the addresses; the message has the error of each."""
 
 
 class Client:
-    """A context manager: `ask` over one connection, to the first of the bootstrap addresses that answers.
+    """A context manager: one connection, to the first of the bootstrap addresses whose broker answers.
 
-    Whoever is frozen accepts connections too, so the first answer belongs to the connecting: others may be waiting.
+    A frozen process still accepts connections, so an address counts only once its broker has answered ApiVersions.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class Client:
         return self._connection.versions.serves(api_key)
 
     def version(self, api_key: int) -> int:
-        """The newest that both know."""
+        """The highest version that this client and the broker both support."""
         return self._connection.versions.latest_usable(api_key)
 
     def ask(self, api_key: int, message: Message) -> Any:
-        """The answer; raises `NoAnswer` when the broker goes away."""
+        """Sends a request and returns its response. Raises NoAnswer when the connection fails or times out."""
         try:
             return self._connection.ask(api_key, message)
         except (OSError, WireError) as error:

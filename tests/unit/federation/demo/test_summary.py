@@ -1,4 +1,4 @@
-"""The demo's last word: numbers, and whether everything went as promised."""
+"""The result of the demo: numbers, and whether every promise was kept."""
 
 import csv
 import dataclasses
@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from federation.demo.accounts import Acknowledged
-from federation.demo.closing import Closing, list_lost
+from federation.demo.costs import Acknowledged
+from federation.demo.summary import Summary, list_lost
 
-AS_PROMISED = Closing(
+AS_PROMISED = Summary(
     flights=336_776,
     acknowledged_before=318_388,
     acknowledged_after=18_400,
@@ -35,7 +35,7 @@ AS_PROMISED = Closing(
 )
 
 
-def _with(**changes: Any) -> Closing:
+def _with(**changes: Any) -> Summary:
     return dataclasses.replace(AS_PROMISED, **changes)
 
 
@@ -65,7 +65,7 @@ def test_every_problem_is_named() -> None:
 
 def test_scripts_get_every_number() -> None:
     result = json.loads(json.dumps(AS_PROMISED.as_json()))
-    assert set(result) == {field.name for field in dataclasses.fields(Closing)}
+    assert set(result) == {field.name for field in dataclasses.fields(Summary)}
     assert (result["lost"], result["rpo_ms"], result["audit"]["verdict"]) == (12, 1.2, "kept")
 
 

@@ -1,7 +1,7 @@
-"""What a failover cost, worked out from what the application saw and nothing else.
+"""What a failover cost, computed from what the application saw.
 
-The producer remembers what was acknowledged, the group what it read, and afterwards every record of the surviving
-region is read back. No status of the system goes into the sums, except the cut, which is checked against them.
+The producer keeps what was acknowledged, the group what it read, and afterwards every record of the surviving region
+is read back. Of the regions' own reports only the cut is used, and it is checked against the application's counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a group got over the failover: what it saw twice, and what it never saw."""
+    """Records that a group read twice because of the failover, and records that it skipped."""
 
     read_again: int
     skipped: int
@@ -42,7 +42,7 @@ def loss(
     *,
     killed_at_ms: float,
 ) -> Loss:
-    """What was acknowledged and is not there: `stored` is partition -> offset -> flight, as read back."""
+    """Acknowledged records that are not in `stored`: partition -> offset -> flight, as read back."""
     lost = tuple(
         record
         for record in acknowledged
@@ -53,33 +53,32 @@ def loss(
 
 
 def lost_below_the_cut(lost: Sequence[Acknowledged], cut: Offsets) -> int:
-    """Losses that a cut doesn't explain: any at all would break promise P2."""
+    """The number of lost records below the cut: any would break promise P2."""
     return sum(record.offset < cut.get(record.partition, 0) for record in lost)
 
 
-def reading(*, left_at: Offsets, went_on_at: Offsets, committed: Offsets, cut: Offsets) -> Reading:
-    """Compare where the group left the old region with where it went on in the new one.
+def reading(*, old_end: Offsets, new_start: Offsets, committed: Offsets, cut: Offsets) -> Reading:
+    """Compares the offsets at which the group ended in the old region with those at which it began in the new one.
 
-    `left_at` is one past the last offset it read, `committed` what it last asked the old region to commit, `went_on_at`
-    the first offset it read in the new one. What it had read beyond the cut is lost, not read again. Skipped is what
-    it had neither committed nor was given again, below the cut (promise P6: none).
+    `old_end` is one past the last offset that the group read in the old region, `committed` the last offset that it
+    tried to commit there, `new_start` the first offset that it read in the new region. Records beyond the cut are lost,
+    not read again. Skipped are records below the cut, not committed and not read in the new region (promise P6: none).
     """
     again = sum(
-        max(0, min(left_at.get(partition, 0), cut.get(partition, 0)) - first)
-        for partition, first in went_on_at.items()
+        max(0, min(old_end.get(partition, 0), cut.get(partition, 0)) - first)
+        for partition, first in new_start.items()
     )
     skipped = sum(
         max(0, first - min(committed.get(partition, 0), cut.get(partition, 0)))
-        for partition, first in went_on_at.items()
+        for partition, first in new_start.items()
     )
     return Reading(again, skipped)
 
 
 def stored_twice(stored: Mapping[int, Mapping[int, int]]) -> int:
-    """Records that hold a flight which another record holds already.
+    """The number of records that repeat another record's flight.
 
-    A producer that dies between a write and its acknowledgement cannot know; what it sends again elsewhere is stored
-    again, in any system.
+    A producer whose region dies between a write and its acknowledgement sends the record to the other region again.
     """
     numbers = [flight for offsets in stored.values() for flight in offsets.values()]
     return len(numbers) - len(set(numbers))

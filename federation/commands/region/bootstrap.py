@@ -1,4 +1,4 @@
-"""A region named by a Kafka address or as one of a local federation, asked in Kafka's protocol: any region will do."""
+"""Options that name a region, by Kafka addresses or as one of a local federation, and the connection to it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,15 +10,15 @@ import click
 
 from federation.commands.addresses import UNREACHABLE_EXIT, AddressList, check_one_way, local_region
 from federation.commands.answers import Failure, json_option
+from federation.commands.region.client import Client, NoAnswer
 from federation.commands.region.description import RegionDescription
 from federation.commands.region.requests import describe_region
-from federation.commands.region_client import Client, NoAnswer
 
-NOT_WELL_EXIT: Final = 3  # as `causeway local status` says it
+NOT_WELL_EXIT: Final = 3  # as of `causeway local status`
 
 
 def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that name a region, and `--json`; the command gets its address as `bootstrap`."""
+    """Adds the options that name a region, and `--json`; the command gets the Kafka addresses as `bootstrap`."""
 
     @json_option
     @click.option(
@@ -26,7 +26,7 @@ def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--bootstrap",
         type=AddressList(),
         metavar="HOST:PORT[,...]",
-        help="Kafka addresses of the region; the first that answers is asked.",
+        help="Kafka addresses of the region; the first that answers is used.",
     )
     @click.option(
         "--dir",
@@ -52,8 +52,8 @@ def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def answering(bootstrap: str) -> Iterator[Client]:
-    """A broker at one of these addresses; ends the command where none answers, or this one stops."""
+def connect(bootstrap: str) -> Iterator[Client]:
+    """Connects to a broker at one of these addresses. Raises Failure when no broker answers, then or later."""
     try:
         with Client(bootstrap) as client:
             yield client
@@ -65,7 +65,7 @@ def answering(bootstrap: str) -> Iterator[Client]:
         ) from error
 
 
-def ask_picture(bootstrap: str, topics: Sequence[str] = ()) -> RegionDescription:
-    """The region at these addresses."""
-    with answering(bootstrap) as client:
+def region_at(bootstrap: str, topics: Sequence[str] = ()) -> RegionDescription:
+    """Describes the region at these addresses. Raises Failure."""
+    with connect(bootstrap) as client:
         return describe_region(client, topics)

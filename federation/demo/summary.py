@@ -1,4 +1,4 @@
-"""What the demo ends with: the costs, as a table and as JSON."""
+"""The result of the demo: what the failover cost, as a table and as JSON."""
 
 import csv
 from collections.abc import Iterable
@@ -8,12 +8,12 @@ from typing import Any
 
 from rich.table import Table
 
-from federation.demo.accounts import Acknowledged
+from federation.demo.costs import Acknowledged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Closing:
-    """Counts are records; `rto_ms` is from the kill until both the producer and the group went on."""
+class Summary:
+    """Counts are in records; `rto_ms` is from the kill until the producer was acknowledged and the group read again."""
 
     flights: int
     acknowledged_before: int
@@ -78,7 +78,7 @@ class Closing:
         )
 
     def broken(self) -> list[str]:
-        """What must not be, whatever was killed when: each names the promise it would break."""
+        """What must not happen whenever a region is killed: one sentence a problem, with the promise that it breaks."""
         problems = []
         if self.lost_below_the_cut:
             problems.append(
@@ -94,7 +94,7 @@ class Closing:
 
 
 def list_lost(path: Path, lost: Iterable[Acknowledged]) -> None:
-    """Promise P5: what was lost, record by record."""
+    """Writes the lost records as CSV (promise P5)."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["partition", "offset", "flight"])

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from federation.demo.accounts import (
+from federation.demo.costs import (
     Acknowledged,
     loss,
     lost_below_the_cut,
@@ -53,20 +53,20 @@ def test_an_acknowledgement_heard_after_the_kill_reaches_back_to_it_at_most() ->
     assert loss(late, {}, killed_at_ms=40.0).reaches_back_ms == 0.0
 
 
-@given(left_at=offsets, committed=offsets, went_on_at=offsets, cut=offsets)
+@given(old_end=offsets, committed=offsets, new_start=offsets, cut=offsets)
 def test_reading_is_counted_as_counting_one_by_one_counts(
-    left_at: dict[int, int],
+    old_end: dict[int, int],
     committed: dict[int, int],
-    went_on_at: dict[int, int],
+    new_start: dict[int, int],
     cut: dict[int, int],
 ) -> None:
     again = skipped = 0
-    for partition, first in went_on_at.items():
+    for partition, first in new_start.items():
         for offset in range(cut.get(partition, 0)):
-            again += first <= offset < left_at.get(partition, 0)
+            again += first <= offset < old_end.get(partition, 0)
             skipped += committed.get(partition, 0) <= offset < first
         skipped += max(0, first - cut.get(partition, 0))  # past what the region holds
-    result = reading(left_at=left_at, went_on_at=went_on_at, committed=committed, cut=cut)
+    result = reading(old_end=old_end, new_start=new_start, committed=committed, cut=cut)
     assert (result.read_again, result.skipped) == (again, skipped)
 
 
