@@ -70,15 +70,18 @@ class Made:
     def next_offset(self) -> int:
         return self.base_offset + self.rows[-1].delta + 1
 
+    @property
+    def max_timestamp(self) -> int:
+        return self.first_timestamp + max(row.timestamp_delta for row in self.rows)
+
     def encoded(self) -> bytes:
         records = compressed(self.codec, b"".join(row.encoded() for row in self.rows))
-        latest = self.first_timestamp + max(row.timestamp_delta for row in self.rows)
         checked = struct.pack(
             ">hiqqqhii",
             CODEC_BITS[self.codec] | self.flags,
             self.rows[-1].delta,
             self.first_timestamp,
-            latest,
+            self.max_timestamp,
             self.producer_id,
             self.producer_epoch,
             self.base_sequence,
@@ -154,17 +157,21 @@ def write_partition(
     folder = os.path.join(data_dir, f"{topic}-{partition}")
     os.makedirs(folder, exist_ok=True)
     for base, raw in segments.items():
-        index, position, indexed = b"", 0, base - 1
+        index, times, position, indexed = b"", b"", 0, base - 1
+        newest = (-1, base)
         with open(os.path.join(folder, f"{base:020}.log"), "wb") as file:
             for number, (batch, data) in enumerate(raw):
+                newest = max(newest, (batch.max_timestamp, batch.next_offset - 1))
                 if number and number % every == 0 and batch.next_offset - 1 > indexed:
                     indexed = batch.next_offset - 1
                     index += struct.pack(">ii", batch.next_offset - 1 - base, position)
+                    times += struct.pack(">qi", newest[0], newest[1] - base)
                 file.write(data)
                 position += len(data)
         with open(os.path.join(folder, f"{base:020}.index"), "wb") as file:
             file.write(index + bytes(16))
-        open(os.path.join(folder, f"{base:020}.timeindex"), "wb").close()
+        with open(os.path.join(folder, f"{base:020}.timeindex"), "wb") as file:
+            file.write(times + bytes(24))
     with open(os.path.join(folder, "leader-epoch-checkpoint"), "w") as file:
         file.write("0\n1\n0 0\n")
     return folder

@@ -278,6 +278,29 @@ def other_marker(pair: Pair, seed: random.Random) -> None:
     pair.expected.append(expected)
 
 
+def _lying(change: Callable[[bytes], bytes], *sides: str) -> Plant:
+    """A header that says something else about the records, under a checksum that holds."""
+
+    def plant(pair: Pair, seed: random.Random) -> None:
+        batch = pair.place(seed)
+        for side in (getattr(pair, name) for name in sides):
+            number = at(side, batch)
+            side[number] = batch, generate.recomputed(change(side[number][1]))
+        where = "both" if len(sides) > 1 else sides[0]
+        pair.expected.append(("malformed", where, batch.base_offset, batch.next_offset))
+
+    return plant
+
+
+def _one_more(data: bytes) -> bytes:
+    return data[:57] + struct.pack(">i", struct.unpack_from(">i", data, 57)[0] + 1) + data[61:]
+
+
+def _other_codec(data: bytes) -> bytes:
+    """gzip where it is not, lz4 where it is."""
+    return data[:22] + bytes([data[22] & ~7 | (3 if data[22] & 7 == 1 else 1)]) + data[23:]
+
+
 SHIFTING = (resplit,)
 PLANTS: dict[str, Plant] = {
     plant.__name__: plant
@@ -290,4 +313,10 @@ PLANTS: dict[str, Plant] = {
     "damaged_mirror": damaged_mirror,
     "damaged_source": damaged_source,
     "flipped_and_mended": flipped_and_mended,
+    "lying_count_on_mirror": _lying(_one_more, "mirror"),
+    "lying_count_on_source": _lying(_one_more, "source"),
+    "lying_count_on_both": _lying(_one_more, "source", "mirror"),
+    "lying_codec_on_mirror": _lying(_other_codec, "mirror"),
+    "lying_codec_on_source": _lying(_other_codec, "source"),
+    "lying_codec_on_both": _lying(_other_codec, "source", "mirror"),
 }  # fmt: skip

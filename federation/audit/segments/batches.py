@@ -27,13 +27,14 @@ WINDOW_BYTES = 1 << 20
 
 
 class Part(NamedTuple):
-    """A stretch of one segment file, in bytes; offsets in it lie in [floor, ceiling)."""
+    """A stretch of one segment file, in bytes. Its offsets lie in [floor, ceiling), those of the file below `bound`."""
 
     path: str
     start: int
     stop: int
     floor: int
     ceiling: int
+    bound: int = OFFSET_MAX
 
 
 class Batch(NamedTuple):
@@ -118,11 +119,11 @@ def _batch(window: Window, part: Part, position: int) -> Batch | None:
     data = window.at(position, size)
     if len(data) < size:
         return None
-    checked = crc32c(data[CHECKED_FROM:]) == crc
+    checked = _checks(data, crc)
     next_offset = base_offset + max(0, delta) + 1
     if not checked:
         follower = _follower(window, part, position + size, base_offset)
-        if magic != MAGIC or follower is None:
+        if magic != MAGIC or follower is None or _swallows(data, base_offset, part.ceiling):
             return None
         # A damaged header cannot say which offset comes next; its neighbour can, or where the part ends.
         if follower >= 0:
@@ -167,11 +168,26 @@ def _next_sound(window: Window, part: Part, start: int, expected: int) -> tuple[
         if len(data) < HEADER_BYTES:
             return None
         for begin, base_offset in _candidates(data, expected, part.ceiling):
-            batch = _batch(window, part, start + begin)
-            if batch is not None and batch.sound:
+            header = _header(window, start + begin)
+            size = LENGTH_BYTES + header[1] if header is not None else 0
+            found = window.at(start + begin, size)
+            if header is not None and len(found) == size and _checks(found, header[4]):
                 return start + begin, base_offset
         start += len(data) - HEADER_BYTES + 1
     return None
+
+
+def _checks(batch: memoryview, crc: int) -> bool:
+    return crc32c(batch[CHECKED_FROM:]) == crc
+
+
+def _swallows(data: memoryview, base_offset: int, ceiling: int) -> bool:
+    """A damaged batch ends where a sound one ends that begins inside of it: it was cut short."""
+    for begin, _ in _candidates(data, base_offset + 1, ceiling):
+        header = HEADER.unpack_from(data, begin)
+        if LENGTH_BYTES + header[1] == len(data) - begin and _checks(data[begin:], header[4]):
+            return True
+    return False
 
 
 def _candidates(data: memoryview, lowest: int, ceiling: int) -> Iterator[tuple[int, int]]:

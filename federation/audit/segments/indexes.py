@@ -17,7 +17,7 @@ Marks: TypeAlias = list[tuple[int, int, int, int]]
 
 
 class IndexDamage(NamedTuple):
-    """Entry `number` of an index is the first that is wrong; `offset` is the one that comes after the good ones."""
+    """Entry `number` of an index is the first that does not fit; `offset` is where the good ones end."""
 
     path: str
     number: int
@@ -42,6 +42,7 @@ class BatchIndex:
             relative, position = offsets
             last = base + relative
             wrong = self._not_rising(relative) | self._not_rising(position) | (relative < 0)
+            wrong |= last >= part.bound
             wrong |= position >= os.path.getsize(part.path)  # asked after the index was read
             inside = (position >= part.start) & (position < part.stop)
             inside &= position - part.start + begin < self._end
@@ -101,4 +102,5 @@ class BatchIndex:
         if len(found):
             number = int(found[0])
             low = int(offsets[number - 1]) + 1 if number else base
+            low = low if len(self._marks) and low < self._marks[-1, 2] else base
             yield IndexDamage(path, number, low)

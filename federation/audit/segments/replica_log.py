@@ -79,11 +79,11 @@ class ReplicaLog(NamedTuple):
             begin = start.byte if number == start.segment else 0
             until = stop.byte if number == stop.segment else segment.size
             floor = start.offset if number == start.segment else segment.base_offset
-            ceiling = self.next_base(number)
+            ceiling = bound = self.next_base(number)
             if number == stop.segment:
                 ceiling = min(ceiling, stop.offset)
             if begin < until:
-                found.append(Part(segment.path, begin, until, floor, ceiling))
+                found.append(Part(segment.path, begin, until, floor, ceiling, bound))
         return tuple(found)
 
 

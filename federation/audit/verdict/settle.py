@@ -8,7 +8,7 @@ depend on the two logs and the cut alone.
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from federation.audit.comparison.findings import NOTES, Class, Finding, Side, continues, joined
 from federation.audit.verdict.holes import KnownHole
@@ -28,7 +28,7 @@ STRAY = frozenset({Class.DISPLACED, Class.DUPLICATE})
 def settle(findings: Iterable[Finding], holes: Sequence[KnownHole]) -> list[Finding]:
     """The findings of one partition, in their final classes, in offset order."""
     by_replica: dict[str, list[Finding]] = defaultdict(list)
-    for finding in sorted(set(findings)):
+    for finding in sorted(_once_per_index(findings)):
         by_replica[finding.replica].append(finding)
     between = [_excused(finding, holes) for finding in _relate(_readable(by_replica.pop("", [])))]
     inside = [
@@ -37,6 +37,21 @@ def settle(findings: Iterable[Finding], holes: Sequence[KnownHole]) -> list[Find
         for finding in _relate(_readable(found))
     ]
     return _coalesced(sorted(between)) + _coalesced(sorted(inside))
+
+
+def _once_per_index(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Several units may read one file: of what they found in its index, the first entry is kept."""
+    first: dict[tuple[str, str, str], tuple[int, Finding]] = {}
+    for finding in findings:
+        if finding.kind is not Class.INDEX_DAMAGED:
+            yield finding
+            continue
+        evidence = json.loads(finding.evidence)
+        file = finding.side, finding.replica, evidence["file"]
+        first[file] = min(
+            first.get(file, (evidence["entry"], finding)), (evidence["entry"], finding)
+        )
+    yield from (finding for _, finding in first.values())
 
 
 def _of_replica(finding: Finding) -> Finding:
