@@ -9,13 +9,14 @@ one with whose bytes most replicas of both sides agree. Every other copy of that
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from federation.audit.comparison.differences import Differences, differences, unreadable
 from federation.audit.comparison.digests import Digest, digest, digest_and_walk, size
 from federation.audit.comparison.findings import Class, Finding, Side
 from federation.audit.comparison.unit import Unit, UnitCopy, UnitOutcome
-from federation.audit.segments.indexes import BatchIndex
+from federation.audit.segments.indexes import PartIndexes, marked, places
 
 NOTHING_READ = Digest(0, "")
 
@@ -40,14 +41,17 @@ def compare(unit: Unit, payload: bool) -> UnitOutcome:
     first, *others = unit.copies
     readings = [_read(one, lambda copy: digest(copy.parts)) for one in others]
     ends = [one.parts for one in others]
-    source = _read(first, lambda copy: digest_and_walk(copy.parts, ends))
+    indexes = [each for one in unit.copies for each in _indexes(one)]
+    source = _read(first, lambda copy: digest_and_walk(copy.parts, ends, places(indexes)))
     if source.digest.sound and all(one.is_whole and one.equals(source) for one in readings):
         equal = _outcome(unit, [source, *readings], source, source)
-        index = BatchIndex(source.digest.marks)
-        found = (each for one in unit.copies for each in _indexes(unit, one, index))
-        return equal._replace(findings=tuple(found))
-    walked = [_read(one, lambda copy: digest_and_walk(copy.parts, ())) for one in unit.copies]
-    return _apart(unit, walked, payload)
+        damaged = (each for one in unit.copies for each in _damaged_indexes(unit, one, source))
+        return equal._replace(findings=tuple(damaged))
+    return _apart(unit, [_read(one, _walked) for one in unit.copies], payload)
+
+
+def _walked(copy: UnitCopy) -> Digest:
+    return digest_and_walk(copy.parts, (), places(_indexes(copy)))
 
 
 def _read(copy: UnitCopy, read: Callable[[UnitCopy], Digest]) -> CopyRead:
@@ -74,16 +78,21 @@ def _apart(unit: Unit, readings: Sequence[CopyRead], payload: bool) -> UnitOutco
                 findings += _beside(unit, reference, one, payload)
     for one in readings:
         if one.digest.sound:
-            findings += _indexes(unit, one.copy, BatchIndex(one.digest.marks))
+            findings += _damaged_indexes(unit, one.copy, one)
     return outcome._replace(findings=tuple(findings))
 
 
-def _indexes(unit: Unit, copy: UnitCopy, index: BatchIndex) -> Iterator[Finding]:
-    """Damaged indexes of a copy's files; a file that several units read is reported by each of them alike."""
+def _indexes(copy: UnitCopy) -> list[PartIndexes]:
+    begins = accumulate((part.stop - part.start for part in copy.parts), initial=0)
+    return [PartIndexes(part, begin) for part, begin in zip(copy.parts, begins, strict=False)]
+
+
+def _damaged_indexes(unit: Unit, copy: UnitCopy, read: CopyRead) -> Iterator[Finding]:
+    """Of a copy with the bytes of `read`; a file that several units read is reported by each of them."""
     replica = copy.replica if len(unit.of(copy.side)) > 1 else ""
-    begin = 0
-    for part in copy.parts:
-        for found in index.damages(part, begin):
+    marks = marked(read.digest.marks)
+    for index in _indexes(copy):
+        for found in index.damages(marks, read.digest.reached):
             evidence = {"file": found.path.rpartition("/")[2], "entry": found.number}
             yield Finding(
                 *unit[:2],
@@ -95,7 +104,6 @@ def _indexes(unit: Unit, copy: UnitCopy, index: BatchIndex) -> Iterator[Finding]
                 evidence=json.dumps(evidence, sort_keys=True),
                 replica=replica,
             )
-        begin += part.stop - part.start
 
 
 def _beside(unit: Unit, reference: CopyRead, one: CopyRead, payload: bool) -> list[Finding]:

@@ -3,17 +3,21 @@
 `.index` holds (last offset of a batch - base offset, its position), `.timeindex` (largest timestamp so far, offset of
 the batch that brought it - base offset); both ascend, and both may end in zeros that are no entries (Kafka sizes them
 beforehand). A damaged index hides records from readers that the log holds, so it is a fault though no byte of the log
-differs. Entries are checked against the batches that a walk has seen; a segment without indexes is legal.
+differs. Entries are checked against the batches that a walk meets; a segment without indexes is legal.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from federation.audit.segments.batches import Part
+import numpy as np
 
-Marks: TypeAlias = list[tuple[int, int, int, int]]
-"""Of each batch: where it starts in the bytes of a unit, base offset, next offset, largest timestamp."""
+from federation.audit.segments.batches import Part
+from federation.audit.segments.headers import HEADER, HEADER_BYTES, LENGTH_BYTES
+
+Mark: TypeAlias = tuple[int, int, int, int]
+"""A batch: where it starts in the bytes of a copy, base offset, next offset, largest timestamp."""
+Column: TypeAlias = Any  # numpy's arrays of int64 or bool
 
 
 class IndexDamage(NamedTuple):
@@ -24,83 +28,110 @@ class IndexDamage(NamedTuple):
     offset: int
 
 
-class BatchIndex:
-    """The batches of one copy of a unit, to look entries up in."""
+class PartIndexes:
+    """The indexes beside the segment file of one part, whose bytes begin at `begin` of its copy's."""
 
-    def __init__(self, marks: Marks) -> None:
-        import numpy
-
-        self._np = numpy
-        self._marks = numpy.array(marks, numpy.int64).reshape(-1, 4)
-
-    def damages(self, part: Part, begin: int) -> Iterator[IndexDamage]:
-        """What is wrong with the indexes of the part's segment; its bytes begin at `begin` of the unit's."""
+    def __init__(self, part: Part, begin: int) -> None:
         stem = part.path.removesuffix(".log")
-        base = int(stem[-20:])
-        offsets = self._entries(stem + ".index", ">i4,>i4")
-        if offsets is not None:
-            relative, position = offsets
-            last = base + relative
-            wrong = self._not_rising(relative) | self._not_rising(position) | (relative < 0)
-            wrong |= last >= part.bound
-            wrong |= position >= os.path.getsize(part.path)  # asked after the index was read
-            inside = (position >= part.start) & (position < part.stop)
-            inside &= position - part.start + begin < self._end
-            wrong |= inside & ~self._leads(position - part.start + begin, last)
-            yield from self._first(stem + ".index", wrong, last, base)
-        times = self._entries(stem + ".timeindex", ">i8,>i4")
-        if times is not None:
-            timestamp, relative = times
-            offset = base + relative
-            wrong = self._falls(timestamp) | self._falls(relative) | (relative < 0)
-            wrong |= self._other_time(timestamp, offset)
-            yield from self._first(stem + ".timeindex", wrong, offset, base)
+        self._part = part
+        self._base = int(stem[-20:]) if stem[-20:].isdigit() else 0
+        self._paths = stem + ".index", stem + ".timeindex"
+        self._last, self._position = _entries(self._paths[0], ">i4,>i4")
+        self._timestamp, self._offset = _entries(self._paths[1], ">i8,>i4")
+        self._last += self._base
+        self._offset += self._base
+        self._place = self._position - part.start + begin
+        self._is_inside = (self._position >= part.start) & (self._position < part.stop)
 
     @property
-    def _end(self) -> int:
-        """Where the last batch that was seen starts, and one."""
-        return int(self._marks[-1, 0]) + 1 if len(self._marks) else 0
+    def places(self) -> Column:
+        """Where the entries say that batches start."""
+        return self._place[self._is_inside]
 
-    def _entries(self, path: str, kind: str) -> tuple[Any, Any] | None:
-        np = self._np
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except FileNotFoundError:
-            return None
-        size = np.dtype(kind).itemsize
-        rows = np.frombuffer(data[: len(data) // size * size], kind)
-        one, two = (rows[name].astype(np.int64) for name in rows.dtype.names)
-        used = np.flatnonzero((one != 0) | (two != 0))
-        count = int(used[-1]) + 1 if len(used) else 0
-        return (one[:count], two[:count]) if count else None
+    def damages(self, marks: Column, reached: int) -> Iterator[IndexDamage]:
+        """What is wrong, by the batches that were met; `reached` is the offset after the last of them."""
+        wrong = (np.diff(self._last, prepend=self._base - 1) <= 0) | (
+            self._last >= self._part.bound
+        )
+        wrong |= np.diff(self._position, prepend=-1) <= 0
+        if len(self._position):
+            wrong |= self._position >= os.path.getsize(
+                self._part.path
+            )  # asked after the index was read
+        wrong |= self._is_inside & ~_leads(marks, self._place, self._last, reached)
+        yield from self._first(0, wrong, self._last, reached)
+        wrong = (np.diff(self._offset, prepend=self._base) < 0) | (self._offset >= self._part.bound)
+        wrong |= np.diff(self._timestamp, prepend=self._timestamp[:1]) < 0
+        wrong |= self._has_other_time(marks, reached)
+        yield from self._first(1, wrong, self._offset, reached)
 
-    def _leads(self, at: Any, last: Any) -> Any:
-        """A batch starts there, at or below the entry's offset, and some batch ends with that offset."""
-        np, marks = self._np, self._marks
-        number = np.minimum(np.searchsorted(marks[:, 0], at), len(marks) - 1)
-        ends = np.isin(last + 1, marks[:, 2]) | (last >= marks[-1, 2])
-        return (marks[number, 0] == at) & (marks[number, 1] <= last) & ends
-
-    def _other_time(self, timestamp: Any, offset: Any) -> Any:
-        """The batch of that offset was seen, and has another largest timestamp."""
-        np, marks = self._np, self._marks
+    def _has_other_time(self, marks: Column, reached: int) -> Column:
+        """The batch of an entry's offset has another largest timestamp; mostly it is one that was noted."""
         if not len(marks):
-            return np.zeros(len(offset), bool)
-        number = np.minimum(np.searchsorted(marks[:, 2], offset, "right"), len(marks) - 1)
-        seen = (marks[number, 1] <= offset) & (offset < marks[number, 2])
-        return seen & (marks[number, 3] != timestamp)
+            return np.zeros(len(self._offset), bool)
+        number = np.minimum(np.searchsorted(marks[:, 2], self._offset, "right"), len(marks) - 1)
+        is_noted = (marks[number, 1] <= self._offset) & (self._offset < marks[number, 2])
+        wrong = is_noted & (marks[number, 3] != self._timestamp)
+        for entry in np.flatnonzero(~is_noted & (self._offset < reached)):
+            found = self._largest_timestamp(int(self._offset[entry]))
+            wrong[entry] = found is not None and found != self._timestamp[entry]
+        return wrong
 
-    def _not_rising(self, column: Any) -> Any:
-        return self._np.diff(column, prepend=-1) <= 0
+    def _largest_timestamp(self, offset: int) -> int | None:
+        """Of the batch that holds the offset, found by hopping from the last good entry below it."""
+        before = int(np.searchsorted(self._last, offset))
+        byte = int(self._position[before - 1]) if before else 0
+        with open(self._part.path, "rb", buffering=0) as file:
+            while byte < self._part.stop:
+                data = os.pread(file.fileno(), HEADER_BYTES, byte)
+                if len(data) < HEADER_BYTES:
+                    return None
+                header = HEADER.unpack(data)
+                if header[0] + header[6] >= offset:
+                    return int(header[8]) if header[0] <= offset else None
+                byte += LENGTH_BYTES + max(header[1], HEADER_BYTES - LENGTH_BYTES)
+        return None
 
-    def _falls(self, column: Any) -> Any:
-        return self._np.diff(column, prepend=column[:1]) < 0
-
-    def _first(self, path: str, wrong: Any, offsets: Any, base: int) -> Iterator[IndexDamage]:
-        found = self._np.flatnonzero(wrong)
+    def _first(
+        self, kind: int, wrong: Column, offsets: Column, reached: int
+    ) -> Iterator[IndexDamage]:
+        found = np.flatnonzero(wrong)
         if len(found):
             number = int(found[0])
-            low = int(offsets[number - 1]) + 1 if number else base
-            low = low if len(self._marks) and low < self._marks[-1, 2] else base
-            yield IndexDamage(path, number, low)
+            good = int(offsets[number - 1]) + 1 if number else self._base
+            yield IndexDamage(self._paths[kind], number, good if good < reached else self._base)
+
+
+def places(indexes: Sequence[PartIndexes]) -> list[int]:
+    """Ascending: a walk takes note of the batches there, so that all these indexes can be checked."""
+    columns = [one.places for one in indexes]
+    return sorted(set(np.concatenate(columns).tolist())) if columns else []
+
+
+def marked(marks: Sequence[Mark]) -> Column:
+    return np.array(marks, np.int64).reshape(-1, 4)
+
+
+def _entries(path: str, kind: str) -> tuple[Column, Column]:
+    """The two columns of an index, none where there is no file."""
+    layout = np.dtype(kind)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        data = b""
+    rows = np.frombuffer(data, layout, len(data) // layout.itemsize)
+    one, two = (rows[name].astype(np.int64) for name in ("f0", "f1"))
+    used = np.flatnonzero((one != 0) | (two != 0))
+    count = int(used[-1]) + 1 if len(used) else 0
+    return one[:count], two[:count]
+
+
+def _leads(marks: Column, place: Column, last: Column, reached: int) -> Column:
+    """A batch starts there which ends with the entry's offset, or before it where several were appended at once."""
+    if not len(marks):
+        return np.zeros(len(place), bool)
+    number = np.minimum(np.searchsorted(marks[:, 0], place), len(marks) - 1)
+    following = np.append(marks[1:, 1], max(reached, int(marks[-1, 2])))[number]
+    ends = (marks[number, 2] <= last + 1) & ((last < following) | (number == len(marks) - 1))
+    return (marks[number, 0] == place) & ends
