@@ -15,7 +15,7 @@ from federation.audit.plan import EngineFailed, units
 from federation.audit.report.tables import write_parquet
 from federation.audit.run import Options
 from federation.commands.audit.command import audit as command
-from tests.spark import generate
+from tests.spark import facts, generate
 from tests.spark.cases import NOW_MS, audit, planted, unexpected
 from tests.spark.plants import PLANTS
 
@@ -37,9 +37,7 @@ def regions(tmp_path_factory: pytest.TempPathFactory) -> tuple[AuditedRegion, Au
         for side, data in (("west", case.source), ("east", case.mirror)):
             (folder / side).mkdir(exist_ok=True)
             shutil.move(f"{data}/flights-0", folder / side / f"flights-{number}")
-    return AuditedRegion("west", (str(folder / "west"),)), AuditedRegion(
-        "east", (str(folder / "east"),)
-    )
+    return facts.region("west", str(folder / "west")), facts.region("east", str(folder / "east"))
 
 
 def tables(folder: Path, regions: tuple[AuditedRegion, AuditedRegion], **how: str) -> list[bytes]:
@@ -84,8 +82,8 @@ def test_logs_of_many_tasks_are_compared_whole(tmp_path: Path, spark: "SparkCont
         cuts = set(range(0, 100, 12))
         generate.write_partition(str(tmp_path / side), "t", 0, generate.cut_in_segments(log, cuts))
     regions = (
-        AuditedRegion("west", (str(tmp_path / "west"),)),
-        AuditedRegion("east", (str(tmp_path / "east"),)),
+        facts.region("west", str(tmp_path / "west")),
+        facts.region("east", str(tmp_path / "east")),
     )
     result = audit(Options(source=regions[0], mirror=regions[1], engine="spark", master="local[2]"))
     assert [(one.kind, one.side, *one[2:4]) for one in result.findings] == [
@@ -111,7 +109,7 @@ def test_the_command_runs_on_spark_by_default(
     tmp_path: Path, names: tuple[str, ...], code: int, spark: "SparkContext"
 ) -> None:
     case = planted(str(tmp_path), 2, names)
-    sides = ["--source-dir", case.source, "--mirror-dir", case.mirror]
+    sides = ["--source-dir", case.source, "--mirror-dir", case.mirror, "--replicas", "all"]
     said = CliRunner().invoke(command, ["run", *sides, "--out", str(tmp_path / "out"), "--json"])
     assert said.exit_code == code, said.output
     assert json.loads(said.stdout)["engine"]["name"] == "spark"

@@ -88,6 +88,7 @@ def _side(region: AuditedRegion, ends: Ends) -> dict[str, Any]:
         "bootstrap": region.bootstrap,
         "ends_from": ends.source,
         "because": ends.reason,
+        "facts": "known" if region.facts is not None else region.because,
     }
 
 

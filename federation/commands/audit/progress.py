@@ -52,6 +52,9 @@ def show(result: AuditResult, document: dict[str, Any]) -> None:
     console.print(table)
     verdict = document["verdict"]
     console.print(f"[bold {colour[verdict]}]{verdict}[/]: {document['said']}", soft_wrap=True)
+    for side in ("source", "mirror"):
+        if (facts := document["cut"][side]["facts"]) != "known":
+            console.print(f"not asked: {document['cut'][side]['region']}: {facts}", soft_wrap=True)
     for line in document["over_budget"]:
         console.print(f"over budget: {line}")
     console.print(f"report: {document['html']}", soft_wrap=True)
