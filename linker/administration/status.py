@@ -120,7 +120,10 @@ def _group_task(link: LinkCoordinator) -> Task:
         return Task(name, TaskState.NOT_CONFIGURED.value, TaskError.NO_ERROR.value)
     error = link.group_error
     if error is TaskError.NO_ERROR:
-        return Task(name, _TASK_STATES[link.state].value, error.value)
+        because = ", ".join(link.groups_before_start)
+        if because:
+            because = f"not carried, because mirrors begin after what they committed: {because}"
+        return Task(name, _TASK_STATES[link.state].value, error.value, because)
     groups = ", ".join(link.groups_not_copied)
     because = f"not carried, because they have members here or were refused: {groups}"
     return Task(name, TaskState.IN_ERROR.value, error.value, because)

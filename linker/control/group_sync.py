@@ -1,7 +1,8 @@
 """Consumer groups at the destination: the source's committed offsets, never past the mirror's data (P6).
 
-The offset committed here is max(log start, min(source's commit, high watermark)). It is computed again as the mirror
-advances, and committed only while the group has no members in this region.
+The offset committed here is min(source's commit, high watermark). It is computed again as the mirror advances, and
+committed only while the group has no members in this region. A commit below the mirror's log start is not copied, where
+KIP-1279 would move it up: the group would skip records that it has not read, and nobody would know.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from typing import Final
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError
-from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
+from brokers.ids import Instant, Offset, OffsetAndMetadata, TopicPartition
 from brokers.region import CommitOffsets, OffsetsPlaced
 from linker.control.group_clamp import STAMP_NOW, clamp
 from linker.control.link_settings import LinkSettings
@@ -37,6 +38,11 @@ class GroupSync:
         # Groups that have members in this region, and since when they have been skipped.
         self.in_use: dict[str, Instant] = {}
         self.refused: dict[str, KafkaError] = {}
+        # Committed offsets at the source that lie below the log starts of the mirrors: they are not copied.
+        self.before_start: dict[str, list[tuple[TopicPartition, Offset]]] = {}
+        self._logged: set[str] = (
+            set()
+        )  # the groups in `before_start` of which the operator's log knows
         self._region = region
         self._link = link
         self._mirror_of = mirror_of
@@ -61,8 +67,15 @@ class GroupSync:
         """The filters are new: the offsets of groups that they leave out are not copied any more."""
         filters = self._link.config.group_filters
         for group in [group for group in self._committed if not admits(filters, group)]:
-            for known in (self._committed, self._dirty, self.in_use, self.refused):
+            for known in (
+                self._committed,
+                self._dirty,
+                self.in_use,
+                self.refused,
+                self.before_start,
+            ):
                 known.pop(group, None)
+            self._logged.discard(group)
 
     def forget(self, source_topic: str) -> None:
         """Its mirror was deleted: a new one of the same name may be another topic, at other offsets."""
@@ -110,6 +123,7 @@ class GroupSync:
         targets, complete = self._targets(group)
         if complete:
             del self._dirty[group]
+        effects = self._log_before_start(group)
         here = self._region.view.group_offsets().get(group, {})
         behind = {
             key: value
@@ -120,21 +134,26 @@ class GroupSync:
         }
         if not behind:
             self.in_use.pop(group, None)
-            return []
+            return effects
         self._dirty[group] = None  # until the commit is answered
         if self._region.view.group_is_active(group):
-            return self._skip(group, now)
+            return effects + self._skip(group, now)
         self._committing[group] = None
         return [
+            *effects,
             self._region.ask(
                 lambda ticket: CommitOffsets(ticket, group, behind),
                 partial(self._on_placed, group),
-            )
+            ),
         ]
 
     def _targets(self, group: str) -> tuple[Mapping[TopicPartition, OffsetAndMetadata], bool]:
-        """What the group's offsets here should be, and whether that is all the source committed."""
+        """What the group's offsets here should be, and whether that is all the source committed.
+
+        An offset below the mirror's log start is not carried: moved up to it, the group would skip what lies between.
+        """
         targets, complete = {}, True
+        self.before_start[group] = []
         for key, committed in self._committed[group].items():
             topic = self._mirror_of(key.topic)
             if topic is None:
@@ -144,6 +163,9 @@ class GroupSync:
             if state is None or not state.online:
                 complete = False
                 continue
+            if committed.offset < state.log_start_offset:
+                self.before_start[group].append((partition, committed.offset))
+                continue
             target = clamp(committed.offset, state.log_start_offset, state.high_watermark)
             complete = complete and target >= committed.offset
             leader_epoch = committed.leader_epoch if target == committed.offset else -1
@@ -151,6 +173,20 @@ class GroupSync:
                 offset=target, leader_epoch=leader_epoch, committed_at=STAMP_NOW
             )
         return targets, complete
+
+    def _log_before_start(self, group: str) -> Effects:
+        """Once for each group whose offsets stay behind."""
+        found = self.before_start[group]
+        if not found:
+            del self.before_start[group]
+            self._logged.discard(group)
+            return []
+        if group in self._logged:
+            return []
+        self._logged.add(group)
+        places = ", ".join(f"{offset} of {partition}" for partition, offset in found)
+        what = f"link {self._link.name} group {group}"
+        return [Changed(what, "not carried", f"the mirror begins after {places}")]
 
     def _skip(self, group: str, now: Instant) -> Effects:
         if group in self.in_use:

@@ -105,6 +105,11 @@ class LinkCoordinator:
         """Groups that have members here, or whose commits were refused."""
         return sorted({*self._groups.in_use, *self._groups.refused})
 
+    @property
+    def groups_before_start(self) -> list[str]:
+        """Groups that have committed offsets below the log start of a mirror."""
+        return sorted(self._groups.before_start)
+
     # --- operators ---
 
     @property

@@ -152,10 +152,11 @@ class Run:
         here = committed(target.disk)
         missing = []
         for (group, partition), offset in committed(source.disk).items():
-            start = log_start(target.disk, partition)
-            wanted = max(start, min(offset, target.end(partition)))
+            if offset < log_start(target.disk, partition):
+                continue  # moved up to where the mirror starts, the group would skip records (P6)
+            wanted = min(offset, target.end(partition))
             found = here.get((group, partition), -1)
-            if found < 0 or max(start, found) != wanted:
+            if found != wanted:
                 missing.append(
                     f"{group} of {partition} stands at {wanted}, at the mirror at {found}"
                 )

@@ -75,6 +75,10 @@ class Scene:
         self.disk(region).remove(path)
         self.disk(region).append(path, [kept[base] for base in bases])
 
+    def start(self, region: str, offset: int) -> None:
+        text = f"0\n1\n{PARTITION.topic} {PARTITION.partition} {offset}\n"
+        self.disk(region).append("log-start-offset-checkpoint", [text.encode()])
+
     def commit(self, offset: int) -> None:
         """A link carries an offset to east."""
         key, value = encode(OffsetCommitRecord("readers", PARTITION, OffsetAndMetadata(offset)))
@@ -225,6 +229,15 @@ def test_a_group_that_is_carried_past_its_own_commit_breaks_p6(scene: Scene) -> 
     scene.testimony.tries_commit("west", "readers", PARTITION, 2)
     with pytest.raises(court.Broken, match=r"^P6"):
         scene.commit(3)
+
+
+def test_a_group_that_is_moved_up_to_where_a_mirror_starts_breaks_p6(scene: Scene) -> None:
+    """A mirror that began at the latest offset lacks what the group has not read yet."""
+    scene.testimony.moved = False
+    scene.testimony.tries_commit("west", "readers", PARTITION, 2)
+    scene.start("east", 4)
+    with pytest.raises(court.Broken, match=r"^P6"):
+        scene.commit(4)
 
 
 def test_a_group_that_is_moved_by_others_once_it_lives_here_breaks_p6(scene: Scene) -> None:

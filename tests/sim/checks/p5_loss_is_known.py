@@ -1,4 +1,8 @@
-"""P5: the recorded cut is exact: of what the source acknowledged, all below it is here, nothing above it is."""
+"""P5: the recorded cut is exact: of what the source acknowledged, all below it is here, nothing above it is.
+
+The promise's other half, that the old side keeps what it had beyond the cut, is judged by P1's checker: whatever the
+old region acknowledged is in its log at the end. Nothing can take it away yet but an operator of that region.
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

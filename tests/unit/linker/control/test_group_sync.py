@@ -101,6 +101,17 @@ def test_a_commit_is_clamped_to_what_the_mirror_holds() -> None:
     assert [clamp(offset, 2, 8) for offset in (0, 2, 5, 8, 9)] == [2, 2, 5, 8, 8]
 
 
+def test_a_commit_below_the_mirror_s_log_start_is_not_moved_up_to_it() -> None:
+    """The group would skip what lies between: records that it has not read."""
+    follower = Follower()
+    follower.hear(1)
+    assert follower.commits == []
+    assert follower.groups.before_start == {"billing": [(ORDERS, 1)]}
+    assert follower.groups.settled(ORDERS.topic)
+    follower.hear(2)
+    assert (follower.commits, follower.groups.before_start) == ([2], {})
+
+
 @pytest.mark.parametrize(
     "off",
     [
