@@ -8,6 +8,7 @@ The audit shares Kafka's formats with the system it audits, and none of its code
 `plan`          units of comparison, packed into tasks
 `comparison`    one unit compared: by digest, and batch by batch where digests differ
 `verdict`       findings of a partition put together; promise P2 kept, broken or unknown
+`sections`      what is judged beside the bytes: leader epochs, producer snapshots, group offsets, topics
 `jobs`, `pool`  the engines: Spark, and processes of this machine; `java` finds a Java for Spark
 `run`           an audit from its options to its result
 `report`        the HTML page, the picture, JSON and Parquet

@@ -14,6 +14,8 @@ from federation.audit.cut.cut import AuditCut, AuditedRegion, Bounds, take
 from federation.audit.cut.lag import Lag, lag
 from federation.audit.facts.region_facts import HoleFacts
 from federation.audit.facts.replica_choice import ReplicaSelection
+from federation.audit.sections.judge import sections
+from federation.audit.sections.section import Section
 from federation.audit.segments.checkpoints import Key
 from federation.audit.verdict.heads import heads, retention
 from federation.audit.verdict.holes import KnownHole
@@ -85,7 +87,8 @@ def _hole(said: HoleFacts) -> tuple[int, int, int, str]:
 
 
 class AuditResult(NamedTuple):
-    """What was found; `over_budget` has a sentence for each partition that exceeds a budget."""
+    """What was found; `over_budget` has a sentence for each partition that exceeds a budget, `sections` what was judged
+    beside the bytes of batches."""
 
     verdict: Verdict
     exit_code: ExitCode
@@ -93,6 +96,7 @@ class AuditResult(NamedTuple):
     partitions: tuple[PartitionVerdict, ...]
     findings: tuple[Finding, ...]
     over_budget: tuple[str, ...]
+    sections: tuple[Section, ...] = ()
 
 
 class AuditProgress(NamedTuple):
@@ -141,7 +145,20 @@ def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) ->
         findings += settled
         parts = (*key, one.source, one.mirror, one.lag)
         partitions.append(judge(parts, one.units, outcomes.get(key, []), settled))
-    return _result(options, taken, partitions, findings)
+    judged = _sections(options, taken, examined)
+    return _result(options, taken, partitions, findings, judged)
+
+
+def _sections(options: Options, taken: AuditCut, examined: dict[Key, Examined]) -> list[Section]:
+    pairs = {key: (one.source, one.mirror) for key, one in examined.items()}
+    cuts = {
+        (topic.removeprefix(options.mirror_prefix), index) for topic, index in options.all_cuts()
+    }
+    regions = options.source, options.mirror
+    try:
+        return sections(regions, taken, pairs, options.mirror_prefix, cuts)
+    except OSError as error:
+        raise CannotRun(f"{error.filename}: {error.strerror}") from error
 
 
 def _take(options: Options, at_ms: int) -> AuditCut:
@@ -259,15 +276,19 @@ def _result(
     taken: AuditCut,
     partitions: Sequence[PartitionVerdict],
     findings: Sequence[Finding],
+    judged: Sequence[Section],
 ) -> AuditResult:
     verdict = overall(partitions)
+    if any(one.verdict is Verdict.BROKEN for one in judged):
+        verdict = Verdict.BROKEN
     over = tuple(_over_budget(options, partitions))
     code = {
         Verdict.BROKEN: ExitCode.BROKEN,
         Verdict.UNKNOWN: ExitCode.UNKNOWN,
         Verdict.KEPT: ExitCode.OVER_BUDGET if over else ExitCode.KEPT,
     }[verdict]
-    return AuditResult(verdict, code, taken, tuple(partitions), tuple(findings), over)
+    rows, found = tuple(partitions), tuple(findings)
+    return AuditResult(verdict, code, taken, rows, found, over, tuple(judged))
 
 
 def _over_budget(options: Options, partitions: Sequence[PartitionVerdict]) -> Iterable[str]:

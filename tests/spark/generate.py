@@ -172,9 +172,19 @@ def write_partition(
             file.write(index + bytes(16))
         with open(os.path.join(folder, f"{base:020}.timeindex"), "wb") as file:
             file.write(times + bytes(24))
-    with open(os.path.join(folder, "leader-epoch-checkpoint"), "w") as file:
-        file.write("0\n1\n0 0\n")
+    epochs: dict[int, int] = {}
+    for batch, _ in (one for raw in segments.values() for one in raw):
+        if batch.leader_epoch > max(epochs, default=-1):
+            epochs[batch.leader_epoch] = batch.base_offset
+    write_epochs(folder, epochs)
     return folder
+
+
+def write_epochs(folder: str, epochs: dict[int, int]) -> None:
+    """First offsets by leader epoch."""
+    with open(os.path.join(folder, "leader-epoch-checkpoint"), "w") as file:
+        file.write(f"0\n{len(epochs)}\n")
+        file.writelines(f"{epoch} {offset}\n" for epoch, offset in epochs.items())
 
 
 def write_checkpoint(data_dir: str, name: str, offsets: dict[tuple[str, int], int]) -> None:

@@ -115,10 +115,11 @@ def _check(sides: Sequence[tuple[AuditedRegion, Sequence[DataDir]]]) -> None:
 
 
 def _without_prefix(bounds: Mapping[Key, Bounds], prefix: str) -> dict[Key, Bounds]:
+    """Internal topics keep their names."""
     return {
-        (topic.removeprefix(prefix), partition): one
+        (topic if topic.startswith("__") else topic.removeprefix(prefix), partition): one
         for (topic, partition), one in bounds.items()
-        if topic.startswith(prefix)
+        if topic.startswith((prefix, "__"))
     }
 
 

@@ -41,6 +41,7 @@ def page(result: AuditResult, document: dict[str, Any]) -> str:
         headline=HEADLINE[document["verdict"]],
         picture=picture,
         rows_max=ROWS_MAX,
+        problems_max=FINDINGS_MAX,
         findings=[*faulty, *notes][:FINDINGS_MAX],
         findings_left_out=max(0, len(faulty) + len(notes) - FINDINGS_MAX),
         meaning={kind.value: MEANING[kind] for kind in Class},

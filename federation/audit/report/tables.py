@@ -13,11 +13,12 @@ from federation.audit.comparison.findings import Finding, Severity
 from federation.audit.cut.cut import AuditedRegion, Ends
 from federation.audit.report.pictures import amount
 from federation.audit.run import AuditResult, Options
-from federation.audit.verdict.verdicts import PartitionVerdict, Verdict
+from federation.audit.sections.section import Section
+from federation.audit.verdict.verdicts import PartitionVerdict, Verdict, overall
 
 SCHEMA = "causeway.audit/1"
 COVERAGE = "deep: every byte of the compared ranges read on both sides; digest sidecars: none used"
-NOT_COMPARED = "not compared: producer state, aborted-transaction indexes, leader-epoch checkpoints, group offsets"
+NOT_COMPARED = "not compared: aborted-transaction indexes, group metadata other than offsets"
 
 
 def summary(result: AuditResult, options: Options, seconds: float) -> dict[str, Any]:
@@ -46,7 +47,8 @@ def summary(result: AuditResult, options: Options, seconds: float) -> dict[str, 
         "verdict": result.verdict.value,
         "exit_code": int(result.exit_code),
         "said": said(result, totals),
-        "promises": ["P2", "P8", "P11"],
+        "promises": sorted({one["promise"] for one in _judged(result, totals)}, key=_number),
+        "judged": _judged(result, totals),
         "coverage": COVERAGE,
         "not_compared": NOT_COMPARED,
         "cut": {
@@ -59,7 +61,40 @@ def summary(result: AuditResult, options: Options, seconds: float) -> dict[str, 
         "over_budget": list(result.over_budget),
         "partitions": [row._asdict() for row in rows],
         "findings": [finding_row(one) for one in result.findings],
+        "sections": [section_row(one) for one in result.sections],
     }
+
+
+def _judged(result: AuditResult, totals: dict[str, Any]) -> list[dict[str, Any]]:
+    """Which promise was really judged, over what, and with which verdict."""
+    ranges = f"{totals['offsets']:,} offsets in {_counted(totals['partitions'], 'partition')}"
+    bytes_ = [
+        {"promise": promise, "of": ranges, "verdict": overall(result.partitions).value}
+        for promise in ("P2", "P8", "P11")
+    ]
+    return bytes_ + [
+        {
+            "promise": one.promise,
+            "of": f"{one.name}: {one.judged:,} {one.unit}",
+            "verdict": one.verdict.value,
+        }
+        for one in result.sections
+        if one.judged
+    ]
+
+
+def _number(promise: str) -> int:
+    return int(promise[1:])
+
+
+def section_row(one: Section) -> dict[str, Any]:
+    """A section as JSON."""
+    row = one._asdict()
+    row["verdict"] = one.verdict.value
+    row["problems"] = [
+        {**problem._asdict(), "severity": problem.severity.value} for problem in one.problems
+    ]
+    return row
 
 
 def said(result: AuditResult, totals: dict[str, Any]) -> str:
@@ -67,6 +102,9 @@ def said(result: AuditResult, totals: dict[str, Any]) -> str:
     size = amount(totals["source_bytes"] + totals["mirror_bytes"])
     partitions = _counted(totals["partitions"], "partition")
     read = f"{totals['offsets']:,} offsets in {partitions}, {size} read"
+    if result.verdict is Verdict.BROKEN and not totals["broken"]:
+        names = ", ".join(one.name for one in result.sections if one.verdict is Verdict.BROKEN)
+        return f"broken beside the data: {names}; {read}"
     if result.verdict is Verdict.BROKEN:
         differ = f"{_counted(totals['broken'], 'partition')} {'differs' if totals['broken'] == 1 else 'differ'}"
         return f"{differ}, {_counted(totals['faults'], 'fault')}; {read}"

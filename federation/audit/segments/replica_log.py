@@ -125,6 +125,11 @@ def _open(key: Key, folder: str, directory: DataDir) -> ReplicaLog:
     return ReplicaLog(*key, folder, tuple(segments), *end, directory.node, directory.node_id, lost)
 
 
+def end_now(log: ReplicaLog) -> int:
+    """Where the log ends by now; raises OSError when its folder is gone."""
+    return _open((log.topic, log.partition), log.folder, DataDir("")).end_offset
+
+
 def _lost(listed: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Offsets of segments that have an index and no log file; the last one's end is not known.
 

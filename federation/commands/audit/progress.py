@@ -11,6 +11,15 @@ from rich.table import Table
 from federation.audit.report.pictures import shown
 from federation.audit.run import AuditProgress, AuditResult, Options
 
+PROBLEMS_MAX = 10  # of a section are shown; the report has all
+
+
+def place(problem: dict[str, Any]) -> str:
+    """Where a section's problem is."""
+    partition = f"-{problem['partition']}" if problem["partition"] >= 0 else ""
+    replica = f" ({problem['replica']})" if problem["replica"] else ""
+    return f"{problem['topic']}{partition}{replica}"
+
 
 @contextmanager
 def watching(options: Options) -> Iterator[AuditProgress]:
@@ -50,6 +59,15 @@ def show(result: AuditResult, document: dict[str, Any]) -> None:
             f"{row.lag_offsets:,}" if row.lag_offsets else "",
         )
     console.print(table)
+    for one in document["sections"]:
+        shade = colour[one["verdict"]]
+        why = f": {one['because']}" if one["because"] else ""
+        console.print(
+            f"{one['name']} ({one['promise']}): [{shade}]{one['verdict']}[/],"
+            f" {one['judged']:,} {one['unit']}{why}"
+        )
+        for problem in [row for row in one["problems"] if row["severity"] != "note"][:PROBLEMS_MAX]:
+            console.print(f"  {place(problem)}: {problem['because']}")
     verdict = document["verdict"]
     console.print(f"[bold {colour[verdict]}]{verdict}[/]: {document['said']}", soft_wrap=True)
     for side in ("source", "mirror"):

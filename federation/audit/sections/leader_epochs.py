@@ -1,0 +1,96 @@
+"""Leader epochs: what each replica's checkpoint says, against its own batches and against all other replicas.
+
+A follower truncates, and a link finds the common ancestor of two logs, by these files (KIP-101): one that is wrong
+loses data later, though no byte of the log differs today.
+"""
+
+import os
+from collections.abc import Iterator
+from itertools import pairwise
+
+from federation.audit.comparison.findings import Severity, Side
+from federation.audit.cut.cut import AuditedReplica, Bounds, compared_range
+from federation.audit.sections.batch_headers import covering
+from federation.audit.sections.section import Problem
+from federation.audit.segments.checkpoints import Key
+
+NAME = "leader-epoch-checkpoint"
+Spans = list[tuple[int, int]]
+"""Leader epoch and first offset, ascending."""
+
+
+def problems(key: Key, source: Bounds, mirror: Bounds) -> tuple[int, list[Problem]]:
+    """How many checkpoints were read, and what is wrong with them in the range that both sides hold."""
+    start, stop = compared_range(source, mirror)
+    if start >= stop:
+        return 0, []
+    found: list[Problem] = []
+    read: dict[str, Spans] = {}
+    for side, bounds in ((Side.SOURCE, source), (Side.MIRROR, mirror)):
+        for one in bounds.replicas:
+            if one.since > start or one.until < stop:
+                continue
+            replica = f"{side} {one.log.node}"
+            try:
+                spans = _read(os.path.join(one.log.folder, NAME))
+            except (OSError, ValueError) as error:
+                because = f"{NAME}: {error}"
+                found.append(Problem(*key, -1, because, replica, Severity.UNKNOWN))
+                continue
+            read[replica] = _within(spans, start, stop)
+            found += (
+                Problem(*key, offset, because, replica)
+                for offset, because in _against_batches(one, read[replica], start)
+            )
+    return len(read), found + list(_between(key, read))
+
+
+def _read(path: str) -> Spans:
+    """Raises ValueError when the file is not in Kafka's format or does not ascend."""
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    if len(lines) < 2 or lines[0].strip() != "0" or not lines[1].strip().isdigit():
+        raise ValueError("no checkpoint of version 0")
+    rows = [line.split() for line in lines[2:] if line.strip()]
+    if len(rows) != int(lines[1]) or any(len(row) != 2 for row in rows):
+        raise ValueError(f"{lines[1]} entries announced, {len(rows)} lines found")
+    spans = [(int(epoch), int(offset)) for epoch, offset in rows]
+    if any(one[0] >= two[0] or one[1] > two[1] for one, two in pairwise(spans)):
+        raise ValueError("epochs or offsets do not ascend")
+    return spans
+
+
+def _within(spans: Spans, start: int, stop: int) -> Spans:
+    """The epochs that have offsets in the range, each from its first offset there on."""
+    ends = [offset for _, offset in spans[1:]] + [stop]
+    return [
+        (epoch, max(offset, start))
+        for (epoch, offset), end in zip(spans, ends, strict=True)
+        if max(offset, start) < min(end, stop)
+    ]
+
+
+def _against_batches(one: AuditedReplica, spans: Spans, start: int) -> Iterator[tuple[int, str]]:
+    """The batch at each epoch's first offset is of that epoch, the batch before it of an earlier one."""
+    for epoch, offset in spans:
+        at = covering(one.log, offset)
+        if at is not None and at.leader_epoch != epoch:
+            yield offset, f"epoch {epoch} begins here, the batch is of epoch {at.leader_epoch}"
+        before = covering(one.log, offset - 1) if offset > start else None
+        if before is not None and before.leader_epoch >= epoch:
+            yield (
+                offset,
+                f"epoch {epoch} begins here, the batch before is of epoch {before.leader_epoch}",
+            )
+
+
+def _between(key: Key, read: dict[str, Spans]) -> Iterator[Problem]:
+    """Replicas of the same bytes have the same epochs."""
+    every = [set(spans) for spans in read.values()]
+    shared = set.intersection(*every) if every else set()
+    for replica, spans in read.items():
+        for epoch, offset in sorted(set.union(*every) - set(spans) - shared):
+            others = [name for name, other in read.items() if (epoch, offset) in other]
+            yield Problem(
+                *key, offset, f"lacks epoch {epoch}, which {', '.join(others)} has", replica
+            )
