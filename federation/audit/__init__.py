@@ -10,6 +10,7 @@ The audit shares Kafka's formats with the system it audits, and none of its code
 `verdict`       findings of a partition put together; promise P2 kept, broken or unknown
 `sections`      what is judged beside the bytes: leader epochs, producer snapshots, group offsets, topics
 `jobs`, `pool`  the engines: Spark, and processes of this machine; `java` finds a Java for Spark
+`journal`       what was compared so far, for a run that is taken up again
 `run`           an audit from its options to its result
 `report`        the HTML page, the picture, JSON and Parquet
 """

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway  # type: ignore[import-untyped]
     from pyspark import SparkConf, SparkContext
 
+TASKS_PER_CORE = 4
 LOG_FILE = "spark.log"
 LOG_LINES = 10  # of it are shown when Spark fails
 CONFIG = {
@@ -57,34 +58,35 @@ appender.stderr.layout.pattern = %p %c{1}: %m%n
 
 
 def run(
-    units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
-) -> list[UnitOutcome]:
-    """Outcomes of all units, in no particular order; `seen` is called once with all bytes at the end.
+    units: Sequence[Unit], *, master: str, payload: bool, done: Callable[[list[UnitOutcome]], None]
+) -> None:
+    """`done` is called with the outcomes of some tasks at a time, in no particular order.
 
-    Runs in the Spark context that is open, or in one of its own on `master`. Raises EngineFailed when there is no
-    Spark to run on, or when it gave up on a task.
+    A job takes a few tasks for each core, so that a long audit shows its progress and can be taken up again. Runs in
+    the Spark context that is open, or in one of its own on `master`. Raises EngineFailed when there is no Spark to run
+    on, or when it gave up on a task.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark import SparkContext
     from pyspark.errors import PySparkException
 
     if not units:
-        return []
+        return
     mine = SparkContext._active_spark_context is None
     try:
         context = open_context(master)
         try:
-            tasks = pack(units, context.defaultParallelism)
-            plan = [json.dumps(task) for task in tasks]
-            done = context.parallelize(plan, len(plan)).flatMap(partial(_compared, payload))
-            found = [outcome_from_row(json.loads(row)) for row in done.collect()]
+            tasks = [json.dumps(task) for task in pack(units, context.defaultParallelism)]
+            at_once = TASKS_PER_CORE * context.defaultParallelism
+            for start in range(0, len(tasks), at_once):
+                job = tasks[start : start + at_once]
+                rows = context.parallelize(job, len(job)).flatMap(partial(_compared, payload))
+                done([outcome_from_row(json.loads(row)) for row in rows.collect()])
         finally:
             if mine:
                 context.stop()
     except (PySparkException, Py4JError) as error:
         raise EngineFailed(_because(master, error)) from error
-    seen(sum(unit.size for unit in units))
-    return found
 
 
 def _compared(payload: bool, task: str) -> Iterator[str]:

@@ -22,24 +22,19 @@ def workers(master: str) -> int:
 
 
 def run(
-    units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
-) -> list[UnitOutcome]:
-    """Outcomes of all units, in no particular order; `seen` is called with the bytes of each task that is done."""
-    outcomes: list[UnitOutcome] = []
+    units: Sequence[Unit], *, master: str, payload: bool, done: Callable[[list[UnitOutcome]], None]
+) -> None:
+    """`done` is called with the outcomes of each task, in no particular order."""
     tasks = pack(units, workers(master))
     if len(tasks) <= 1:
         for unit in units:
-            outcomes.append(compare(unit, payload))
-            seen(unit.size)
-        return outcomes
+            done([compare(unit, payload)])
+        return
     # Spawned, not forked: the caller may have threads (progress, a Kafka client), and those do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers(master), len(tasks)), mp_context=context) as pool:
-        running = {pool.submit(compare_all, list(task), payload): task for task in tasks}
-        for done in as_completed(running):
-            outcomes += done.result()
-            seen(sum(unit.size for unit in running[done]))
-    return outcomes
+        for ended in as_completed([pool.submit(compare_all, task, payload) for task in tasks]):
+            done(ended.result())
 
 
 def compare_all(task: Sequence[Unit], payload: bool) -> list[UnitOutcome]:

@@ -14,6 +14,7 @@ from federation.audit.cut.cut import AuditCut, AuditedRegion, Bounds, take
 from federation.audit.cut.lag import Lag, lag
 from federation.audit.facts.region_facts import HoleFacts
 from federation.audit.facts.replica_choice import ReplicaSelection
+from federation.audit.journal import Journal
 from federation.audit.sections.judge import sections
 from federation.audit.sections.section import Section
 from federation.audit.segments.checkpoints import Key
@@ -30,6 +31,7 @@ from federation.audit.verdict.verdicts import (
     unread_replicas,
 )
 
+NO_JOURNAL = Journal()
 NOTHING_THERE = Bounds(None, 0, 0, 0, False)
 
 
@@ -100,18 +102,25 @@ class AuditResult(NamedTuple):
 
 
 class AuditProgress(NamedTuple):
-    """Callbacks: `planned` gets the number of bytes to read, `seen` the bytes compared since its last call."""
+    """Callbacks: `planned` gets the number of bytes to read, `seen` the bytes compared since its last call. The journal
+    has what an earlier run compared, and gets what this one does."""
 
     planned: Callable[[int], None]
     seen: Callable[[int], None]
+    journal: Journal = NO_JOURNAL
 
 
 class Engine(Protocol):
-    """Runs units, in whatever order, on whatever cores; `seen` is called with bytes done."""
+    """Runs units, in whatever order, on whatever cores; `done` is called with some outcomes at a time."""
 
     def __call__(
-        self, units: Sequence[Unit], *, master: str, payload: bool, seen: Callable[[int], None]
-    ) -> list[UnitOutcome]: ...
+        self,
+        units: Sequence[Unit],
+        *,
+        master: str,
+        payload: bool,
+        done: Callable[[list[UnitOutcome]], None],
+    ) -> None: ...
 
 
 class Examined(NamedTuple):
@@ -244,10 +253,23 @@ def _compared(
     """Outcomes by partition, in offset order."""
     units = [unit for one in examined.values() for unit in one.units]
     watch.planned(sum(unit.size for unit in units))
+    by_range = {unit[:4]: unit for unit in units}
+    found: list[UnitOutcome] = []
+
+    def done(some: list[UnitOutcome]) -> None:
+        found.extend(some)
+        watch.seen(sum(by_range[one[:4]].size for one in some))
+
+    def compared(some: list[UnitOutcome]) -> None:
+        watch.journal.add((by_range[one[:4]], one) for one in some)
+        done(some)
+
+    done([known for unit in units if (known := watch.journal.known(unit)) is not None])
+    read = {one[:4] for one in found}
+    left = [unit for unit in units if unit[:4] not in read]
     try:
-        found = _engine(options.engine)(
-            units, master=options.master, payload=options.payload, seen=watch.seen
-        )
+        run = _engine(options.engine)
+        run(left, master=options.master, payload=options.payload, done=compared)
     except plan.EngineFailed as error:
         raise CannotRun(str(error)) from error
     outcomes: dict[Key, list[UnitOutcome]] = defaultdict(list)

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from federation.audit import jobs, pool
+from federation.audit.comparison.unit import UnitOutcome
 from federation.audit.cut.cut import AuditedRegion, take
 from federation.audit.plan import EngineFailed, units
 from federation.audit.report.tables import write_parquet
@@ -62,12 +63,12 @@ def test_however_units_are_packed_the_outcomes_are_the_same(
     cut = take(*regions, NOW_MS)
     planned = [unit for key in cut.source for unit in units(cut.source[key], cut.mirror[key])]
     random.Random(1).shuffle(planned)
-    seen: list[int] = []
-    local = pool.run(planned, master="local[1]", payload=True, seen=seen.append)
-    on_spark = jobs.run(planned[::-1], master="local[2]", payload=True, seen=seen.append)
+    local: list[UnitOutcome] = []
+    on_spark: list[UnitOutcome] = []
+    pool.run(planned, master="local[1]", payload=True, done=local.extend)
+    jobs.run(planned[::-1], master="local[2]", payload=True, done=on_spark.extend)
     assert sorted(on_spark) == sorted(local)
-    assert sum(seen) == 2 * sum(unit.size for unit in planned)
-    assert len(on_spark) > PARTITIONS
+    assert len(on_spark) == len(planned) > PARTITIONS
     assert spark.defaultParallelism == 2
 
 
@@ -127,5 +128,5 @@ def test_what_spark_refuses_is_told_as_a_failure_of_the_engine(
     nowhere = source.parts[0]._replace(path=None)  # type: ignore[arg-type]
     impossible = unit._replace(copies=(source._replace(parts=(nowhere,)), mirror))
     with pytest.raises(EngineFailed, match=r"Spark on local\[2\]: "):
-        jobs.run([impossible], master="local[2]", payload=False, seen=lambda size: None)
+        jobs.run([impossible], master="local[2]", payload=False, done=lambda outcomes: None)
     assert spark.version

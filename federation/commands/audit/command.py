@@ -58,6 +58,7 @@ def audit() -> None:
 @click.option("--engine", type=click.Choice(["spark", "local"]), default="spark", show_default=True)
 @click.option("--master", default="local[*]", show_default=True, help="Spark master URL.")
 @click.option("--output", "--out", "output", default="audit-report", show_default=True)
+@click.option("--resume", is_flag=True, help="Go on where a run with this --output was stopped.")
 @click.option(
     "--holes", multiple=True, help="JSON: holes, or `mirror describe --json`; repeatable."
 )
@@ -67,7 +68,7 @@ def audit() -> None:
 @click.option("--budget-lag-records", type=click.IntRange(0), help="Exit 3 beyond this lag.")
 @click.option("--budget-lag-ms", type=click.IntRange(0), help="Exit 3 beyond this lag.")
 @json_option
-def run(output: str, as_json: bool, **given: Any) -> None:
+def run(output: str, resume: bool, as_json: bool, **given: Any) -> None:
     """Compare a mirror with its source, batch by batch, from both regions' segment files.
 
     Name the regions either as --dir DIR --source WEST --mirror EAST or by their data directories: of every node that
@@ -77,13 +78,18 @@ def run(output: str, as_json: bool, **given: Any) -> None:
 
     Exit codes: 0 kept, 1 broken, 2 unknown or unreadable, 3 kept but over a budget, 4 could not run.
     """
+    from federation.audit.journal import NAME, Journal
     from federation.audit.run import CannotRun, run_audit
     from federation.commands.audit.progress import show, watching
 
     options = _options(given)
     started = time.monotonic()
     try:
-        with watching(options) as watch:
+        os.makedirs(output, exist_ok=True)
+        how = f"payload {options.payload}"
+        journal = Journal(os.path.join(output, NAME), resume=resume, options=how)
+        with watching(options) as watch, journal:
+            watch = watch._replace(journal=journal)
             result = run_audit(options, lambda: time.time_ns() // 1_000_000, watch)
         document = _write(result, options, time.monotonic() - started, output)
     except CannotRun as error:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from federation.audit import pool
-from federation.audit.comparison.unit import Unit
+from federation.audit.comparison.unit import Unit, UnitOutcome
 from federation.audit.cut.cut import AuditedRegion, take
 from federation.audit.plan import WORKER_BYTES_MIN, EngineFailed, units
 from tests.spark import generate
@@ -49,11 +49,12 @@ def _large(folder: Path) -> list[Unit]:
 
 def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     planned = _large(tmp_path)
-    seen: list[int] = []
-    several = pool.run(planned, master="local[2]", payload=False, seen=seen.append)
-    assert len(seen) == 2
-    assert sum(seen) == sum(unit.size for unit in planned)
-    one = pool.run(planned, master="local[1]", payload=False, seen=seen.append)
-    assert sorted(several) == sorted(one)
+    tasks: list[list[UnitOutcome]] = []
+    pool.run(planned, master="local[2]", payload=False, done=tasks.append)
+    assert len(tasks) == 2
+    one: list[UnitOutcome] = []
+    pool.run(planned, master="local[1]", payload=False, done=one.extend)
+    assert sorted(outcome for task in tasks for outcome in task) == sorted(one)
+    assert len(one) == len(planned)
     found = [(one.partition, *one[2:5]) for outcome in one for one in outcome.findings]
     assert found == [(0, 9, 10, "epoch_mismatch"), (1, 9, 10, "epoch_mismatch")]
