@@ -55,9 +55,10 @@ class PartIndexes:
         )
         wrong |= np.diff(self._position, prepend=-1) <= 0
         if len(self._position):
-            wrong |= self._position >= os.path.getsize(
-                self._part.path
-            )  # asked after the index was read
+            size = os.path.getsize(self._part.path)  # asked after the index was read
+            wrong |= self._position >= size
+            if size == self._part.stop:  # nothing of the file lies beyond what was read
+                wrong |= self._last >= max(reached, self._part.floor)
         wrong |= self._is_inside & ~_leads(marks, self._place, self._last, reached)
         yield from self._first(0, wrong, self._last, reached)
         wrong = (np.diff(self._offset, prepend=self._base) < 0) | (self._offset >= self._part.bound)
