@@ -4,7 +4,7 @@ It names the log directories that failed (KIP-858); cordoned ones (KIP-1066) are
 """
 
 from brokers.api.controller_apis import ControllerService
-from brokers.api.ports import ControllerPort, Heard
+from brokers.api.ports import ControllerPort, OnBrokerHeartbeat
 from brokers.effects import Effect
 from brokers.errors import Refusal
 from brokers.events import Request
@@ -23,7 +23,7 @@ VERSIONS = (0, 2)
 class BrokerHeartbeatHandler(ControllerService):
     """Answers BrokerHeartbeat requests."""
 
-    def __init__(self, controller: ControllerPort, heard: Heard) -> None:
+    def __init__(self, controller: ControllerPort, heard: OnBrokerHeartbeat) -> None:
         super().__init__(controller)
         self._heard = heard
 

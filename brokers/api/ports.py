@@ -14,7 +14,7 @@ from brokers.metadata.commands.commands import Command
 Groups: TypeAlias = CoordinatorRuntime[GroupCoordinator]
 Handle: TypeAlias = Callable[[Request, Instant], list[Effect]]
 # Receives the id of a broker that sent a request to this node as a controller, and the request's ticket.
-Heard: TypeAlias = Callable[[BrokerId, Ticket, Instant], None]
+OnBrokerHeartbeat: TypeAlias = Callable[[BrokerId, Ticket, Instant], None]
 
 
 class ControllerPort(Protocol):

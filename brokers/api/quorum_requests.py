@@ -8,7 +8,7 @@ they are to the leader of the quorum (KIP-595, KIP-853).
 
 from typing import NamedTuple
 
-from brokers.api.ports import ControllerPort, Heard
+from brokers.api.ports import ControllerPort, OnBrokerHeartbeat
 from brokers.continuations import Continuations
 from brokers.effects import Effect, Hangup, Reply
 from brokers.events import Answered, Request
@@ -50,7 +50,7 @@ class QuorumHandler:
     """Answers the quorum's requests at the controller listener, or forwards them from a broker's listener."""
 
     def __init__(
-        self, controller: ControllerPort, continuations: Continuations, heard: Heard
+        self, controller: ControllerPort, continuations: Continuations, heard: OnBrokerHeartbeat
     ) -> None:
         self._controller = controller
         self._continuations = continuations

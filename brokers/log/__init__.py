@@ -1,4 +1,4 @@
-"""One partition's log as a pure state machine; `storage` performs its effects on files.
+"""One partition's log as a pure state machine; `brokers.storage` performs its effects on files.
 
 `config`: the settings of one log. `segments`: one segment. `epochs`: leader epochs and their offsets.
 `producers`: idempotent producers and their last batches. `snapshots`: the format of `.snapshot` files. `recovered`: the

@@ -15,13 +15,6 @@ ROW = re.compile(r"^\| `(\w+)/` \| (.+) \|$", re.MULTILINE)
 # Words in backticks that are no module: the command, a folder beside the packages, kinds of message.
 NO_MODULES = frozenset({"causeway", "proto", "request", "response"})
 
-# Packages whose map has a module too few or too many yet: make it true, take it off.
-MAPS_YET = frozenset(
-    {
-        "brokers.log",
-    }
-)
-
 
 def _packages() -> dict[str, set[str]]:
     """What lies in each package that is written by hand: modules, and folders of anything."""
@@ -66,16 +59,9 @@ def test_a_package_names_every_module_of_it_and_no_ghost() -> None:
     mistakes = [
         mistake
         for package, children in _packages().items()
-        if package not in MAPS_YET
         for mistake in _mistakes(package, children)
     ]
     assert not mistakes, "\n".join(mistakes)
-
-
-def test_the_list_of_untrue_maps_is_no_longer_than_it_must_be() -> None:
-    packages = _packages()
-    true = [name for name in MAPS_YET if not _mistakes(name, packages.get(name, set()))]
-    assert not true, true
 
 
 def test_a_package_points_to_no_module_elsewhere_that_is_not_there() -> None:
