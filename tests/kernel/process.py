@@ -36,8 +36,11 @@ class Process:
             events.extend(self._performed(self._core.step(events.popleft(), self._clock())))
 
     def _performed(self, effects: Iterable[Any]) -> Iterator[Any]:
+        yield from self.stored(effect for effect in effects if not self._outward(effect))
+
+    def stored(self, effects: Iterable[Any]) -> Iterator[Any]:
+        """What comes of effects of the storage's."""
         for effect in effects:
-            if not self._outward(effect):
-                yield from self._storage.perform(effect, self._clock())
+            yield from self._storage.perform(effect, self._clock())
         for partition in list(self._storage.unsynced):
             yield from self._storage.sync(partition)

@@ -28,18 +28,20 @@ class Slow(Host):
 
     disk_ms = 0
 
-    def _store(self, effect: Any) -> list[Any]:
+    def _outward(self, effect: Any) -> bool:
+        if super()._outward(effect):
+            return True
         if not self.disk_ms:
-            return super()._store(effect)
+            return False
         node = self.node
 
         def stored() -> None:
             if self.node is node:  # what a crash overtook is never written
-                for event in Host._store(self, effect):
+                for event in self._process.stored([effect]):
                     self.feed(event)
 
-        self.world.at(self.world.now + self.disk_ms, stored)
-        return []
+        self.world.after(self.disk_ms, stored)
+        return True
 
 
 def slow_world() -> tuple[World, Slow]:

@@ -1,8 +1,8 @@
 """Two regions in one process: the real cores, disks in memory, a network that delays and cuts as it is told."""
 
-import heapq
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from brokers.config.broker_config import from_settings
@@ -36,6 +36,8 @@ from linker.events import (
 )
 from linker.frames import Chunk
 from linker.linker import Linker
+from tests.kernel.process import Process
+from tests.kernel.timeline import Alarm, Schedule
 from tests.sim.files import SimFiles
 
 START = 1_800_000_000_000
@@ -63,6 +65,8 @@ class Host:
         self.linker = Linker(broker.view, rng)
         self.view = broker.view
         self.node = RegionNode(broker, self.linker)
+        self._process = Process(self.node, self.storage, self._outward, lambda: self.now)
+        self._alarm = Alarm(self.world, partial(self._ring, self.node))
         self.up = True
         self.ready = False
         self.feed(Started())
@@ -80,13 +84,15 @@ class Host:
     def feed(self, event: Any) -> None:
         if not self.up:
             return
-        events = [event]
-        while events:
-            for effect in self.node.step(events.pop(0), self.now):
-                events += self._do(effect)
-        self.world.wake(self)
+        self._process.feed(event)
+        due = self.node.deadline
+        self._alarm.set(due, None if due is None else due - self.now)
 
-    def _do(self, effect: Any) -> list[Any]:
+    def _ring(self, node: RegionNode) -> None:
+        if self.node is node:
+            self.feed(TimeReached())
+
+    def _outward(self, effect: Any) -> bool:
         match effect:
             case Changed():
                 self.changes.append(effect)
@@ -103,15 +109,8 @@ class Host:
             case Hangup():
                 raise AssertionError(effect)
             case _:
-                return self._store(effect)
-        return []
-
-    def _store(self, effect: Any) -> list[Any]:
-        events = list(self.storage.perform(effect, self.now))
-        for partition in list(self.storage.unsynced):
-            done = self.storage.begin_sync(partition)()
-            events += self.storage.end_sync(partition, done)
-        return events
+                return False
+        return True
 
     # --- what people ask ---
 
@@ -159,20 +158,17 @@ class Host:
         return found
 
 
-class World:
+class World(Schedule):
     """Virtual time, one queue. Frames of one stream arrive in order, after `delay_ms`."""
 
     def __init__(self, seed: int = 0) -> None:
+        super().__init__(START)
         self.seed = seed
         self.rng = random.Random(seed)
-        self.now = START
         self.delay_ms = 5
         self.reachable = True
         self.bytes_under_way = 0
         self.mute = False  # connections stand, and carry nothing
-        self._queue: list[tuple[int, int, Callable[[], None]]] = []
-        self._sequence = 0
-        self._woken: dict[str, int | None] = {}
         self._peers: dict[tuple[str, int], tuple[Host, int]] = {}
         self._last_arrival: dict[tuple[str, int], int] = {}
         self._streams = 0
@@ -186,32 +182,12 @@ class World:
 
     # --- time ---
 
-    def at(self, instant: int, act: Callable[[], None]) -> None:
-        self._sequence += 1
-        heapq.heappush(self._queue, (instant, self._sequence, act))
-
-    def wake(self, host: Host) -> None:
-        due = host.node.deadline
-        if due is None or self._woken.get(host.name) == due:
-            return
-        self._woken[host.name] = due
-        node = host.node
-
-        def ring() -> None:
-            if host.up and host.node is node:
-                self._woken.pop(host.name, None)
-                host.feed(TimeReached())
-
-        self.at(max(self.now, due - host.clock_skew), ring)
-
     def run_until(self, done: Callable[[], bool], patience_ms: int = 60_000) -> None:
         """Let things happen; what takes longer than `patience_ms` of virtual time is stuck."""
         limit = self.now + patience_ms
         while not done():
-            assert self._queue, "nothing will ever happen again"
-            instant, _, act = heapq.heappop(self._queue)
-            assert instant <= limit, f"stuck for {patience_ms} ms"
-            self.now = max(self.now, instant)
+            act = self.due(limit)
+            assert act is not None, f"stuck for {patience_ms} ms"
             act()
 
     def run(self, duration_ms: int) -> None:
