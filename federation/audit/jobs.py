@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 TASKS_PER_CORE = 4
 LOG_FILE = "spark.log"
+EXECUTOR_SECONDS = 60
 LOG_LINES = 10  # of it are shown when Spark fails
 CONFIG = {
     "spark.app.name": "causeway audit",
@@ -111,8 +113,22 @@ def open_context(master: str) -> "SparkContext":
     gateway = SparkContext._gateway or _launch(conf)
     context = SparkContext(conf=conf, gateway=gateway)
     if not local:
+        _await_executors(context)
         context.addPyFile(_package())
     return context
+
+
+def _await_executors(context: "SparkContext") -> None:
+    """Spark itself would wait for ever; raises EngineFailed."""
+    give_up = time.monotonic() + EXECUTOR_SECONDS
+    while len(context._jsc.sc().statusTracker().getExecutorInfos()) < 2:  # one is the driver
+        if time.monotonic() >= give_up:
+            context.stop()
+            raise EngineFailed(
+                f"{context.master} gave no executor within {EXECUTOR_SECONDS} s:"
+                " do its workers run, and have the cores and the memory that are free?"
+            )
+        time.sleep(0.2)
 
 
 def _launch(conf: "SparkConf") -> "JavaGateway":

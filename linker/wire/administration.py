@@ -305,6 +305,8 @@ def _topic_facts(facts: DescribedTopic) -> pb.TopicFacts:
                 leader_epoch=one.leader_epoch,
                 replicas=one.replicas,
                 isr=one.isr,
+                elr=one.elr,
+                last_known_elr=one.last_known_elr,
             )
             for index, one in enumerate(facts.topic.partitions)
         ],

@@ -19,9 +19,11 @@ def facts(
     *data_dirs: str,
     isr: dict[Key, list[int]] | None = None,
     configs: dict[str, str] | None = None,
+    partition: dict[str, list[int]] | None = None,
     **said: Any,
 ) -> RegionFacts:
-    """Every replica in sync unless `isr` says otherwise; `configs` are those of all topics."""
+    """Every replica in sync unless `isr` says otherwise, -1 for none; `configs` are those of all topics, `partition`
+    has more about every partition."""
     nodes: dict[Key, list[int]] = defaultdict(list)
     for data_dir in data_dirs if isr is None else ():
         for entry in os.scandir(data_dir):
@@ -29,8 +31,10 @@ def facts(
                 key = folder["topic"], int(folder["partition"])
                 nodes[key].append(max(0, identify(data_dir).node_id))
     topics: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for (topic, partition), in_sync in (isr or nodes).items():
-        row = {"partition": partition, "leader": in_sync[0], "replicas": in_sync, "isr": in_sync}
+    for (topic, number), in_sync in (isr or nodes).items():
+        present = [node for node in in_sync if node >= 0]
+        row = {"partition": number, "leader": in_sync[0], "replicas": present, "isr": present}
+        row |= partition or {}
         topics[topic].append(row)
     return RegionFacts.model_validate(
         {

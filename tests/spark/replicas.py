@@ -31,9 +31,11 @@ class Region:
         segments = generate.cut_in_segments(list(log), bases)
         generate.write_partition(str(self.folders[node]), *KEY, segments)
 
-    def audited(self, isr: list[int], order: Sequence[int] = (0, 1, 2)) -> AuditedRegion:
+    def audited(
+        self, isr: list[int], order: Sequence[int] = (0, 1, 2), **partition: list[int]
+    ) -> AuditedRegion:
         paths = [str(self.folders[node]) for node in order]
-        return facts.region(self.name, *paths, isr={KEY: isr})
+        return facts.region(self.name, *paths, isr={KEY: isr}, partition=partition)
 
 
 class Regions:

@@ -28,9 +28,15 @@ def free_port() -> int:
 
 def started(folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
     """One of Spark's daemons in the foreground; what it prints is in the folder."""
-    home = Path(pyspark.__file__).parent
-    command = [str(Path(java.java_home(os.environ), "bin", "java")), "-Xmx256m", "-cp"]
-    environment = {**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"}
+    home, java_home = Path(pyspark.__file__).parent, java.java_home(os.environ)
+    command = [f"{java_home}/bin/java", "-Xmx256m", "-cp"]
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_SCALA_VERSION": "2.13",  # what Spark's own scripts would set, for the executors' class path
+        "JAVA_HOME": java_home,
+    }
     with (folder / f"{arguments[-1].rpartition('/')[2]}.log").open("ab") as log:
         return subprocess.Popen(
             [*command, f"{home}/jars/*", *arguments],
@@ -56,7 +62,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         where = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", str(web_port)]
         daemons = [started(folder, "org.apache.spark.deploy.master.Master", *where)]
         for _ in range(2):
-            room = ["--host", "127.0.0.1", "--cores", "1", "--memory", "512m", "--webui-port", "0"]
+            room = ["--host", "127.0.0.1", "--cores", "1", "--memory", "2g", "--webui-port", "0"]
+            room += ["--work-dir", str(folder / "work")]
             worker = "org.apache.spark.deploy.worker.Worker"
             daemons.append(started(folder, worker, *room, url))
         for daemon in daemons:

@@ -18,13 +18,24 @@ class _Fact(BaseModel):
 
 
 class PartitionFacts(_Fact):
-    """One partition: node ids; `leader` is -1 where there is none."""
+    """One partition: node ids; `leader` is -1 where there is none.
+
+    A region that was stopped has no in-sync replica left: the eligible leader replicas, and the last leader, hold
+    everything below the high watermark (KIP-966).
+    """
 
     partition: NonNegativeInt
     leader: int
     leader_epoch: int = -1
     replicas: list[int]
     isr: list[int]
+    elr: list[int] = []
+    last_known_elr: list[int] = []
+
+    @property
+    def complete(self) -> set[int]:
+        """Who must hold everything below the high watermark."""
+        return {*self.isr, *self.elr} or set(self.last_known_elr)
 
 
 class TopicFacts(_Fact):

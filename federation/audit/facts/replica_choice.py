@@ -38,7 +38,10 @@ def choose(
     anonymous = any(log.node_id < 0 for log in found)
     if facts is None or (anonymous and len(found) > 1):
         return ReplicaChoice(tuple(found), known=wanted is ReplicaSelection.ALL)
-    in_sync = {facts.leader} if wanted is ReplicaSelection.LEADER else set(facts.isr)
+    leader = {facts.leader} if facts.leader >= 0 else set(facts.last_known_elr)
+    in_sync = leader if wanted is ReplicaSelection.LEADER and leader else facts.complete
+    if not in_sync:
+        return ReplicaChoice(tuple(found), known=wanted is ReplicaSelection.ALL)
     if anonymous:  # one replica of a node that does not say its id
         return ReplicaChoice(tuple(found), absent=tuple(sorted(in_sync)[1:]))
     required = tuple(log for log in found if log.node_id in in_sync)

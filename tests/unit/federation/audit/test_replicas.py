@@ -182,3 +182,17 @@ def test_a_dead_source_owes_what_its_mirror_holds_on_each_of_its_replicas(
         regions.east.write(node, log[:25])
     quiet = regions.audit()
     assert (quiet.verdict, quiet.findings) == (Verdict.KEPT, ())
+
+
+def test_of_a_stopped_region_the_eligible_leaders_and_the_last_leader_count(tmp_path: Path) -> None:
+    """Orderly stops leave no in-sync replica (KIP-966)."""
+    seed = random.Random(10)
+    log = stored(seed)
+    regions = Regions(tmp_path, log)
+    regions.west.write(1, damaged(log, "other_value", seed)[0])
+    for field in ("elr", "last_known_elr"):
+        for complete, verdict in (([0, 2], Verdict.KEPT), ([0, 1, 2], Verdict.BROKEN)):
+            west = regions.west.audited([-1], **{field: complete})
+            assert regions.audit(source=west).verdict is verdict
+    nobody = regions.audit(source=regions.west.audited([-1]))
+    assert (nobody.verdict, nobody.findings[0].kind) == (Verdict.BROKEN, "not_asked")
