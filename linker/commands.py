@@ -220,7 +220,7 @@ class DescribedTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedRegion:
-    """Topics, mirrors and the hole ledger, whose entries outlive their topics."""
+    """Topics, mirrors and the hole ledger."""
 
     cluster_id: str
     at: Instant

@@ -8,7 +8,9 @@ by the kill, and whatever else is no outcome, counts as not there.
 import json
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from types import TracebackType
+from typing import TextIO
 
 from xxhash import xxh3_128_hexdigest
 
@@ -21,18 +23,16 @@ NAME = "progress.jsonl"
 class Journal:
     """A context manager; `path` None keeps nothing. `resume` takes over what the file has, else it begins anew.
 
-    `options` are those that change an outcome: what other options made is not taken over.
+    `options` are those that change an outcome: what other options made is not taken over. The file and its folder are
+    made when there is an outcome to write: an audit that is refused leaves nothing behind.
     """
 
     def __init__(self, path: str | None = None, *, resume: bool = False, options: str = "") -> None:
         self._path = path
         self._options = options
-        self._known: dict[str, UnitOutcome] = {}
-        if path is None:
-            return
-        if resume:
-            self._known = dict(_read(path))
-        self._file = open(path, "a" if resume else "w", encoding="utf-8")  # noqa: SIM115 - __exit__ closes it
+        self._known = dict(_read(path)) if resume and path is not None else {}
+        self._resume = resume
+        self._file: TextIO | None = None
 
     def __enter__(self) -> "Journal":
         return self
@@ -44,10 +44,10 @@ class Journal:
         trace: TracebackType | None,
     ) -> None:
         """An audit that came to its end needs no journal any more."""
-        if self._path is not None:
+        if self._file is not None:
             self._file.close()
-            if error is None:
-                os.remove(self._path)
+        if self._path is not None and error is None:
+            Path(self._path).unlink(missing_ok=True)
 
     def known(self, unit: Unit) -> UnitOutcome | None:
         return self._known.get(self._digest(unit)) if self._known else None
@@ -56,13 +56,19 @@ class Journal:
         """Written through at once: a kill loses at most what is being compared."""
         if self._path is None:
             return
+        file = self._file = self._file or _opened(self._path, resume=self._resume)
         for unit, outcome in compared:
             if not any(one.kind is Class.UNREADABLE for one in outcome.findings):
-                self._file.write(json.dumps([self._digest(unit), outcome]) + "\n")
-        self._file.flush()
+                file.write(json.dumps([self._digest(unit), outcome]) + "\n")
+        file.flush()
 
     def _digest(self, unit: Unit) -> str:
         return xxh3_128_hexdigest(json.dumps([self._options, unit]).encode())
+
+
+def _opened(path: str, *, resume: bool) -> TextIO:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    return Path(path).open("a" if resume else "w", encoding="utf-8")
 
 
 def _read(path: str) -> Iterable[tuple[str, UnitOutcome]]:

@@ -58,7 +58,7 @@ class Regions:
 
     def audit(self, *arguments: str) -> Any:
         sides = ["--dir", self.folder, "--source", "west", "--mirror", "east", "--engine", "local"]
-        output = ["--out", f"{self.folder}/report"]
+        output = ["--out", f"{self.folder}/report", "--overwrite"]
         return causeway("audit", "run", *sides, *output, *arguments, allowed=(0, 1, 2, 3))
 
     def audit_when_even(self, *arguments: str) -> Any:
@@ -74,7 +74,7 @@ class Regions:
     def facts(self, *where: str) -> Any:
         path = f"{self.folder}/facts.json"
         command = [sys.executable, "-m", "federation", "audit", "facts", *where, "--output", path]
-        subprocess.run(command, check=True)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return json.loads(Path(path).read_text())
 
     def segment(self, region: str, partition: int) -> Path:

@@ -3,5 +3,6 @@
 `command`       `causeway audit run` and `causeway audit facts`
 `regions`       the two regions that a command line names
 `facts`         a region's facts: asked of its administration, read from its metadata log, or out of a file
+`facts_table`   the same as tables
 `progress`      a progress bar while an audit runs, and the table after it
 """

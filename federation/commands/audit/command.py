@@ -1,5 +1,6 @@
 """`causeway audit run` and `causeway audit facts`. Whatever is slow to import is imported when a command runs."""
 
+import json
 import os
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 
 COULD_NOT_RUN = 4
+REPORT = "audit.json"
 T = TypeVar("T")
 
 
@@ -58,6 +60,7 @@ def audit() -> None:
 @click.option("--engine", type=click.Choice(["spark", "local"]), default="spark", show_default=True)
 @click.option("--master", default="local[*]", show_default=True, help="Spark master URL.")
 @click.option("--output", "--out", "output", default="audit-report", show_default=True)
+@click.option("--overwrite", is_flag=True, help="Replace the report that --output holds.")
 @click.option("--resume", is_flag=True, help="Go on where a run with this --output was stopped.")
 @click.option(
     "--holes", multiple=True, help="JSON: holes, or `mirror describe --json`; repeatable."
@@ -68,7 +71,7 @@ def audit() -> None:
 @click.option("--budget-lag-records", type=click.IntRange(0), help="Exit 3 beyond this lag.")
 @click.option("--budget-lag-ms", type=click.IntRange(0), help="Exit 3 beyond this lag.")
 @json_option
-def run(output: str, resume: bool, as_json: bool, **given: Any) -> None:
+def run(output: str, overwrite: bool, resume: bool, as_json: bool, **given: Any) -> None:
     """Compare a mirror with its source, batch by batch, from both regions' segment files.
 
     Name the regions either as --dir DIR --source WEST --mirror EAST or by their data directories: of every node that
@@ -82,10 +85,11 @@ def run(output: str, resume: bool, as_json: bool, **given: Any) -> None:
     from federation.audit.run import CannotRun, run_audit
     from federation.commands.audit.progress import show, watching
 
+    if not overwrite:
+        _refuse_another_report(output)
     options = _options(given)
     started = time.monotonic()
     try:
-        os.makedirs(output, exist_ok=True)
         how = f"payload {options.payload}"
         journal = Journal(os.path.join(output, NAME), resume=resume, options=how)
         with watching(options) as watch, journal:
@@ -111,13 +115,20 @@ def run(output: str, resume: bool, as_json: bool, **given: Any) -> None:
     type=click.Path(exists=True, file_okay=False),
     help="Data directory of a node of a region that is down; repeatable.",
 )
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Default: stdout.")
-def facts(bootstrap_server: str | None, data_dirs: tuple[str, ...], output: Path | None) -> None:
-    """What a region says of itself and its segment files don't: an audit takes it as --source-facts or --mirror-facts.
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the JSON object here."
+)
+@json_option
+def facts(
+    bootstrap_server: str | None, data_dirs: tuple[str, ...], output: Path | None, as_json: bool
+) -> None:
+    """What a region says of itself and its segment files don't.
 
-    One JSON object: in-sync replicas, effective configurations, mirrors with their cuts, the hole ledger.
+    In-sync replicas, effective configurations, mirrors with their cuts, the hole ledger. An audit takes the JSON object
+    as --source-facts or --mirror-facts.
     """
     from federation.commands.audit.facts import NoFacts, ask, of_directories
+    from federation.commands.audit.facts_table import show_facts
 
     if (bootstrap_server is None) is (not data_dirs):
         raise click.UsageError("Give --bootstrap-server, or --data-dir.")
@@ -125,10 +136,9 @@ def facts(bootstrap_server: str | None, data_dirs: tuple[str, ...], output: Path
         said = ask(bootstrap_server) if bootstrap_server else of_directories(data_dirs)
     except NoFacts as error:
         raise Failure(str(error), exit_code=UNREACHABLE_EXIT) from error
-    if output is None:
-        click.echo(said)
-    else:
+    if output is not None:
         output.write_text(said + "\n", encoding="utf-8")
+    answer(json.loads(said), as_json, lambda: show_facts(said))
 
 
 def _options(given: dict[str, Any]) -> "Options":
@@ -158,6 +168,16 @@ def _options(given: dict[str, Any]) -> "Options":
     )
 
 
+def _refuse_another_report(output: str) -> None:
+    """A report is evidence: it is not lost by a command that was typed twice."""
+    if os.path.exists(os.path.join(output, REPORT)):
+        raise Failure(
+            f"{output} holds the report of another audit",
+            hint="name another --output, or give --overwrite",
+            exit_code=COULD_NOT_RUN,
+        )
+
+
 def _parsed(option: str, path: str, parse: Callable[[str], T]) -> T:
     try:
         with open(path, encoding="utf-8") as file:
@@ -180,7 +200,7 @@ def _write(
     os.makedirs(output, exist_ok=True)
     document = summary(result, options, seconds)
     document["html"] = os.path.abspath(os.path.join(output, "report.html"))
-    document["json"] = os.path.abspath(os.path.join(output, "audit.json"))
+    document["json"] = os.path.abspath(os.path.join(output, REPORT))
     document["parquet"] = [
         os.path.abspath(path) for path in write_parquet(output, result.findings, result.partitions)
     ]

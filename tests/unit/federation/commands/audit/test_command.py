@@ -167,3 +167,17 @@ def test_help_and_the_module_itself_import_nothing_slow() -> None:
         [sys.executable, "-c", program], check=False, capture_output=True, text=True
     )
     assert ended.returncode == 0, ended.stderr
+
+
+def test_the_report_of_another_audit_is_replaced_only_when_told(tmp_path: Path) -> None:
+    case = planted(str(tmp_path), 2, ())
+    out = ["--out", str(tmp_path / "out")]
+    assert run(*sides(case), *out).exit_code == 0
+    report = tmp_path / "out" / "audit.json"
+    before = report.read_bytes()
+    said = run(*sides(case), *out)
+    assert said.exit_code == 4
+    assert "holds the report of another audit" in said.stderr
+    assert report.read_bytes() == before
+    assert run(*sides(case), *out, "--overwrite").exit_code == 0
+    assert report.read_bytes() != before

@@ -53,12 +53,12 @@ def a_topic(isr: list[int]) -> list[Message]:
 
 
 def facts_of(*arguments: str) -> Result:
-    return CliRunner().invoke(audit, ["facts", *arguments])
+    return CliRunner().invoke(audit, ["facts", "--json", *arguments])
 
 
 def run(case: Case, *arguments: str) -> Result:
     sides = ["--source-dir", case.source, "--mirror-dir", case.mirror, "--engine", "local"]
-    out = ["--out", str(Path(case.source).parent / "out"), "--json"]
+    out = ["--out", str(Path(case.source).parent / "out"), "--overwrite", "--json"]
     return CliRunner().invoke(audit, ["run", *sides, *out, *arguments])
 
 
@@ -74,6 +74,16 @@ def test_a_stopped_node_says_what_its_metadata_log_holds(tmp_path: Path) -> None
         assert (partition.leader, partition.replicas, partition.isr) == (1, [1, 2], [2])
         assert said.configs()["flights"]["retention.ms"] == "77"
         assert said.configs()["flights"]["retention.bytes"] == "-1"
+
+
+def test_people_get_tables_and_the_file_what_an_audit_takes(tmp_path: Path) -> None:
+    kept = tmp_path / "facts.json"
+    where = ["--data-dir", node(tmp_path, "west", *a_topic([2])), "--output", str(kept)]
+    ended = CliRunner().invoke(audit, ["facts", *where])
+    assert "cluster west-cluster: 1 topics" in ended.output
+    assert "1 of 2 replicas" in ended.output
+    assert parse(kept.read_text()).partitions()["flights", 0].isr == [2]
+    assert facts_of(*where).stdout == kept.read_text()
 
 
 @pytest.mark.parametrize(("byte", "why"), [(70, "wrong checksum"), (7, "offset 0 is missing")])
