@@ -5,6 +5,7 @@ The audit shares Kafka's formats with the system it audits, and none of its code
 `segments`      the files of a replica: batches, records, logs, checkpoints
 `facts`         what a region says of itself: in-sync replicas, configurations, the hole ledger, cuts
 `cut`           which offsets of each partition an audit compares, and how far the mirror was behind
+`fetch`         replicas that are read from live brokers instead
 `plan`          units of comparison, packed into tasks
 `comparison`    one unit compared: by digest, and batch by batch where digests differ
 `verdict`       findings of a partition put together; promise P2 kept, broken or unknown

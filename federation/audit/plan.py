@@ -1,25 +1,21 @@
 """From a cut to units, and from units to tasks.
 
-Units follow the source's segments, and nothing else, so that they do not depend on the number of cores. Tasks
+Units follow the source's segments, long ones in several, so that they do not depend on the number of cores. Tasks
 are packed largest first: what Spark costs, it costs per task (30 ms), not per byte.
 """
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from federation.audit.comparison.findings import Side
 from federation.audit.comparison.unit import Unit, UnitCopy
 from federation.audit.cut.cut import AuditedReplica, Bounds, compared_range
-from federation.audit.segments.batches import Part
-from federation.audit.segments.replica_log import (
-    Position,
-    ReplicaLog,
-    end_of,
-    first_at,
-    first_covering,
-)
+from federation.audit.segments.replica import Position, ReadableReplica, Stretch
 
 TASK_BYTES = 1 << 30
+UNIT_BYTES = 256 << 20
+FETCHED_UNIT_BYTES = 64 << 20
+"""A worker keeps the unit's bytes of every replica that it fetches in a temporary file."""
 WORKER_BYTES_MIN = 64 << 20
 """Below this a second worker costs more than it saves."""
 
@@ -28,7 +24,7 @@ class EngineFailed(Exception):
     """The tasks could not be run: nothing is known of any of them."""
 
 
-def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
+def units(source: Bounds, mirror: Bounds, unit_bytes: int | None = None) -> Iterator[Unit]:
     """One unit per source segment in the compared range, in offset order; of what is agreed, on every replica.
 
     Where the batches of another replica have no boundary at a source segment's base (damage, or batches cut anew),
@@ -41,12 +37,15 @@ def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
     replicas = [(Side.SOURCE, one) for one in source.replicas]
     replicas += [(Side.MIRROR, one) for one in mirror.replicas]
     from_offset, here = start, [_start(one.log, start) for _, one in replicas]
-    for offset in _boundaries(source.log, [one for _, one in replicas], start, stop):
+    is_fetched = any(not one.log.folder for _, one in replicas)
+    step = unit_bytes or (FETCHED_UNIT_BYTES if is_fetched else UNIT_BYTES)
+    planned = source.log.boundaries(start, stop, step)
+    for offset in _boundaries(planned, [one for _, one in replicas], start, stop):
         there = [_place(one.log, offset, stop) for _, one in replicas]
         if None in there:
             continue
         copies = (
-            UnitCopy(side, one.log.node, _parts(one.log, begin, end))
+            UnitCopy(side, one.log.node, *_stretch(one.log, begin, end))
             for (side, one), begin, end in zip(replicas, here, there, strict=True)
             if end is not None and one.since <= from_offset and offset <= one.until
         )
@@ -57,28 +56,27 @@ def units(source: Bounds, mirror: Bounds) -> Iterator[Unit]:
 
 
 def _boundaries(
-    log: ReplicaLog, replicas: Sequence[AuditedReplica], start: int, stop: int
+    planned: Iterable[int], replicas: Sequence[AuditedReplica], start: int, stop: int
 ) -> list[int]:
-    """Bases of segments, and where a replica begins or ends to be judged."""
-    found = {one.base_offset for one in log.segments}
-    found.update(offset for one in replicas for offset in (one.since, one.until))
+    """Those that are planned, and where a replica begins or ends to be judged."""
+    found = {*planned, *(offset for one in replicas for offset in (one.since, one.until))}
     return [*sorted(offset for offset in found if start < offset < stop), stop]
 
 
-def _start(log: ReplicaLog, offset: int) -> Position:
-    return first_covering(log, offset) if log.segments else Position(0, 0, offset)
+def _start(log: ReadableReplica, offset: int) -> Position:
+    return Position(0, 0, offset) if log.is_empty else log.first_covering(offset)
 
 
-def _place(log: ReplicaLog, offset: int, stop: int) -> Position | None:
-    if not log.segments:
+def _place(log: ReadableReplica, offset: int, stop: int) -> Position | None:
+    if log.is_empty:
         return Position(0, 0, offset)
-    place = first_at(log, offset)
+    place = log.first_at(offset)
     # At the very end, doubt means to read on to the last byte.
-    return end_of(log) if place is None and offset == stop else place
+    return log.end if place is None and offset == stop else place
 
 
-def _parts(log: ReplicaLog, start: Position, stop: Position) -> tuple[Part, ...]:
-    return log.parts(start, stop) if log.segments else ()
+def _stretch(log: ReadableReplica, start: Position, stop: Position) -> Stretch:
+    return Stretch() if log.is_empty else log.stretch(start, stop)
 
 
 def pack(planned: Sequence[Unit], workers: int) -> list[list[Unit]]:

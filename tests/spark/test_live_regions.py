@@ -61,6 +61,15 @@ class Regions:
         output = ["--out", f"{self.folder}/report", "--overwrite"]
         return causeway("audit", "run", *sides, *output, *arguments, allowed=(0, 1, 2, 3))
 
+    def audit_by_fetch(self, *arguments: str) -> Any:
+        """An audit that sees no directory of either region."""
+        sides = [
+            f"--{side}-bootstrap={self.regions[name]['bootstrap']}"
+            for side, name in (("source", "west"), ("mirror", "east"))
+        ]
+        where = ["--topic", "flights", "--out", f"{self.folder}/fetched", "--overwrite"]
+        return causeway("audit", "run", *sides, *where, *arguments, allowed=(0, 1, 2, 3, 4))
+
     def audit_when_even(self, *arguments: str) -> Any:
         """An audit of a mirror that has caught up."""
         give_up = time.monotonic() + PATIENCE_S
@@ -104,6 +113,24 @@ def test_a_live_mirror_is_kept_by_what_the_regions_list(regions: Regions) -> Non
     assert {row["source_coverage"] for row in said["partitions"]} == {1.0}
 
 
+def test_without_directories_the_same_is_read_from_the_brokers(regions: Regions) -> None:
+    by_file = regions.audit_when_even()
+    said = regions.audit_by_fetch("--engine", "local")
+    assert said["verdict"] == "kept", said
+    for name in ("compared_to", "records", "source_digest", "mirror_digest"):
+        assert [row[name] for row in said["partitions"]] == [
+            row[name] for row in by_file["partitions"]
+        ]
+    verdicts = {one["name"]: one["verdict"] for one in said["sections"]}
+    assert verdicts == {
+        "leader epochs": "unknown",  # files that Fetch does not carry
+        "producer snapshots": "unknown",
+        "group offsets": "kept",
+        "partitions and configurations": "kept",
+    }
+    assert "P10" not in {one["promise"] for one in said["judged"]}
+
+
 def test_audits_while_records_arrive_never_see_a_fault(regions: Regions) -> None:
     for _ in range(5):
         regions.produce("west", "lz4", 500)
@@ -117,15 +144,16 @@ def test_one_flipped_bit_in_a_live_mirror_is_found_where_it_is(regions: Regions)
     with path.open("r+b") as file:  # in place: the region has the file open
         file.write(flipped(whole, len(whole) // 2)[: len(whole)])
     try:
-        said = regions.audit_when_even()
+        found = [regions.audit_when_even(), regions.audit_by_fetch("--master", "local[2]")]
     finally:
         with path.open("r+b") as file:
             file.write(whole)
-    assert said["exit_code"] == 1
-    faults = [one for one in said["findings"] if one["severity"] == "fault"]
-    assert [(one["partition"], one["class"], one["side"]) for one in faults] == [
-        (1, "damaged", "mirror")
-    ]
+    for said in found:
+        assert said["exit_code"] == 1
+        faults = [one for one in said["findings"] if one["severity"] == "fault"]
+        assert [(one["partition"], one["class"], one["side"]) for one in faults] == [
+            (1, "damaged", "mirror")
+        ]
     assert regions.audit_when_even()["verdict"] == "kept"
 
 
@@ -137,6 +165,8 @@ def test_a_killed_source_is_audited_from_what_it_left(regions: Regions) -> None:
     assert said["cut"]["source"]["ends_from"] == "checkpoint"
     assert said["cut"]["source"]["because"]
     assert said["cut"]["mirror"]["ends_from"] == "listed"
+    fetched = regions.audit_by_fetch("--engine", "local")
+    assert "without its directories the region itself must answer" in fetched["hint"]
 
 
 def test_after_a_failover_the_cut_says_how_far_the_promise_reached(regions: Regions) -> None:

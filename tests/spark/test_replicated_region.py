@@ -59,8 +59,9 @@ class Region:
                 os.kill(self.region["nodes"][kill]["pid"], signal.SIGKILL)
         assert producer.flush(60) == 0
 
-    def audit(self, copy: list[str], *options: str) -> Any:
-        sides = [f"--source-dir={path}" for path in self.data]
+    def audit(self, copy: list[str], *options: str, data: list[str] | None = None) -> Any:
+        """`data` are the source's directories; what is in sync elsewhere is fetched."""
+        sides = [f"--source-dir={path}" for path in (self.data if data is None else data)]
         sides += [f"--mirror-dir={path}" for path in copy]
         where = ["--engine", "local", "--topic", "orders"]
         where += ["--out", str(self.folder / "report"), "--overwrite"]
@@ -109,6 +110,24 @@ def when_in_sync(region: Region) -> None:
         time.sleep(0.2)
 
 
+def a_follower_is_fetched(region: Region, copy: list[str], live: Any) -> None:
+    """Every replica is read from its own broker: damage in one of three is found there, and only there."""
+    for data in ([], region.data[:1]):
+        said = region.audit(copy, "--source-bootstrap", region.bootstrap, data=data)
+        assert said["verdict"] == "kept", (said["findings"], said["sections"])
+        assert said["totals"]["source_bytes"] == live["totals"]["source_bytes"]
+    path = sorted(Path(region.data[1], "orders-2").glob("*.log"))[0]
+    whole = path.read_bytes()
+    with path.open("r+b") as file:  # in place: the node has the file open
+        file.write(flipped(whole, len(whole) // 2))
+    said = region.audit(copy, "--source-bootstrap", region.bootstrap, data=[])
+    with path.open("r+b") as file:
+        file.write(whole)
+    assert {(one["class"], one["replica"]) for one in said["findings"]} == {
+        ("replica_divergent", "source node 2")
+    }
+
+
 def test_kills_and_moves_of_leaders_leave_nothing_that_an_audit_objects_to(
     region: Region, tmp_path: Path
 ) -> None:
@@ -116,6 +135,7 @@ def test_kills_and_moves_of_leaders_leave_nothing_that_an_audit_objects_to(
     copy = copied(region.data, tmp_path)
     live = region.audit(copy, "--source-bootstrap", region.bootstrap)
     assert live["verdict"] == "kept", (live["findings"], live["sections"])
+    a_follower_is_fetched(region, copy, live)
     causeway("local", "down", "--dir", str(region.folder))
     stopped = copied(region.data, tmp_path / "stopped")
     # Orderly stops leave the last leader in sync; the others owe what they know to be committed.

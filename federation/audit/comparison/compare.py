@@ -8,12 +8,13 @@ one with whose bytes most replicas of both sides agree. Every other copy of that
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 from federation.audit.comparison.differences import Differences, differences, unreadable
 from federation.audit.comparison.digests import Digest, digest, digest_and_walk, size
+from federation.audit.comparison.fetched_copies import in_files
 from federation.audit.comparison.findings import Class, Finding, Side
 from federation.audit.comparison.unit import Unit, UnitCopy, UnitOutcome
 from federation.audit.segments.indexes import PartIndexes, marked, places
@@ -37,24 +38,33 @@ class CopyRead(NamedTuple):
 
 
 def compare(unit: Unit, payload: bool) -> UnitOutcome:
-    """Never raises for what files hold or lack: that is an outcome."""
+    """Never raises for what files and brokers hold or lack: that is an outcome."""
+    with in_files(unit) as (here, failed):
+        return _compare(here, failed, payload)
+
+
+def _compare(unit: Unit, failed: Mapping[str, OSError], payload: bool) -> UnitOutcome:
     first, *others = unit.copies
-    readings = [_read(one, lambda copy: digest(copy.parts)) for one in others]
+    readings = [_read(one, failed, lambda copy: digest(copy.parts)) for one in others]
     ends = [one.parts for one in others]
     indexes = [each for one in unit.copies for each in _indexes(one)]
-    source = _read(first, lambda copy: digest_and_walk(copy.parts, ends, places(indexes)))
+    source = _read(first, failed, lambda copy: digest_and_walk(copy.parts, ends, places(indexes)))
     if source.digest.sound and all(one.is_whole and one.equals(source) for one in readings):
         equal = _outcome(unit, [source, *readings], source, source)
         damaged = (each for one in unit.copies for each in _damaged_indexes(unit, one, source))
         return equal._replace(findings=tuple(damaged))
-    return _apart(unit, [_read(one, _walked) for one in unit.copies], payload)
+    return _apart(unit, [_read(one, failed, _walked) for one in unit.copies], payload)
 
 
 def _walked(copy: UnitCopy) -> Digest:
     return digest_and_walk(copy.parts, (), places(_indexes(copy)))
 
 
-def _read(copy: UnitCopy, read: Callable[[UnitCopy], Digest]) -> CopyRead:
+def _read(
+    copy: UnitCopy, failed: Mapping[str, OSError], read: Callable[[UnitCopy], Digest]
+) -> CopyRead:
+    if copy.replica in failed:
+        return CopyRead(copy, NOTHING_READ, failed[copy.replica])
     try:
         return CopyRead(copy, read(copy))
     except OSError as error:

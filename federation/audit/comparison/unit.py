@@ -6,17 +6,18 @@ Units travel to workers and outcomes back as JSON: lists in field order.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from federation.audit.comparison.digests import size
 from federation.audit.comparison.findings import Finding, Side, from_row
 from federation.audit.segments.batches import Part
+from federation.audit.segments.replica import FetchRange, Stretch
 
 
 class UnitCopy(NamedTuple):
-    """What one replica has of a unit's offsets."""
+    """What one replica has of a unit's offsets: in files, or on a broker from which it is still to be fetched."""
 
     side: Side
     node: str
     parts: tuple[Part, ...]
+    fetched: FetchRange | None = None
 
     @property
     def replica(self) -> str:
@@ -51,8 +52,8 @@ class Unit(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of all copies."""
-        return sum(size(one.parts) for one in self.copies)
+        """Bytes of all copies, about."""
+        return sum(Stretch(one.parts, one.fetched).size for one in self.copies)
 
     def of(self, side: Side) -> list[UnitCopy]:
         return [one for one in self.copies if one.side is side]
@@ -89,7 +90,12 @@ def outcome_from_row(row: Sequence[Any]) -> UnitOutcome:
 
 def unit_from_row(row: Sequence[Any]) -> Unit:
     copies = (
-        UnitCopy(Side(side), node, tuple(Part(*part) for part in parts))
-        for side, node, parts in row[4]
+        UnitCopy(
+            Side(side),
+            node,
+            tuple(Part(*part) for part in parts),
+            FetchRange(*fetched) if fetched is not None else None,
+        )
+        for side, node, parts, fetched in row[4]
     )
     return Unit(row[0], row[1], row[2], row[3], tuple(copies))

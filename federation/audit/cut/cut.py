@@ -10,18 +10,23 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from federation.audit.cut.listed_offsets import Unanswered, Which, offsets
+from federation.audit.cut.listed_offsets import Unanswered, Which, brokers, offsets
 from federation.audit.facts.region_facts import RegionFacts
 from federation.audit.facts.replica_choice import ReplicaChoice, ReplicaSelection, choose
+from federation.audit.fetch import discovery
 from federation.audit.segments import checkpoints, data_dir
 from federation.audit.segments.checkpoints import Key
 from federation.audit.segments.data_dir import DataDir
-from federation.audit.segments.replica_log import PARTITION_FOLDER, ReplicaLog, discover
+from federation.audit.segments.replica import ReadableReplica
+from federation.audit.segments.replica_log import PARTITION_FOLDER, discover
 
 
 class AuditedRegion(NamedTuple):
     """A region as the audit finds it: its name, its nodes' data directories, its address or an empty text, and what
-    it says of itself, or None where it could not be asked (`because` says why)."""
+    it says of itself, or None where it could not be asked (`because` says why).
+
+    In-sync replicas of which no directory is named are fetched from the brokers, where these answer.
+    """
 
     name: str
     data_dirs: tuple[str, ...]
@@ -41,7 +46,7 @@ class Ends(NamedTuple):
 class AuditedReplica(NamedTuple):
     """One replica, which is judged from `since` on, where its files begin, and below `until`."""
 
-    log: ReplicaLog
+    log: ReadableReplica
     since: int
     until: int
 
@@ -54,7 +59,7 @@ class Bounds(NamedTuple):
     region said which replicas are in sync.
     """
 
-    log: ReplicaLog | None
+    log: ReadableReplica | None
     log_start: int
     high_watermark: int
     end: int
@@ -104,12 +109,13 @@ def take(
 def _check(sides: Sequence[tuple[AuditedRegion, Sequence[DataDir]]]) -> None:
     clusters = []
     for region, directories in sides:
-        clusters.append(data_dir.cluster_id(directories))
+        found = data_dir.cluster_id(directories)
         said = region.facts.cluster_id if region.facts is not None else ""
-        if said and clusters[-1] and said != clusters[-1]:
+        if said and found and said != found:
             raise ValueError(
-                f"{region.name}: the facts are cluster {said}'s, the directories cluster {clusters[-1]}'s"
+                f"{region.name}: the facts are cluster {said}'s, the directories cluster {found}'s"
             )
+        clusters.append(found or said)
     if clusters[0] and clusters[0] == clusters[1]:
         raise ValueError(f"both sides are cluster {clusters[0]}: it would be compared with itself")
 
@@ -142,7 +148,7 @@ def _ends(region: AuditedRegion, directories: Sequence[DataDir]) -> Ends:
     reason = "no address given"
     if region.bootstrap:
         try:
-            listed = offsets(region.bootstrap, _partitions(directories), Which.LATEST)
+            listed = offsets(region.bootstrap, _partitions(region, directories), Which.LATEST)
             return Ends(listed, "listed", "")
         except Unanswered as error:
             reason = str(error)
@@ -163,19 +169,20 @@ def _furthest(read: Iterable[Mapping[Key, int]]) -> dict[Key, int]:
     return found
 
 
-def _partitions(directories: Sequence[DataDir]) -> list[Key]:
-    """Every partition folder, internal topics left out."""
+def _partitions(region: AuditedRegion, directories: Sequence[DataDir]) -> list[Key]:
+    """Every partition folder, and every partition that the region says it has."""
     names = (
         PARTITION_FOLDER.fullmatch(name) for one in directories for name in os.listdir(one.path)
     )
     keys = {(name["topic"], int(name["partition"])) for name in names if name}
-    return sorted(key for key in keys if not key[0].startswith("__"))
+    said = region.facts.partitions().keys() if region.facts is not None else set()
+    return sorted(key for key in keys | said if not key[0].startswith("__") or key in said)
 
 
 def _bounds(
     region: AuditedRegion,
     directories: Sequence[DataDir],
-    logs: Mapping[Key, Sequence[ReplicaLog]],
+    logs: Mapping[Key, Sequence[ReadableReplica]],
     ends: Ends,
     wanted: ReplicaSelection,
 ) -> dict[Key, Bounds]:
@@ -183,12 +190,30 @@ def _bounds(
     own_ends = _checkpoints(directories, checkpoints.HIGH_WATERMARKS)
     listed_starts = _listed_starts(region, ends)
     facts = region.facts.partitions() if region.facts is not None else {}
+    keys = sorted(logs.keys() | ends.offsets.keys() | facts.keys())
+    choices = {key: choose(logs.get(key, ()), facts.get(key), wanted) for key in keys}
+    if ends.source == "listed":
+        choices |= _fetched(region, choices, ends)
     bounds = {}
-    for key in sorted(logs.keys() | ends.offsets.keys() | facts.keys()):
-        side = _Side(key, own_starts, own_ends, choose(logs.get(key, ()), facts.get(key), wanted))
+    for key, choice in choices.items():
+        side = _Side(key, own_starts, own_ends, choice)
         listed = ends.source == "listed" and key in ends.offsets
         bounds[key] = side.bounds(ends.offsets.get(key, 0), listed, listed_starts.get(key))
     return bounds
+
+
+def _fetched(
+    region: AuditedRegion, choices: Mapping[Key, ReplicaChoice], ends: Ends
+) -> dict[Key, ReplicaChoice]:
+    """The choices of partitions that lack the directory of a node, with what the brokers have instead."""
+    absent = {key: one.absent for key, one in choices.items() if one.absent}
+    if not absent:
+        return {}
+    try:
+        there = discovery.replicas(brokers(region.bootstrap), absent, ends.offsets)
+    except Unanswered:
+        return {}
+    return {key: choices[key].with_fetched(found) for key, found in there.items()}
 
 
 class _Side(NamedTuple):

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from federation.audit.cut.cut import Bounds
-from federation.audit.segments.replica_log import end_of, first_covering, timestamp_at
+from federation.audit.segments.headers import HEADER, HEADER_BYTES
 
 
 class Lag(NamedTuple):
@@ -23,14 +23,14 @@ def lag(source: Bounds, mirror: Bounds, at_ms: int) -> Lag:
     start = max(mirror.end, source.log_start)
     if start >= source.end:
         return Lag()
-    if source.log is None or not source.log.segments or start >= source.log.end_offset:
+    if source.log is None or source.log.is_empty or start >= source.log.end_offset:
         return Lag(source.end - start)
-    place = first_covering(source.log, start)
+    place = source.log.first_covering(start)
     now_ms = at_ms if source.listed else source.log.newest_ms
-    first_ms = timestamp_at(source.log, place)
-    parts = source.log.parts(place, end_of(source.log))
+    batch = source.log.batch_at(place)
+    first_ms = int(HEADER.unpack_from(batch)[7]) if len(batch) >= HEADER_BYTES else -1
     return Lag(
         source.end - start,
-        sum(part.stop - part.start for part in parts),
+        source.log.stretch(place, source.log.end).size,
         max(0, now_ms - first_ms) if first_ms >= 0 else 0,
     )

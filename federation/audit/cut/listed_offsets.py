@@ -49,6 +49,21 @@ def offsets(
     return found
 
 
+def brokers(bootstrap: str) -> dict[int, str]:
+    """The region's brokers: host:port by node id; raises Unanswered."""
+    try:
+        from confluent_kafka import KafkaException
+        from confluent_kafka.admin import AdminClient
+    except ImportError as error:
+        raise Unanswered("no Kafka client is installed (pip install confluent-kafka)") from error
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    try:
+        found = admin.list_topics(timeout=ANSWER_SECONDS).brokers
+    except KafkaException as error:
+        raise Unanswered(f"{bootstrap}: {error}") from error
+    return {one.id: f"{one.host}:{one.port}" for one in found.values()}
+
+
 def _connect(bootstrap: str) -> None:
     """A dead region refuses at once; librdkafka would go on trying until its timeout."""
     reason = ""

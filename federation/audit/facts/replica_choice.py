@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from federation.audit.facts.region_facts import PartitionFacts
-from federation.audit.segments.replica_log import ReplicaLog
+from federation.audit.segments.replica import ReadableReplica
 
 
 class ReplicaSelection(StrEnum):
@@ -21,14 +21,22 @@ class ReplicaChoice(NamedTuple):
     claim to be committed. `absent` are nodes whose directory should have been named. `known`: the region said
     which replicas are in sync."""
 
-    required: tuple[ReplicaLog, ...]
-    partial: tuple[ReplicaLog, ...] = ()
+    required: tuple[ReadableReplica, ...]
+    partial: tuple[ReadableReplica, ...] = ()
     absent: tuple[int, ...] = ()
     known: bool = True
 
+    def with_fetched(self, found: Sequence[ReadableReplica]) -> "ReplicaChoice":
+        """The same, with replicas that brokers have of the absent nodes."""
+        there = {one.node_id for one in found}
+        return self._replace(
+            required=(*self.required, *found),
+            absent=tuple(node for node in self.absent if node not in there),
+        )
+
 
 def choose(
-    found: Sequence[ReplicaLog], facts: PartitionFacts | None, wanted: ReplicaSelection
+    found: Sequence[ReadableReplica], facts: PartitionFacts | None, wanted: ReplicaSelection
 ) -> ReplicaChoice:
     """Of the replicas found in a region's directories, those that are judged.
 

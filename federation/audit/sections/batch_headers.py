@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from federation.audit.segments.headers import CHECKED_FROM, HEADER, HEADER_BYTES, LENGTH_BYTES
-from federation.audit.segments.replica_log import ReplicaLog, first_covering
+from federation.audit.segments.headers import CHECKED_FROM, HEADER, LENGTH_BYTES
+from federation.audit.segments.replica import ReadableReplica
 
 
 class FoundBatch(NamedTuple):
@@ -18,17 +18,13 @@ class FoundBatch(NamedTuple):
     last_sequence: int
 
 
-def covering(log: ReplicaLog, offset: int) -> FoundBatch | None:
+def covering(log: ReadableReplica, offset: int) -> FoundBatch | None:
     """The batch that holds `offset`; None where the log has none (compacted, expired, lost) or none that is sound."""
-    if not log.segments or not log.first_offset <= offset < log.end_offset:
+    if log.is_empty or not log.first_offset <= offset < log.end_offset:
         return None
     try:
-        place = first_covering(log, offset)
-        with open(log.segments[place.segment].path, "rb", buffering=0) as file:
-            file.seek(place.byte)
-            data = file.read(HEADER_BYTES)
-            header = HEADER.unpack(data)
-            data += file.read(max(0, LENGTH_BYTES + header[1] - HEADER_BYTES))
+        data = log.batch_at(log.first_covering(offset))
+        header = HEADER.unpack_from(data)
     except (OSError, struct.error):
         return None
     if len(data) != LENGTH_BYTES + header[1] or crc32c(data[CHECKED_FROM:]) != header[4]:

@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from federation.audit.comparison.findings import Severity
 from federation.audit.cut.cut import Bounds
+from federation.audit.facts.region_facts import RegionFacts
+from federation.audit.fetch.spool import spooled
 from federation.audit.sections.section import Problem, Section, section
 from federation.audit.segments.batches import Batch, walk
 from federation.audit.segments.checkpoints import Key
 from federation.audit.segments.records import Unopenable, records
-from federation.audit.segments.replica_log import ReplicaLog, end_now, end_of, first_covering
+from federation.audit.segments.replica import ReadableReplica
 
 TOPIC = "__consumer_offsets"
 NAME = "group offsets"
@@ -37,11 +39,12 @@ class Committed(NamedTuple):
     because: str = ""
 
 
-def read(side: Mapping[Key, Bounds]) -> Committed:
-    """From the replica of each partition that reaches furthest."""
+def read(side: Mapping[Key, Bounds], facts: RegionFacts | None) -> Committed:
+    """From the replica of each partition that reaches furthest; a region that says so has no such topic."""
     found: dict[GroupOffset, int] = {}
     logs = {key: bounds.log for key, bounds in sorted(side.items()) if key[0] == TOPIC}
-    because = "" if any(logs.values()) else f"no {TOPIC} in the directories"
+    has_none = facts is not None and all(one.name != TOPIC for one in facts.topics)
+    because = "" if any(logs.values()) or has_none else f"no {TOPIC} was found"
     for key, log in logs.items():
         try:
             for group, offset in _commits(log) if log is not None else ():
@@ -72,7 +75,7 @@ def judge(
         judged += 1
         end = max([bounds.end, *(one.log.end_offset for one in bounds.replicas)])
         if offset > end:
-            end = max([end, *(end_now(one.log) for one in bounds.replicas)])  # a live log goes on
+            end = max([end, *(one.log.end_now() for one in bounds.replicas)])  # a live log goes on
         if offset > end:
             because = f"group {at.group} stands at {offset}, the mirror ends at {end}"
             problems.append(Problem(*key, offset, because))
@@ -84,14 +87,15 @@ def judge(
     return section(NAME, "P6", judged, "commits", problems, because)
 
 
-def _commits(log: ReplicaLog) -> Iterator[tuple[GroupOffset, int]]:
+def _commits(log: ReadableReplica) -> Iterator[tuple[GroupOffset, int]]:
     """In the order of the log; -1 where a commit was deleted."""
-    if not log.segments:
+    if log.is_empty:
         return
-    for part in log.parts(first_covering(log, log.first_offset), end_of(log)):
-        for batch in walk(part):
-            if isinstance(batch, Batch) and batch.sound and not batch.attributes & CONTROL:
-                yield from _of_batch(batch)
+    with spooled(log.stretch(log.first_covering(log.first_offset), log.end)) as parts:
+        for part in parts:
+            for batch in walk(part):
+                if isinstance(batch, Batch) and batch.sound and not batch.attributes & CONTROL:
+                    yield from _of_batch(batch)
 
 
 def _of_batch(batch: Batch) -> Iterator[tuple[GroupOffset, int]]:

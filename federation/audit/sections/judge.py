@@ -24,8 +24,8 @@ def sections(
         _leader_epochs(pairs),
         _producer_snapshots(pairs),
         group_offsets.judge(
-            group_offsets.read(taken.source),
-            group_offsets.read(taken.mirror),
+            group_offsets.read(taken.source, source.facts),
+            group_offsets.read(taken.mirror, mirror.facts),
             {key: taken.mirror[key] for key in pairs if key in taken.mirror},
             prefix,
             named,
@@ -39,7 +39,7 @@ def _leader_epochs(pairs: Mapping[Key, tuple[Bounds, Bounds]]) -> Section:
     for key, (source, mirror) in sorted(pairs.items()):
         count, found = leader_epochs.problems(key, source, mirror)
         judged, problems = judged + count, problems + found
-    return section("leader epochs", "P2", judged, "checkpoints", problems)
+    return section("leader epochs", "P2", judged, "checkpoints", problems, _without_files(pairs))
 
 
 def _producer_snapshots(pairs: Mapping[Key, tuple[Bounds, Bounds]]) -> Section:
@@ -48,4 +48,16 @@ def _producer_snapshots(pairs: Mapping[Key, tuple[Bounds, Bounds]]) -> Section:
         for side, one in zip((Side.SOURCE, Side.MIRROR), bounds, strict=True):
             count, found = producer_snapshots.problems(key, side, one)
             judged, problems = judged + count, problems + found
-    return section("producer snapshots", "P10", judged, "snapshots", problems)
+    return section(
+        "producer snapshots", "P10", judged, "snapshots", problems, _without_files(pairs)
+    )
+
+
+def _without_files(pairs: Mapping[Key, tuple[Bounds, Bounds]]) -> str:
+    """Why a section that reads files beside the segments could not judge every replica."""
+    fetched = sum(
+        not one.log.folder for pair in pairs.values() for side in pair for one in side.replicas
+    )
+    return f"{fetched} replicas were read by Fetch, which does not carry these files" * (
+        fetched > 0
+    )

@@ -28,7 +28,7 @@ def problems(key: Key, source: Bounds, mirror: Bounds) -> tuple[int, list[Proble
     read: dict[str, Spans] = {}
     for side, bounds in ((Side.SOURCE, source), (Side.MIRROR, mirror)):
         for one in bounds.replicas:
-            if one.since > start or one.until < stop:
+            if one.since > start or one.until < stop or not one.log.folder:
                 continue
             replica = f"{side} {one.log.node}"
             try:

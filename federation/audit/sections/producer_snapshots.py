@@ -16,7 +16,7 @@ from federation.audit.cut.cut import Bounds
 from federation.audit.sections.batch_headers import covering
 from federation.audit.sections.section import Problem
 from federation.audit.segments.checkpoints import Key
-from federation.audit.segments.replica_log import ReplicaLog
+from federation.audit.segments.replica import ReadableReplica
 
 SNAPSHOT = re.compile(r"(\d{20})\.snapshot")
 PREFIX = struct.Struct(">hIi")
@@ -39,6 +39,8 @@ def problems(key: Key, side: Side, bounds: Bounds) -> tuple[int, list[Problem]]:
     found: list[Problem] = []
     count = 0
     for one in bounds.replicas:
+        if not one.log.folder:
+            continue
         replica = f"{side} {one.log.node}"
         for name in _listed(one.log.folder):
             path = os.path.join(one.log.folder, name)
@@ -80,7 +82,7 @@ def _read(path: str) -> list[SnapshotEntry]:
 
 
 def _against_batches(
-    log: ReplicaLog, bound: int, entries: list[SnapshotEntry]
+    log: ReadableReplica, bound: int, entries: list[SnapshotEntry]
 ) -> Iterator[tuple[int, str]]:
     for entry in entries:
         if entry.last_offset < 0:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from federation.audit.comparison.findings import Class, Finding, Side
 from federation.audit.cut.cut import AuditedRegion, Bounds
-from federation.audit.segments.replica_log import ReplicaLog, newest_below
+from federation.audit.segments.replica import ReadableReplica
 from federation.audit.verdict.holes import KnownHole
 
 LATEST = "START_OFFSET_LATEST"
@@ -59,7 +59,7 @@ def heads(
     return found
 
 
-def _fullest(bounds: Bounds) -> ReplicaLog | None:
+def _fullest(bounds: Bounds) -> ReadableReplica | None:
     """The replica that reaches back furthest: it shows what the others no longer hold."""
     return min((one.log for one in bounds.replicas), key=lambda log: log.first_offset, default=None)
 
@@ -90,8 +90,8 @@ class _Head(NamedTuple):
 
     key: tuple[str, int]
     side: Side
-    log: ReplicaLog | None
-    holder: ReplicaLog | None
+    log: ReadableReplica | None
+    holder: ReadableReplica | None
     kept: Retention | None
     at_ms: int
     replica: str = ""
@@ -115,9 +115,9 @@ class _Head(NamedTuple):
         """Up to which offset the region's own retention explains that there is nothing."""
         if 0 <= kept.bytes <= (self.log.size if self.log is not None else 0):
             return stop
-        if kept.ms < 0 or self.holder is None or not self.holder.segments:
+        if kept.ms < 0 or self.holder is None or self.holder.is_empty:
             return start
-        return newest_below(self.holder, start, stop, self.at_ms - kept.ms)
+        return self.holder.newest_below(start, stop, self.at_ms - kept.ms)
 
     def _found(self, kind: Class, start: int, stop: int, **evidence: object) -> Finding:
         text = json.dumps(evidence, sort_keys=True)

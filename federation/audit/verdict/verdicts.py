@@ -5,17 +5,17 @@ could not be read is unknown; and so is a partition of which there was nothing t
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 from xxhash import xxh3_128_hexdigest
 
-from federation.audit.comparison.digests import size
 from federation.audit.comparison.findings import Class, Finding, Severity, Side
 from federation.audit.comparison.unit import Unit, UnitOutcome
 from federation.audit.cut.cut import Bounds, compared_range
 from federation.audit.cut.lag import Lag
+from federation.audit.segments.replica import Stretch
 
 
 class Verdict(StrEnum):
@@ -74,7 +74,7 @@ def at_the_cut(
             found(Class.LAG, Side.MIRROR, start, source.end, bytes=lag.bytes, ms=lag.ms)
         )
     start, stop = compared_range(source, mirror)
-    reached = source.log.end_offset if source.log is not None and source.log.segments else -1
+    reached = source.log.end_offset if source.log is not None and not source.log.is_empty else -1
     if reached < source.high_watermark and not (source.listed and reached >= stop):
         # Nobody can say what the source held beyond, so the mirror is not accused of anything there.
         error = (
@@ -147,7 +147,8 @@ def judge(
     topic, partition, source, mirror, lag = examined
     start, stop = compared_range(source, mirror)
     read = sum(one.source_bytes for one in outcomes), sum(one.mirror_bytes for one in outcomes)
-    wanted = _planned(planned, Side.SOURCE), _planned(planned, Side.MIRROR)
+    done = {one[:4]: one for one in outcomes}
+    wanted = _planned(planned, done, Side.SOURCE), _planned(planned, done, Side.MIRROR)
     all_planned = sum(one.to_offset - one.from_offset for one in planned) == stop - start
     unread = _unread(findings, start, stop)
     grave = [one for one in findings if one.severity is not Severity.NOTE]
@@ -202,8 +203,18 @@ def overall(partitions: Sequence[PartitionVerdict]) -> Verdict:
     return Verdict.KEPT
 
 
-def _planned(units: Sequence[Unit], side: Side) -> int:
-    return sum(size(one.parts) for unit in units for one in unit.of(side))
+def _planned(
+    units: Sequence[Unit], done: Mapping[tuple[str, int, int, int], UnitOutcome], side: Side
+) -> int:
+    """Bytes. How many a fetched copy has, only fetching it shows; what could not be fetched is a finding."""
+    total = 0
+    for unit in units:
+        outcome = done.get(unit[:4])
+        if outcome is not None and any(one.fetched for one in unit.of(side)):
+            total += outcome.source_bytes if side is Side.SOURCE else outcome.mirror_bytes
+        else:
+            total += sum(Stretch(one.parts, one.fetched).size for one in unit.of(side))
+    return total
 
 
 def _unread(findings: Sequence[Finding], start: int, stop: int) -> int:

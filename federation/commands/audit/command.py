@@ -43,8 +43,12 @@ def audit() -> None:
 @click.option("--mirror", "mirror", help="With --dir: the mirror region's name.")
 @click.option("--source-dir", multiple=True, help="Data directory of a source node; repeatable.")
 @click.option("--mirror-dir", multiple=True, help="Data directory of a mirror node; repeatable.")
-@click.option("--source-bootstrap", help="Ask the source for its offsets and facts.")
-@click.option("--mirror-bootstrap", help="Ask the mirror for its offsets and facts.")
+@click.option(
+    "--source-bootstrap", help="Ask the source for offsets, facts, and what --source-dir lacks."
+)
+@click.option(
+    "--mirror-bootstrap", help="Ask the mirror for offsets, facts, and what --mirror-dir lacks."
+)
 @click.option("--source-facts", help="What `audit facts` wrote of the source, instead of asking.")
 @click.option("--mirror-facts", help="What `audit facts` wrote of the mirror, instead of asking.")
 @click.option("--source-name", default="source", show_default=True, help="What to call it.")
@@ -72,12 +76,13 @@ def audit() -> None:
 @click.option("--budget-lag-ms", type=click.IntRange(0), help="Exit 3 beyond this lag.")
 @json_option
 def run(output: str, overwrite: bool, resume: bool, as_json: bool, **given: Any) -> None:
-    """Compare a mirror with its source, batch by batch, from both regions' segment files.
+    """Compare a mirror with its source, batch by batch.
 
-    Name the regions either as --dir DIR --source WEST --mirror EAST or by their data directories: of every node that
-    holds an in-sync replica. What the files don't say (in-sync replicas, the hole ledger, cuts, retention) is asked
-    of a region that answers, else read from the metadata log in its directories. Leaves report.html, audit.json,
-    findings.parquet and partition_verdict.parquet in the --output directory.
+    Name the regions either as --dir DIR --source WEST --mirror EAST, or by the data directories of their nodes, or by
+    their addresses: in-sync replicas of which no directory is named are fetched from the brokers. What the files don't
+    say (in-sync replicas, the hole ledger, cuts, retention) is asked of a region that answers, else read from the
+    metadata log in its directories. Leaves report.html, audit.json, findings.parquet and partition_verdict.parquet in
+    the --output directory.
 
     Exit codes: 0 kept, 1 broken, 2 unknown or unreadable, 3 kept but over a budget, 4 could not run.
     """

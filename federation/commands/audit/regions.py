@@ -41,6 +41,10 @@ def _with_facts(region: AuditedRegion, path: str | None) -> AuditedRegion:
     except facts.NoFacts as error:
         if path is not None:
             raise refused(str(error), "`causeway audit facts` writes such a file") from error
+        if not region.data_dirs:
+            raise refused(
+                f"{region.name}: {error}", "without its directories the region itself must answer"
+            ) from error
         return region._replace(because=str(error))
 
 
@@ -49,10 +53,12 @@ def _from_data_dirs(given: dict[str, Any]) -> tuple[AuditedRegion, AuditedRegion
         raise refused(
             "--source and --mirror are names of regions in a local federation", "give its --dir too"
         )
-    if not given["source_dir"] or not given["mirror_dir"]:
-        raise refused(
-            "name two regions", "--dir with --source and --mirror, or --source-dir and --mirror-dir"
-        )
+    for side in ("source", "mirror"):
+        if not given[f"{side}_dir"] and not given[f"{side}_bootstrap"]:
+            raise refused(
+                "name two regions",
+                f"--dir with --source and --mirror, or --{side}-dir, or --{side}-bootstrap",
+            )
     source, mirror = (
         AuditedRegion(given[f"{side}_name"], given[f"{side}_dir"], given[f"{side}_bootstrap"] or "")
         for side in ("source", "mirror")

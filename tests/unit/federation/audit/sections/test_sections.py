@@ -10,6 +10,7 @@ import crc32c
 import pytest
 
 from federation.audit.run import AuditResult, Options
+from federation.audit.sections import group_offsets
 from federation.audit.sections.section import Section
 from federation.audit.verdict.verdicts import Verdict
 from tests.spark import facts, generate
@@ -227,12 +228,15 @@ def test_a_group_ahead_of_its_source_is_noted(sides: Sides) -> None:
     assert found.verdict is Verdict.KEPT
 
 
-def test_without_its_topic_groups_are_unknown_and_the_data_kept(sides: Sides) -> None:
-    result = sides.audit()
-    found = of(result, GROUPS)
-    assert (found.verdict, found.judged) == (Verdict.UNKNOWN, 0)
+def test_a_region_without_the_topic_of_groups_has_no_commits(sides: Sides) -> None:
+    found = of(sides.audit(), GROUPS)
+    assert (found.verdict, found.judged, found.because) == (Verdict.KEPT, 0, "")
+
+
+def test_where_nobody_says_that_there_is_no_topic_of_groups_they_are_unknown() -> None:
+    found = group_offsets.read({}, None)
     assert "no __consumer_offsets" in found.because
-    assert result.verdict is Verdict.KEPT
+    assert group_offsets.judge(found, found, {}, "", frozenset()).verdict is Verdict.UNKNOWN
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 from federation.audit.segments.batches import Batch, walk
 from federation.audit.segments.data_dir import DataDir
 from federation.audit.segments.headers import OFFSET_MAX
-from federation.audit.segments.replica_log import (
-    ReplicaLog,
-    discover,
-    end_of,
-    first_at,
-    first_covering,
-    timestamp_at,
-)
+from federation.audit.segments.replica_log import ReplicaLog, discover
 from tests.spark import generate
 
 
@@ -115,16 +108,16 @@ def test_every_batch_is_found_with_and_without_an_index(tmp_path: Path, index: s
     log = discover([DataDir(str(tmp_path))])["t", 0][0]
     assert log.end_offset == batches[-1].next_offset
     for batch in batches:
-        place = first_at(log, batch.base_offset)
+        place = log.first_at(batch.base_offset)
         assert place is not None
-        (found, *_) = walk(log.parts(place, end_of(log))[0])
+        (found, *_) = walk(log.stretch(place, log.end).parts[0])
         assert isinstance(found, Batch)
         assert found.base_offset == batch.base_offset
         for offset in range(batch.base_offset, batch.next_offset):
-            covering = first_covering(log, offset)
+            covering = log.first_covering(offset)
             assert (covering.segment, covering.byte) == (place.segment, place.byte)
             if offset > batch.base_offset:
-                assert first_at(log, offset) is None
+                assert log.first_at(offset) is None
 
 
 @given(number=st.integers(0, 30), cuts=st.lists(st.integers(0, 29), max_size=4), data=st.data())
@@ -135,12 +128,14 @@ def test_parts_between_places_divide_the_log(
     batches = made(number)
     log = written(folder, batches, {batches[cut].base_offset for cut in cuts})
     chosen = sorted(data.draw(st.sets(st.integers(1, 29), max_size=5)))
-    places = [first_covering(log, 0)]
-    for place in (first_at(log, batches[one].base_offset) for one in chosen):
+    places = [log.first_covering(0)]
+    for place in (log.first_at(batches[one].base_offset) for one in chosen):
         assert place is not None
         places.append(place)
-    places.append(end_of(log))
-    parts = [part for one, two in itertools.pairwise(places) for part in log.parts(one, two)]
+    places.append(log.end)
+    parts = [
+        part for one, two in itertools.pairwise(places) for part in log.stretch(one, two).parts
+    ]
     assert sum(part.stop - part.start for part in parts) == log.size
     found = [one for part in parts for one in walk(part)]
     assert [one.base_offset for one in found] == [one.base_offset for one in batches]
@@ -149,26 +144,40 @@ def test_parts_between_places_divide_the_log(
 def test_no_batch_beyond_a_gap_is_believed_unless_the_log_goes_on_above_it(tmp_path: Path) -> None:
     batches = made()
     gap = written(tmp_path / "gap", batches[:10] + batches[12:])
-    place = first_at(gap, batches[11].base_offset)
+    place = gap.first_at(batches[11].base_offset)
     assert place is not None
     log = generate.stored(batches)
     log[5] = batches[5], generate.flipped(batches[5].encoded(), 3)
     generate.write_partition(str(tmp_path / "damaged"), "t", 0, {0: log})
     damaged = discover([DataDir(str(tmp_path / "damaged"))])["t", 0][0]
-    assert first_at(damaged, batches[5].base_offset) is not None
-    assert first_at(damaged, batches[9].base_offset) is None
+    assert damaged.first_at(batches[5].base_offset) is not None
+    assert damaged.first_at(batches[9].base_offset) is None
 
 
 def test_the_end_of_a_log_has_no_ceiling(tmp_path: Path) -> None:
     log = written(tmp_path, made())
-    (part,) = log.parts(first_covering(log, 0), end_of(log))
+    (part,) = log.stretch(log.first_covering(0), log.end).parts
     assert part.ceiling == OFFSET_MAX
 
 
-def test_a_place_has_the_time_of_its_batch(tmp_path: Path) -> None:
+def test_a_place_has_its_batch(tmp_path: Path) -> None:
     batches = made()
     log = written(tmp_path, batches)
-    assert (
-        timestamp_at(log, first_covering(log, batches[7].base_offset)) == batches[7].first_timestamp
-    )
-    assert timestamp_at(log, first_covering(log, log.end_offset)) == -1
+    place = log.first_covering(batches[7].base_offset)
+    assert log.batch_at(place) == batches[7].encoded()
+    assert log.batch_at(log.first_covering(log.end_offset)) == b""
+
+
+def test_a_long_segment_has_boundaries_where_its_index_has_batches(tmp_path: Path) -> None:
+    batches = made()
+    log = written(tmp_path, batches)
+    longest = max(segment.size for segment in log.segments)
+    bases = {one.base_offset for one in log.segments}
+    found = set(log.boundaries(0, OFFSET_MAX, longest))
+    assert found == bases - {0}
+    more = set(log.boundaries(0, OFFSET_MAX, longest // 4))
+    assert more > found
+    assert more <= {one.base_offset for one in batches}
+    for path in tmp_path.rglob("*.index"):
+        path.unlink()
+    assert set(log.boundaries(0, OFFSET_MAX, longest // 4)) == found
