@@ -12,6 +12,8 @@ The audit shares Kafka's formats with the system it audits, and none of its code
 `sections`      what is judged beside the bytes: leader epochs, producer snapshots, group offsets, topics
 `jobs`, `pool`  the engines: Spark, and processes of this machine; `java` finds a Java for Spark
 `journal`       what was compared so far, for a run that is taken up again
+`options`       what an audit is asked to do; `result` what it comes to
+`examine`       what is to be compared of each partition; `engines` has it compared
 `run`           an audit from its options to its result
 `report`        the HTML page, the picture, JSON and Parquet
 """

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 from federation.audit.comparison.findings import Finding, Side
 from federation.audit.comparison.unit import Unit
-from federation.audit.run import AuditProgress, AuditResult, Options, run_audit
+from federation.audit.engines import AuditProgress
+from federation.audit.options import Options
+from federation.audit.result import AuditResult
+from federation.audit.run import run_audit
 from federation.audit.segments.batches import Part
 from tests.spark import facts, generate
 from tests.spark.plants import PLANTS, SHIFTING, Expected, Pair

@@ -3,7 +3,8 @@
 import random
 from pathlib import Path
 
-from federation.audit.run import AuditResult, Options
+from federation.audit.options import Options
+from federation.audit.result import AuditResult
 from tests.spark import facts, generate
 from tests.spark.cases import audit
 from tests.spark.plants import Stored

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from federation.audit.cut.cut import AuditedRegion
-from federation.audit.run import AuditResult, Options
+from federation.audit.options import Options
+from federation.audit.result import AuditResult
 from tests.spark import facts, generate
 from tests.spark.cases import audit
 from tests.spark.plants import PLANTS, Pair, Stored

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from federation.audit import jobs, pool
 from federation.audit.comparison.unit import UnitOutcome
 from federation.audit.cut.cut import AuditedRegion, take
+from federation.audit.options import Options
 from federation.audit.plan import EngineFailed, units
 from federation.audit.report.tables import write_parquet
-from federation.audit.run import Options
 from federation.commands.audit.command import audit as command
 from tests.spark import facts, generate
 from tests.spark.cases import NOW_MS, audit, planted, unexpected

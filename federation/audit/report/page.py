@@ -8,7 +8,7 @@ from typing import Any
 
 from federation.audit.comparison.findings import MEANING, Class
 from federation.audit.report.pictures import ROWS_MAX, amount, coverage, overview, percent
-from federation.audit.run import AuditResult
+from federation.audit.result import AuditResult
 
 FINDINGS_MAX = 500
 """Rows in the page; the Parquet table has all of them."""

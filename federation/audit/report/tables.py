@@ -11,8 +11,9 @@ from typing import Any
 
 from federation.audit.comparison.findings import Finding, Severity
 from federation.audit.cut.cut import AuditedRegion, Ends
+from federation.audit.options import Options
 from federation.audit.report.pictures import amount
-from federation.audit.run import AuditResult, Options
+from federation.audit.result import AuditResult
 from federation.audit.sections.section import Section
 from federation.audit.verdict.verdicts import PartitionVerdict, Verdict, overall
 

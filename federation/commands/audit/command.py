@@ -13,7 +13,8 @@ from federation.commands.addresses import UNREACHABLE_EXIT, AddressList
 from federation.commands.answers import Failure, answer, end, json_option
 
 if TYPE_CHECKING:
-    from federation.audit.run import AuditResult, Options
+    from federation.audit.options import Options
+    from federation.audit.result import AuditResult
 
 
 COULD_NOT_RUN = 4
@@ -87,7 +88,8 @@ def run(output: str, overwrite: bool, resume: bool, as_json: bool, **given: Any)
     Exit codes: 0 kept, 1 broken, 2 unknown or unreadable, 3 kept but over a budget, 4 could not run.
     """
     from federation.audit.journal import NAME, Journal
-    from federation.audit.run import CannotRun, run_audit
+    from federation.audit.result import CannotRun
+    from federation.audit.run import run_audit
     from federation.commands.audit.progress import show, watching
 
     if not overwrite:
@@ -148,7 +150,7 @@ def facts(
 
 def _options(given: dict[str, Any]) -> "Options":
     from federation.audit.facts.replica_choice import ReplicaSelection
-    from federation.audit.run import Options
+    from federation.audit.options import Options
     from federation.audit.verdict.holes import parse, parse_cuts
     from federation.commands.audit.regions import regions
 

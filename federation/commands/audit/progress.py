@@ -8,8 +8,10 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 from rich.table import Table
 
+from federation.audit.engines import AuditProgress
+from federation.audit.options import Options
 from federation.audit.report.pictures import shown
-from federation.audit.run import AuditProgress, AuditResult, Options
+from federation.audit.result import AuditResult
 
 PROBLEMS_MAX = 10  # of a section are shown; the report has all
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from federation.audit.run import ExitCode
+from federation.audit.result import ExitCode
 from federation.audit.segments.batches import Break, Part, walk
 from federation.audit.segments.checkpoints import HIGH_WATERMARKS
 from federation.audit.segments.headers import OFFSET_MAX

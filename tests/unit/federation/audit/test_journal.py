@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from federation.audit.engines import AuditProgress
 from federation.audit.journal import Journal
-from federation.audit.run import AuditProgress, AuditResult, Options, run_audit
+from federation.audit.options import Options
+from federation.audit.result import AuditResult
+from federation.audit.run import run_audit
 from federation.audit.verdict.verdicts import Verdict
 from tests.spark import facts, generate
 from tests.spark.cases import NOW_MS

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from federation.audit.cut.cut import AuditedRegion
-from federation.audit.run import AuditProgress, AuditResult, CannotRun, ExitCode, Options, run_audit
+from federation.audit.engines import AuditProgress
+from federation.audit.options import Options
+from federation.audit.result import AuditResult, CannotRun, ExitCode
+from federation.audit.run import run_audit
 from federation.audit.segments.checkpoints import HIGH_WATERMARKS, LOG_STARTS
 from federation.audit.verdict.holes import KnownHole
 from federation.audit.verdict.verdicts import PartitionVerdict, Verdict

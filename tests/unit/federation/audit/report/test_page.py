@@ -23,7 +23,7 @@ from federation.audit.report.pictures import (
     shown,
 )
 from federation.audit.report.tables import summary
-from federation.audit.run import AuditResult
+from federation.audit.result import AuditResult
 from federation.audit.verdict.verdicts import PartitionVerdict, Verdict
 from tests.quick import some
 from tests.spark.cases import Case, audit, planted

@@ -9,7 +9,8 @@ from pathlib import Path
 import crc32c
 import pytest
 
-from federation.audit.run import AuditResult, Options
+from federation.audit.options import Options
+from federation.audit.result import AuditResult
 from federation.audit.sections import group_offsets
 from federation.audit.sections.section import Section
 from federation.audit.verdict.verdicts import Verdict

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from federation.audit.facts.region_facts import RegionFacts
-from federation.audit.run import AuditResult, Options
+from federation.audit.options import Options
+from federation.audit.result import AuditResult
 from federation.audit.segments.checkpoints import LOG_STARTS
 from federation.audit.verdict.verdicts import Verdict
 from tests.spark import facts, generate

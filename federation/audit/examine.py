@@ -1,0 +1,94 @@
+"""From a cut to what is to be compared of each partition, and what follows from its bounds alone."""
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from federation.audit import plan
+from federation.audit.comparison.findings import Finding, Side
+from federation.audit.comparison.unit import Unit
+from federation.audit.cut.cut import AuditCut, Bounds
+from federation.audit.cut.lag import Lag, lag
+from federation.audit.options import Options
+from federation.audit.result import CannotRun
+from federation.audit.segments.checkpoints import Key
+from federation.audit.verdict.heads import heads, retention
+from federation.audit.verdict.verdicts import at_the_cut, orphan_tail, unread_replicas
+
+NOTHING_THERE = Bounds(None, 0, 0, 0, False)
+
+
+class Examined(NamedTuple):
+    """One partition: its bounds, its lag, its units, and the findings that follow from its bounds alone."""
+
+    source: Bounds
+    mirror: Bounds
+    lag: Lag
+    units: tuple[Unit, ...]
+    findings: tuple[Finding, ...]
+
+
+def chosen(taken: AuditCut, patterns: Sequence[str]) -> list[Key]:
+    """Partitions of the topics that are asked for, on either side; internal topics never."""
+    source = {topic for topic, _ in taken.source if not topic.startswith("__")}
+    mirror = {topic for topic, _ in taken.mirror if not topic.startswith("__")}
+    topics = source & mirror
+    if patterns:
+        topics = {
+            one for one in source | mirror if any(fnmatch.fnmatchcase(one, p) for p in patterns)
+        }
+        idle = [p for p in patterns if not fnmatch.filter(source | mirror, p)]
+        if idle:
+            raise CannotRun(
+                f"no such topic: {', '.join(idle)}; there are: {_listed(source | mirror)}"
+            )
+    if not topics:
+        raise CannotRun(
+            "the regions have no topic in common: nothing to audit"
+            f" (source: {_listed(source)}; mirror: {_listed(mirror)})"
+        )
+    return sorted(key for key in taken.source.keys() | taken.mirror.keys() if key[0] in topics)
+
+
+def _listed(topics: Iterable[str]) -> str:
+    names = sorted(topics)
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if names[8:] else "") or "none"
+
+
+def examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key, Examined]:
+    examined = {}
+    prefix, cuts, holes = options.mirror_prefix, options.all_cuts(), options.all_holes()
+    for key in keys:
+        source = taken.source.get(key) or NOTHING_THERE._replace(
+            listed=options.source.facts is not None  # then it says that there is no such partition
+        )
+        mirror = taken.mirror.get(key, NOTHING_THERE)
+        topic, partition = key
+        stop = cuts.get((prefix + topic, partition))
+        orphans: list[Finding] = []
+        if stop is not None:
+            tail = lag(source, _until(mirror, stop), taken.at_ms)
+            orphans = orphan_tail(*key, stop, source.end, tail)
+            source, mirror = _until(source, stop), _until(mirror, stop)
+        behind = lag(source, mirror, taken.at_ms)
+        found = [*at_the_cut(*key, source, mirror, behind), *orphans]
+        kept = retention(options.source, topic), retention(options.mirror, prefix + topic)
+        found += heads(key, source, mirror, kept, holes, taken.at_ms)
+        found += unread_replicas(*key, Side.SOURCE, source) + unread_replicas(
+            *key, Side.MIRROR, mirror
+        )
+        units = tuple(plan.units(source, mirror))
+        examined[key] = Examined(source, mirror, behind, units, tuple(found))
+    return examined
+
+
+def _until(bounds: Bounds, stop: int) -> Bounds:
+    """The same, speaking for nothing at or above `stop`."""
+    return bounds._replace(
+        end=min(bounds.end, stop),
+        high_watermark=min(bounds.high_watermark, stop),
+        replicas=tuple(
+            one._replace(until=min(one.until, max(stop, bounds.log_start)))
+            for one in bounds.replicas
+        ),
+    )

@@ -1,0 +1,51 @@
+"""What an audit is asked to do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from federation.audit.cut.cut import AuditedRegion
+from federation.audit.facts.region_facts import HoleFacts
+from federation.audit.facts.replica_choice import ReplicaSelection
+from federation.audit.segments.checkpoints import Key
+from federation.audit.verdict.holes import KnownHole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What to audit and how. Topics are names or shell patterns; none means all that both regions have.
+
+    `cuts` are the offsets at which failovers ended mirrors: beyond them the two sides owe each other nothing.
+    `mirror_prefix` stands before the source's name in the mirror's (`cluster.link.prefix`).
+    `engine` is "spark" or "local", `master` a Spark master URL; a budget of None is none at all.
+    """
+
+    source: AuditedRegion
+    mirror: AuditedRegion
+    topics: tuple[str, ...] = ()
+    engine: str = "spark"
+    master: str = "local[*]"
+    payload: bool = False
+    holes: tuple[KnownHole, ...] = ()
+    cuts: Mapping[Key, int] = field(default_factory=dict)
+    mirror_prefix: str = ""
+    replicas: ReplicaSelection = ReplicaSelection.IN_SYNC
+    budget_lag_records: int | None = None
+    budget_lag_ms: int | None = None
+
+    def all_cuts(self) -> dict[Key, int]:
+        """By the mirror's topic and partition: what its region says, and what was given."""
+        facts = self.mirror.facts
+        return {**(facts.cuts() if facts is not None else {}), **self.cuts}
+
+    def all_holes(self) -> list[KnownHole]:
+        """By the source's topic and partition: the mirror region's ledger, and what was given."""
+        facts = self.mirror.facts
+        said = [
+            KnownHole(one.topic.removeprefix(self.mirror_prefix), *_hole(one))
+            for one in (facts.holes if facts is not None else ())
+        ]
+        return [*said, *self.holes]
+
+
+def _hole(said: HoleFacts) -> tuple[int, int, int, str]:
+    return said.partition, said.from_offset, said.to_offset, said.cause

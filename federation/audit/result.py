@@ -1,0 +1,34 @@
+"""What an audit comes to."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from federation.audit.comparison.findings import Finding
+from federation.audit.cut.cut import AuditCut
+from federation.audit.sections.section import Section
+from federation.audit.verdict.verdicts import PartitionVerdict, Verdict
+
+
+class ExitCode(IntEnum):
+    KEPT = 0
+    BROKEN = 1
+    UNKNOWN = 2
+    OVER_BUDGET = 3
+    COULD_NOT_RUN = 4
+
+
+class CannotRun(Exception):
+    """The audit could not be made; the message says why and what to do."""
+
+
+class AuditResult(NamedTuple):
+    """What was found; `over_budget` has a sentence for each partition that exceeds a budget, `sections` what was judged
+    beside the bytes of batches."""
+
+    verdict: Verdict
+    exit_code: ExitCode
+    cut: AuditCut
+    partitions: tuple[PartitionVerdict, ...]
+    findings: tuple[Finding, ...]
+    over_budget: tuple[str, ...]
+    sections: tuple[Section, ...] = ()
