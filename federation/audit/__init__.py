@@ -11,6 +11,7 @@ The audit shares Kafka's formats with the system it audits, and none of its code
 `verdict`       findings of a partition put together; promise P2 kept, broken or unknown
 `sections`      what is judged beside the bytes: leader epochs, producer snapshots, group offsets, topics
 `jobs`, `pool`  the engines: Spark, and processes of this machine; `java` finds a Java for Spark
+`since`         what an earlier report judged, and the chain of reports
 `journal`       what was compared so far, for a run that is taken up again
 `options`       what an audit is asked to do; `result` what it comes to
 `examine`       what is to be compared of each partition; `engines` has it compared

@@ -12,6 +12,7 @@ from federation.audit.cut.lag import Lag, lag
 from federation.audit.options import Options
 from federation.audit.result import CannotRun
 from federation.audit.segments.checkpoints import Key
+from federation.audit.since.earlier import Earlier, Observed, earlier, topic_id
 from federation.audit.verdict.heads import heads, retention
 from federation.audit.verdict.verdicts import at_the_cut, orphan_tail, unread_replicas
 
@@ -26,6 +27,8 @@ class Examined(NamedTuple):
     lag: Lag
     units: tuple[Unit, ...]
     findings: tuple[Finding, ...]
+    earlier: Earlier
+    topic_ids: tuple[str, str]
 
 
 def chosen(taken: AuditCut, patterns: Sequence[str]) -> list[Key]:
@@ -57,6 +60,7 @@ def _listed(topics: Iterable[str]) -> str:
 
 def examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key, Examined]:
     examined = {}
+    last = options.since.by_key() if options.since is not None else {}
     prefix, cuts, holes = options.mirror_prefix, options.all_cuts(), options.all_holes()
     for key in keys:
         source = taken.source.get(key) or NOTHING_THERE._replace(
@@ -70,6 +74,11 @@ def examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key,
             tail = lag(source, _until(mirror, stop), taken.at_ms)
             orphans = orphan_tail(*key, stop, source.end, tail)
             source, mirror = _until(source, stop), _until(mirror, stop)
+        ids = topic_id(options.source, topic), topic_id(options.mirror, prefix + topic)
+        before = Earlier()
+        if options.since is not None:
+            before = earlier(last.get(key), Observed(source, mirror, ids))
+            source = source._replace(judged_until=before.until)
         behind = lag(source, mirror, taken.at_ms)
         found = [*at_the_cut(*key, source, mirror, behind), *orphans]
         kept = retention(options.source, topic), retention(options.mirror, prefix + topic)
@@ -78,7 +87,7 @@ def examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key,
             *key, Side.MIRROR, mirror
         )
         units = tuple(plan.units(source, mirror))
-        examined[key] = Examined(source, mirror, behind, units, tuple(found))
+        examined[key] = Examined(source, mirror, behind, units, tuple(found), before, ids)
     return examined
 
 

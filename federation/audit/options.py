@@ -7,6 +7,7 @@ from federation.audit.cut.cut import AuditedRegion
 from federation.audit.facts.region_facts import HoleFacts
 from federation.audit.facts.replica_choice import ReplicaSelection
 from federation.audit.segments.checkpoints import Key
+from federation.audit.since.last_report import LastReport
 from federation.audit.verdict.holes import KnownHole
 
 
@@ -16,6 +17,7 @@ class Options:
 
     `cuts` are the offsets at which failovers ended mirrors: beyond them the two sides owe each other nothing.
     `mirror_prefix` stands before the source's name in the mirror's (`cluster.link.prefix`).
+    Of what the report `since` found kept, only what is new is read.
     `engine` is "spark" or "local", `master` a Spark master URL; a budget of None is none at all.
     """
 
@@ -29,6 +31,7 @@ class Options:
     cuts: Mapping[Key, int] = field(default_factory=dict)
     mirror_prefix: str = ""
     replicas: ReplicaSelection = ReplicaSelection.IN_SYNC
+    since: LastReport | None = None
     budget_lag_records: int | None = None
     budget_lag_ms: int | None = None
 

@@ -8,10 +8,12 @@ from federation.audit.cut.cut import AuditCut, take
 from federation.audit.engines import AuditProgress, compared
 from federation.audit.examine import Examined, chosen, examine
 from federation.audit.options import Options
-from federation.audit.result import AuditResult, CannotRun, ExitCode
+from federation.audit.result import AuditResult, CannotRun, ExitCode, PartitionLineage
 from federation.audit.sections.judge import sections
 from federation.audit.sections.section import Section
 from federation.audit.segments.checkpoints import Key
+from federation.audit.since.earlier import Observed
+from federation.audit.since.last_report import JudgedRange, NoReport
 from federation.audit.verdict.holes import KnownHole
 from federation.audit.verdict.settle import settle
 from federation.audit.verdict.verdicts import PartitionVerdict, Verdict, judge, overall
@@ -39,11 +41,31 @@ def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) ->
         parts = (*key, one.source, one.mirror, one.lag)
         partitions.append(judge(parts, one.units, outcomes.get(key, []), settled))
     judged = _sections(options, taken, examined)
-    return _result(options, taken, partitions, findings, judged)
+    result = _result(options, taken, partitions, findings, judged)
+    return result._replace(
+        lineage={
+            (row.topic, row.partition): _lineage(row, examined[row.topic, row.partition], taken)
+            for row in partitions
+        }
+    )
+
+
+def _lineage(row: PartitionVerdict, one: Examined, taken: AuditCut) -> PartitionLineage:
+    judged = list(one.earlier.judged_by)
+    if row.verdict is Verdict.KEPT and (not judged or row.compared_from < row.compared_to):
+        judged.append(
+            JudgedRange(from_offset=row.compared_from, to_offset=row.compared_to, at_ms=taken.at_ms)
+        )
+    now = Observed(one.source, one.mirror, one.topic_ids)
+    return PartitionLineage(
+        one.earlier, tuple(judged), one.topic_ids, tuple(now.replicas), now.tails(row.compared_to)
+    )
 
 
 def _sections(options: Options, taken: AuditCut, examined: dict[Key, Examined]) -> list[Section]:
-    pairs = {key: (one.source, one.mirror) for key, one in examined.items()}
+    pairs = {
+        key: (one.source._replace(judged_until=0), one.mirror) for key, one in examined.items()
+    }
     cuts = {
         (topic.removeprefix(options.mirror_prefix), index) for topic, index in options.all_cuts()
     }
@@ -64,11 +86,16 @@ def _compared(
 
 def _take(options: Options, at_ms: int) -> AuditCut:
     try:
-        return take(options.source, options.mirror, at_ms, options.replicas, options.mirror_prefix)
+        taken = take(options.source, options.mirror, at_ms, options.replicas, options.mirror_prefix)
+        if options.since is not None:
+            options.since.check(taken.clusters, options.mirror_prefix, options.replicas)
+        return taken
     except OSError as error:
         raise CannotRun(
             f"{error.filename}: {error.strerror}; check the data directories"
         ) from error
+    except NoReport as error:
+        raise CannotRun(f"--since: {error}") from error
     except ValueError as error:
         raise CannotRun(f"{error}; check the data directories") from error
 

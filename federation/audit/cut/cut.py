@@ -56,7 +56,7 @@ class Bounds(NamedTuple):
 
     `log` is the replica that reaches furthest, by which the audit is planned. All `replicas` must hold the same
     below `agreed`. `absent` are in-sync nodes whose directories were not named; `in_sync_known` says whether the
-    region said which replicas are in sync.
+    region said which replicas are in sync. Below `judged_until`, earlier reports found the partition kept.
     """
 
     log: ReadableReplica | None
@@ -68,16 +68,19 @@ class Bounds(NamedTuple):
     agreed: int = 0
     absent: tuple[int, ...] = ()
     in_sync_known: bool = True
+    judged_until: int = 0
 
 
 class AuditCut(NamedTuple):
-    """What is known of each side, per partition, at one moment (ms since the Unix epoch)."""
+    """What is known of each side, per partition, at one moment (ms since the Unix epoch); `clusters` are the ids of
+    source and mirror, empty where nobody says them."""
 
     at_ms: int
     source: dict[Key, Bounds]
     mirror: dict[Key, Bounds]
     source_ends: Ends
     mirror_ends: Ends
+    clusters: tuple[str, str]
 
 
 def take(
@@ -94,7 +97,7 @@ def take(
     sides = [
         (region, data_dir.of_region(region.name, region.data_dirs)) for region in (source, mirror)
     ]
-    _check(sides)
+    clusters = _clusters(sides)
     mirror_ends = _ends(*sides[1])
     source_ends = _ends(*sides[0])
     mirror_logs = discover(sides[1][1])
@@ -103,10 +106,10 @@ def take(
     sources = _bounds(*sides[0], source_logs, source_ends, wanted)
     for key, bounds in sources.items():
         sources[key] = _proven_by(mirrors.get(key), bounds)
-    return AuditCut(at_ms, sources, mirrors, source_ends, mirror_ends)
+    return AuditCut(at_ms, sources, mirrors, source_ends, mirror_ends, clusters)
 
 
-def _check(sides: Sequence[tuple[AuditedRegion, Sequence[DataDir]]]) -> None:
+def _clusters(sides: Sequence[tuple[AuditedRegion, Sequence[DataDir]]]) -> tuple[str, str]:
     clusters = []
     for region, directories in sides:
         found = data_dir.cluster_id(directories)
@@ -118,6 +121,7 @@ def _check(sides: Sequence[tuple[AuditedRegion, Sequence[DataDir]]]) -> None:
         clusters.append(found or said)
     if clusters[0] and clusters[0] == clusters[1]:
         raise ValueError(f"both sides are cluster {clusters[0]}: it would be compared with itself")
+    return clusters[0], clusters[1]
 
 
 def _without_prefix(bounds: Mapping[Key, Bounds], prefix: str) -> dict[Key, Bounds]:
@@ -265,6 +269,6 @@ def _listed_starts(region: AuditedRegion, ends: Ends) -> dict[Key, int]:
 
 
 def compared_range(source: Bounds, mirror: Bounds) -> tuple[int, int]:
-    """The offsets that both sides should hold; empty ranges end where they start."""
-    start = max(source.log_start, mirror.log_start)
+    """The offsets that both sides should hold and that are to be read; empty ranges end where they start."""
+    start = max(source.log_start, mirror.log_start, source.judged_until)
     return start, max(start, min(source.end, mirror.end))

@@ -15,6 +15,8 @@ from federation.audit.options import Options
 from federation.audit.report.pictures import amount
 from federation.audit.result import AuditResult
 from federation.audit.sections.section import Section
+from federation.audit.since.chain import ChainLink, digest
+from federation.audit.since.last_report import LastReport
 from federation.audit.verdict.verdicts import PartitionVerdict, Verdict, overall
 
 SCHEMA = "causeway.audit/1"
@@ -43,7 +45,7 @@ def summary(result: AuditResult, options: Options, seconds: float) -> dict[str, 
         "lag_ms": max((row.lag_ms for row in rows), default=0),
         "faults": sum(one.severity is Severity.FAULT for one in result.findings),
     }
-    return {
+    document = {
         "schema": SCHEMA,
         "verdict": result.verdict.value,
         "exit_code": int(result.exit_code),
@@ -54,15 +56,38 @@ def summary(result: AuditResult, options: Options, seconds: float) -> dict[str, 
         "not_compared": NOT_COMPARED,
         "cut": {
             "at_ms": result.cut.at_ms,
+            "clusters": list(result.cut.clusters),
+            "mirror_prefix": options.mirror_prefix,
+            "replicas": options.replicas.value,
             "source": _side(options.source, result.cut.source_ends),
             "mirror": _side(options.mirror, result.cut.mirror_ends),
         },
         "engine": {"name": options.engine, "master": options.master, "seconds": round(seconds, 3)},
         "totals": totals,
         "over_budget": list(result.over_budget),
-        "partitions": [row._asdict() for row in rows],
+        "partitions": [{**row._asdict(), **_lineage(result, row)} for row in rows],
         "findings": [finding_row(one) for one in result.findings],
         "sections": [section_row(one) for one in result.sections],
+        "since": options.since.link._asdict() if options.since is not None else None,
+        "chain": [one._asdict() for one in _chain(options.since)],
+    }
+    return {**document, "digest": digest(document)}
+
+
+def _chain(since: LastReport | None) -> list[ChainLink]:
+    """The reports before this one, the first of them first."""
+    return [*since.chain, since.link] if since is not None else []
+
+
+def _lineage(result: AuditResult, row: PartitionVerdict) -> dict[str, Any]:
+    one = result.lineage[row.topic, row.partition]
+    return {
+        "judged_by": [judged.model_dump() for judged in one.judged_by],
+        "in_full_because": one.earlier.because,
+        "topic_ids": list(one.topic_ids),
+        "replicas": list(one.replicas),
+        "source_tail": one.tails[0],
+        "mirror_tail": one.tails[1],
     }
 
 

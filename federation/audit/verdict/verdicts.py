@@ -153,7 +153,7 @@ def judge(
     unread = _unread(findings, start, stop)
     grave = [one for one in findings if one.severity is not Severity.NOTE]
     faults = [one for one in grave if one.severity is Severity.FAULT]
-    nothing = start == stop and source.end > source.log_start
+    nothing = start == stop and source.end > max(source.log_start, source.judged_until)
     if faults:
         verdict = Verdict.BROKEN
     elif grave or read != wanted or nothing or not all_planned:

@@ -4,5 +4,6 @@
 `regions`       the two regions that a command line names
 `facts`         a region's facts: asked of its administration, read from its metadata log, or out of a file
 `facts_table`   the same as tables
+`verify`        `causeway audit verify`: the chain of reports
 `progress`      a progress bar while an audit runs, and the table after it
 """

@@ -11,6 +11,7 @@ import click
 
 from federation.commands.addresses import UNREACHABLE_EXIT, AddressList
 from federation.commands.answers import Failure, answer, end, json_option
+from federation.commands.audit.verify import verify
 
 if TYPE_CHECKING:
     from federation.audit.options import Options
@@ -65,6 +66,9 @@ def audit() -> None:
 @click.option("--engine", type=click.Choice(["spark", "local"]), default="spark", show_default=True)
 @click.option("--master", default="local[*]", show_default=True, help="Spark master URL.")
 @click.option("--output", "--out", "output", default="audit-report", show_default=True)
+@click.option(
+    "--since", help="audit.json of an earlier audit, or its folder: only what is new is read."
+)
 @click.option("--overwrite", is_flag=True, help="Replace the report that --output holds.")
 @click.option("--resume", is_flag=True, help="Go on where a run with this --output was stopped.")
 @click.option(
@@ -85,6 +89,9 @@ def run(output: str, overwrite: bool, resume: bool, as_json: bool, **given: Any)
     metadata log in its directories. Leaves report.html, audit.json, findings.parquet and partition_verdict.parquet in
     the --output directory.
 
+    With --since, what an earlier report found kept is not read again: the verdict speaks for the new ranges, and the
+    report names the ones before with the digests of their reports (`causeway audit verify` checks them).
+
     Exit codes: 0 kept, 1 broken, 2 unknown or unreadable, 3 kept but over a budget, 4 could not run.
     """
     from federation.audit.journal import NAME, Journal
@@ -95,9 +102,16 @@ def run(output: str, overwrite: bool, resume: bool, as_json: bool, **given: Any)
     if not overwrite:
         _refuse_another_report(output)
     options = _options(given)
+    if options.since is not None and _is_same(options.since.path, os.path.join(output, REPORT)):
+        raise Failure(
+            f"--output {output} would replace the report of --since",
+            hint="name another --output",
+            exit_code=COULD_NOT_RUN,
+        )
     started = time.monotonic()
     try:
-        how = f"payload {options.payload}"
+        since = options.since.digest if options.since is not None else ""
+        how = f"payload {options.payload} since {since}"
         journal = Journal(os.path.join(output, NAME), resume=resume, options=how)
         with watching(options) as watch, journal:
             watch = watch._replace(journal=journal)
@@ -148,12 +162,20 @@ def facts(
     answer(json.loads(said), as_json, lambda: show_facts(said))
 
 
+audit.add_command(verify)
+
+
 def _options(given: dict[str, Any]) -> "Options":
     from federation.audit.facts.replica_choice import ReplicaSelection
     from federation.audit.options import Options
+    from federation.audit.since.last_report import NoReport, load
     from federation.audit.verdict.holes import parse, parse_cuts
     from federation.commands.audit.regions import regions
 
+    try:
+        since = load(given["since"]) if given["since"] is not None else None
+    except NoReport as error:
+        raise Failure(f"--since {error}", exit_code=COULD_NOT_RUN) from error
     source, mirror = regions(given)
     return Options(
         source=source,
@@ -170,9 +192,14 @@ def _options(given: dict[str, Any]) -> "Options":
         },
         mirror_prefix=given["mirror_prefix"],
         replicas=ReplicaSelection(given["replicas"]),
+        since=since,
         budget_lag_records=given["budget_lag_records"],
         budget_lag_ms=given["budget_lag_ms"],
     )
+
+
+def _is_same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _refuse_another_report(output: str) -> None:

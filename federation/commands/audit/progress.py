@@ -10,6 +10,7 @@ from rich.table import Table
 
 from federation.audit.engines import AuditProgress
 from federation.audit.options import Options
+from federation.audit.report.page import instant
 from federation.audit.report.pictures import shown
 from federation.audit.result import AuditResult
 
@@ -75,6 +76,21 @@ def show(result: AuditResult, document: dict[str, Any]) -> None:
     for side in ("source", "mirror"):
         if (facts := document["cut"][side]["facts"]) != "known":
             console.print(f"not asked: {document['cut'][side]['region']}: {facts}", soft_wrap=True)
+    if document["since"] is not None:
+        show_since(console, document)
     for line in document["over_budget"]:
         console.print(f"over budget: {line}")
     console.print(f"report: {document['html']}", soft_wrap=True)
+
+
+def show_since(console: Console, document: dict[str, Any]) -> None:
+    """Which earlier report this one goes on from, and what it had to read in full all the same."""
+    since, rows = document["since"], document["partitions"]
+    full = [row for row in rows if row["in_full_because"]]
+    console.print(
+        f"since {since['report']} ({instant(since['at_ms'])}):"
+        f" {len(rows) - len(full)} partitions only beyond it, {len(full)} in full",
+        soft_wrap=True,
+    )
+    for row in full[:PROBLEMS_MAX]:
+        console.print(f"  {row['topic']}-{row['partition']}: {row['in_full_because']}")
