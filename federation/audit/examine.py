@@ -62,6 +62,7 @@ def examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key,
     examined = {}
     last = options.since.by_key() if options.since is not None else {}
     prefix, cuts, holes = options.mirror_prefix, options.all_cuts(), options.all_holes()
+    cut_topics = {topic for topic, _ in cuts}
     for key in keys:
         source = taken.source.get(key) or NOTHING_THERE._replace(
             listed=options.source.facts is not None  # then it says that there is no such partition
@@ -69,6 +70,8 @@ def examine(taken: AuditCut, keys: Iterable[Key], options: Options) -> dict[Key,
         mirror = taken.mirror.get(key, NOTHING_THERE)
         topic, partition = key
         stop = cuts.get((prefix + topic, partition))
+        if stop is None and prefix + topic in cut_topics:
+            stop = 0  # it was made after the mirror was cut: the two owe each other nothing
         orphans: list[Finding] = []
         if stop is not None:
             tail = lag(source, _until(mirror, stop), taken.at_ms)

@@ -70,7 +70,7 @@ def _start(log: ReadableReplica, offset: int) -> Position:
 def _place(log: ReadableReplica, offset: int, stop: int) -> Position | None:
     if log.is_empty:
         return Position(0, 0, offset)
-    place = log.first_at(offset)
+    place = log.first_at(offset, is_stop=offset == stop)
     # At the very end, doubt means to read on to the last byte.
     return log.end if place is None and offset == stop else place
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 
-from brokers.ids import Offset, TopicPartition
+from brokers.ids import Instant, Offset, TopicPartition
 from federation.promises import PROMISES
 from linker.records.mirror_state import MirrorState
 from tests.sim import checks
@@ -32,6 +32,7 @@ class Evidence:
     """Everything that a checker may look at.
 
     `durable`: what was acknowledged must survive this run's crashes. `retains`: no log deletes by itself.
+    `audited_at`: when the audit takes its cut; below 0, there is none.
     """
 
     testimony: Statements
@@ -41,6 +42,7 @@ class Evidence:
     destination: str
     durable: bool
     retains: bool = True
+    audited_at: Instant = -1
 
     def holes_of(self, partition: TopicPartition) -> list[tuple[Offset, Offset]]:
         """The hole ledger, as the operator was last told."""

@@ -172,6 +172,7 @@ class Run:
             node.stop()
             for path, data in node.disk.everything():
                 self.world.digest(path.encode() + data)
+        self.federation.evidence.audited_at = self.world.now
         court.hear_end(self.federation.evidence)
         return Outcome(
             self.world.trace_hash,

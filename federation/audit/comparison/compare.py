@@ -94,7 +94,8 @@ def _apart(unit: Unit, readings: Sequence[CopyRead], payload: bool) -> UnitOutco
 
 def _indexes(copy: UnitCopy) -> list[PartIndexes]:
     begins = accumulate((part.stop - part.start for part in copy.parts), initial=0)
-    return [PartIndexes(part, begin) for part, begin in zip(copy.parts, begins, strict=False)]
+    parts = zip(copy.parts, begins, strict=False)
+    return [PartIndexes(part, begin) for part, begin in parts if part.is_indexed]
 
 
 def _damaged_indexes(unit: Unit, copy: UnitCopy, read: CopyRead) -> Iterator[Finding]:

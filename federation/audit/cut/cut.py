@@ -100,8 +100,8 @@ def take(
     clusters = _clusters(sides)
     mirror_ends = _ends(*sides[1])
     source_ends = _ends(*sides[0])
-    mirror_logs = discover(sides[1][1])
-    source_logs = discover(sides[0][1])
+    mirror_logs = discover(sides[1][1], is_running=mirror_ends.source == "listed")
+    source_logs = discover(sides[0][1], is_running=source_ends.source == "listed")
     mirrors = _without_prefix(_bounds(*sides[1], mirror_logs, mirror_ends, wanted), mirror_prefix)
     sources = _bounds(*sides[0], source_logs, source_ends, wanted)
     for key, bounds in sources.items():

@@ -50,7 +50,7 @@ class FetchedReplica(NamedTuple):
         found = {self._base(offset) for offset in asked}
         return sorted(offset for offset in found if start < offset < stop)
 
-    def first_at(self, offset: int) -> Position | None:
+    def first_at(self, offset: int, *, is_stop: bool = False) -> Position | None:
         if offset < self.end_offset and self._base(offset) < offset:
             return None
         return Position(0, offset, offset)

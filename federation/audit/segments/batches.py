@@ -27,7 +27,10 @@ WINDOW_BYTES = 1 << 20
 
 
 class Part(NamedTuple):
-    """A stretch of one segment file, in bytes. Its offsets lie in [floor, ceiling), those of the file below `bound`."""
+    """A stretch of one segment file, in bytes. Its offsets lie in [floor, ceiling), those of the file below `bound`.
+
+    `is_indexed`: the indexes beside the file are in use, not to be built anew when the node starts.
+    """
 
     path: str
     start: int
@@ -35,6 +38,7 @@ class Part(NamedTuple):
     floor: int
     ceiling: int
     bound: int = OFFSET_MAX
+    is_indexed: bool = True
 
 
 class Batch(NamedTuple):

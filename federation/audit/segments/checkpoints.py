@@ -11,6 +11,8 @@ Key = tuple[str, int]
 
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 LOG_STARTS = "log-start-offset-checkpoint"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 
 
 def read(data_dir: str, name: str) -> dict[Key, int]:

@@ -8,16 +8,22 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from federation.audit.segments.checkpoints import CLEAN_SHUTDOWN
+
 META = "meta.properties"
 
 
 class DataDir(NamedTuple):
-    """`node_id` is -1, and the other ids are empty, where the directory does not say."""
+    """`node_id` is -1, and the other ids are empty, where the directory does not say.
+
+    `is_crashed`: it is a node's, and the node did not stop in good order, or runs.
+    """
 
     path: str
     cluster_id: str = ""
     node_id: int = -1
     directory_id: str = ""
+    is_crashed: bool = False
 
     @property
     def node(self) -> str:
@@ -38,7 +44,10 @@ def identify(path: str) -> DataDir:
     node_id = pairs.get("node.id", "-1")
     if not node_id.lstrip("-").isdigit():
         raise ValueError(f"{os.path.join(path, META)}: node.id is {node_id!r}")
-    return DataDir(path, pairs.get("cluster.id", ""), int(node_id), pairs.get("directory.id", ""))
+    is_clean = os.path.exists(os.path.join(path, CLEAN_SHUTDOWN))
+    return DataDir(
+        path, pairs.get("cluster.id", ""), int(node_id), pairs.get("directory.id", ""), not is_clean
+    )
 
 
 def of_region(name: str, paths: Sequence[str]) -> list[DataDir]:

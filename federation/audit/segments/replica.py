@@ -86,8 +86,11 @@ class ReadableReplica(Protocol):
         """Offsets in (start, stop) between which are about `step` bytes at most, as far as it is cheap to tell."""
         ...
 
-    def first_at(self, offset: int) -> Position | None:
-        """The place before the first batch at or above `offset`; None where no batch ends cleanly there."""
+    def first_at(self, offset: int, *, is_stop: bool = False) -> Position | None:
+        """The place before the first batch at or above `offset`; None where no batch ends cleanly there.
+
+        What follows there is no batch only if `is_stop` allows it: nothing is read beyond.
+        """
         ...
 
     def first_covering(self, offset: int) -> Position:

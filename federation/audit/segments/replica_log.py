@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from federation.audit.segments import checkpoints
 from federation.audit.segments.batches import Batch, Part, walk
 from federation.audit.segments.checkpoints import Key
 from federation.audit.segments.data_dir import DataDir
@@ -29,7 +30,8 @@ TAIL_BATCHES = 16
 class ReplicaLog(NamedTuple):
     """A `ReadableReplica` in a data directory; `folder` has its files.
 
-    `lost` are the offsets of segments whose indexes are there and whose log file is not.
+    `lost` are the offsets of segments whose indexes are there and whose log file is not. After a crash a node
+    builds the indexes of segments that reach above `recovery_point` anew.
     """
 
     topic: str
@@ -41,6 +43,7 @@ class ReplicaLog(NamedTuple):
     node: str = ""
     node_id: int = -1
     lost: tuple[tuple[int, int], ...] = ()
+    recovery_point: int = OFFSET_MAX
 
     @property
     def is_empty(self) -> bool:
@@ -82,10 +85,11 @@ class ReplicaLog(NamedTuple):
             if number == stop.segment:
                 ceiling = min(ceiling, stop.offset)
             if begin < until:
-                found.append(Part(segment.path, begin, until, floor, ceiling, bound))
+                is_indexed = bound <= self.recovery_point
+                found.append(Part(segment.path, begin, until, floor, ceiling, bound, is_indexed))
         return Stretch(tuple(found))
 
-    def first_at(self, offset: int) -> Position | None:
+    def first_at(self, offset: int, *, is_stop: bool = False) -> Position | None:
         number = self._segment_of(offset)
         segment = self.segments[number]
         if segment.base_offset >= offset:
@@ -102,9 +106,8 @@ class ReplicaLog(NamedTuple):
             if base_offset < reached or next_offset > offset:
                 return None
             byte, reached = byte + size, next_offset
-        return (
-            Position(number, byte, offset) if byte == segment.size and reached <= offset else None
-        )
+        is_there = (byte == segment.size and reached <= offset) or (is_stop and reached == offset)
+        return Position(number, byte, offset) if is_there else None
 
     def first_covering(self, offset: int) -> Position:
         """A file's start when in doubt."""
@@ -148,20 +151,35 @@ class ReplicaLog(NamedTuple):
         return max(0, found - 1)
 
 
-def discover(directories: Sequence[DataDir]) -> dict[Key, list[ReplicaLog]]:
+def discover(
+    directories: Sequence[DataDir], *, is_running: bool = False
+) -> dict[Key, list[ReplicaLog]]:
     """Every replica of each partition in a region's data directories, in the order of the directories.
 
-    Raises OSError, and ValueError when two directories of one node hold the same partition.
+    Nodes of a region that runs use every index that they have. Raises OSError, and ValueError when two directories of
+    one node hold the same partition.
     """
     found: dict[Key, list[ReplicaLog]] = defaultdict(list)
     for directory in directories:
+        points = None if is_running or not directory.is_crashed else _recovery_points(directory)
         for key, folder in _partition_folders(directory.path):
             if any(directory.node_id == one.node_id >= 0 for one in found[key]):
                 raise ValueError(
                     f"{found[key][-1].folder} and {folder} are replicas of one partition on {directory.node}"
                 )
-            found[key].append(_open(key, folder, directory))
+            log = _open(key, folder, directory)
+            if points is not None:
+                log = log._replace(recovery_point=points.get(key, 0))
+            found[key].append(log)
     return dict(found)
+
+
+def _recovery_points(directory: DataDir) -> dict[Key, int]:
+    """None that could be read: everything is recovered."""
+    try:
+        return checkpoints.read(directory.path, checkpoints.RECOVERY_POINTS)
+    except ValueError:
+        return {}
 
 
 def _partition_folders(data_dir: str) -> Iterator[tuple[Key, str]]:

@@ -153,7 +153,8 @@ def judge(
     unread = _unread(findings, start, stop)
     grave = [one for one in findings if one.severity is not Severity.NOTE]
     faults = [one for one in grave if one.severity is Severity.FAULT]
-    nothing = start == stop and source.end > max(source.log_start, source.judged_until)
+    owed_from = max(source.log_start, source.judged_until, _skipped(findings, source.log_start))
+    nothing = start == stop and source.end > owed_from
     if faults:
         verdict = Verdict.BROKEN
     elif grave or read != wanted or nothing or not all_planned:
@@ -215,6 +216,14 @@ def _planned(
         else:
             total += sum(Stretch(one.parts, one.fetched).size for one in unit.of(side))
     return total
+
+
+def _skipped(findings: Sequence[Finding], start: int) -> int:
+    """Up to where holes of the ledger cover everything from `start` on: a mirror may hold nothing else."""
+    for one in sorted(findings, key=lambda one: one.from_offset):
+        if one.kind is Class.KNOWN_HOLE and one.from_offset <= start:
+            start = max(start, one.to_offset)
+    return start
 
 
 def _unread(findings: Sequence[Finding], start: int, stop: int) -> int:

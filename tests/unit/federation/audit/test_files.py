@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from federation.audit.segments.checkpoints import HIGH_WATERMARKS
+from federation.audit.facts.replica_choice import ReplicaSelection
+from federation.audit.segments.checkpoints import CLEAN_SHUTDOWN, HIGH_WATERMARKS, RECOVERY_POINTS
+from federation.audit.segments.data_dir import META
 from federation.audit.verdict.verdicts import Verdict
 from tests.spark import facts, generate
 from tests.spark.file_plants import FILE_PLANTS
@@ -68,3 +70,24 @@ def test_a_source_cut_short_below_its_high_watermark_accuses_nobody(tmp_path: Pa
     assert result.verdict is Verdict.UNKNOWN
     (found,) = result.findings
     assert (found.kind, found.from_offset, found.to_offset) == ("unreadable", int(last.stem), end)
+
+
+@pytest.mark.parametrize(
+    ("is_clean", "recovery_point", "is_found"),
+    [(True, 0, True), (False, 0, False), (False, 1 << 40, True), (False, None, False)],
+)
+def test_an_index_that_a_crashed_node_builds_anew_is_not_judged(
+    tmp_path: Path, is_clean: bool, recovery_point: int | None, is_found: bool
+) -> None:
+    """Kafka recovers what lies above the recovery point unless the node stopped in good order."""
+    seed = random.Random(4)
+    sides = Sides(tmp_path, seed)
+    east = sides.folders["east"]
+    FILE_PLANTS["index_position"](east, sides.made, seed)
+    (east.parent / META).write_text("node.id=1\ncluster.id=east\n")
+    if is_clean:
+        (east.parent / CLEAN_SHUTDOWN).touch()
+    if recovery_point is not None:
+        generate.write_checkpoint(str(east.parent), RECOVERY_POINTS, {KEY: recovery_point})
+    found = [one.kind.value for one in sides.audit(replicas=ReplicaSelection.ALL).findings]
+    assert found == (["index_damaged"] if is_found else [])

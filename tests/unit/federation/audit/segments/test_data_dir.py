@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from federation.audit.segments.checkpoints import CLEAN_SHUTDOWN
 from federation.audit.segments.data_dir import META, DataDir, cluster_id, identify, of_region
 
 
@@ -18,6 +19,8 @@ def directory(folder: Path, name: str, **meta: object) -> str:
 
 def test_a_directory_says_whose_it_is(tmp_path: Path) -> None:
     path = directory(tmp_path, "a", cluster_id="c=d", node_id=3, directory_id="x")
+    assert identify(path) == DataDir(path, "c=d", 3, "x", is_crashed=True)
+    Path(path, CLEAN_SHUTDOWN).touch()
     assert identify(path) == DataDir(path, "c=d", 3, "x")
     assert identify(path).node == "node 3"
 

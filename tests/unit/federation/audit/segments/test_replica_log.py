@@ -181,3 +181,15 @@ def test_a_long_segment_has_boundaries_where_its_index_has_batches(tmp_path: Pat
     for path in tmp_path.rglob("*.index"):
         path.unlink()
     assert set(log.boundaries(0, OFFSET_MAX, longest // 4)) == found
+
+
+def test_a_torn_batch_behind_the_end_is_not_read(tmp_path: Path) -> None:
+    batches = made()
+    log = written(tmp_path, batches)
+    path = Path(log.segments[-1].path)
+    path.write_bytes(path.read_bytes() + batches[0].encoded()[:39])
+    torn, *_ = discover([DataDir(str(tmp_path))])["t", 0]
+    assert torn.first_at(torn.end_offset) is None
+    end = torn.first_at(torn.end_offset, is_stop=True)
+    assert end == log.first_at(log.end_offset)
+    assert torn.stretch(torn.first_covering(0), end).size == log.size

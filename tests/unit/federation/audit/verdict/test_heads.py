@@ -117,6 +117,34 @@ def test_a_start_at_latest_needs_no_file(regions: Heads, start: int) -> None:
     )
 
 
+def test_a_mirror_of_which_everything_is_in_the_ledger_owes_nothing(tmp_path: Path) -> None:
+    """It started at latest, and was failed over before another record came."""
+    regions = Heads(tmp_path)
+    end = MADE[-1].next_offset
+    generate.write_partition(regions.east, "u", 0, {end: []})
+    generate.write_partition(regions.west, "u", 0, {0: generate.stored(MADE)})
+    for known, verdict in ((end, Verdict.KEPT), (end - 1, Verdict.BROKEN)):
+        holes = [{**hole(known, known, "START_OFFSET_LATEST"), "topic": "u"}]
+        result = regions.said(NEVER, holes=holes)
+        assert [one.verdict for one in result.partitions if one.topic == "u"] == [verdict]
+
+
+def test_a_partition_made_after_the_cut_owes_nothing(tmp_path: Path) -> None:
+    regions = Heads(tmp_path)
+    for folder, count in ((regions.west, 20), (regions.east, 7)):
+        made = generate.batches(random.Random(count), count)
+        generate.write_partition(folder, "t", 1, {0: generate.stored(made)})
+    cut = [{"partition": 0, "offset": MADE[-1].next_offset}]
+    mirrors = [{"mirror_topic": "t", "state": "STOPPED", "cut": cut}]
+    holes = [hole(0, START)]
+    rows = regions.said(NEVER, mirrors=mirrors, holes=holes).partitions
+    assert [(one.verdict, one.compared_to) for one in rows] == [
+        (Verdict.KEPT, MADE[-1].next_offset),
+        (Verdict.KEPT, 0),
+    ]
+    assert rows[1].orphan_offsets > 0
+
+
 def test_the_ledger_excuses_its_own_range_and_nothing_beside_it(regions: Heads) -> None:
     first, second = MADE[4].base_offset, MADE[9].base_offset
     result = regions.said(NEVER, holes=[hole(first, second)])
