@@ -23,6 +23,7 @@ from brokers.region import (
 )
 from linker.administration.administration import Administration
 from linker.config import LinkConfig
+from linker.control.ledger_retention import LedgerRetention
 from linker.control.link_coordinator import LinkCoordinator
 from linker.control.source_probe import Found, SourceProbe
 from linker.control.source_stream import SourceStream
@@ -46,9 +47,10 @@ from linker.region_client import Effects, RegionClient
 class Linker:
     """Events enter through `step` only; `deadline` is when it needs `TimeReached`."""
 
-    def __init__(self, view: RegionView, rng: Rng) -> None:
+    def __init__(self, view: RegionView, rng: Rng, hole_retention_ms: int) -> None:
         self.links: dict[str, LinkCoordinator] = {}
         self._region = RegionClient(view, rng)
+        self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
         self._source_streams: dict[Stream, SourceStream] = {}
         self._probes: dict[Stream, SourceProbe] = {}
@@ -84,7 +86,7 @@ class Linker:
                 return self._on_admin(event, now)
             case Ready():
                 self._ready = True
-                return self.follow_links(now)
+                return self.follow_links(now) + self._ledger.begin(now)
             case _:
                 assert_never(event)
 
@@ -232,4 +234,4 @@ class Linker:
             if delta.documents_changed:
                 effects += link.follow_documents(now)
             effects += link.topics_changed(changed, delta.topics_deleted, now)
-        return effects
+        return effects + (self._ledger.check(now) if delta.topics_deleted else [])

@@ -153,6 +153,10 @@ class BrokerConfig(ListenerSettings):
     log_message_timestamp_type: Annotated[
         Literal["CreateTime", "LogAppendTime"], Field(alias="log.message.timestamp.type")
     ] = "CreateTime"
+    # Ours: how long the hole ledger of a mirror topic is kept once the topic is deleted; -1: for ever.
+    mirror_hole_retention_ms: Annotated[Limit, Field(alias="mirror.hole.retention.ms")] = (
+        30 * DAY_MS
+    )
     replica_lag_time_max_ms: Annotated[Millis, Field(alias="replica.lag.time.max.ms")] = 30_000
     replica_fetch_wait_max_ms: Annotated[Bytes32, Field(alias="replica.fetch.wait.max.ms")] = 500
     replica_fetch_min_bytes: Annotated[

@@ -43,7 +43,7 @@ class BesideBroker(Protocol):
     def bind(self, config: BrokerConfig) -> BrokerConfig:
         """Bind its ports before anything starts. Raises ConfigError."""
 
-    def compose(self, broker: Broker, rng: Rng) -> Core:
+    def compose(self, config: BrokerConfig, broker: Broker, rng: Rng) -> Core:
         """The core of the node."""
 
     async def start(self) -> None:
@@ -68,7 +68,7 @@ class NothingBeside:
             raise ConfigError([f"admin.listener: {only}"])
         return config
 
-    def compose(self, broker: Broker, rng: Rng) -> Core:
+    def compose(self, config: BrokerConfig, broker: Broker, rng: Rng) -> Core:
         return broker
 
     async def start(self) -> None:
@@ -99,7 +99,7 @@ async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
         directories=disks.directories,
         previous_broker_epoch=disks.storage.previous_broker_epoch,
     )
-    node = Node(beside.compose(broker, rng), disks.storage, Clock())
+    node = Node(beside.compose(config, broker, rng), disks.storage, Clock())
     metrics = Metrics(node, broker.parts, metrics_socket)
     server = Server(config, metrics.feed, asyncio.get_running_loop().time)
     peers = open_peers(config, node)

@@ -45,7 +45,7 @@ class Options:
         facts = self.mirror.facts
         said = [
             KnownHole(one.topic.removeprefix(self.mirror_prefix), *_hole(one))
-            for one in (facts.holes if facts is not None else ())
+            for one in (facts.ledger() if facts is not None else ())
         ]
         return [*said, *self.holes]
 

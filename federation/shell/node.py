@@ -55,8 +55,8 @@ class LinkServices:
         chosen = Address(endpoint(wanted).host, port)
         return config.model_copy(update={"admin_listener": str(chosen)})
 
-    def compose(self, broker: Broker, rng: Rng) -> Core:
-        return RegionNode(broker, Linker(broker.view, rng))
+    def compose(self, config: BrokerConfig, broker: Broker, rng: Rng) -> Core:
+        return RegionNode(broker, Linker(broker.view, rng, config.mirror_hole_retention_ms))
 
     async def start(self) -> None:
         await self._server.start()

@@ -12,7 +12,6 @@ from linker.control.mirror_topic import MirrorTopic
 from linker.data.destination_stream import DestinationStream
 from linker.errors import MirrorError
 from linker.frames import TopicState
-from linker.records.hole_ledger import HOLE_KIND, holes_of
 from linker.records.mirror_state import (
     LIVE,
     MIRROR_KIND,
@@ -140,12 +139,10 @@ class MirrorTopics:
         return topic in self._region.view.image.topics_by_name
 
     def _remove(self, mirror: MirrorTopic) -> object:
-        """A record and holes of a topic that does not exist have no use."""
-        items = [DocumentChange(kind=MIRROR_KIND, name=mirror.topic, body=None)]
-        for hole in holes_of(self._region.view.image, mirror.topic):
-            items.append(DocumentChange(kind=HOLE_KIND, name=hole.name, body=None))
+        """The record of a topic that does not exist has no use; its holes stay for a time (`ledger_retention`)."""
+        change = DocumentChange(kind=MIRROR_KIND, name=mirror.topic, body=None)
         return self._region.propose(
-            PutDocuments(tuple(items)), lambda _, now: self.follow_documents(now)
+            PutDocuments((change,)), lambda _, now: self.follow_documents(now)
         )
 
     # --- the source ---

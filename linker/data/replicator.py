@@ -296,7 +296,8 @@ class PartitionReplicator:
 
     def _record(self, skip: PendingHole) -> object:
         self._blocked = True
-        return self._region.propose(hole_ledger.record(skip.hole), partial(self._on_recorded, skip))
+        command = hole_ledger.record(skip.hole, self._region.view.image)
+        return self._region.propose(command, partial(self._on_recorded, skip))
 
     def _on_recorded(self, skip: PendingHole, result: object, now: Instant) -> Effects:
         self._blocked = False

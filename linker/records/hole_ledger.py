@@ -1,9 +1,10 @@
 """The hole ledger: every range that a mirror skipped, with its cause, recorded before the mirror continues (P8)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
+from uuid import UUID
 
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
@@ -22,32 +23,51 @@ class HoleCause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Offsets [base_offset, next_offset) that the mirror does not hold. An empty one is a start at "latest"."""
+    """Offsets [base_offset, next_offset) that the mirror does not hold. An empty one is a start at "latest".
+
+    `topic_id` is None in entries of releases that did not record it, `deleted_at` while the topic exists.
+    """
 
     partition: TopicPartition
     base_offset: Offset
     next_offset: Offset
     cause: HoleCause
     first_seen: Instant
+    topic_id: UUID | None = None
+    deleted_at: Instant | None = None
 
     @property
     def name(self) -> str:
         """The same hole has the same name, however often it is recorded."""
-        return f"{self.partition}@{self.base_offset}"
+        place = f"{self.partition}@{self.base_offset}"
+        return place if self.deleted_at is None else f"{place}#{self.topic_id or self.deleted_at}"
+
+    def is_of(self, topic_id: UUID) -> bool:
+        """Whether it is in the ledger of the topic with this id, which has the hole's topic's name."""
+        return self.deleted_at is None and self.topic_id in (None, topic_id)
 
 
-def record(hole: Hole) -> PutDocuments:
-    body = encode(
-        {
-            "topic": hole.partition.topic,
-            "partition": hole.partition.partition,
-            "from": hole.base_offset,
-            "to": hole.next_offset,
-            "cause": hole.cause.value,
-            "first_seen": hole.first_seen,
-        }
-    )
-    return PutDocuments((DocumentChange(kind=HOLE_KIND, name=hole.name, body=body),))
+def record(hole: Hole, image: Image) -> PutDocuments:
+    """The entry names the id that its topic has now."""
+    topic = image.topics_by_name.get(hole.partition.topic)
+    return PutDocuments((put(replace(hole, topic_id=topic.id if topic is not None else None)),))
+
+
+def put(hole: Hole) -> DocumentChange:
+    """The change that writes an entry."""
+    fields = {
+        "topic": hole.partition.topic,
+        "partition": hole.partition.partition,
+        "from": hole.base_offset,
+        "to": hole.next_offset,
+        "cause": hole.cause.value,
+        "first_seen": hole.first_seen,
+    }
+    if hole.topic_id is not None:
+        fields["topic_id"] = str(hole.topic_id)
+    if hole.deleted_at is not None:
+        fields["deleted_at"] = hole.deleted_at
+    return DocumentChange(kind=HOLE_KIND, name=hole.name, body=encode(fields))
 
 
 def decode_hole(body: bytes) -> Hole:
@@ -58,14 +78,19 @@ def decode_hole(body: bytes) -> Hole:
         next_offset=int(fields["to"]),
         cause=HoleCause(fields["cause"]),
         first_seen=int(fields["first_seen"]),
+        topic_id=UUID(fields["topic_id"]) if "topic_id" in fields else None,
+        deleted_at=fields.get("deleted_at"),
     )
 
 
 def holes_of(image: Image, topic: str) -> list[Hole]:
-    """All entries for a topic of this region, including starts at "latest"."""
+    """All entries for a topic that exists in this region, including starts at "latest"."""
+    existing = image.topics_by_name.get(topic)
+    if existing is None:
+        return []
     documents = image.documents.items()
     ledger = (decode_hole(found.body) for (kind, _), found in documents if kind == HOLE_KIND)
-    return [hole for hole in ledger if hole.partition.topic == topic]
+    return [hole for hole in ledger if hole.partition.topic == topic and hole.is_of(existing.id)]
 
 
 def of_topic(holes: Iterable[Hole], topic: str) -> list[Hole]:

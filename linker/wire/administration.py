@@ -205,6 +205,8 @@ def _hole(hole: Hole) -> pb.Hole:
         to_offset=hole.next_offset,
         cause=hole.cause.value,
         first_seen_ms=hole.first_seen,
+        topic_id=str(hole.topic_id or ""),
+        deleted_at_ms=hole.deleted_at or 0,
     )
 
 

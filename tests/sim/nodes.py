@@ -125,7 +125,8 @@ class Node:
             directory=self.disk.directory,
             previous_broker_epoch=self._storage.previous_broker_epoch,
         )
-        linker = Linker(self.broker.view, self.world.rng(f"{self.place} {self.life} links"))
+        rng = self.world.rng(f"{self.place} {self.life} links")
+        linker = Linker(self.broker.view, rng, self.config.mirror_hole_retention_ms)
         return RegionNode(self.broker, linker)
 
     def kill(self) -> None:

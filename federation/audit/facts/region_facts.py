@@ -4,6 +4,7 @@ The same document comes from a live region (its administration answers) and from
 of a region that is down. Unknown fields are ignored, so that an older audit reads what a newer region says.
 """
 
+from collections import defaultdict
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError, model_validator
@@ -65,13 +66,18 @@ class MirrorFacts(_Fact):
 
 
 class HoleFacts(_Fact):
-    """Offsets [from_offset, to_offset) in the hole ledger; `START_OFFSET_LATEST` with from = to: all below `to`."""
+    """Offsets [from_offset, to_offset) in the hole ledger; `START_OFFSET_LATEST` with from = to: all below `to`.
+
+    `topic_id` is empty where the region did not record it, `deleted_at_ms` 0 while the topic exists.
+    """
 
     topic: str
     partition: NonNegativeInt
     from_offset: NonNegativeInt
     to_offset: NonNegativeInt
     cause: str
+    topic_id: str = ""
+    deleted_at_ms: NonNegativeInt = 0
 
     @model_validator(mode="after")
     def _rises(self) -> "HoleFacts":
@@ -89,6 +95,25 @@ class RegionFacts(_Fact):
     topics: list[TopicFacts]
     mirrors: list[MirrorFacts] = []
     holes: list[HoleFacts] = []
+
+    def ledger(self) -> list[HoleFacts]:
+        """The holes that explain something: of the topics that exist their own, of one that was deleted its own.
+
+        Where several topics of a name were deleted, nobody can say whose data are audited.
+        """
+        ids = {one.name: one.topic_id for one in self.topics}
+        deleted: dict[str, set[str]] = defaultdict(set)
+        for hole in self.holes:
+            if hole.deleted_at_ms and hole.topic not in ids:
+                deleted[hole.topic].add(hole.topic_id)
+        return [
+            hole
+            for hole in self.holes
+            if len(deleted[hole.topic]) == 1
+            or (
+                not hole.deleted_at_ms and hole.topic_id in ("", ids.get(hole.topic, hole.topic_id))
+            )
+        ]
 
     def partitions(self) -> dict[Key, PartitionFacts]:
         return {

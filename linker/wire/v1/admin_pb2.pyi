@@ -261,20 +261,24 @@ class Cut(_message.Message):
     def __init__(self, kind: _Optional[str] = ..., at_ms: _Optional[int] = ..., partitions: _Optional[_Iterable[_Union[CutPartition, _Mapping]]] = ...) -> None: ...
 
 class Hole(_message.Message):
-    __slots__ = ("topic", "partition", "from_offset", "to_offset", "cause", "first_seen_ms")
+    __slots__ = ("topic", "partition", "from_offset", "to_offset", "cause", "first_seen_ms", "topic_id", "deleted_at_ms")
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     FROM_OFFSET_FIELD_NUMBER: _ClassVar[int]
     TO_OFFSET_FIELD_NUMBER: _ClassVar[int]
     CAUSE_FIELD_NUMBER: _ClassVar[int]
     FIRST_SEEN_MS_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+    DELETED_AT_MS_FIELD_NUMBER: _ClassVar[int]
     topic: str
     partition: int
     from_offset: int
     to_offset: int
     cause: str
     first_seen_ms: int
-    def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., from_offset: _Optional[int] = ..., to_offset: _Optional[int] = ..., cause: _Optional[str] = ..., first_seen_ms: _Optional[int] = ...) -> None: ...
+    topic_id: str
+    deleted_at_ms: int
+    def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., from_offset: _Optional[int] = ..., to_offset: _Optional[int] = ..., cause: _Optional[str] = ..., first_seen_ms: _Optional[int] = ..., topic_id: _Optional[str] = ..., deleted_at_ms: _Optional[int] = ...) -> None: ...
 
 class TransitionError(_message.Message):
     __slots__ = ("at_ms", "code", "message")

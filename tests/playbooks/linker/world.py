@@ -58,11 +58,13 @@ class Host:
         self._ticket = 0
 
     def start(self) -> None:
-        config = from_settings({"node.id": 1, "log.dirs": self.name, "log.segment.bytes": 1 << 20})
+        given = {"node.id": 1, "log.dirs": self.name, "log.segment.bytes": 1 << 20}
+        retention = {"mirror.hole.retention.ms": self.world.hole_retention_ms}
+        config = from_settings({**given, **retention})
         rng = random.Random(f"{self.world.seed} {self.name}")
         self.storage = Storage(self.files, index_interval_bytes=4096)
         broker = Broker(config, self.cluster_id, rng)
-        self.linker = Linker(broker.view, rng)
+        self.linker = Linker(broker.view, rng, config.mirror_hole_retention_ms)
         self.view = broker.view
         self.node = RegionNode(broker, self.linker)
         self._process = Process(self.node, self.storage, self._outward, lambda: self.now)
@@ -161,8 +163,9 @@ class Host:
 class World(Schedule):
     """Virtual time, one queue. Frames of one stream arrive in order, after `delay_ms`."""
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, hole_retention_ms: int = 86_400_000) -> None:
         super().__init__(START)
+        self.hole_retention_ms = hole_retention_ms
         self.seed = seed
         self.rng = random.Random(seed)
         self.delay_ms = 5

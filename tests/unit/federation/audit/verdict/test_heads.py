@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from federation.audit.facts.region_facts import RegionFacts
+from federation.audit.facts.replica_choice import ReplicaSelection
 from federation.audit.options import Options
 from federation.audit.result import AuditResult
 from federation.audit.segments.checkpoints import LOG_STARTS
@@ -197,3 +198,36 @@ def test_a_replica_that_starts_later_than_the_others_is_judged_alike(
     (finding,) = result.findings
     assert (result.verdict, finding.kind, finding.replica) == (verdict, kind, "source node 1")
     assert (finding.from_offset, finding.to_offset) == (0, START)
+
+
+@pytest.mark.parametrize(
+    ("existing", "holes", "verdict"),
+    [
+        ("a", [{"topic_id": "a"}], Verdict.KEPT),
+        ("a", [{}], Verdict.KEPT),
+        ("a", [{"topic_id": "b"}], Verdict.BROKEN),
+        ("a", [{"topic_id": "b", "deleted_at_ms": 7}], Verdict.BROKEN),
+        (None, [{"topic_id": "b", "deleted_at_ms": 7}], Verdict.KEPT),
+        (None, [{"topic_id": one, "deleted_at_ms": 7} for one in "bc"], Verdict.UNKNOWN),
+    ],
+)
+def test_the_ledger_of_another_topic_of_that_name_excuses_nothing(
+    regions: Heads, existing: str | None, holes: list[dict[str, Any]], verdict: Verdict
+) -> None:
+    """A topic may be deleted and made anew; of one that is gone, its own ledger speaks for a copy of its data."""
+    said = facts.facts(regions.east, configs=NEVER).model_dump(by_alias=True)
+    (topic,) = said["topics"]
+    said["topics"] = [{**topic, "topic_id": existing}] if existing else []
+    said["holes"] = [{**hole(0, START), **one} for one in holes]
+    mirror = facts.region("east", regions.east)._replace(facts=RegionFacts.model_validate(said))
+    source = facts.region("west", regions.west)
+    result = audit(
+        Options(
+            source=source,
+            mirror=mirror,
+            engine="local",
+            master="local[1]",
+            replicas=ReplicaSelection.ALL,
+        )
+    )
+    assert result.verdict is verdict
