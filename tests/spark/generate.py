@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import cramjam
 import crc32c
 
+TRANSACTIONAL, CONTROL = 0x10, 0x20
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd", "snappy-raw")
 CODEC_BITS = {"none": 0, "gzip": 1, "snappy": 2, "snappy-raw": 2, "lz4": 3, "zstd": 4}
 
@@ -110,9 +111,14 @@ def compressed(codec: str, data: bytes) -> bytes:
 def batches(
     seed: random.Random, count: int, codec: str = "none", start: int = 0, rows_max: int = 6
 ) -> list[Made]:
-    """A log's batches, offsets without a gap, every one with bytes of its own."""
+    """A log's batches, offsets without a gap, every one with bytes of its own; every fifth ends a transaction."""
     made, offset, leader_epoch = [], start, seed.randrange(3)
-    for _ in range(count):
+    for number in range(count):
+        if number % 5 == 4:
+            ended = marker(offset, leader_epoch, commits=True)
+            made.append(replace(ended, first_timestamp=1_700_000_000_000 + offset))
+            offset += 1
+            continue
         rows = tuple(
             Row(
                 delta,
@@ -126,7 +132,10 @@ def batches(
         leader_epoch += seed.random() < 0.05
         batch = Made(offset, rows, leader_epoch, codec, 1_700_000_000_000 + offset)
         if seed.random() < 0.3:
-            batch = replace(batch, producer_id=7, producer_epoch=0, base_sequence=offset)
+            flags = seed.choice((0, TRANSACTIONAL))
+            batch = replace(
+                batch, producer_id=7, producer_epoch=0, base_sequence=offset, flags=flags
+            )
         made.append(batch)
         offset = batch.next_offset
     return made
@@ -193,6 +202,19 @@ def write_checkpoint(data_dir: str, name: str, offsets: dict[tuple[str, int], in
         file.write(f"0\n{len(offsets)}\n")
         for (topic, partition), offset in sorted(offsets.items()):
             file.write(f"{topic} {partition} {offset}\n")
+
+
+def marker(base_offset: int, leader_epoch: int, *, commits: bool) -> Made:
+    """A control batch that ends a transaction (KIP-98)."""
+    row = Row(0, struct.pack(">hh", 0, commits), struct.pack(">hi", 0, 1))
+    return Made(
+        base_offset,
+        (row,),
+        leader_epoch,
+        producer_id=7,
+        producer_epoch=0,
+        flags=TRANSACTIONAL | CONTROL,
+    )
 
 
 def recomputed(data: bytes) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from tests.spark import generate
-from tests.spark.generate import Made, Row
+from tests.spark.generate import Made
 
 Expected = tuple[str, str, int, int]
 """Class, side, from offset, to offset."""
@@ -28,14 +28,22 @@ class Pair:
     taken: set[int] = field(default_factory=set)
     no_segment_at: set[int] = field(default_factory=set)
 
-    def place(self, seed: random.Random, width: int = 1) -> Made:
-        """A batch with room around it that no plant has touched."""
+    def place(self, seed: random.Random, width: int = 1, *, is_marker: bool = False) -> Made:
+        """A batch with room around it that no plant has touched: a marker, or `width` batches of data."""
         while True:
             number = seed.randrange(2, len(self.original) - 3 - width)
             around = set(range(number - 2, number + width + 2))
-            if not around & self.taken:
+            chosen = self.original[number : number + width]
+            fits = all(bool(one.flags & generate.CONTROL) is is_marker for one in chosen)
+            if fits and not around & self.taken:
                 self.taken |= around
                 return self.original[number]
+
+    def takes_end(self, number: int) -> bool:
+        """Whether the first batch (0) or the last one (-1) is still as it was; from now on it is taken."""
+        is_free = number not in self.taken
+        self.taken.add(number)
+        return is_free
 
 
 def at(side: list[Stored], batch: Made) -> int:
@@ -269,13 +277,72 @@ def gap_on_both(pair: Pair, seed: random.Random) -> None:
 
 def other_marker(pair: Pair, seed: random.Random) -> None:
     """A commit here, an abort there."""
+    found = pair.place(seed, is_marker=True)
+    aborts = generate.marker(found.base_offset, found.leader_epoch, commits=False)
+    pair.mirror[at(pair.mirror, found)] = aborts, aborts.encoded()
+    pair.expected.append(("control_batch_mismatch", "", found.base_offset, found.next_offset))
+
+
+def missing_marker(pair: Pair, seed: random.Random) -> None:
+    missing_at(pair, pair.place(seed, is_marker=True))
+
+
+def extra_marker(pair: Pair, seed: random.Random) -> None:
+    found = pair.place(seed, is_marker=True)
+    del pair.source[at(pair.source, found)]
+    pair.expected.append(("extra_on_mirror", "", found.base_offset, found.next_offset))
+
+
+def damaged_marker(pair: Pair, seed: random.Random) -> None:
+    found = pair.place(seed, is_marker=True)
+    data = found.encoded()
+    damaged = generate.flipped(data, seed.randrange(21, len(data)), seed.randrange(8))
+    pair.mirror[at(pair.mirror, found)] = found, damaged
+    pair.expected.append(("damaged", "mirror", found.base_offset, found.next_offset))
+
+
+def no_longer_transactional(pair: Pair, seed: random.Random) -> None:
+    """An aborted record would be read as committed."""
     batch = pair.place(seed)
-    for side, kind in ((pair.source, 1), (pair.mirror, 0)):
-        row = Row(0, struct.pack(">hh", 0, kind), struct.pack(">hi", 0, 1))
-        marker = Made(batch.base_offset, (row,), batch.leader_epoch, producer_id=9, flags=0x30)
-        side[at(side, batch)] = marker, marker.encoded()
-    expected = ("control_batch_mismatch", "", batch.base_offset, batch.base_offset + 1)
-    pair.expected.append(expected)
+    other = replace(batch, flags=batch.flags ^ generate.TRANSACTIONAL)
+    pair.mirror[at(pair.mirror, batch)] = other, other.encoded()
+    pair.expected.append(("divergent", "", batch.base_offset, batch.next_offset))
+
+
+def _edge(side_name: str, number: int) -> Plant:
+    """The first or the last batch of a log, which other plants leave alone."""
+
+    def plant(pair: Pair, seed: random.Random) -> None:
+        if not pair.takes_end(number):
+            return
+        side = getattr(pair, side_name)
+        batch, data = side[number]
+        damaged = generate.flipped(data, seed.randrange(21, len(data)), seed.randrange(8))
+        side[number] = batch, damaged
+        pair.expected.append(("damaged", side_name, batch.base_offset, batch.next_offset))
+
+    return plant
+
+
+def missing_head(pair: Pair, seed: random.Random) -> None:
+    """The file still has the name of its first offset."""
+    if pair.takes_end(0):
+        missing_at(pair, pair.mirror[0][0])
+
+
+def missing_tail(pair: Pair, seed: random.Random) -> None:
+    """What a mirror does not hold yet is no fault."""
+    if not pair.takes_end(-1):
+        return
+    batch = pair.mirror.pop()[0]
+    pair.expected.append(("lag", "mirror", batch.base_offset, batch.next_offset))
+
+
+def extra_tail(pair: Pair, seed: random.Random) -> None:
+    if not pair.takes_end(-1):
+        return
+    batch = pair.source.pop()[0]
+    pair.expected.append(("mirror_ahead", "mirror", batch.base_offset, batch.next_offset))
 
 
 def _lying(change: Callable[[bytes], bytes], *sides: str) -> Plant:
@@ -308,8 +375,13 @@ PLANTS: dict[str, Plant] = {
         missing, missing_run, extra, damaged_on_both, other_value, other_producer, other_leader_epoch, other_magic,
         other_base_offset, duplicate, duplicate_on_source, duplicate_on_both, resplit, recompressed, lost_record,
         other_length, half_a_batch, zeros, junk, swapped, swapped_on_both, gap_on_both, other_marker,
+        missing_marker, extra_marker, damaged_marker, no_longer_transactional, missing_head, missing_tail, extra_tail,
     )
 } | {
+    "damaged_head_of_mirror": _edge("mirror", 0),
+    "damaged_head_of_source": _edge("source", 0),
+    "damaged_tail_of_mirror": _edge("mirror", -1),
+    "damaged_tail_of_source": _edge("source", -1),
     "damaged_mirror": damaged_mirror,
     "damaged_source": damaged_source,
     "flipped_and_mended": flipped_and_mended,

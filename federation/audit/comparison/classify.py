@@ -28,7 +28,7 @@ HEADER_FIELDS = (
     *("first_timestamp", "max_timestamp", "producer_id", "producer_epoch", "base_sequence"),
     "records",
 )
-CONTROL = 0x20
+CODEC, CONTROL = 0x07, 0x20
 PAYLOAD_BYTES_MAX = 256
 
 
@@ -118,7 +118,9 @@ def _difference(island: Island, scene: Scene, contents: Contents) -> Class:
 
 def _headers_differ(island: Island, scene: Scene) -> bool:
     """One batch each side, and their headers say different things about the same records."""
-    return bool(_fields(island, scene).keys() - {"length", "crc", "attributes"})
+    fields = _fields(island, scene)
+    one, other = fields.get("attributes", (0, 0))
+    return (one ^ other) & ~CODEC != 0 or bool(fields.keys() - {"length", "crc", "attributes"})
 
 
 def _fields(island: Island, scene: Scene) -> dict[str, tuple[int, int]]:

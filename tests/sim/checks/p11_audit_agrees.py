@@ -35,10 +35,19 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
         source, mirror = (
             _stored(region, node_id, Path(folder)) for node_id, region in enumerate(regions, 1)
         )
+        if _lacks_a_folder(source, regions[0]) or _lacks_a_folder(mirror, regions[1]):
+            return
         options = Options(source=source, mirror=mirror, engine="local", master="local[1]")
         result = run_audit(options, lambda: evidence.audited_at, QUIET)
     if result.verdict is not Verdict.KEPT:
         yield f"an audit of the stopped regions says {result.verdict}: {_because(result)}"
+
+
+def _lacks_a_folder(said: AuditedRegion, region: Region) -> bool:
+    """A power cut took a folder whose name was not synced yet: nobody can say that nothing was in it."""
+    assert said.facts is not None
+    there = {(one.topic, one.partition) for one in partitions(region.disk)}
+    return any(key not in there for key in said.facts.partitions() if not key[0].startswith("__"))
 
 
 def _stored(region: Region, node_id: int, folder: Path) -> AuditedRegion:
