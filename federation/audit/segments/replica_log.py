@@ -25,6 +25,8 @@ PARTITION_FOLDER = re.compile(r"(?P<topic>[a-zA-Z0-9._-]+)-(?P<partition>\d+)")
 INDEX_FILE = re.compile(r"\d{20}\.(?:time)?index")
 SEGMENT_FILE = re.compile(r"(\d{20})\.log")
 TAIL_BATCHES = 16
+RECORD_BYTES_MIN = 7
+CODEC, COMPRESSION_MAX = 0x07, 1_000
 
 
 class ReplicaLog(NamedTuple):
@@ -232,4 +234,18 @@ def _end(segments: Sequence[SegmentFile]) -> tuple[int, int]:
     # The longest rising run leaves out a batch whose base offset was damaged, which may claim any end.
     tail = longest_run([found for found in walk(part) if isinstance(found, Batch)])
     newest_ms = max((batch.max_timestamp for batch in tail), default=-1)
-    return tail[-1].next_offset if tail else end, newest_ms
+    return _end_of(tail[-1]) if tail else end, newest_ms
+
+
+def _end_of(last: Batch) -> int:
+    """Behind a damaged last batch stands nothing that could say where it ends; its header has two numbers for it.
+
+    A number that is larger than its bytes could hold records is not believed.
+    """
+    if last.sound:
+        return last.next_offset
+    said = last.next_offset - last.base_offset, last.records
+    most = (last.size - HEADER_BYTES) // RECORD_BYTES_MIN
+    if last.attributes & CODEC:
+        most *= COMPRESSION_MAX
+    return last.base_offset + min((one for one in said if 0 < one <= most), default=1)

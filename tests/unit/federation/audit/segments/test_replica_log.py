@@ -193,3 +193,21 @@ def test_a_torn_batch_behind_the_end_is_not_read(tmp_path: Path) -> None:
     end = torn.first_at(torn.end_offset, is_stop=True)
     assert end == log.first_at(log.end_offset)
     assert torn.stretch(torn.first_covering(0), end).size == log.size
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+@pytest.mark.parametrize(("byte", "bit"), [(23, 7), (24, 3), (57, 7), (58, 2)])
+def test_a_damaged_last_batch_does_not_say_that_the_log_is_longer(
+    tmp_path: Path, byte: int, bit: int, codec: str
+) -> None:
+    """A bit in its last offset delta, or in its count of records."""
+    rows = tuple(generate.Row(number, b"k", b"v") for number in range(200))
+    last = generate.Made(made()[-1].next_offset, rows, codec=codec)
+    batches = [*made(), last]
+    log = written(tmp_path, batches)
+    path = Path(log.segments[-1].path)
+    data = path.read_bytes()
+    start = len(data) - len(batches[-1].encoded())
+    path.write_bytes(generate.flipped(data, start + byte, bit))
+    damaged, *_ = discover([DataDir(str(tmp_path))])["t", 0]
+    assert damaged.end_offset == batches[-1].next_offset

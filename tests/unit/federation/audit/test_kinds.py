@@ -1,0 +1,60 @@
+"""Every kind of planting is found; what an audit can find has a kind that shows it."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from federation.audit.comparison.findings import Class
+from tests.spark.cases import planted
+from tests.spark.file_plants import FILE_PLANTS
+from tests.spark.file_sides import Sides
+from tests.spark.kinds import KINDS
+from tests.spark.ledger_plants import LEDGER_PLANTS, late_mirror
+from tests.spark.plants import PLANTS
+from tests.spark.section_plants import (
+    EPOCHS,
+    GROUPS,
+    PRODUCERS,
+    SECTION_PLANTS,
+    TOPICS,
+    SectionSides,
+)
+
+ELSEWHERE = {
+    Class.DISPLACED,  # settled before anybody sees it
+    Class.REPLICA_DIVERGENT,  # every `..._in_one_replica`
+    Class.NOT_ASKED, Class.ORPHAN_TAIL,  # about what a region did not say, and about cuts: verdict/test_heads.py
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*FILE_PLANTS, *SECTION_PLANTS, *LEDGER_PLANTS])
+def test_each_is_found_wherever_it_is_planted(tmp_path: Path, name: str) -> None:
+    for number in range(4):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert KINDS[name](folder, random.Random(f"{name} {number}")) == []
+
+
+def test_there_are_forty_kinds_and_more() -> None:
+    alone = len(PLANTS) + len(FILE_PLANTS) + len(SECTION_PLANTS) + len(LEDGER_PLANTS)
+    assert alone >= 40
+    assert len(KINDS) > alone
+
+
+def test_every_class_and_every_section_has_a_kind(tmp_path: Path) -> None:
+    seed = random.Random(1)
+    found = {
+        kind for name in PLANTS for kind, *_ in planted(str(tmp_path / name), 3, (name,)).expected
+    }
+    for name, plant in FILE_PLANTS.items():
+        sides = Sides(tmp_path / name, seed)
+        found.add(plant(sides.folders["east"], sides.made, seed)[0])
+    for name, head in LEDGER_PLANTS.items():
+        found |= {kind for kind, *_ in late_mirror(tmp_path / name, seed, head)[1]}
+    assert found == {kind.value for kind in Class} - {kind.value for kind in ELSEWHERE}
+    sections = {
+        plant(SectionSides(tmp_path / name), "east", seed)[0]
+        for name, plant in SECTION_PLANTS.items()
+    }
+    assert sections == {EPOCHS, PRODUCERS, GROUPS, TOPICS}
