@@ -248,4 +248,4 @@ def _end_of(last: Batch) -> int:
     most = (last.size - HEADER_BYTES) // RECORD_BYTES_MIN
     if last.attributes & CODEC:
         most *= COMPRESSION_MAX
-    return last.base_offset + min((one for one in said if 0 < one <= most), default=1)
+    return last.base_offset + max((one for one in said if 0 < one <= most), default=1)
