@@ -35,6 +35,7 @@ test: dev  ## every test but the soak
 
 bench: dev  ## ours beside Apache Kafka and MirrorMaker 2, in turn, in one run
 	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench.audit
 
 lint: dev  ## ruff: rules and format
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ from federation.audit.engines import AuditProgress, compared
 from federation.audit.examine import Examined, chosen, examine
 from federation.audit.options import Options
 from federation.audit.result import AuditResult, CannotRun, ExitCode, PartitionLineage
+from federation.audit.sections import record_counts
 from federation.audit.sections.judge import sections
 from federation.audit.sections.section import Section
 from federation.audit.segments.checkpoints import Key
@@ -34,13 +35,13 @@ def run_audit(options: Options, now: Callable[[], int], watch: AuditProgress) ->
         fresh = examine(taken, sorted(gone), options)
         examined |= fresh
         outcomes |= _compared(fresh, options, watch)
-    partitions, findings = [], []
+    partitions, settled = [], {}
     for key, one in sorted(examined.items()):
-        settled = _settled(key, one, outcomes.get(key, []), options.all_holes())
-        findings += settled
+        settled[key] = _settled(key, one, outcomes.get(key, []), options.all_holes())
         parts = (*key, one.source, one.mirror, one.lag)
-        partitions.append(judge(parts, one.units, outcomes.get(key, []), settled))
-    judged = _sections(options, taken, examined)
+        partitions.append(judge(parts, one.units, outcomes.get(key, []), settled[key]))
+    findings = [one for found in settled.values() for one in found]
+    judged = [*_sections(options, taken, examined), record_counts.judge(outcomes, settled)]
     result = _result(options, taken, partitions, findings, judged)
     return result._replace(
         lineage={

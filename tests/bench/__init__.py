@@ -15,6 +15,7 @@
 | `clusters`, `knowing` | the same of a region of three nodes: `ours_cluster`, `peer/cluster` |
 | `work`, `crossing`, `region` | the measures, one function each: of a one-node region, of a link, of three nodes |
 | `gap` | a librdkafka producer that goes on while its leader is taken away |
+| `audit`, `audit_data` | an audit beside hashing the same bytes: `python -m tests.bench.audit`, on its own |
 | `targets` | which ratio each measure has to reach |
 | `report` | the table, `bench.json` and `bench.png` |
 

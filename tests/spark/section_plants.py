@@ -22,6 +22,7 @@ EPOCHS, PRODUCERS, GROUPS, TOPICS = (
     "group offsets",
     "partitions and configurations",
 )
+RECORDS = "record counts"
 
 
 def made(number: int) -> list[generate.Made]:

@@ -18,6 +18,8 @@ from federation.audit.report.tables import write_parquet
 from federation.commands.audit.command import audit as command
 from tests.spark import facts, generate
 from tests.spark.cases import NOW_MS, audit, planted, unexpected
+from tests.spark.file_plants import FILE_PLANTS
+from tests.spark.file_sides import SIDES, Sides
 from tests.spark.plants import PLANTS
 
 if TYPE_CHECKING:
@@ -38,6 +40,12 @@ def regions(tmp_path_factory: pytest.TempPathFactory) -> tuple[AuditedRegion, Au
         for side, data in (("west", case.source), ("east", case.mirror)):
             (folder / side).mkdir(exist_ok=True)
             shutil.move(f"{data}/flights-0", folder / side / f"flights-{number}")
+    for number, (name, plant) in enumerate(FILE_PLANTS.items(), PARTITIONS):
+        seed = random.Random(name)
+        sides = Sides(folder / name, seed)
+        plant(sides.folders[seed.choice(sorted(SIDES))], sides.made, seed)
+        for side, data in sides.folders.items():
+            shutil.move(data, folder / side / f"flights-{number}")
     return facts.region("west", str(folder / "west")), facts.region("east", str(folder / "east"))
 
 

@@ -190,4 +190,7 @@ def _outcome(
         mirror_digest=mirror.digest.digest,
         findings=(),
         missing_file=str(gone[0].filename) if gone else "",
+        record_counts=(source.digest.records, mirror.digest.records)
+        if source.digest.sound and mirror.digest.sound
+        else None,
     )

@@ -65,7 +65,8 @@ class Unit(NamedTuple):
 class UnitOutcome(NamedTuple):
     """What comparing a unit came to: bytes of all copies of a side, and the digest of the copy that speaks for it.
 
-    `missing_file` names a file that went away while the audit ran.
+    `missing_file` names a file that went away while the audit ran, `record_counts` are the source's and the mirror's,
+    None where either is damaged.
     """
 
     topic: str
@@ -81,11 +82,16 @@ class UnitOutcome(NamedTuple):
     mirror_digest: str
     findings: tuple[Finding, ...]
     missing_file: str = ""
+    record_counts: tuple[int, int] | None = None
 
 
 def outcome_from_row(row: Sequence[Any]) -> UnitOutcome:
     outcome = UnitOutcome(*row)
-    return outcome._replace(findings=tuple(from_row(finding) for finding in outcome.findings))
+    counts = outcome.record_counts
+    return outcome._replace(
+        findings=tuple(from_row(finding) for finding in outcome.findings),
+        record_counts=None if counts is None else (counts[0], counts[1]),
+    )
 
 
 def unit_from_row(row: Sequence[Any]) -> Unit:

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from federation.audit.comparison.findings import Class
-from tests.spark.cases import planted
+from federation.audit.verdict.holes import KnownHole
+from federation.audit.verdict.verdicts import Verdict
+from tests.spark.cases import audit, planted
 from tests.spark.file_plants import FILE_PLANTS
 from tests.spark.file_sides import Sides
 from tests.spark.kinds import KINDS
@@ -16,6 +18,7 @@ from tests.spark.section_plants import (
     EPOCHS,
     GROUPS,
     PRODUCERS,
+    RECORDS,
     SECTION_PLANTS,
     TOPICS,
     SectionSides,
@@ -58,3 +61,27 @@ def test_every_class_and_every_section_has_a_kind(tmp_path: Path) -> None:
         for name, plant in SECTION_PLANTS.items()
     }
     assert sections == {EPOCHS, PRODUCERS, GROUPS, TOPICS}
+
+
+@pytest.mark.parametrize(
+    ("name", "because"),
+    [
+        ("missing", "the source has"),
+        ("extra", "the source has"),
+        ("lost_record", "the source has"),
+        ("zeros", "can't be counted"),
+    ],
+)
+def test_record_counts_are_a_section_of_their_own(tmp_path: Path, name: str, because: str) -> None:
+    result = audit(planted(str(tmp_path), 4, (name,)).options())
+    (section,) = [one for one in result.sections if one.name == RECORDS]
+    assert because in section.problems[0].because
+    assert section.verdict is (Verdict.UNKNOWN if name == "zeros" else Verdict.BROKEN)
+
+
+def test_a_hole_in_the_ledger_is_not_missed_in_the_counts(tmp_path: Path) -> None:
+    case = planted(str(tmp_path), 4, ("missing",))
+    ((_, _, start, stop),) = case.expected
+    result = audit(case.options(holes=(KnownHole("flights", 0, start, stop, "skipped"),)))
+    assert {one.verdict for one in result.sections if one.name == RECORDS} == {Verdict.KEPT}
+    assert result.verdict is Verdict.KEPT

@@ -17,6 +17,7 @@ from tests.spark.section_plants import (
     EPOCHS,
     GROUPS,
     PRODUCERS,
+    RECORDS,
     SECTION_PLANTS,
     TOPICS,
     SectionSides,
@@ -42,6 +43,7 @@ def test_what_is_sound_is_kept_and_counted(sides: SectionSides) -> None:
         (PRODUCERS, Verdict.KEPT, 2, ()),
         (GROUPS, Verdict.KEPT, 2, ()),
         (TOPICS, Verdict.KEPT, 1, ()),
+        (RECORDS, Verdict.KEPT, 1, ()),
     ]
 
 
