@@ -65,11 +65,12 @@ def summary(result: AuditResult, options: Options, seconds: float) -> dict[str, 
         "engine": {"name": options.engine, "master": options.master, "seconds": round(seconds, 3)},
         "totals": totals,
         "over_budget": list(result.over_budget),
-        "partitions": [{**row._asdict(), **_lineage(result, row)} for row in rows],
+        "partitions": [row._asdict() for row in rows],
         "findings": [finding_row(one) for one in result.findings],
         "sections": [section_row(one) for one in result.sections],
         "since": options.since.link._asdict() if options.since is not None else None,
         "chain": [one._asdict() for one in _chain(options.since)],
+        "lineage": [_lineage(result, row) for row in rows],
     }
     return {**document, "digest": digest(document)}
 
@@ -82,6 +83,10 @@ def _chain(since: LastReport | None) -> list[ChainLink]:
 def _lineage(result: AuditResult, row: PartitionVerdict) -> dict[str, Any]:
     one = result.lineage[row.topic, row.partition]
     return {
+        "topic": row.topic,
+        "partition": row.partition,
+        "verdict": row.verdict.value,
+        "compared_to": row.compared_to,
         "judged_by": [judged.model_dump() for judged in one.judged_by],
         "in_full_because": one.earlier.because,
         "topic_ids": list(one.topic_ids),

@@ -59,10 +59,10 @@ class LastReport(_Read):
     digest: str
     cut: LastCut
     chain: list[ChainLink]
-    partitions: list[LastPartition]
+    lineage: list[LastPartition]
 
     def by_key(self) -> dict[Key, LastPartition]:
-        return {(one.topic, one.partition): one for one in self.partitions}
+        return {(one.topic, one.partition): one for one in self.lineage}
 
     @property
     def link(self) -> ChainLink:

@@ -85,7 +85,7 @@ def show(result: AuditResult, document: dict[str, Any]) -> None:
 
 def show_since(console: Console, document: dict[str, Any]) -> None:
     """Which earlier report this one goes on from, and what it had to read in full all the same."""
-    since, rows = document["since"], document["partitions"]
+    since, rows = document["since"], document["lineage"]
     full = [row for row in rows if row["in_full_because"]]
     console.print(
         f"since {since['report']} ({instant(since['at_ms'])}):"

@@ -85,12 +85,12 @@ def ranges(said: Any) -> list[tuple[int, int]]:
 
 
 def judged(said: Any, partition: int = 0) -> list[tuple[int, int]]:
-    rows = said["partitions"][partition]["judged_by"]
+    rows = said["lineage"][partition]["judged_by"]
     return [(one["from_offset"], one["to_offset"]) for one in rows]
 
 
 def in_full(said: Any) -> list[str]:
-    return [row["in_full_because"] for row in said["partitions"]]
+    return [row["in_full_because"] for row in said["lineage"]]
 
 
 def test_only_what_is_new_is_read_and_the_reports_make_a_chain(sides: Sides) -> None:
