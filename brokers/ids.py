@@ -13,6 +13,8 @@ Ticket: TypeAlias = int  # identifies one pending request or read; never reused 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Buffers: TypeAlias = Sequence[Buffer]
 
+# No log goes beyond: whoever computes with offsets has room left, and one that a peer makes up can't overflow 64 bits.
+OFFSET_MAX: Offset = 1 << 62
 NO_PARTITION_LEADER_EPOCH: LeaderEpoch = -1
 NO_PRODUCER: ProducerId = -1
 NO_BROKER_EPOCH = -1  # of a broker that was never registered

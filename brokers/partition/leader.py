@@ -8,16 +8,17 @@ from typing import NamedTuple
 
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import Buffer, Instant, Offset
+from brokers.ids import OFFSET_MAX, Buffer, Instant, Offset
 from brokers.log.config import LogConfig
 from brokers.log.log import Log
 from brokers.log.producers import Duplicate
 from brokers.partition.replica import Replica
 from brokers.records.batch import (
-    COMPRESSION_MASK,
     CONTROL,
     TRANSACTIONAL,
+    ZSTD,
     BatchHeader,
+    contradiction,
     parse_header,
     stamp,
     stamp_append_time,
@@ -25,7 +26,6 @@ from brokers.records.batch import (
     verify_crc,
 )
 
-ZSTD = 4
 ZSTD_FIRST_PRODUCE_VERSION = 7  # KIP-110
 
 
@@ -66,6 +66,8 @@ def _place(
     replica: Replica, log: Log, header: BatchHeader, data: bytearray | memoryview, now: Instant
 ) -> Appended:
     config, base, leader_epoch = replica.config, log.log_end_offset, replica.leader_epoch
+    if base + header.last_offset_delta >= OFFSET_MAX:
+        raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE, f"{replica.partition} has no offsets left")
     append_time = -1
     if config.append_time:
         header = stamp_append_time(data, 0, now)
@@ -113,8 +115,8 @@ def _check_header(header: BatchHeader) -> None:
         raise Refusal(KafkaError.INVALID_RECORD, "an idempotent batch without a sequence")
     if attributes & TRANSACTIONAL:
         raise Refusal(KafkaError.INVALID_TXN_STATE, "transactions are not supported by this broker")
-    if attributes & COMPRESSION_MASK > ZSTD:
-        raise Refusal(KafkaError.INVALID_RECORD, f"unknown compression {header.compression}")
+    if because := contradiction(header):
+        raise Refusal(KafkaError.INVALID_RECORD, because)
 
 
 def _check_time(header: BatchHeader, config: LogConfig, now: Instant) -> None:

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 
 from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import Buffer, Instant, Offset
+from brokers.ids import OFFSET_MAX, Buffer, Instant, Offset
 from brokers.partition.replica import Replica
-from brokers.records.batch import BatchHeader, iter_headers, verify_crc
-
-OFFSET_MAX = (1 << 63) - 1
+from brokers.records.batch import BatchHeader, contradiction, iter_headers, verify_crc
 
 
 def place(
@@ -51,6 +49,8 @@ def skip_to(replica: Replica, writer: str, offset: Offset) -> list[Effect]:
     _require_writer(replica, writer)
     if offset < log.log_end_offset:
         raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE, f"{replica.partition} already holds {offset}")
+    if offset > OFFSET_MAX:
+        raise Refusal(KafkaError.OFFSET_OUT_OF_RANGE, f"no log goes up to offset {offset}")
     return [*log.restart_at(offset)]
 
 
@@ -93,6 +93,8 @@ def _checked(
             raise Refusal(
                 KafkaError.CORRUPT_MESSAGE, f"bad checksum at offset {header.base_offset}"
             )
+        if because := contradiction(header):
+            raise Refusal(KafkaError.CORRUPT_MESSAGE, f"{because} at offset {header.base_offset}")
         expected = header.next_offset
         covered = position + header.length
         headers.append(header)

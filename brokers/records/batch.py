@@ -27,6 +27,8 @@ _CRC = Struct(">I")
 _MAGIC_AT, _CRC_AT, _ATTRIBUTES_AT, _MAX_TIMESTAMP_AT = 16, 17, 21, 35
 
 COMPRESSION_MASK = 0b111
+ZSTD = 4  # the last of the codecs that there are
+RECORD_SIZE_MIN = 7  # each of a record's seven parts takes a byte at least
 APPEND_TIME = 0b1000
 TRANSACTIONAL = 0b1_0000
 CONTROL = 0b10_0000
@@ -119,6 +121,25 @@ def iter_headers(buffer: Buffer) -> Iterator[tuple[int, BatchHeader]]:
             return
         yield position, header
         position += header.length
+
+
+def contradiction(header: BatchHeader) -> str:
+    """Why no batch can be what this header says, or an empty text; a checksum that fits proves nothing about it.
+
+    A compacted batch keeps its offsets and has fewer records, down to none.
+    """
+    if header.last_offset_delta < 0:
+        return f"a last offset delta of {header.last_offset_delta}"
+    if not 0 <= header.record_count <= header.last_offset_delta + 1:
+        return f"{header.record_count} records in {header.last_offset_delta + 1} offsets"
+    if header.compression > ZSTD:
+        return f"unknown compression {header.compression}"
+    if (
+        not header.compression
+        and header.record_count * RECORD_SIZE_MIN > header.length - HEADER_SIZE
+    ):
+        return f"{header.record_count} records in {header.length} bytes"
+    return ""
 
 
 def verify_crc(batch: Buffer, header: BatchHeader) -> bool:

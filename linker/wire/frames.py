@@ -7,7 +7,7 @@ is a few bytes of tags and lengths, then the batches. Any protobuf library reads
 from collections.abc import Callable
 from typing import Any, Final
 
-from brokers.ids import OffsetAndMetadata, TopicPartition
+from brokers.ids import OFFSET_MAX, OffsetAndMetadata, TopicPartition
 from linker.errors import MirrorError
 from linker.filters import Filter, Pattern
 from linker.frames import (
@@ -100,14 +100,21 @@ def _decode_chunk(data: bytes) -> Chunk:
         raise FrameError("a chunk whose data does not end with its frame")
     return Chunk(
         head.subscription,
-        head.offset,
-        head.next_offset,
+        _offset(head.offset),
+        _offset(head.next_offset),
         _leader_epoch(head.leader_epoch),
         head.roll,
         _from_standing(head.standing),
         head.clock,
         memoryview(data)[position:],
     )
+
+
+def _offset(number: int) -> int:
+    """-1 is none."""
+    if not -1 <= number <= OFFSET_MAX:
+        raise FrameError(f"an offset of {number}")
+    return number
 
 
 def _leader_epoch(number: int) -> int:
@@ -147,7 +154,9 @@ def _standing(standing: OffsetBounds) -> pb.Standing:
 
 def _from_standing(message: pb.Standing) -> OffsetBounds:
     return OffsetBounds(
-        message.log_start_offset, message.high_watermark, message.last_stable_offset
+        _offset(message.log_start_offset),
+        _offset(message.high_watermark),
+        _offset(message.last_stable_offset),
     )
 
 
@@ -300,7 +309,7 @@ def _from_filter(message: pb.Filter) -> Filter:
 def _from_declined(message: pb.Declined) -> Declined:
     known = message.error in MirrorError.__members__
     error = MirrorError(message.error) if known else MirrorError.UNKNOWN
-    return Declined(message.subscription, error, message.because, message.agreed_offset)
+    return Declined(message.subscription, error, message.because, _offset(message.agreed_offset))
 
 
 _DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
@@ -317,14 +326,14 @@ _DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         m.subscription,
         TopicPartition(m.topic, m.partition),
         m.topic_id,
-        m.offset,
-        tuple((one.leader_epoch, one.offset) for one in m.lineage),
+        _offset(m.offset),
+        tuple((one.leader_epoch, _offset(one.offset)) for one in m.lineage),
         m.from_latest,
     ),
     "unsubscribe": lambda m: Unsubscribe(m.subscription),
     "agreed": lambda m: Agreed(
         m.subscription,
-        m.start_offset,
+        _offset(m.start_offset),
         _leader_epoch(m.leader_epoch),
         _from_standing(m.standing),
         m.clock,

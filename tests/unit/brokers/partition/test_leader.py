@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from brokers.effects import Append
 from brokers.errors import KafkaError, Refusal
+from brokers.ids import OFFSET_MAX
 from brokers.log.config import LogConfig
-from brokers.partition import leader
+from brokers.partition import leader, mirror
 from brokers.partition.replica import Replica
 from brokers.records.batch import parse_header, renew_crc, verify_crc
 from tests.unit.brokers.partition.replicas import NOW, PARTITION, batch, open_replica
@@ -34,6 +35,11 @@ def refused(replica: Replica, data: bytearray | None, version: int = 9) -> Kafka
 ATTRIBUTES, LAST_DELTA, COUNT, MAGIC, LENGTH = 21, 23, 57, 16, 8
 
 
+def batch_that_claims(count: int) -> bytearray:
+    """More records than its bytes could hold."""
+    return patched(patched(batch(), COUNT, ">i", count), LAST_DELTA, ">i", count - 1)
+
+
 @pytest.mark.parametrize(
     ("data", "error"),
     [
@@ -53,6 +59,7 @@ ATTRIBUTES, LAST_DELTA, COUNT, MAGIC, LENGTH = 21, 23, 57, 16, 8
         (patched(batch(), ATTRIBUTES, ">h", 0x20), KafkaError.INVALID_RECORD),
         (patched(batch(), ATTRIBUTES, ">h", 0x10), KafkaError.INVALID_TXN_STATE),
         (patched(batch(), ATTRIBUTES, ">h", 0x05), KafkaError.INVALID_RECORD),
+        (batch_that_claims(10**6), KafkaError.INVALID_RECORD),
         (patched(batch(), ATTRIBUTES, ">h", 0x08), KafkaError.INVALID_TIMESTAMP),
         (batch(producer_id=7, producer_epoch=0, base_sequence=-1), KafkaError.INVALID_RECORD),
         (batch(timestamp=NOW + 3_600_001), KafkaError.INVALID_TIMESTAMP),
@@ -135,3 +142,14 @@ def test_each_of_the_last_five_batches_is_recognised_when_it_comes_again() -> No
     assert replica.log.log_end_offset == 6
     gap = batch(producer_id=5, producer_epoch=0, base_sequence=8)
     assert refused(replica, gap) is KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def test_a_log_without_offsets_left_refuses_and_the_node_goes_on() -> None:
+    """A failed-over mirror that a source had made to skip that far ended the node at its second produce."""
+    replica = open_replica(writer="link")
+    mirror.skip_to(replica, "link", OFFSET_MAX - 2)
+    replica.begin_leader_epoch(4, None)
+    assert leader.append(replica, batch(2), 9, NOW).next_offset == OFFSET_MAX
+    with pytest.raises(Refusal, match="no offsets left") as caught:
+        leader.append(replica, batch(1), 9, NOW)
+    assert caught.value.error is KafkaError.OFFSET_OUT_OF_RANGE

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from brokers.effects import Append, Roll, SaveEpochs, TrimLog
 from brokers.errors import KafkaError, Refusal
+from brokers.ids import OFFSET_MAX
 from brokers.partition import mirror
 from brokers.partition.replica import Replica
 from brokers.records.batch import pack_header, parse_header, renew_crc
@@ -69,7 +70,7 @@ def test_damage_and_torn_ranges_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("base_offset", "last_offset_delta"), [(0, -1), (0, -7), (-3, 5), (2**63 - 2, 5)]
+    ("base_offset", "last_offset_delta"), [(0, -1), (0, -7), (-3, 5), (2**63 - 2, 5), (2**62, 0)]
 )
 def test_a_batch_that_no_log_could_hold_is_refused(
     base_offset: int, last_offset_delta: int
@@ -82,6 +83,34 @@ def test_a_batch_that_no_log_could_hold_is_refused(
     pack_header(damaged, header)
     renew_crc(damaged, 0, header.length)
     assert refused(replica, 0, bytes(damaged)) is KafkaError.CORRUPT_MESSAGE
+
+
+@pytest.mark.parametrize(
+    ("delta", "count", "attributes"),
+    [(10**9, 10**9, 0), (10, -1, 0), (3, 5, 0), (10**6, 10**6, 0), (0, 1, 5), (0, 1, 7)],
+)
+def test_a_header_that_can_t_be_true_is_refused_under_a_checksum_that_holds(
+    delta: int, count: int, attributes: int
+) -> None:
+    replica = open_replica(writer=LINK)
+    lying = bytearray(copied(0))
+    header = parse_header(lying)._replace(
+        last_offset_delta=delta, record_count=count, attributes=attributes
+    )
+    pack_header(lying, header)
+    renew_crc(lying, 0, header.length)
+    assert refused(replica, 0, bytes(lying)) is KafkaError.CORRUPT_MESSAGE
+
+
+@pytest.mark.parametrize("count", [0, 1, 9])
+def test_a_compacted_batch_has_fewer_records_than_offsets(count: int) -> None:
+    replica = open_replica(writer=LINK)
+    compacted = bytearray(copied(0, 10))
+    header = parse_header(compacted)._replace(record_count=count)
+    pack_header(compacted, header)
+    renew_crc(compacted, 0, header.length)
+    next_offset, _ = mirror.place(replica, LINK, 0, compacted, roll=False, now=NOW)
+    assert next_offset == 10
 
 
 def test_a_leader_epoch_above_the_partitions_waits_until_that_has_risen() -> None:
@@ -103,6 +132,8 @@ def test_skipping_goes_forward_only() -> None:
     mirror.place(replica, LINK, 0, copied(0, 5), roll=False, now=NOW)
     with pytest.raises(Refusal):
         mirror.skip_to(replica, LINK, 4)
+    with pytest.raises(Refusal):
+        mirror.skip_to(replica, LINK, OFFSET_MAX + 1)
     mirror.skip_to(replica, LINK, 100)
     assert replica.log is not None
     assert (replica.log.log_start_offset, replica.log.log_end_offset) == (100, 100)

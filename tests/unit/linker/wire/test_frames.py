@@ -14,20 +14,20 @@ from linker.frames import Chunk, OffsetBounds
 from linker.wire.frames import FrameError, decode, encode
 from linker.wire.v1 import link_pb2
 
-OFFSETS = st.integers(0, 2**63 - 1)
+OFFSETS = st.integers(-1, 2**62)
 SIGNED = st.integers(-(2**63), 2**63 - 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)
 EPOCHS = st.integers(-(2**31), 2**30)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 UINT = st.integers(0, 2**64 - 1)
-STANDINGS = st.builds(OffsetBounds, SIGNED, SIGNED, SIGNED)
+STANDINGS = st.builds(OffsetBounds, OFFSETS, OFFSETS, OFFSETS)
 PARTITIONS = st.builds(TopicPartition, TEXT, INT32)
 COMMITS = st.builds(OffsetAndMetadata, SIGNED, INT32, TEXT, SIGNED)
 FILTERS = st.builds(Filter, TEXT, st.sampled_from(Pattern), st.booleans())
 UINT32 = st.integers(0, 2**32 - 1)
 
 CHUNKS = st.builds(
-    Chunk, UINT, SIGNED, SIGNED, EPOCHS, st.booleans(), STANDINGS, SIGNED, st.binary(max_size=300)
+    Chunk, UINT, OFFSETS, OFFSETS, EPOCHS, st.booleans(), STANDINGS, SIGNED, st.binary(max_size=300)
 )
 OTHERS = st.one_of(
     st.builds(frames.Hello, TEXT, TEXT, TEXT, TEXT, UINT32, UINT32),
@@ -49,13 +49,13 @@ OTHERS = st.one_of(
         UINT,
         PARTITIONS,
         st.binary(max_size=16),
-        SIGNED,
-        st.lists(st.tuples(INT32, SIGNED), max_size=4).map(tuple),
+        OFFSETS,
+        st.lists(st.tuples(INT32, OFFSETS), max_size=4).map(tuple),
         st.booleans(),
     ),
     st.builds(frames.Unsubscribe, UINT),
-    st.builds(frames.Agreed, UINT, SIGNED, EPOCHS, STANDINGS, SIGNED),
-    st.builds(frames.Declined, UINT, st.sampled_from(MirrorError), TEXT, SIGNED),
+    st.builds(frames.Agreed, UINT, OFFSETS, EPOCHS, STANDINGS, SIGNED),
+    st.builds(frames.Declined, UINT, st.sampled_from(MirrorError), TEXT, OFFSETS),
     st.builds(
         frames.Beacon, SIGNED, st.lists(st.tuples(UINT, STANDINGS), max_size=3).map(tuple), UINT
     ),
@@ -131,6 +131,25 @@ def test_a_topic_id_that_is_none_and_a_leader_epoch_without_a_next_one_are_refus
     """The first is no UUID; after the second no failover could lead, nor any start of the node."""
     with pytest.raises(FrameError):
         decode(encode(frame))
+
+
+@pytest.mark.parametrize("offset", [-2, 2**62 + 1, 2**63 - 1])
+def test_an_offset_that_no_log_has_is_refused(offset: int) -> None:
+    """A mirror skipped to the high watermark that a source claimed, and the node ended at the append after it."""
+    bounds = OffsetBounds(0, 9, 9)
+    for frame in (
+        Chunk(1, offset, 3, 0, True, bounds, 5, b"x"),
+        Chunk(1, 2, offset, 0, True, bounds, 5, b"x"),
+        Chunk(1, 2, 3, 0, True, bounds._replace(log_start_offset=offset), 5, b"x"),
+        frames.Agreed(1, offset, 0, bounds, 5),
+        frames.Agreed(1, 0, 0, bounds._replace(high_watermark=offset), 5),
+        frames.Beacon(1, ((1, bounds._replace(last_stable_offset=offset)),), 2),
+        frames.Declined(1, MirrorError.UNKNOWN, "", offset),
+        frames.Subscribe(1, TopicPartition("t", 0), bytes(16), offset, (), False),
+        frames.Subscribe(1, TopicPartition("t", 0), bytes(16), 0, ((1, offset),), False),
+    ):
+        with pytest.raises(FrameError, match="an offset of"):
+            decode(encode(frame))
 
 
 def test_a_kind_of_frame_from_the_future_is_skipped() -> None:
