@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, OffsetAndMetadata, TopicPartition
 from linker.errors import MirrorError
 from linker.filters import Filter
 
 VERSION = 1
+CHUNK_BYTES_MAX: Final = 16 << 20  # that a destination can ask for; one batch can be larger
 EpochStarts: TypeAlias = tuple[tuple[LeaderEpoch, Offset], ...]
 
 

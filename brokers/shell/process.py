@@ -34,16 +34,16 @@ IDLE_SHARE = 0.9  # of connections.max.idle.ms: Kafka's clients wait 9 minutes, 
 
 
 class BesideBroker(Protocol):
-    """What runs in the process beside the broker. Made before the node, with the node's `feed`."""
+    """What runs in the process beside the broker. Made before the node, with its settings and its `feed`."""
 
     @property
     def perform(self) -> Mapping[type, Callable[[Any], None]]:
         """Performs the effects that are not the broker's, by type."""
 
-    def bind(self, config: BrokerConfig) -> BrokerConfig:
-        """Bind its ports before anything starts. Raises ConfigError."""
+    def bind(self) -> BrokerConfig:
+        """Bind its ports before anything starts; returns the settings with them. Raises ConfigError."""
 
-    def compose(self, config: BrokerConfig, broker: Broker, rng: Rng) -> Core:
+    def compose(self, broker: Broker, rng: Rng) -> Core:
         """The core of the node."""
 
     async def start(self) -> None:
@@ -53,22 +53,23 @@ class BesideBroker(Protocol):
         """Called when the node ends, after clients were disconnected."""
 
 
-MakeBeside: TypeAlias = Callable[[Callable[[Any], None]], BesideBroker]  # of the node's `feed`
+MakeBeside: TypeAlias = Callable[[BrokerConfig, Callable[[Any], None]], BesideBroker]
 
 
 class NothingBeside:
     """A broker alone."""
 
-    def __init__(self, feed: Callable[[Any], None]) -> None:
+    def __init__(self, config: BrokerConfig, feed: Callable[[Any], None]) -> None:
+        self._config = config
         self.perform: Mapping[type, Callable[[Any], None]] = {}
 
-    def bind(self, config: BrokerConfig) -> BrokerConfig:
-        if config.admin_listener is not None:
+    def bind(self) -> BrokerConfig:
+        if self._config.admin_listener is not None:
             only = "only `causeway node run` serves it; leave it out here"
             raise ConfigError([f"admin.listener: {only}"])
-        return config
+        return self._config
 
-    def compose(self, config: BrokerConfig, broker: Broker, rng: Rng) -> Core:
+    def compose(self, broker: Broker, rng: Rng) -> Core:
         return broker
 
     async def start(self) -> None:
@@ -85,8 +86,8 @@ def run(config: BrokerConfig, make_beside: MakeBeside) -> None:
 
 async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
     """Runs until SIGTERM or SIGINT. Raises ConfigError, IdentityError and others before anything is started."""
-    beside = make_beside(lambda event: node.feed(event))
-    config = beside.bind(config)
+    beside = make_beside(config, lambda event: node.feed(event))
+    config = beside.bind()
     prepare(config)
     bound, config = bind(config)
     metrics_socket, config = bind_metrics(config)
@@ -99,7 +100,7 @@ async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
         directories=disks.directories,
         previous_broker_epoch=disks.storage.previous_broker_epoch,
     )
-    node = Node(beside.compose(config, broker, rng), disks.storage, Clock())
+    node = Node(beside.compose(broker, rng), disks.storage, Clock())
     metrics = Metrics(node, broker.parts, metrics_socket)
     server = Server(config, metrics.feed, asyncio.get_running_loop().time)
     peers = open_peers(config, node)

@@ -39,24 +39,26 @@ def main(path: Path) -> None:
 class LinkServices:
     """What runs beside the broker: the linker, the streams between regions, and administration over gRPC."""
 
-    def __init__(self, feed: Callable[[Any], None]) -> None:
+    def __init__(self, config: BrokerConfig, feed: Callable[[Any], None]) -> None:
+        self._config = config
         self._streams = Streams(feed)
-        self._server = LinkServer(self._streams, feed)
-        self._dialer = Dialer(self._streams)
+        self._server = LinkServer(self._streams, feed, config.socket_request_max_bytes)
+        self._dialer = Dialer(self._streams, config.socket_request_max_bytes)
         self.perform = self._streams.perform | self._server.perform | self._dialer.perform
 
-    def bind(self, config: BrokerConfig) -> BrokerConfig:
+    def bind(self) -> BrokerConfig:
         """Binds the admin listener; returns the configuration with its real port. Raises ConfigError."""
-        wanted = config.admin_listener or DEFAULT_ADMIN_LISTENER
+        wanted = self._config.admin_listener or DEFAULT_ADMIN_LISTENER
         try:
             port = self._server.bind(wanted)
         except RuntimeError as error:
             raise ConfigError([f"admin.listener: can't listen on {wanted}: {error}"]) from None
         chosen = Address(endpoint(wanted).host, port)
-        return config.model_copy(update={"admin_listener": str(chosen)})
+        return self._config.model_copy(update={"admin_listener": str(chosen)})
 
-    def compose(self, config: BrokerConfig, broker: Broker, rng: Rng) -> Core:
-        return RegionNode(broker, Linker(broker.view, rng, config.mirror_hole_retention_ms))
+    def compose(self, broker: Broker, rng: Rng) -> Core:
+        linker = Linker(broker.view, rng, self._config.mirror_hole_retention_ms)
+        return RegionNode(broker, linker)
 
     async def start(self) -> None:
         await self._server.start()

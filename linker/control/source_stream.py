@@ -7,7 +7,7 @@ from typing import Final
 
 from brokers.ids import Instant
 from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced
-from linker.config import KIB, MIB
+from linker.config import KIB
 from linker.control.source_metadata import GroupPublisher, TopicPublisher
 from linker.data import handshake
 from linker.data.credit import StreamSender
@@ -15,6 +15,7 @@ from linker.data.source_replicator import SourceReplicator
 from linker.errors import SEVERAL_NODES, LinkError
 from linker.events import CloseStream, Stream
 from linker.frames import (
+    CHUNK_BYTES_MAX,
     AskBeacon,
     Credit,
     Frame,
@@ -29,7 +30,6 @@ from linker.region_client import Effects, RegionClient
 
 BEACON_MS: Final = 500  # at least this often a destination learns that nothing else has changed
 CHUNK_BYTES_MIN: Final = 64 * KIB
-CHUNK_BYTES_MAX: Final = 16 * MIB
 
 
 class SourceStream:

@@ -8,6 +8,7 @@ import grpc
 
 from linker.errors import LinkError
 from linker.shell.discovery import DiscoveryError, discover
+from linker.shell.options import ADMINISTRATOR_OPTIONS
 from linker.wire.v1 import admin_pb2_grpc
 
 QUICK_SECONDS = 35.0  # the source of a link has `request.timeout.ms` to answer, by default 30 s
@@ -26,7 +27,7 @@ class Administrator:
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint
-        self._channel = grpc.insecure_channel(endpoint)
+        self._channel = grpc.insecure_channel(endpoint, options=ADMINISTRATOR_OPTIONS)
         self._stub: Any = admin_pb2_grpc.AdminStub(self._channel)  # type: ignore[no-untyped-call]
 
     def __enter__(self) -> "Administrator":

@@ -10,15 +10,16 @@ import grpc.aio
 from linker.errors import LinkError
 from linker.events import Dial, StreamDialed
 from linker.shell.discovery import DiscoveryError, discover
-from linker.shell.options import DIAL_OPTIONS, OPEN_METHOD
+from linker.shell.options import OPEN_METHOD, dial_options
 from linker.shell.streams import Streams
 
 
 class Dialer:
     """Performs `Dial`."""
 
-    def __init__(self, streams: Streams) -> None:
+    def __init__(self, streams: Streams, request_bytes_max: int) -> None:
         self._streams = streams
+        self._options = dial_options(request_bytes_max)
         self._tasks: dict[asyncio.Task[None], None] = {}
         self.perform: dict[type, Callable[[Any], None]] = {Dial: self._dial}
 
@@ -40,7 +41,7 @@ class Dialer:
         error, because = LinkError.UNKNOWN, "this node stops"
         try:
             async with asyncio.timeout(dial.timeout_ms / 1000):
-                channel = await _connect(dial.bootstrap_servers)
+                channel = await _connect(dial.bootstrap_servers, self._options)
         except DiscoveryError as failure:
             self._streams.remove(dial.stream, failure.error, str(failure))
             return
@@ -61,9 +62,11 @@ class Dialer:
             self._streams.remove(dial.stream, error, because)
 
 
-async def _connect(bootstrap_servers: tuple[str, ...]) -> grpc.aio.Channel:
+async def _connect(
+    bootstrap_servers: tuple[str, ...], options: tuple[tuple[str, int], ...]
+) -> grpc.aio.Channel:
     endpoint = await discover(bootstrap_servers)
-    channel = grpc.aio.insecure_channel(endpoint, options=DIAL_OPTIONS)
+    channel = grpc.aio.insecure_channel(endpoint, options=options)
     try:
         state = channel.get_state(try_to_connect=True)
         while state is not grpc.ChannelConnectivity.READY:

@@ -9,7 +9,7 @@ import grpc.aio
 
 from linker.errors import LinkError
 from linker.events import AdminAnswered, AdminAsked, StreamAccepted
-from linker.shell.options import CHANNEL_OPTIONS, OPEN_METHOD
+from linker.shell.options import OPEN_METHOD, channel_options
 from linker.shell.streams import Feed, Streams
 from linker.wire import administration
 
@@ -19,13 +19,13 @@ GRACE_SECONDS = 0.5
 class LinkServer:
     """`bind` first, so that a port in use is known before anything starts; answers from `start` on."""
 
-    def __init__(self, streams: Streams, feed: Feed) -> None:
+    def __init__(self, streams: Streams, feed: Feed, request_bytes_max: int) -> None:
         self._streams = streams
         self._feed = feed
         self._next_stream = 0
         self._next_ticket = 0
         self._asked: dict[int, asyncio.Future[Any]] = {}
-        self._server = grpc.aio.server(options=CHANNEL_OPTIONS)
+        self._server = grpc.aio.server(options=channel_options(request_bytes_max))
         self._server.add_generic_rpc_handlers((_Handlers(self._open, self._administer),))
         self.perform: dict[type, Callable[[Any], None]] = {AdminAnswered: self._answer}
 

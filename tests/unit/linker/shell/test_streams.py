@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from linker.commands import Links, ListLinks
-from linker.errors import LinkError
+from linker.errors import LinkError, LinkRefusal
 from linker.events import (
     AdminAnswered,
     AdminAsked,
@@ -21,10 +21,13 @@ from linker.events import (
 from linker.frames import Chunk, Hello, OffsetBounds, Welcome
 from linker.shell.administrator import Administrator
 from linker.shell.client import Dialer
+from linker.shell.options import MIB
 from linker.shell.server import LinkServer
 from linker.shell.streams import Streams
 from linker.wire.v1 import admin_pb2
 from tests.unit.linker.shell.test_discovery import broker
+
+REQUEST_BYTES_MAX = 20 * MIB
 
 
 class Node:
@@ -36,8 +39,8 @@ class Node:
         self.port = 0
         self.answer: Callable[[AdminAsked], Any] = lambda asked: Links(())
         self.streams = Streams(self.feed)
-        self.server = LinkServer(self.streams, self.feed)
-        self.dialer = Dialer(self.streams)
+        self.server = LinkServer(self.streams, self.feed, REQUEST_BYTES_MAX)
+        self.dialer = Dialer(self.streams, REQUEST_BYTES_MAX)
         self.perform = self.streams.perform | self.server.perform | self.dialer.perform
 
     def feed(self, event: Any) -> None:
@@ -174,5 +177,37 @@ def test_administration_is_asked_and_answered() -> None:
         reply = await asyncio.get_running_loop().run_in_executor(None, ask)
         assert not reply.HasField("error")
         assert (await there.hears(AdminAsked)).command == ListLinks()
+
+    play(scene)
+
+
+def test_a_message_above_the_limit_ends_its_stream_and_no_other() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        first = await dialed(here, there, address)
+        bounds = OffsetBounds(0, 1, 1)
+        largest = Chunk(1, 0, 1, 0, False, bounds, 5, bytes(REQUEST_BYTES_MAX))
+        there.do(Send(first, largest))
+        assert (await here.hears(FrameArrived)).frame == largest
+        there.do(
+            Send(first, Chunk(1, 1, 2, 0, False, bounds, 5, bytes(REQUEST_BYTES_MAX + 2 * MIB)))
+        )
+        lost = await here.hears(StreamLost)
+        assert "larger than max" in lost.because
+        here.do(Dial(-2, (address,), 20_000))
+        await here.hears(StreamDialed, 2)
+
+    play(scene)
+
+
+def test_a_reply_above_the_default_of_grpc_reaches_an_administrator() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        there.answer = lambda asked: LinkRefusal("INVALID_REQUEST", "x" * 5 * MIB)
+
+        def ask() -> Any:
+            with Administrator(f"127.0.0.1:{there.port}") as administrator:
+                return administrator.ask("ListLinks", admin_pb2.ListLinksRequest())
+
+        reply = await asyncio.get_running_loop().run_in_executor(None, ask)
+        assert len(reply.error.message) == 5 * MIB
 
     play(scene)
