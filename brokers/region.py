@@ -216,10 +216,14 @@ class RegionView(Protocol):
     ) -> tuple[ReplicaStatus, ...] | None:
         """Every replica of a partition as its leader sees it; None where this node does not lead it."""
 
-    def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]: ...
+    def groups_with_offsets(self) -> tuple[str, ...]:
+        """The ids of the groups that have committed offsets."""
+
+    def group_offsets(self, group: str) -> Mapping[TopicPartition, OffsetAndMetadata]:
+        """Empty for a group that is not known."""
 
     def groups_are_known(self) -> bool:
-        """Whether `group_offsets` has every group coordinated here: no partition of theirs is offline or loading."""
+        """Whether every group that is coordinated here is known: no partition of theirs is offline or loading."""
 
     def group_is_active(self, group: str) -> bool:
         """Whether the group has members here, whose offsets a link must not overwrite."""

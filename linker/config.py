@@ -27,7 +27,7 @@ SYNCABLE: Final = (
     "min.compaction.lag.ms",
 )
 
-_ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[^:/\[\]\s]+):(\d{1,5})$")
+_ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[^:/\[\]\s]+):([0-9]{1,5})$")
 
 
 class LinkConfigError(ValueError):
@@ -58,7 +58,7 @@ def _flag(text: str) -> bool:
 
 def _number(low: int, high: int = 2**31 - 1) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        if not re.fullmatch(r"-?\d{1,19}", text) or not low <= int(text) <= high:
+        if not re.fullmatch(r"-?[0-9]{1,19}", text) or not low <= int(text) <= high:
             raise ValueError(f"a whole number from {low} to {high}")
         return int(text)
 

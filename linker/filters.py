@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from enum import Enum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Pattern(Enum):
@@ -26,6 +26,7 @@ class Filter(NamedTuple):
         return name.startswith(self.name) if self.pattern is Pattern.PREFIXED else name == self.name
 
 
+FILTERS_MAX: Final = 10_000  # of one list
 EVERYTHING = (Filter("*"),)
 
 
@@ -49,6 +50,8 @@ def parse_filters(text: str, key: str) -> tuple[Filter, ...]:
         or not isinstance(document[key], list)
     ):
         raise ValueError(f'must be {{"{key}": [...]}}')
+    if len(document[key]) > FILTERS_MAX:
+        raise ValueError(f"{len(document[key])} filters, above {FILTERS_MAX}")
     return tuple(_filter(item) for item in document[key])
 
 

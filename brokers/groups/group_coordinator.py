@@ -252,10 +252,14 @@ class GroupCoordinator:
             error, describe_groups.list_groups(self._manager.groups.values(), states, types)
         )
 
-    def all_offsets(self) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
-        """A snapshot of every committed offset, by group."""
-        groups = self._manager.groups.values()
-        return {group.id: dict(group.offsets) for group in groups if group.offsets}
+    def groups_with_offsets(self) -> tuple[str, ...]:
+        """The ids of the groups that have committed offsets."""
+        return tuple(group.id for group in self._manager.groups.values() if group.offsets)
+
+    def committed_offsets(self, group_id: str) -> dict[TopicPartition, OffsetAndMetadata]:
+        """Empty where this node has no such group."""
+        group = self._manager.groups.get(group_id)
+        return {} if group is None else dict(group.offsets)
 
     @property
     def is_loading(self) -> bool:

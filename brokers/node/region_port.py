@@ -226,8 +226,11 @@ class LocalRegionView:
         broker = self.image.brokers.get(broker_id)
         return broker is not None and broker.is_active
 
-    def group_offsets(self) -> Mapping[str, Mapping[TopicPartition, OffsetAndMetadata]]:
-        return self._groups.all_offsets()
+    def groups_with_offsets(self) -> tuple[str, ...]:
+        return self._groups.groups_with_offsets()
+
+    def group_offsets(self, group: str) -> Mapping[TopicPartition, OffsetAndMetadata]:
+        return self._groups.committed_offsets(group)
 
     def groups_are_known(self) -> bool:
         topic = self.image.topics_by_name.get(OFFSETS_TOPIC)

@@ -3,9 +3,9 @@
 from brokers.ids import Instant
 from linker.administration.link_administration import LinkAdministration
 from linker.administration.mirror_administration import MirrorAdministration
-from linker.administration.region_facts import region_facts
+from linker.administration.region_facts import describe_region
 from linker.administration.registry import Registry, Respond
-from linker.administration.replicas import replicas
+from linker.administration.replicas import describe_replicas
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -23,6 +23,7 @@ from linker.commands import (
 )
 from linker.errors import LinkRefusal
 from linker.region_client import Effects, RegionClient
+from linker.sliced_work import SlicedWork
 
 
 class Administration:
@@ -30,6 +31,7 @@ class Administration:
 
     def __init__(self, region: RegionClient, registry: Registry) -> None:
         self._view = region.view
+        self._work = SlicedWork(region)
         self._links = LinkAdministration(region, registry)
         self._mirrors = MirrorAdministration(region, registry)
 
@@ -64,6 +66,9 @@ class Administration:
                 return respond(self._mirrors.describe(topic, now), now)
             case DescribeReplicas(topics):
                 names = topics or tuple(self._view.image.topics_by_name)
-                return respond(replicas(self._view, names, now), now)
+                replicas = describe_replicas(self._view, names, self._work, respond)
+                return self._work.add(replicas, now)
             case DescribeRegion():
-                return respond(region_facts(self._view.image, self._view.topic_configs, now), now)
+                view = self._view
+                facts = describe_region(view.image, view.topic_configs, self._work, respond)
+                return self._work.add(facts, now)

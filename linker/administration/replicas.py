@@ -1,21 +1,27 @@
 """Replicas of the region's own partitions, for an operator, as this node knows them."""
 
 from collections.abc import Iterable
+from typing import Final
 
-from brokers.ids import Instant
 from brokers.region import RegionView
+from linker.administration.registry import Respond
 from linker.commands import Replicas
+from linker.sliced_work import Job, SlicedWork, Step
+
+PARTITION_COST: Final = 20
 
 
-def replicas(view: RegionView, topics: Iterable[str], now: Instant) -> Replicas:
+def describe_replicas(
+    view: RegionView, topics: Iterable[str], work: SlicedWork, respond: Respond
+) -> Job:
     """The replicas of partitions that this node leads; topics that do not exist are left out."""
     image = view.image
-    known = [image.topics_by_name[name] for name in topics if name in image.topics_by_name]
-    return Replicas(
-        tuple(
-            (partition, status)
-            for topic in known
-            for partition in topic.each()
-            for status in view.replica_statuses(partition, now) or ()
-        )
-    )
+    described = []
+    for name in dict.fromkeys(topics):
+        topic = image.topics_by_name.get(name)
+        yield Step(1, [])
+        for partition in topic.each() if topic is not None else ():
+            statuses = view.replica_statuses(partition, work.now) or ()
+            described += [(partition, status) for status in statuses]
+            yield Step(PARTITION_COST, [])
+    yield Step(1, respond(Replicas(tuple(described)), work.now))

@@ -45,7 +45,8 @@ class GroupClamp:
         view = self._region.view
         if not view.groups_are_known():
             return self._done("the offsets of some groups cannot be read", now)
-        offsets = {group: self._beyond(found) for group, found in view.group_offsets().items()}
+        groups = view.groups_with_offsets()
+        offsets = {group: self._beyond(view.group_offsets(group)) for group in groups}
         beyond = {group: found for group, found in offsets.items() if found}
         self._missing.update(dict.fromkeys(beyond))
         if not beyond:

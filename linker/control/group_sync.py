@@ -124,7 +124,7 @@ class GroupSync:
         if complete:
             del self._dirty[group]
         effects = self._log_before_start(group)
-        here = self._region.view.group_offsets().get(group, {})
+        here = self._region.view.group_offsets(group)
         behind = {
             key: value
             for key, value in targets.items()

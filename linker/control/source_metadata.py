@@ -1,6 +1,6 @@
 """What a source sends besides data: the state of watched topics and the offsets of watched groups, when they change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
@@ -10,7 +10,11 @@ from linker.data.credit import StreamSender
 from linker.filters import Filter, admits
 from linker.frames import GroupOffsets, TopicState
 from linker.region_client import Effects, RegionClient
+from linker.sliced_work import Job, Step
 
+FRAME_OFFSETS_MAX: Final = 1_000  # with metadata of 4 KB each, a frame of 4 MB
+TOPIC_COST: Final = 10
+GROUP_COST: Final = 3
 GATHER_MS: Final = 20  # commits of a busy group are sent together
 
 
@@ -34,26 +38,28 @@ class TopicPublisher:
     def __init__(self, region: RegionClient, sender: StreamSender) -> None:
         self._region = region
         self._sender = sender
-        self._told: dict[str, TopicState | None] = {}
+        self._sent: dict[str, TopicState | None] = {}
 
     @property
     def topics(self) -> Iterable[str]:
-        return self._told.keys()
+        return self._sent.keys()
 
-    def watch(self, topics: tuple[str, ...]) -> Effects:
-        self._told = {topic: self._told.get(topic) for topic in topics}
-        return self.changed(topics)
+    def watch(self, topics: tuple[str, ...]) -> Job:
+        self._sent = {topic: self._sent.get(topic) for topic in topics}
+        return self.changed(tuple(self._sent))
 
-    def changed(self, topics: Iterable[str]) -> Effects:
-        effects: Effects = []
-        for topic in topics:
-            if topic not in self._told:
-                continue
-            state = topic_state(self._region.view, topic)
-            if state != self._told[topic]:
-                self._told[topic] = state
-                effects += self._sender.send(state)
-        return effects
+    def changed(self, topics: Iterable[str]) -> Job:
+        """Of these topics, those that are watched are looked at."""
+        return (self._look(topic) for topic in topics)
+
+    def _look(self, topic: str) -> Step:
+        if topic not in self._sent:
+            return Step(1, [])
+        state = topic_state(self._region.view, topic)
+        if state == self._sent[topic]:
+            return Step(TOPIC_COST, [])
+        self._sent[topic] = state
+        return Step(TOPIC_COST, [*self._sender.send(state)])
 
 
 class GroupPublisher:
@@ -68,22 +74,23 @@ class GroupPublisher:
         self._gathered: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
         self._timer: int | None = None
 
-    def watch(self, filters: tuple[Filter, ...]) -> Effects:
+    def watch(self, filters: tuple[Filter, ...]) -> Job:
         self._filters = filters
         self._known_topics = frozenset()
         return self.topics_watched()
 
-    def topics_watched(self) -> Effects:
+    def topics_watched(self) -> Job:
         """Sends everything committed so far for topics that were not watched before."""
         watched = frozenset(self._topics.topics)
         fresh, self._known_topics = watched - self._known_topics, watched
-        if not fresh or not self._filters:
-            return []
-        for group, offsets in self._region.view.group_offsets().items():
-            self._gather(
-                group, {key: value for key, value in offsets.items() if key.topic in fresh}
-            )
-        return self.flush()
+        return self._committed_so_far(fresh) if fresh and self._filters else iter(())
+
+    def _committed_so_far(self, fresh: frozenset[str]) -> Job:
+        view = self._region.view
+        for group in view.groups_with_offsets():
+            offsets = view.group_offsets(group)  # of now: the group may have committed since
+            self._gather(group, {key: one for key, one in offsets.items() if key.topic in fresh})
+            yield Step(GROUP_COST + len(offsets), self.flush())
 
     def committed(
         self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | None], now: Instant
@@ -105,5 +112,17 @@ class GroupPublisher:
             self._region.timers.cancel(self._timer)
             self._timer = None
         gathered, self._gathered = self._gathered, {}
-        frames = [GroupOffsets(group, offsets) for group, offsets in gathered.items()]
-        return [effect for frame in frames for effect in self._sender.send(frame)]
+        return [
+            effect
+            for group, offsets in gathered.items()
+            for frame in _frames(group, offsets)
+            for effect in self._sender.send(frame)
+        ]
+
+
+def _frames(
+    group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata]
+) -> Iterator[GroupOffsets]:
+    entries = list(offsets.items())
+    for start in range(0, len(entries), FRAME_OFFSETS_MAX):
+        yield GroupOffsets(group, dict(entries[start : start + FRAME_OFFSETS_MAX]))

@@ -27,6 +27,7 @@ from linker.frames import (
     WatchTopics,
 )
 from linker.region_client import Effects, RegionClient
+from linker.sliced_work import Job, SlicedWork, Step
 
 BEACON_MS: Final = 500  # at least this often a destination learns that nothing else has changed
 CHUNK_BYTES_MIN: Final = 64 * KIB
@@ -39,6 +40,7 @@ class SourceStream:
         self._region = region
         self._stream = stream
         self._sender = StreamSender(stream)
+        self._work = SlicedWork(region)
         self._topics = TopicPublisher(region, self._sender)
         self._groups = GroupPublisher(region, self._sender, self._topics)
         self._source: SourceReplicator | None = None  # from the handshake on
@@ -61,11 +63,12 @@ class SourceStream:
             case Credit(granted_bytes):
                 return self._source.credit(granted_bytes, now)
             case WatchTopics(topics):
-                return [*self._topics.watch(topics), *self._groups.topics_watched()]
+                watching = self._work.add(self._topics.watch(topics), now)
+                return [*watching, *self._work.add(self._groups.topics_watched(), now)]
             case WatchGroups(filters):
-                return self._groups.watch(filters)
+                return self._work.add(self._groups.watch(filters), now)
             case AskBeacon(nonce):
-                return [*self._groups.flush(), *self._source.beacon(now, nonce)]
+                return self._work.add(self._answer_beacon(nonce), now)
             case _:
                 return self._refuse(Refused("UNKNOWN", f"a source takes no {type(frame).__name__}"))
 
@@ -93,6 +96,12 @@ class SourceStream:
         self._arm(now)
         return self._source.beacon(now) if self._source is not None else []
 
+    def _answer_beacon(self, nonce: int) -> Job:
+        """Whoever asks wants to know that everything before has been sent."""
+        if self._source is not None:
+            beacon = self._source.beacon(self._work.now, nonce)
+            yield Step(1, [*self._groups.flush(), *beacon])
+
     def on_chunk_sent(self, now: Instant) -> Effects:
         return self._source.chunk_sent(now) if self._source is not None else []
 
@@ -110,20 +119,18 @@ class SourceStream:
             case ImageChanged(delta) if delta.brokers_changed and self._region.has_several_brokers:
                 return self._refuse(Refused(LinkError.UNKNOWN.value, SEVERAL_NODES))
             case ImageChanged(delta):
-                return self._topics.changed(
-                    dict.fromkeys(
-                        (
-                            *delta.topics_deleted,
-                            *delta.topics_created,
-                            *delta.topics_changed,
-                            *delta.topic_configs_changed,
-                        )
-                    )
+                topics = (
+                    *delta.topics_deleted,
+                    *delta.topics_created,
+                    *delta.topics_changed,
+                    *delta.topic_configs_changed,
                 )
+                return self._work.add(self._topics.changed(dict.fromkeys(topics)), now)
 
     def lost(self) -> None:
         """The stream was lost or closed; nothing is sent on it any more."""
         self._sender.stream = None
+        self._work.stop()
         if self._timer is not None:
             self._region.timers.cancel(self._timer)
             self._timer = None

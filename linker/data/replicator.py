@@ -252,16 +252,17 @@ class PartitionReplicator:
     ) -> Effects:
         self._placing -= 1
         effects: Effects = [*head.window.release(len(head.chunk.data))]
-        if isinstance(answer, Placed):
+        outdated = (KafkaError.OFFSET_OUT_OF_RANGE, head.chunk.offset)
+        if isinstance(answer, Placed) and answer.next_offset != head.chunk.next_offset:
+            because = (
+                f"batches up to {answer.next_offset} came as a range up to {head.chunk.next_offset}"
+            )
+            effects += self._doubt(MirrorError.ILLEGAL_STATE, because, now)
+        elif isinstance(answer, Placed):
             self._recovered()
             effects += self.progressed()
-        elif (
-            (answer.error, answer.log_end_offset)
-            == (
-                KafkaError.OFFSET_OUT_OF_RANGE,
-                head.chunk.offset,
-            )
-        ):  # the chunk continues the log, its batches do not: the source has other batches there than before
+        elif (answer.error, answer.log_end_offset) == outdated:
+            # The chunk continues the log, its batches do not: the source has other batches there than before.
             effects += self._doubt(MirrorError.UNEXPECTED_TRUNCATION, answer.because, now)
         else:
             effects += self._on_refused(answer.error, answer.because, now)

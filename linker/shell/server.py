@@ -54,11 +54,13 @@ class LinkServer:
     async def _administer(self, method: str, request: bytes) -> bytes:
         self._next_ticket += 1
         ticket = self._next_ticket
-        command = administration.command(method, request)
+        # A long request or reply is translated beside the loop, for which all clients wait.
+        command = await asyncio.to_thread(administration.command, method, request)
         asked = self._asked[ticket] = asyncio.get_running_loop().create_future()
         try:
             self._feed(AdminAsked(ticket, command))
-            return administration.reply(method, await asked)
+            answer = await asked
+            return await asyncio.to_thread(administration.reply, method, answer)
         finally:
             del self._asked[ticket]
 

@@ -16,13 +16,14 @@ from linker.errors import LinkError
 from linker.events import ChunkSent, CloseStream, FrameArrived, Send, Stream, StreamLost
 from linker.frames import Chunk, Frame
 from linker.wire import frames
+from linker.wire.limits import FrameError
 
 Feed = Callable[[Any], None]
 Read = Callable[[], Awaitable[Any]]
 Write = Callable[[bytes], Awaitable[None]]
 
 _END: Final = grpc.aio.EOF  # type: ignore[attr-defined]  # missing from the stubs
-_BROKEN: Final = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError, frames.FrameError)
+_BROKEN: Final = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError, FrameError)
 
 
 class Wire:

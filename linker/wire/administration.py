@@ -37,6 +37,7 @@ from linker.commands import (
 from linker.errors import LinkRefusal
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_state import Cut
+from linker.wire.limits import TOPICS_MAX, FrameError, listed
 from linker.wire.v1 import admin_pb2 as pb
 
 FACTS_SCHEMA: Final = "causeway.region-facts/1"
@@ -53,9 +54,9 @@ def command(method: str, request: bytes) -> Command:
     message = message_type()
     try:
         message.ParseFromString(request)
-    except DecodeError as error:
+        return build(message)
+    except (DecodeError, FrameError) as error:
         raise MalformedRequest(str(error)) from error
-    return build(message)
 
 
 def reply(method: str, answer: Answer | LinkRefusal) -> bytes:
@@ -71,7 +72,7 @@ def _change(verb: str) -> Callable[[Any], Command]:
         return ChangeMirrors(
             verb=verb,
             link=message.link_name,
-            topics=tuple(message.mirror_topics),
+            topics=tuple(listed(message.mirror_topics, TOPICS_MAX)),
             validate_only=message.validate_only,
             timeout_ms=message.timeout_ms if verb == "promote" else 0,
         )
@@ -140,7 +141,7 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
     "FailoverMirrors": (pb.MirrorsRequest, _change("failover"), pb.TopicsReply),
     "DescribeReplicas": (
         pb.DescribeReplicasRequest,
-        lambda m: DescribeReplicas(tuple(m.topics)),
+        lambda m: DescribeReplicas(tuple(listed(m.topics, TOPICS_MAX))),
         pb.ReplicasReply,
     ),
     "DescribeRegion": (pb.DescribeRegionRequest, lambda m: DescribeRegion(), pb.RegionReply),

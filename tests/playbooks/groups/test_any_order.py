@@ -13,7 +13,7 @@ from brokers.groups.group_state import GroupState
 from brokers.groups.requests import JoinRequest, JoinResult, LeaveRequest, MemberName
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from tests.playbooks.groups.client import GROUP, Client
-from tests.playbooks.groups.world import World
+from tests.playbooks.groups.world import World, offsets_by_group
 from tests.quick import examples
 
 CLIENTS = 5
@@ -164,11 +164,11 @@ class Groups(RuleBasedStateMachine):
     @rule()
     def restart(self) -> None:
         coordinator = self.world.coordinator
-        before = coordinator.all_offsets()
+        before = offsets_by_group(coordinator)
         self.world.restart()
         for client in self.clients:
             client.waiting = None
-        assert self.world.coordinator.all_offsets() == before
+        assert offsets_by_group(self.world.coordinator) == before
 
     def listen(self) -> None:
         for client in self.clients:
@@ -242,7 +242,7 @@ class Groups(RuleBasedStateMachine):
         other = World(self.world.config, loaded=False)
         other.log = self.world.log
         other.load()
-        assert other.coordinator.all_offsets() == self.world.coordinator.all_offsets()
+        assert offsets_by_group(other.coordinator) == offsets_by_group(self.world.coordinator)
         assert not other.in_flight
 
     # --- where it must end ---
@@ -286,10 +286,10 @@ class Groups(RuleBasedStateMachine):
 
     def is_restored_as_it_was(self) -> None:
         before = self.world.coordinator.describe([GROUP])
-        offsets = self.world.coordinator.all_offsets()
+        offsets = offsets_by_group(self.world.coordinator)
         self.world.restart()
         assert self.world.coordinator.describe([GROUP]) == before
-        assert self.world.coordinator.all_offsets() == offsets
+        assert offsets_by_group(self.world.coordinator) == offsets
 
 
 Groups.TestCase.settings = examples(60, stateful_step_count=40)

@@ -12,6 +12,7 @@ from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.groups.config import GroupCoordinatorConfig
 from brokers.groups.group_coordinator import GroupCoordinator
+from brokers.ids import OffsetAndMetadata, TopicPartition
 from brokers.region import GroupOffsetsChanged
 
 START = 1_700_000_000_000
@@ -41,6 +42,13 @@ class Stored:
 
     key: bytes
     value: bytes | None
+
+
+def offsets_by_group(
+    coordinator: GroupCoordinator,
+) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
+    groups = coordinator.groups_with_offsets()
+    return {group: coordinator.committed_offsets(group) for group in groups}
 
 
 class World:

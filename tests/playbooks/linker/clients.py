@@ -125,5 +125,5 @@ def commit(host: "Host", group: str, topic: str, partition: int, offset: int) ->
 
 
 def committed(host: "Host", group: str, topic: str, partition: int = 0) -> int | None:
-    found = host.view.group_offsets().get(group, {}).get(TopicPartition(topic, partition))
+    found = host.view.group_offsets(group).get(TopicPartition(topic, partition))
     return found.offset if found is not None else None

@@ -20,6 +20,7 @@ from brokers.wire.messages.group_offsets import (
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
+from tests.playbooks.groups.world import offsets_by_group
 from tests.unit.brokers.api.group_node import NO_ID, T_ID, U_ID, GroupNode
 from tests.unit.brokers.groups.requests import join
 
@@ -98,7 +99,7 @@ def test_every_partition_is_answered(version: int) -> None:
     assert [topic.name for topic in answer.topics] == (
         ["", "", ""] if version >= 10 else ["t", "none", "u"]
     )
-    committed = node.world.coordinator.all_offsets()["g"]
+    committed = offsets_by_group(node.world.coordinator)["g"]
     assert {name: offset.offset for name, offset in committed.items()} == {
         TopicPartition("t", 0): 5,
         TopicPartition("u", 0): 9,
@@ -217,7 +218,7 @@ def test_offsets_are_deleted_and_every_partition_is_answered() -> None:
     unknown = KafkaError.UNKNOWN_TOPIC_OR_PARTITION
     assert answer.error_code == 0
     assert errors_of(answer) == [0, unknown, unknown, 0]
-    assert set(node.world.coordinator.all_offsets()["g"]) == {TopicPartition("u", 0)}
+    assert set(offsets_by_group(node.world.coordinator)["g"]) == {TopicPartition("u", 0)}
 
 
 def test_offsets_of_no_group_are_refused_as_a_whole() -> None:

@@ -25,7 +25,7 @@ from brokers.groups.requests import (
 )
 from brokers.ids import OffsetAndMetadata
 from brokers.region import GroupOffsetsChanged
-from tests.playbooks.groups.world import Stored, World
+from tests.playbooks.groups.world import Stored, World, offsets_by_group
 from tests.unit.brokers.groups.requests import T0, T1, U0, commit, join
 from tests.unit.brokers.groups.stable import stable
 
@@ -104,7 +104,7 @@ def test_records_may_come_in_pieces() -> None:
             other.coordinator.replay(partition, [record])
         other.perform(other.coordinator.finish_loading(partition, other.now))
     assert other.coordinator.describe(["g", "s"]) == world.coordinator.describe(["g", "s"])
-    assert other.coordinator.all_offsets() == world.coordinator.all_offsets()
+    assert offsets_by_group(other.coordinator) == offsets_by_group(world.coordinator)
 
 
 def test_loading_begins_again_when_the_log_is_opened_again() -> None:
@@ -130,7 +130,7 @@ def test_the_last_word_on_a_key_counts() -> None:
         Stored(*encode(OffsetCommitRecord("g", T1, offset))) for offset in offsets[:4]
     ]
     world.load()
-    assert world.coordinator.all_offsets() == {"g": {T1: OffsetAndMetadata(3)}}
+    assert offsets_by_group(world.coordinator) == {"g": {T1: OffsetAndMetadata(3)}}
 
 
 def test_groups_of_which_nothing_is_left_are_not_there() -> None:
@@ -168,7 +168,7 @@ def test_whoever_follows_offsets_hears_what_was_loaded() -> None:
     seen = len(world.told)
     world.restart()
     heard = [each for each in world.told[seen:] if isinstance(each, GroupOffsetsChanged)]
-    assert heard == [GroupOffsetsChanged("g", world.coordinator.all_offsets()["g"])]
+    assert heard == [GroupOffsetsChanged("g", offsets_by_group(world.coordinator)["g"])]
 
 
 def test_sessions_begin_anew_after_a_restart() -> None:
@@ -205,7 +205,7 @@ def test_a_group_that_came_with_another_partition_outlives_a_lost_commit_of_its_
     records = [Stored(*encode(OffsetCommitRecord("g", T1, offset)))]
     world.load_partition((home + 1) % 3, records)
     world.lose()
-    assert world.coordinator.all_offsets() == {"g": {T1: offset}}
+    assert offsets_by_group(world.coordinator) == {"g": {T1: offset}}
 
 
 @pytest.mark.parametrize("generation", [2**31 - 1, -(2**31)])

@@ -6,7 +6,7 @@ from brokers.errors import KafkaError
 from brokers.groups.group_state import GroupState
 from brokers.groups.requests import DeleteGroupsResult, DeleteOffsetsResult
 from brokers.ids import TopicPartition
-from tests.playbooks.groups.world import World
+from tests.playbooks.groups.world import World, offsets_by_group
 from tests.unit.brokers.groups.requests import T0, T1, U0, commit, join
 from tests.unit.brokers.groups.stable import stable
 
@@ -71,7 +71,7 @@ def test_a_deleted_group_stays_deleted() -> None:
     assert delete(world, "g") == {"g": KafkaError.NONE}
     world.restart()
     assert world.coordinator.group_state("g") is GroupState.DEAD
-    assert world.coordinator.all_offsets() == {}
+    assert offsets_by_group(world.coordinator) == {}
 
 
 def test_a_member_that_joins_while_its_group_is_deleted_starts_without_offsets() -> None:
@@ -84,7 +84,7 @@ def test_a_member_that_joins_while_its_group_is_deleted_starts_without_offsets()
     assert world.answers[ticket] == DeleteGroupsResult({"g": KafkaError.NONE})
     assert joining in world.answers
     assert world.coordinator.is_active("g")
-    assert world.coordinator.all_offsets() == {}
+    assert offsets_by_group(world.coordinator) == {}
 
 
 def test_offsets_that_someone_reads_stay() -> None:

@@ -11,7 +11,7 @@ from brokers.groups.offset_commits import utf16_length
 from brokers.groups.requests import CommitResult, LinkCommitResult
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from brokers.region import GroupOffsetsChanged
-from tests.playbooks.groups.world import World
+from tests.playbooks.groups.world import World, offsets_by_group
 from tests.unit.brokers.groups.requests import T0, T1, U0, commit, join
 from tests.unit.brokers.groups.stable import stable
 
@@ -157,12 +157,12 @@ def test_an_offset_counts_when_it_is_committed_and_not_before() -> None:
     ticket = world.ask("commit", commit())
     assert ticket not in world.answers
     assert world.coordinator.fetch_offsets("g", [T0]).offsets == {T0: None}
-    assert world.coordinator.all_offsets() == {}
+    assert offsets_by_group(world.coordinator) == {}
     effects = world.write()
     assert isinstance(effects[0], GroupOffsetsChanged)
     assert effects[0].offsets == {T0: OffsetAndMetadata(5, committed_at=world.now)}
     assert told(world.answers[ticket]) is KafkaError.NONE
-    assert world.coordinator.all_offsets() == {"g": dict(effects[0].offsets)}
+    assert offsets_by_group(world.coordinator) == {"g": dict(effects[0].offsets)}
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_link_keeps_the_instant_of_the_sources_commit() -> None:
     world = World()
     offset = OffsetAndMetadata(5, 1, "m", 1_234)
     assert link(world, {T0: offset}) is KafkaError.NONE
-    assert world.coordinator.all_offsets() == {"g": {T0: offset}}
+    assert offsets_by_group(world.coordinator) == {"g": {T0: offset}}
 
 
 def test_a_link_never_commits_over_members() -> None:

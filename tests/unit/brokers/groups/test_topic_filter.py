@@ -4,7 +4,7 @@ from brokers.groups.config import GroupCoordinatorConfig
 from brokers.groups.requests import CommitResult
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from tests.playbooks.groups.consumer import subscription
-from tests.playbooks.groups.world import World
+from tests.playbooks.groups.world import World, offsets_by_group
 from tests.unit.brokers.groups.requests import commit
 from tests.unit.brokers.groups.stable import stable
 
@@ -40,12 +40,12 @@ def test_subscriptions_are_read_once_for_all_offsets_that_are_to_be_deleted() ->
     ticket = world.ticket("delete offsets")
     world.perform(world.coordinator.delete_offsets(ticket, "g", PARTITIONS, world.now))
     world.write_all()
-    assert world.coordinator.all_offsets() == {}
+    assert offsets_by_group(world.coordinator) == {}
     assert 0 < Metadata.looks < len(PARTITIONS)
 
 
 def test_subscriptions_are_read_once_in_a_look_for_offsets_that_expired() -> None:
     world = a_group_with_offsets_of_what_it_does_not_read()
     world.wait(INTERVAL_MS)
-    assert len(world.coordinator.all_offsets()["g"]) == len(PARTITIONS)
+    assert len(offsets_by_group(world.coordinator)["g"]) == len(PARTITIONS)
     assert 0 < Metadata.looks < len(PARTITIONS)

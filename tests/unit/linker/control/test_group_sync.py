@@ -27,8 +27,8 @@ class Region:
     def partition_state(self, partition: TopicPartition) -> PartitionState:
         return PartitionState(2, 8, 8, 8, 0, (), (), online=True)
 
-    def group_offsets(self) -> dict[str, dict[TopicPartition, OffsetAndMetadata]]:
-        return self.offsets
+    def group_offsets(self, group: str) -> dict[TopicPartition, OffsetAndMetadata]:
+        return self.offsets.get(group, {})
 
     def groups_are_known(self) -> bool:
         return True

@@ -330,6 +330,20 @@ def test_a_source_that_would_always_go_back_fails_the_mirror_when_patience_is_ov
     assert [error for error, _ in stage.link.failures] == [MirrorError.ILLEGAL_STATE]
 
 
+def test_a_source_whose_batches_end_elsewhere_than_it_says_fails_the_mirror_in_time() -> None:
+    stage = Stage(**{"cluster.link.retry.timeout.ms": "3000"}).start().agree()
+    for _ in range(20):
+        end = stage.region.end
+        stage.chunk(end, end + 11)
+        stage.answer(stage.placed()[0])
+        if stage.link.failures:
+            break
+        assert stage.sent(Unsubscribe)
+        stage.later().agree(end + 10)
+    assert [error for error, _ in stage.link.failures] == [MirrorError.ILLEGAL_STATE]
+    assert "as a range up to" in stage.feed.trouble
+
+
 def refused_for_ever(stage: Stage, error: KafkaError) -> None:
     for _ in range(20):
         stage.chunk(0, 10)

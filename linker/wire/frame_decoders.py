@@ -1,0 +1,141 @@
+"""Protobuf messages to frames, all but chunks. A value that cannot be true, or is too long, raises FrameError."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from brokers.ids import OFFSET_MAX, OffsetAndMetadata, TopicPartition
+from linker.errors import MirrorError
+from linker.filters import FILTERS_MAX, Filter, Pattern
+from linker.frames import (
+    Agreed,
+    AskBeacon,
+    Beacon,
+    Credit,
+    Declined,
+    Frame,
+    GroupOffsets,
+    Hello,
+    OffsetBounds,
+    Refused,
+    Subscribe,
+    TopicState,
+    Unsubscribe,
+    WatchGroups,
+    WatchTopics,
+    Welcome,
+)
+from linker.wire.limits import (
+    LINEAGE_MAX,
+    TOPICS_MAX,
+    FrameError,
+    listed,
+    name,
+    reason,
+)
+from linker.wire.v1 import link_pb2 as pb
+
+# Half of 31 bits: every failover needs a leader epoch above its source's.
+LEADER_EPOCH_MAX: Final = 1 << 30
+TOPIC_ID_SIZES: Final = (0, 16)
+
+
+def offset(number: int) -> int:
+    """-1 is none."""
+    if not -1 <= number <= OFFSET_MAX:
+        raise FrameError(f"an offset of {number}")
+    return number
+
+
+def leader_epoch(number: int) -> int:
+    if number > LEADER_EPOCH_MAX:
+        raise FrameError(f"a leader epoch of {number}")
+    return number
+
+
+def bounds_of(message: pb.Standing) -> OffsetBounds:
+    return OffsetBounds(
+        offset(message.log_start_offset),
+        offset(message.high_watermark),
+        offset(message.last_stable_offset),
+    )
+
+
+def _from_group_offsets(message: pb.GroupOffsets) -> GroupOffsets:
+    return GroupOffsets(
+        message.group,
+        {
+            TopicPartition(name(one.topic), one.partition): OffsetAndMetadata(
+                one.offset, one.leader_epoch, one.metadata, one.committed_at
+            )
+            for one in message.offsets
+        },
+    )
+
+
+def _from_topic_state(message: pb.TopicState) -> TopicState:
+    if len(message.topic_id) not in TOPIC_ID_SIZES:
+        raise FrameError(f"a topic id of {len(message.topic_id)} bytes")
+    return TopicState(
+        name(message.topic),
+        message.topic_id,
+        message.partition_count,
+        dict(message.configs),
+        tuple(leader_epoch(one) for one in message.leader_epochs),
+    )
+
+
+def _from_filter(message: pb.Filter) -> Filter:
+    pattern = Pattern.PREFIXED if message.pattern == pb.Filter.PREFIXED else Pattern.LITERAL
+    return Filter(message.name, pattern, message.exclude)
+
+
+def _from_declined(message: pb.Declined) -> Declined:
+    known = message.error in MirrorError.__members__
+    error = MirrorError(message.error) if known else MirrorError.UNKNOWN
+    return Declined(
+        message.subscription, error, reason(message.because), offset(message.agreed_offset)
+    )
+
+
+DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
+    "hello": lambda m: Hello(
+        name(m.link_name),
+        name(m.link_id),
+        name(m.cluster_id),
+        name(m.expected_cluster_id),
+        m.chunk_bytes,
+        m.version,
+    ),
+    "welcome": lambda m: Welcome(name(m.cluster_id), m.version),
+    "refused": lambda m: Refused(reason(m.code), reason(m.because)),
+    "watch_topics": lambda m: WatchTopics(tuple(name(one) for one in listed(m.topics, TOPICS_MAX))),
+    "topic_state": _from_topic_state,
+    "watch_groups": lambda m: WatchGroups(
+        tuple(_from_filter(one) for one in listed(m.filters, FILTERS_MAX))
+    ),
+    "group_offsets": _from_group_offsets,
+    "subscribe": lambda m: Subscribe(
+        m.subscription,
+        TopicPartition(name(m.topic), m.partition),
+        m.topic_id,
+        offset(m.offset),
+        tuple((one.leader_epoch, offset(one.offset)) for one in listed(m.lineage, LINEAGE_MAX)),
+        m.from_latest,
+    ),
+    "unsubscribe": lambda m: Unsubscribe(m.subscription),
+    "agreed": lambda m: Agreed(
+        m.subscription,
+        offset(m.start_offset),
+        leader_epoch(m.leader_epoch),
+        bounds_of(m.standing),
+        m.clock,
+    ),
+    "declined": _from_declined,
+    "beacon": lambda m: Beacon(
+        m.clock,
+        tuple((one.subscription, bounds_of(one.standing)) for one in m.standings),
+        m.nonce,
+    ),
+    "ask_beacon": lambda m: AskBeacon(m.nonce),
+    "credit": lambda m: Credit(m.granted_bytes),
+}

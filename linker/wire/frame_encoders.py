@@ -1,0 +1,149 @@
+"""Frames to protobuf messages, all but chunks."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from linker.filters import Pattern
+from linker.frames import (
+    Agreed,
+    AskBeacon,
+    Beacon,
+    Credit,
+    Declined,
+    GroupOffsets,
+    Hello,
+    OffsetBounds,
+    Refused,
+    Subscribe,
+    TopicState,
+    Unsubscribe,
+    WatchGroups,
+    WatchTopics,
+    Welcome,
+)
+from linker.wire.v1 import link_pb2 as pb
+
+
+def standing(bounds: OffsetBounds) -> pb.Standing:
+    return pb.Standing(
+        log_start_offset=bounds.log_start_offset,
+        high_watermark=bounds.high_watermark,
+        last_stable_offset=bounds.last_stable_offset,
+    )
+
+
+def _hello(frame: Hello) -> pb.Frame:
+    return pb.Frame(
+        hello=pb.Hello(
+            version=frame.version,
+            link_name=frame.link_name,
+            link_id=frame.link_id,
+            cluster_id=frame.cluster_id,
+            expected_cluster_id=frame.expected_cluster_id,
+            chunk_bytes=frame.chunk_bytes,
+        )
+    )
+
+
+def _topic_state(frame: TopicState) -> pb.Frame:
+    return pb.Frame(
+        topic_state=pb.TopicState(
+            topic=frame.topic,
+            topic_id=frame.topic_id,
+            partition_count=frame.partition_count,
+            configs=frame.configs,
+            leader_epochs=frame.leader_epochs,
+        )
+    )
+
+
+def _watch_groups(frame: WatchGroups) -> pb.Frame:
+    filters = [
+        pb.Filter(name=one.name, pattern=_PATTERNS[one.pattern], exclude=one.exclude)
+        for one in frame.filters
+    ]
+    return pb.Frame(watch_groups=pb.WatchGroups(filters=filters))
+
+
+def _group_offsets(frame: GroupOffsets) -> pb.Frame:
+    offsets = [
+        pb.GroupOffset(
+            topic=key.topic,
+            partition=key.partition,
+            offset=value.offset,
+            leader_epoch=value.leader_epoch,
+            metadata=value.metadata,
+            committed_at=value.committed_at,
+        )
+        for key, value in frame.offsets.items()
+    ]
+    return pb.Frame(group_offsets=pb.GroupOffsets(group=frame.group, offsets=offsets))
+
+
+def _subscribe(frame: Subscribe) -> pb.Frame:
+    return pb.Frame(
+        subscribe=pb.Subscribe(
+            subscription=frame.subscription,
+            topic=frame.partition.topic,
+            partition=frame.partition.partition,
+            topic_id=frame.topic_id,
+            offset=frame.offset,
+            lineage=[pb.EpochStart(leader_epoch=one, offset=start) for one, start in frame.lineage],
+            from_latest=frame.from_latest,
+        )
+    )
+
+
+def _agreed(frame: Agreed) -> pb.Frame:
+    return pb.Frame(
+        agreed=pb.Agreed(
+            subscription=frame.subscription,
+            start_offset=frame.start_offset,
+            leader_epoch=frame.leader_epoch,
+            standing=standing(frame.bounds),
+            clock=frame.clock,
+        )
+    )
+
+
+def _declined(frame: Declined) -> pb.Frame:
+    return pb.Frame(
+        declined=pb.Declined(
+            subscription=frame.subscription,
+            error=frame.error.value,
+            because=frame.because,
+            agreed_offset=frame.agreed_offset,
+        )
+    )
+
+
+def _beacon(frame: Beacon) -> pb.Frame:
+    standings = [
+        pb.SubscriptionStanding(subscription=number, standing=standing(bounds))
+        for number, bounds in frame.bounds
+    ]
+    return pb.Frame(beacon=pb.Beacon(clock=frame.clock, nonce=frame.nonce, standings=standings))
+
+
+_PATTERNS: Final = {Pattern.LITERAL: pb.Filter.LITERAL, Pattern.PREFIXED: pb.Filter.PREFIXED}
+
+ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
+    Hello: _hello,
+    Welcome: lambda frame: pb.Frame(
+        welcome=pb.Welcome(version=frame.version, cluster_id=frame.cluster_id)
+    ),
+    Refused: lambda frame: pb.Frame(refused=pb.Refused(code=frame.code, because=frame.because)),
+    WatchTopics: lambda frame: pb.Frame(watch_topics=pb.WatchTopics(topics=frame.topics)),
+    TopicState: _topic_state,
+    WatchGroups: _watch_groups,
+    GroupOffsets: _group_offsets,
+    Subscribe: _subscribe,
+    Unsubscribe: lambda frame: pb.Frame(
+        unsubscribe=pb.Unsubscribe(subscription=frame.subscription)
+    ),
+    Agreed: _agreed,
+    Declined: _declined,
+    Beacon: _beacon,
+    AskBeacon: lambda frame: pb.Frame(ask_beacon=pb.AskBeacon(nonce=frame.nonce)),
+    Credit: lambda frame: pb.Frame(credit=pb.Credit(granted_bytes=frame.granted_bytes)),
+}

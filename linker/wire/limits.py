@@ -1,0 +1,35 @@
+"""How long the parts of a frame may be, whoever sends it. Texts and lists without a limit here share the frame's."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+NAME_CHARACTERS_MAX: Final = 249  # Kafka's limit for topics; here for links and clusters, too
+REASON_CHARACTERS_MAX: Final = 1_000
+LINEAGE_MAX: Final = 100_000  # leader epochs of a partition
+TOPICS_MAX: Final = 100_000  # that one stream watches
+FRAME_BYTES_MAX: Final = 16 << 20  # of any frame but a chunk
+
+
+class FrameError(ValueError):
+    """Bytes that are not a frame: the stream cannot be used any more."""
+
+
+def name(text: str) -> str:
+    """The name of a topic, a link or a cluster. Raises FrameError."""
+    if len(text) > NAME_CHARACTERS_MAX:
+        raise FrameError(f"a name of {len(text)} characters, above {NAME_CHARACTERS_MAX}")
+    return text
+
+
+def reason(text: str) -> str:
+    """Cut short: it is only shown, and becomes a line of the log."""
+    if len(text) <= REASON_CHARACTERS_MAX:
+        return text
+    return f"{text[:REASON_CHARACTERS_MAX]}... ({len(text)} characters)"
+
+
+def listed(items: Sequence[Any], length_max: int) -> Sequence[Any]:
+    """Raises FrameError for a list that is too long."""
+    if len(items) > length_max:
+        raise FrameError(f"a list of {len(items)}, above {length_max}")
+    return items

@@ -1,0 +1,141 @@
+"""The source's side of a stream: long work in slices, in the order in which it was asked for."""
+
+from random import Random
+from typing import Any
+
+from brokers.ids import OffsetAndMetadata, TopicPartition
+from linker.control.source_metadata import FRAME_OFFSETS_MAX, GroupPublisher, TopicPublisher
+from linker.control.source_stream import SourceStream
+from linker.data.credit import StreamSender
+from linker.events import CloseStream, Send
+from linker.filters import EVERYTHING
+from linker.frames import (
+    AskBeacon,
+    Beacon,
+    Frame,
+    GroupOffsets,
+    Hello,
+    TopicState,
+    WatchTopics,
+    Welcome,
+)
+from linker.region_client import RegionClient
+from tests.unit.brokers.api.whole import Whole
+
+
+class Stream:
+    """A stream to a region; `sent` are its frames, `slices` the steps that sent some."""
+
+    def __init__(self, node: Whole) -> None:
+        self.now = node.now
+        self.region = RegionClient(node.broker.view, Random(1))
+        self.source = SourceStream(self.region, 1)
+        self.sent: list[Frame] = []
+        self.slices = 0
+        self.effects: list[Any] = []
+        self.hear(Hello("link", "id", "east"))
+        assert [type(frame) for frame in self.sent] == [Welcome]
+        self.sent.clear()
+
+    def hear(self, *frames: Frame) -> None:
+        for frame in frames:
+            self._take(self.source.on_frame(frame, self.now))
+        while self.region.timers.deadline == self.now:
+            (act,) = self.region.timers.due(self.now)
+            self._take(act(self.now))
+
+    def _take(self, effects: list[Any]) -> None:
+        self.effects += effects
+        found = [effect.frame for effect in effects if isinstance(effect, Send)]
+        self.slices += bool(found)
+        self.sent += found
+
+
+def test_topics_are_sent_in_slices_and_a_beacon_waits_for_those_before_it() -> None:
+    node = Whole()
+    for name in range(250):
+        node.create(f"t{name}")
+    names = tuple(f"t{name}" for name in range(250))
+    stream = Stream(node)
+    stream.slices = 0
+    stream.hear(WatchTopics(names), AskBeacon(7), WatchTopics((*names, "none")), AskBeacon(8))
+    kinds = [type(frame) for frame in stream.sent]
+    assert kinds == [*[TopicState] * 250, Beacon, TopicState, Beacon]
+    assert [frame.nonce for frame in stream.sent if isinstance(frame, Beacon)] == [7, 8]
+    assert stream.slices >= 3
+
+
+def test_a_stream_that_is_closed_drops_the_rest_of_its_work() -> None:
+    node = Whole()
+    for name in range(250):
+        node.create(f"t{name}")
+    stream = Stream(node)
+    names = tuple(f"t{name}" for name in range(250))
+    stream.hear(WatchTopics(names), Hello("link", "id", "east"))  # no second greeting is possible
+    assert CloseStream(1) in stream.effects
+    assert sum(isinstance(frame, TopicState) for frame in stream.sent) == 100
+    assert stream.region.timers.deadline is None
+
+
+def test_a_name_that_comes_often_is_looked_at_once() -> None:
+    node = Whole()
+    node.create("t")
+    publisher = TopicPublisher(RegionClient(node.broker.view, Random(1)), StreamSender(1))
+    assert sum(1 for _ in publisher.watch(("t",) * 300_000)) == 1
+
+
+class Groups:
+    """A region with groups, which commit while they are read."""
+
+    def __init__(self) -> None:
+        self.offsets = {
+            f"g{number}": {TopicPartition("t", 0): OffsetAndMetadata(1)} for number in range(3)
+        }
+
+    def groups_with_offsets(self) -> tuple[str, ...]:
+        return tuple(self.offsets)
+
+    def group_offsets(self, group: str) -> dict[TopicPartition, OffsetAndMetadata]:
+        return self.offsets.get(group, {})
+
+
+def watched(groups: Groups) -> tuple[GroupPublisher, Any]:
+    region = RegionClient(groups, Random(1))  # type: ignore[arg-type]
+    sender = StreamSender(1)
+    topics = TopicPublisher(region, sender)
+    topics.watch(("t",))
+    publisher = GroupPublisher(region, sender, topics)
+    return publisher, publisher.watch(EVERYTHING)
+
+
+def offsets_sent(job: Any) -> list[tuple[str, int]]:
+    return [
+        (effect.frame.group, committed.offset)
+        for step in job
+        for effect in step.effects
+        for committed in effect.frame.offsets.values()
+    ]
+
+
+def test_a_commit_in_between_is_never_followed_by_the_offset_before_it() -> None:
+    groups = Groups()
+    publisher, job = watched(groups)
+    assert offsets_sent([next(job)]) == [("g0", 1)]
+    partition = TopicPartition("t", 0)
+    for group in ("g0", "g2"):
+        groups.offsets[group] = {partition: OffsetAndMetadata(5)}
+        publisher.committed(group, groups.offsets[group], 0)
+    del groups.offsets["g1"]
+    assert offsets_sent(job) == [("g0", 5), ("g2", 5), ("g2", 5)]
+
+
+def test_the_offsets_of_a_large_group_are_several_frames() -> None:
+    groups = Groups()
+    count = 2 * FRAME_OFFSETS_MAX + 1
+    groups.offsets = {
+        "g": {TopicPartition("t", one): OffsetAndMetadata(one) for one in range(count)}
+    }
+    _, job = watched(groups)
+    frames = [effect.frame for step in job for effect in step.effects]
+    assert all(isinstance(frame, GroupOffsets) and frame.group == "g" for frame in frames)
+    assert [len(frame.offsets) for frame in frames] == [FRAME_OFFSETS_MAX, FRAME_OFFSETS_MAX, 1]

@@ -1,0 +1,108 @@
+"""What is too long in a frame ends the stream, whichever end sends it."""
+
+from typing import Any
+
+import pytest
+
+from brokers.ids import OffsetAndMetadata, TopicPartition
+from linker import frames
+from linker.errors import MirrorError
+from linker.filters import FILTERS_MAX, Filter, parse_filters
+from linker.frames import OffsetBounds
+from linker.wire import administration
+from linker.wire.frames import decode, encode
+from linker.wire.limits import (
+    FRAME_BYTES_MAX,
+    LINEAGE_MAX,
+    NAME_CHARACTERS_MAX,
+    REASON_CHARACTERS_MAX,
+    TOPICS_MAX,
+    FrameError,
+)
+
+LONGEST = "n" * NAME_CHARACTERS_MAX
+PARTITION = TopicPartition("orders", 0)
+
+
+def with_name(name: str) -> list[Any]:
+    """Frames that hold it, each in another place."""
+    committed = OffsetAndMetadata(1, 0, "", 5)
+    return [
+        frames.Hello(name, "id", "east"),
+        frames.Hello("link", name, "east"),
+        frames.Hello("link", "id", name),
+        frames.Hello("link", "id", "east", name),
+        frames.Welcome(name),
+        frames.WatchTopics(("orders", name)),
+        frames.TopicState(name),
+        frames.GroupOffsets("group", {TopicPartition(name, 0): committed}),
+        frames.Subscribe(1, TopicPartition(name, 0), bytes(16), 0, (), False),
+    ]
+
+
+def test_the_longest_name_passes() -> None:
+    for frame in with_name(LONGEST):
+        assert decode(encode(frame)) == frame
+
+
+@pytest.mark.parametrize("place", range(9))
+def test_a_longer_name_is_refused(place: int) -> None:
+    with pytest.raises(FrameError, match="a name of 250 characters"):
+        decode(encode(with_name(LONGEST + "n")[place]))
+
+
+def test_a_reason_is_cut_short() -> None:
+    for long in (
+        frames.Refused("c" * 1_000_000, "r" * 1_000_000),
+        frames.Declined(1, MirrorError.UNKNOWN, "r" * 1_000_000),
+    ):
+        frame = decode(encode(long))
+        assert isinstance(frame, frames.Refused | frames.Declined)
+        assert len(frame.because) < REASON_CHARACTERS_MAX + 50
+        assert frame.because.endswith("(1000000 characters)")
+
+
+@pytest.mark.parametrize(
+    ("whole", "more"),
+    [
+        (
+            lambda length: frames.WatchTopics(tuple(f"{one}" for one in range(length))),
+            TOPICS_MAX + 1,
+        ),
+        (lambda length: frames.WatchGroups((Filter("group"),) * length), FILTERS_MAX + 1),
+        (
+            lambda length: frames.Subscribe(
+                1, PARTITION, bytes(16), 0, tuple((one, one) for one in range(length)), False
+            ),
+            LINEAGE_MAX + 1,
+        ),
+    ],
+    ids=["topics", "filters", "lineage"],
+)
+def test_a_list_has_a_longest_length(whole: Any, more: int) -> None:
+    assert decode(encode(whole(more - 1))) == whole(more - 1)
+    with pytest.raises(FrameError, match=f"a list of {more}"):
+        decode(encode(whole(more)))
+
+
+@pytest.mark.parametrize("method", ["DescribeReplicas", "PauseMirrors"])
+def test_a_command_names_as_many_topics_as_a_stream(method: str) -> None:
+    field = "topics" if method == "DescribeReplicas" else "mirror_topics"
+    request = administration.METHODS[method][0](**{field: ["orders"] * (TOPICS_MAX + 1)})
+    with pytest.raises(administration.MalformedRequest, match="a list of 100001"):
+        administration.command(method, request.SerializeToString())
+
+
+def test_only_a_chunk_is_longer_than_a_frame() -> None:
+    beacon = frames.Beacon(1, ((1, OffsetBounds(0, 2, 2)),) * (FRAME_BYTES_MAX // 8), 0)
+    with pytest.raises(FrameError, match="a frame of"):
+        decode(encode(beacon))
+    chunk = frames.Chunk(1, 2, 3, 4, True, OffsetBounds(0, 9, 9), 5, bytes(FRAME_BYTES_MAX + 1))
+    assert decode(encode(chunk)) == chunk
+
+
+def test_a_filter_list_of_a_link_has_the_same_limit() -> None:
+    one = '{"name":"a","patternType":"LITERAL","filterType":"INCLUDE"}'
+    text = '{"groupFilters":[' + ",".join([one] * (FILTERS_MAX + 1)) + "]}"
+    with pytest.raises(ValueError, match=f"above {FILTERS_MAX}"):
+        parse_filters(text, "groupFilters")
