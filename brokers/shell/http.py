@@ -5,7 +5,7 @@ h11 parses and frames the protocol. A response is made in slices of a millisecon
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -16,8 +16,12 @@ import h11
 
 SLICE_SECONDS: Final = 0.001
 SLICE_CHARACTERS: Final = 256 * 1024
-EXCHANGE_SECONDS: Final = 60.0  # for a request and its response; then the connection is closed
+HEADERS_SECONDS: Final = 5.0  # for the first request of a connection
+EXCHANGE_SECONDS: Final = (
+    60.0  # for a later request, and for each response; then the connection is closed
+)
 CONNECTIONS_MAX: Final = 64
+CONNECTIONS_RESERVED: Final = 16  # above that, for the paths that must always be answered
 READ_BYTES: Final = 16 * 1024
 TEXT: Final = "text/plain; charset=utf-8"
 
@@ -35,12 +39,18 @@ Route: TypeAlias = Callable[[], HttpResponse]
 
 
 class HttpServer:
-    """Serves `routes`, by path, on a bound socket."""
+    """Serves `routes`, by path, on a bound socket.
 
-    def __init__(self, routes: Mapping[str, Route]) -> None:
+    At `CONNECTIONS_MAX` the connection that has waited longest for its request makes room for a new one. Where all are
+    being answered, `CONNECTIONS_RESERVED` more are accepted for the paths that are `always` answered.
+    """
+
+    def __init__(self, routes: Mapping[str, Route], always: Container[str] = ()) -> None:
         self._routes = routes
+        self._always = always
         self._server: asyncio.Server | None = None
-        self._connections: set[asyncio.StreamWriter] = set()
+        self._connections: dict[asyncio.StreamWriter, asyncio.Task[None] | None] = {}
+        self._waiting: dict[asyncio.StreamWriter, None] = {}  # for a request, the longest first
         self._turn = asyncio.Lock()  # one slice in each iteration of the loop, of all connections
 
     async def start(self, bound: socket.socket) -> None:
@@ -49,37 +59,60 @@ class HttpServer:
     async def stop(self) -> None:
         if self._server is not None:
             self._server.close()
+        tasks = [task for task in self._connections.values() if task is not None]
         for connection in self._connections:
             connection.transport.abort()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._connections) >= CONNECTIONS_MAX:
+            self._make_room()
+        is_reserved = len(self._connections) >= CONNECTIONS_MAX
+        if len(self._connections) >= CONNECTIONS_MAX + CONNECTIONS_RESERVED:
             writer.close()
             return
-        self._connections.add(writer)
+        self._connections[writer] = asyncio.current_task()
         try:
             with suppress(h11.RemoteProtocolError, ConnectionError, TimeoutError):
-                await self._serve(reader, writer)
+                await self._serve(reader, writer, is_reserved)
         finally:
-            self._connections.discard(writer)
+            self._connections.pop(writer, None)
+            self._waiting.pop(writer, None)
             writer.close()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _make_room(self) -> None:
+        longest = next(iter(self._waiting), None)
+        if longest is not None:
+            del self._waiting[longest]
+            self._connections.pop(longest)
+            longest.transport.abort()
+
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_reserved: bool
+    ) -> None:
         connection = h11.Connection(h11.SERVER)
+        seconds = HEADERS_SECONDS
         while True:
-            async with asyncio.timeout(EXCHANGE_SECONDS):
+            self._waiting[writer] = None
+            async with asyncio.timeout(seconds):
                 request = await _request(connection, reader)
-                if request is None:
-                    return
-                await self._answer(connection, writer, request)
+            self._waiting.pop(writer, None)
+            if request is None:
+                return
+            async with asyncio.timeout(EXCHANGE_SECONDS):
+                await self._answer(connection, writer, self._route(request, is_reserved), request)
             if connection.our_state is not h11.DONE or connection.their_state is not h11.DONE:
                 return
             connection.start_next_cycle()
+            seconds = EXCHANGE_SECONDS
 
     async def _answer(
-        self, connection: h11.Connection, writer: asyncio.StreamWriter, request: h11.Request
+        self,
+        connection: h11.Connection,
+        writer: asyncio.StreamWriter,
+        answer: HttpResponse,
+        request: h11.Request,
     ) -> None:
-        answer = self._route(request)
         headers = [("Content-Type", answer.content_type), ("Cache-Control", "no-store")]
         reason = HTTPStatus(answer.status).phrase.encode()
         response = h11.Response(status_code=answer.status, headers=headers, reason=reason)
@@ -97,7 +130,7 @@ class HttpServer:
             await asyncio.sleep(0)
         return text
 
-    def _route(self, request: h11.Request) -> HttpResponse:
+    def _route(self, request: h11.Request, is_reserved: bool) -> HttpResponse:
         path = request.target.partition(b"?")[0].decode("ascii", "replace")
         route = self._routes.get(path)
         if route is None:
@@ -106,6 +139,8 @@ class HttpServer:
             )
         if request.method not in (b"GET", b"HEAD"):
             return HttpResponse(["Only GET and HEAD.\n"], status=405)
+        if is_reserved and path not in self._always:
+            return HttpResponse(["Too many connections; ask again.\n"], status=503)
         return route()
 
 

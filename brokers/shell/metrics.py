@@ -38,7 +38,8 @@ class Metrics:
         self._changes = PartitionCounters(parts.config.node_id)
         if bound is not None:
             parts.publisher.subscribe(self._changes.follow)
-        self._http = HttpServer({"/metrics": self._page, **health_routes(node, parts)})
+        health = health_routes(node, parts)
+        self._http = HttpServer({"/metrics": self._page, **health}, always=health)
 
     @property
     def feed(self) -> Feed:

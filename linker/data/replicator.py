@@ -144,9 +144,8 @@ class PartitionReplicator:
         if state is None:
             return self._try_later(f"{self.partition} is not open on this node", now)
         start = self._latest_start()
-        if (
-            start is not None and start > state.log_end_offset
-        ):  # it was decided, and then interrupted
+        if start is not None and start > state.log_end_offset:
+            # It was decided, and then interrupted.
             self._drained.append(self._subscribe)
             return [self._skip_to(start)]
         self._subscription = self._stream.subscribe(self)

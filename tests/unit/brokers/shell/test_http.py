@@ -5,10 +5,17 @@ import http.client
 import itertools
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from time import perf_counter
 from typing import Any
 
-from brokers.shell.http import CONNECTIONS_MAX, SLICE_SECONDS, HttpResponse, HttpServer
+from brokers.shell.http import (
+    CONNECTIONS_MAX,
+    CONNECTIONS_RESERVED,
+    SLICE_SECONDS,
+    HttpResponse,
+    HttpServer,
+)
 
 ROUTES = {
     "/text": lambda: HttpResponse(["one ", "two\n"]),
@@ -16,11 +23,15 @@ ROUTES = {
 }
 
 
-def serve(routes: dict[str, Callable[[], HttpResponse]], act: Callable[[int], Any]) -> Any:
+def serve(
+    routes: dict[str, Callable[[], HttpResponse]],
+    act: Callable[[int], Any],
+    always: tuple[str, ...] = (),
+) -> Any:
     """What `act(port)` returns, run in a thread while the server serves on its loop."""
 
     async def run() -> Any:
-        server = HttpServer(routes)
+        server = HttpServer(routes, always)
         bound = socket.create_server(("127.0.0.1", 0))
         await server.start(bound)
         try:
@@ -91,18 +102,57 @@ def test_nonsense_costs_its_sender_the_connection_and_nobody_else() -> None:
     assert serve(ROUTES, act) == (b"", 200)
 
 
-def test_more_connections_than_allowed_are_closed() -> None:
-    def act(port: int) -> bytes:
-        kept = [socket.create_connection(("127.0.0.1", port)) for _ in range(CONNECTIONS_MAX)]
-        try:
-            assert all(each.fileno() > 0 for each in kept)
-            with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
-                return connection.recv(1)
-        finally:
-            for each in kept:
-                each.close()
+def half_request(port: int) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+    connection.sendall(b"GET /text HTTP/1.1\r\n")
+    return connection
 
-    assert serve(ROUTES, act) == b""
+
+def test_half_requests_make_room_for_whole_ones() -> None:
+    """200 of them kept everybody out for a minute."""
+
+    def act(port: int) -> tuple[int, bytes, int]:
+        with ExitStack() as kept:
+            halves = [kept.enter_context(half_request(port)) for _ in range(200)]
+            status = ask(port, "/text")[0]
+            halves[-1].sendall(b"Host: x\r\nConnection: close\r\n\r\n")
+            last = halves[-1].recv(12)
+            closed = sum(ended(half) for half in halves[: 201 - CONNECTIONS_MAX])
+            return status, last, closed
+
+    assert serve(ROUTES, act) == (200, b"HTTP/1.1 200", 201 - CONNECTIONS_MAX)
+
+
+def ended(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_some_connections_are_kept_for_what_is_always_answered() -> None:
+    routes = {
+        **ROUTES,
+        "/up": lambda: HttpResponse(["up"]),
+        "/endless": lambda: HttpResponse(itertools.repeat("x" * 65_536)),
+    }
+
+    def act(port: int) -> tuple[int, int, int]:
+        with ExitStack() as kept:
+            for _ in range(CONNECTIONS_MAX):
+                endless = kept.enter_context(socket.create_connection(("127.0.0.1", port)))
+                endless.sendall(b"GET /endless HTTP/1.1\r\nHost: x\r\n\r\n")
+                endless.recv(1)
+            urgent, other = ask(port, "/up")[0], ask(port, "/text")[0]
+            for _ in range(CONNECTIONS_RESERVED):
+                more = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+                kept.callback(more.close)
+                more.request("GET", "/text")
+                refused = more.getresponse()
+                assert (refused.status, refused.read()[:8]) == (503, b"Too many")
+            return urgent, other, ask(port, "/up")[0]
+
+    assert serve(routes, act, always=("/up",)) == (200, 503, 200)
 
 
 def test_a_long_answer_is_made_in_slices_between_which_others_have_their_turn() -> None:
