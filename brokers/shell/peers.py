@@ -72,7 +72,7 @@ class Channel(asyncio.BufferedProtocol):
             await self._peers.loop.create_connection(lambda: self, self._peer.host, self._peer.port)
         except ConnectionRefusedError:
             self.end(AskFailure.REFUSED)
-        except OSError:
+        except (OSError, UnicodeError):  # the latter for a name that no host can have
             self.end(AskFailure.CLOSED)
 
     # --- asyncio's callbacks ---

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import grpc
@@ -11,7 +12,7 @@ from linker.errors import LinkError
 from linker.events import Dial, StreamDialed
 from linker.shell.discovery import DiscoveryError, discover
 from linker.shell.options import OPEN_METHOD, dial_options
-from linker.shell.streams import Streams
+from linker.shell.streams import BROKEN, Streams, Wire
 
 
 class Dialer:
@@ -38,28 +39,34 @@ class Dialer:
 
     async def _run(self, dial: Dial) -> None:
         wire = self._streams.add(dial.stream)
-        error, because = LinkError.UNKNOWN, "this node stops"
+        error, because = LinkError.UNKNOWN, "an error that was not foreseen: see the node's log"
+        try:
+            error, because = await self._speak(dial, wire)
+        except asyncio.CancelledError:
+            because = "this node stops"
+            raise
+        finally:
+            self._streams.remove(dial.stream, error, because)
+
+    async def _speak(self, dial: Dial, wire: Wire) -> tuple[LinkError, str]:
+        """Returns why the stream has ended."""
         try:
             async with asyncio.timeout(dial.timeout_ms / 1000):
                 channel = await _connect(dial.bootstrap_servers, self._options)
         except DiscoveryError as failure:
-            self._streams.remove(dial.stream, failure.error, str(failure))
-            return
+            return failure.error, str(failure)
         except TimeoutError:
             because = f"no answer from {', '.join(dial.bootstrap_servers)} in {dial.timeout_ms} ms"
-            self._streams.remove(dial.stream, LinkError.TIMEOUT_ERROR, because)
-            return
-        try:
-            async with channel:
-                open_stream: Any = channel.stream_stream
-                call = open_stream(OPEN_METHOD)()
-                self._streams.feed(StreamDialed(dial.stream))
-                because = await wire.run(call.read, call.write)
-                error = LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR
-                if wire.closing:
+            return LinkError.TIMEOUT_ERROR, because
+        async with channel:
+            open_stream: Any = channel.stream_stream
+            call = open_stream(OPEN_METHOD)()
+            self._streams.feed(StreamDialed(dial.stream))
+            because = await wire.run(call.read, call.write)
+            if wire.closing:
+                with suppress(*BROKEN):  # the other end may have closed it, too
                     await call.done_writing()
-        finally:
-            self._streams.remove(dial.stream, error, because)
+            return LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR, because
 
 
 async def _connect(

@@ -47,8 +47,8 @@ async def _ask(address: str) -> str:
     host = host.strip("[]")
     try:
         reader, writer = await asyncio.open_connection(host, int(port))
-    except socket.gaierror as error:
-        because = f"{host} does not resolve: {error.strerror}"
+    except (socket.gaierror, UnicodeError) as error:  # the latter for what no name can be
+        because = f"{host} does not resolve: {getattr(error, 'strerror', None) or error}"
         raise DiscoveryError(LinkError.UNRESOLVABLE_BOOTSTRAP_ERROR, because) from error
     except OSError as error:
         because = f"{address} does not accept connections: {error.strerror or error}"

@@ -22,8 +22,10 @@ Feed = Callable[[Any], None]
 Read = Callable[[], Awaitable[Any]]
 Write = Callable[[bytes], Awaitable[None]]
 
+LAST_WRITE_SECONDS: Final = 1.0
 _END: Final = grpc.aio.EOF  # type: ignore[attr-defined]  # missing from the stubs
-_BROKEN: Final = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError, FrameError)
+# What reading and writing a stream raise once it has ended.
+BROKEN: Final = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError, FrameError)
 
 
 class Wire:
@@ -35,6 +37,7 @@ class Wire:
         self._queue: deque[Frame] = deque()
         self._wake = asyncio.Event()
         self.closing = False  # by this end: no StreamLost follows
+        self._ended = False  # by the other end
 
     def send(self, frame: Frame) -> None:
         self._queue.append(frame)
@@ -49,10 +52,15 @@ class Wire:
         tasks = [asyncio.ensure_future(self._read(read)), asyncio.ensure_future(self._write(write))]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            # gRPC ends no call while a message is being written to it.
+            self._ended = True
+            self._wake.set()
+            await asyncio.wait(tasks[1:], timeout=LAST_WRITE_SECONDS)
             return next(iter(done)).result()
         finally:
             for task in tasks:
                 task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self, read: Read) -> str:
         try:
@@ -62,23 +70,23 @@ class Wire:
                 frame = frames.decode(data)
                 if frame is not None:
                     self._feed(FrameArrived(self._number, frame))
-        except _BROKEN as error:
+        except BROKEN as error:
             return _why(error)
         return "the other region closed the stream"
 
     async def _write(self, write: Write) -> str:
         try:
             while True:
-                while self._queue:
+                while self._queue and not self._ended:
                     frame = self._queue.popleft()
                     await write(frames.encode(frame))
                     if isinstance(frame, Chunk):
                         self._feed(ChunkSent(self._number))
-                if self.closing:
+                if self.closing or self._ended:
                     return "closed here"
                 self._wake.clear()
                 await self._wake.wait()
-        except _BROKEN as error:
+        except BROKEN as error:
             return _why(error)
 
 

@@ -106,7 +106,9 @@ def test_an_address_where_nobody_listens() -> None:
     assert failure.value.error is LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR
 
 
-def test_a_name_that_does_not_resolve() -> None:
-    with pytest.raises(DiscoveryError) as failure:
-        asyncio.run(discover(("no-such-host.invalid:9092",)))
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "a..b", "x" * 70])
+def test_a_name_that_does_not_resolve(host: str) -> None:
+    """Two of these no host can have: they ended the task that dialed, and nobody was told."""
+    with pytest.raises(DiscoveryError, match="does not resolve") as failure:
+        asyncio.run(discover((f"{host}:9092",)))
     assert failure.value.error is LinkError.UNRESOLVABLE_BOOTSTRAP_ERROR

@@ -153,6 +153,20 @@ def test_an_endpoint_where_nobody_listens() -> None:
     play(scene)
 
 
+def test_a_failure_that_was_not_foreseen_is_a_lost_stream(monkeypatch: Any) -> None:
+    async def fails(addresses: tuple[str, ...]) -> str:
+        raise ZeroDivisionError
+
+    async def scene(here: Node, there: Node, address: str) -> None:
+        monkeypatch.setattr("linker.shell.client.discover", fails)
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+        here.do(Dial(-2, (address,), 20_000))
+        lost = await here.hears(StreamLost)
+        assert (lost.error, "see the node's log" in lost.because) == (LinkError.UNKNOWN, True)
+
+    play(scene)
+
+
 def test_a_listener_that_says_nothing_is_given_up_in_time() -> None:
     async def scene(here: Node, there: Node, address: str) -> None:
         async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
