@@ -62,7 +62,7 @@ LINK_HINTS: dict[LinkError, str] = {
     LinkError.AUTHENTICATION_ERROR: "check the link's security settings",
     LinkError.UNRESOLVABLE_BOOTSTRAP_ERROR: "check the host names in bootstrap.servers, and DNS on this node",
     LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR: (
-        "bootstrap.servers must name Kafka listeners of a region that serves links (admin.listener)"
+        "bootstrap.servers must name Kafka listeners of a region that serves links (link.listener)"
     ),
     LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR: (
         "check that the source region runs and that this node reaches bootstrap.servers"

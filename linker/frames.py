@@ -9,7 +9,9 @@ from linker.errors import MirrorError
 from linker.filters import Filter
 
 VERSION = 1
+CHUNK_BYTES_MIN: Final = 64 << 10
 CHUNK_BYTES_MAX: Final = 16 << 20  # that a destination can ask for; one batch can be larger
+TOPICS_MAX: Final = 20_000  # of one link
 EpochStarts: TypeAlias = tuple[tuple[LeaderEpoch, Offset], ...]
 
 

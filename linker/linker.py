@@ -27,6 +27,7 @@ from linker.control.ledger_retention import LedgerRetention
 from linker.control.link_coordinator import LinkCoordinator
 from linker.control.source_probe import Found, SourceProbe
 from linker.control.source_stream import SourceStream
+from linker.data.credit import SendBudget
 from linker.errors import LinkRefusal
 from linker.events import (
     AdminAnswered,
@@ -47,11 +48,14 @@ from linker.region_client import Effects, RegionClient
 class Linker:
     """Events enter through `step` only; `deadline` is when it needs `TimeReached`."""
 
-    def __init__(self, view: RegionView, rng: Rng, hole_retention_ms: int) -> None:
+    def __init__(
+        self, view: RegionView, rng: Rng, hole_retention_ms: int, queued_bytes_max: int
+    ) -> None:
         self.links: dict[str, LinkCoordinator] = {}
         self._region = RegionClient(view, rng)
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
+        self._send_budget = SendBudget(queued_bytes_max)
         self._source_streams: dict[Stream, SourceStream] = {}
         self._probes: dict[Stream, SourceProbe] = {}
         self._last_stream: Stream = 0
@@ -80,7 +84,7 @@ class Linker:
                 acts = self._region.timers.due(now)
                 return [effect for act in acts for effect in act(now)]
             case StreamAccepted(stream):
-                self._source_streams[stream] = SourceStream(self._region, stream)
+                self._source_streams[stream] = SourceStream(self._region, stream, self._send_budget)
                 return []
             case AdminAsked():
                 return self._on_admin(event, now)

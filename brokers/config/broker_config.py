@@ -51,7 +51,8 @@ class BrokerConfig(ListenerSettings):
         str | None, Field(alias="cluster.id", pattern=r"^[A-Za-z0-9_-]{1,64}$")
     ] = None
     process_roles: Annotated[str, Field(alias="process.roles")] = "broker,controller"
-    # Where the same process serves links and administration over gRPC; a broker only advertises it.
+    # Where the same process serves other regions' links, and administration, over gRPC; a broker only advertises it.
+    link_listener: Annotated[str | None, Field(alias="link.listener")] = None
     admin_listener: Annotated[str | None, Field(alias="admin.listener")] = None
     # The address of /metrics and /health, over HTTP. None: they are not served.
     metrics_listener: Annotated[str | None, Field(alias="metrics.listener")] = None
@@ -157,6 +158,15 @@ class BrokerConfig(ListenerSettings):
     mirror_hole_retention_ms: Annotated[Limit, Field(alias="mirror.hole.retention.ms")] = (
         30 * DAY_MS
     )
+    # Ours, for the streams of other regions' links: how many may be open, in all and of one address, and the bytes that
+    # may wait to be sent on all of them, of chunks and of everything else each.
+    link_max_streams: Annotated[int, Field(ge=1, le=INT32_MAX, alias="link.max.streams")] = 256
+    link_max_streams_per_ip: Annotated[
+        int, Field(ge=1, le=INT32_MAX, alias="link.max.streams.per.ip")
+    ] = 64
+    link_queued_max_bytes: Annotated[
+        int, Field(ge=1 * MIB, le=INT32_MAX, alias="link.queued.max.bytes")
+    ] = 32 * MIB
     replica_lag_time_max_ms: Annotated[Millis, Field(alias="replica.lag.time.max.ms")] = 30_000
     replica_fetch_wait_max_ms: Annotated[Bytes32, Field(alias="replica.fetch.wait.max.ms")] = 500
     replica_fetch_min_bytes: Annotated[
@@ -215,7 +225,7 @@ class BrokerConfig(ListenerSettings):
             raise ValueError("give broker, controller, or broker,controller")
         return value
 
-    @field_validator("admin_listener", "metrics_listener")
+    @field_validator("link_listener", "admin_listener", "metrics_listener")
     @classmethod
     def _endpoint(cls, value: str | None) -> str | None:
         if value is not None:

@@ -64,9 +64,14 @@ class NothingBeside:
         self.perform: Mapping[type, Callable[[Any], None]] = {}
 
     def bind(self) -> BrokerConfig:
-        if self._config.admin_listener is not None:
-            only = "only `causeway node run` serves it; leave it out here"
-            raise ConfigError([f"admin.listener: {only}"])
+        given = {
+            "link.listener": self._config.link_listener,
+            "admin.listener": self._config.admin_listener,
+        }
+        only = "only `causeway node run` serves it; leave it out here"
+        problems = [f"{name}: {only}" for name, value in given.items() if value is not None]
+        if problems:
+            raise ConfigError(problems)
         return self._config
 
     def compose(self, broker: Broker, rng: Rng) -> Core:
@@ -183,6 +188,7 @@ def announce(config: BrokerConfig, listeners: Mapping[str, str]) -> None:
     where = {
         "kafka": listeners.get(config.inter_broker_name),
         "listeners": listeners,
+        "link": config.link_listener,
         "admin": config.admin_listener,
         "metrics": config.metrics_listener,
     }

@@ -14,12 +14,13 @@ from brokers.shell.node import Core, NodeRefused
 from brokers.shell.process import run
 from federation.node import RegionNode
 from linker.linker import Linker
+from linker.shell.admin_server import AdminServer
 from linker.shell.client import Dialer
-from linker.shell.server import LinkServer
+from linker.shell.link_server import LinkServer, StreamLimits
 from linker.shell.streams import Streams
 
-# Without the setting: any free port, which the node prints on stdout and the broker advertises.
-DEFAULT_ADMIN_LISTENER = "127.0.0.1:0"
+# Without a setting: any free port, which the node prints on stdout and the broker advertises.
+DEFAULT_LISTENER = "127.0.0.1:0"
 
 
 class NotStarted(Exception):
@@ -41,28 +42,41 @@ class LinkServices:
 
     def __init__(self, config: BrokerConfig, feed: Callable[[Any], None]) -> None:
         self._config = config
-        self._streams = Streams(feed)
-        self._server = LinkServer(self._streams, feed, config.socket_request_max_bytes)
+        self._streams = Streams(feed, config.link_queued_max_bytes)
+        limits = StreamLimits(config.link_max_streams, config.link_max_streams_per_ip)
+        self._links = LinkServer(self._streams, feed, limits)
+        self._admin = AdminServer(feed)
         self._dialer = Dialer(self._streams, config.socket_request_max_bytes)
-        self.perform = self._streams.perform | self._server.perform | self._dialer.perform
+        self.perform = self._streams.perform | self._admin.perform | self._dialer.perform
 
     def bind(self) -> BrokerConfig:
-        """Binds the admin listener; returns the configuration with its real port. Raises ConfigError."""
-        wanted = self._config.admin_listener or DEFAULT_ADMIN_LISTENER
-        try:
-            port = self._server.bind(wanted)
-        except RuntimeError as error:
-            raise ConfigError([f"admin.listener: can't listen on {wanted}: {error}"]) from None
-        chosen = Address(endpoint(wanted).host, port)
-        return self._config.model_copy(update={"admin_listener": str(chosen)})
+        """Binds both listeners; returns the configuration with their real ports. Raises ConfigError."""
+        link = _bind(self._links, "link.listener", self._config.link_listener)
+        admin = _bind(self._admin, "admin.listener", self._config.admin_listener)
+        return self._config.model_copy(update={"link_listener": link, "admin_listener": admin})
 
     def compose(self, broker: Broker, rng: Rng) -> Core:
-        linker = Linker(broker.view, rng, self._config.mirror_hole_retention_ms)
+        config = self._config
+        linker = Linker(
+            broker.view, rng, config.mirror_hole_retention_ms, config.link_queued_max_bytes
+        )
         return RegionNode(broker, linker)
 
     async def start(self) -> None:
-        await self._server.start()
+        await self._links.start()
+        await self._admin.start()
 
     async def stop(self) -> None:
         await self._dialer.stop()
-        await self._server.stop()
+        await self._admin.stop()
+        await self._links.stop()
+
+
+def _bind(server: LinkServer | AdminServer, name: str, wanted: str | None) -> str:
+    """The address with its real port. Raises ConfigError."""
+    address = wanted or DEFAULT_LISTENER
+    try:
+        port = server.bind(address)
+    except RuntimeError as error:
+        raise ConfigError([f"{name}: can't listen on {address}: {error}"]) from None
+    return str(Address(endpoint(address).host, port))

@@ -37,7 +37,7 @@ from linker.control.link_coordinator import LinkCoordinator
 from linker.control.mirror_refusals import changed_meanwhile
 from linker.control.mirror_topic import MirrorTopic, creation, refusal_of
 from linker.errors import LinkRefusal
-from linker.frames import TopicState
+from linker.frames import TOPICS_MAX, TopicState
 from linker.records.mirror_state import (
     LIVE,
     MIRROR_KIND,
@@ -116,6 +116,12 @@ class MirrorAdministration:
 
     def create(self, command: CreateMirror, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.link)
+        if len(link.mirrors) >= TOPICS_MAX:
+            raise LinkRefusal(
+                "POLICY_VIOLATION",
+                f"link {link.name} has {TOPICS_MAX} mirror topics, which is the most",
+                hint="create another link to the same source",
+            )
         source_topic = command.source_topic or command.mirror_topic.removeprefix(link.config.prefix)
         if command.mirror_topic != link.config.prefix + source_topic:
             raise LinkRefusal(

@@ -13,7 +13,7 @@ from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, Step
 
 FRAME_OFFSETS_MAX: Final = 1_000  # with metadata of 4 KB each, a frame of 4 MB
-TOPIC_COST: Final = 10
+TOPIC_COST: Final = 20
 GROUP_COST: Final = 3
 GATHER_MS: Final = 20  # commits of a busy group are sent together
 
@@ -39,14 +39,27 @@ class TopicPublisher:
         self._region = region
         self._sender = sender
         self._sent: dict[str, TopicState | None] = {}
+        self._sent_before: dict[
+            str, TopicState | None
+        ] = {}  # of the topics that were watched before
+        self._wanted: Iterator[str] = iter(())  # topics that will be watched
 
     @property
     def topics(self) -> Iterable[str]:
         return self._sent.keys()
 
     def watch(self, topics: tuple[str, ...]) -> Job:
-        self._sent = {topic: self._sent.get(topic) for topic in topics}
-        return self.changed(tuple(self._sent))
+        """These topics and no others. A later call takes the place of one that is not done."""
+        self._sent_before, self._sent = self._sent_before | self._sent, {}
+        self._wanted = iter(topics)
+        return self._watch()
+
+    def _watch(self) -> Job:
+        while (topic := next(self._wanted, None)) is not None:
+            if topic not in self._sent:
+                self._sent[topic] = self._sent_before.get(topic)
+                yield self._look(topic)
+        self._sent_before = {}
 
     def changed(self, topics: Iterable[str]) -> Job:
         """Of these topics, those that are watched are looked at."""
@@ -83,11 +96,8 @@ class GroupPublisher:
         """Sends everything committed so far for topics that were not watched before."""
         watched = frozenset(self._topics.topics)
         fresh, self._known_topics = watched - self._known_topics, watched
-        return self._committed_so_far(fresh) if fresh and self._filters else iter(())
-
-    def _committed_so_far(self, fresh: frozenset[str]) -> Job:
         view = self._region.view
-        for group in view.groups_with_offsets():
+        for group in view.groups_with_offsets() if fresh and self._filters else ():
             offsets = view.group_offsets(group)  # of now: the group may have committed since
             self._gather(group, {key: one for key, one in offsets.items() if key.topic in fresh})
             yield Step(GROUP_COST + len(offsets), self.flush())

@@ -7,15 +7,15 @@ from typing import Final
 
 from brokers.ids import Instant
 from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced
-from linker.config import KIB
 from linker.control.source_metadata import GroupPublisher, TopicPublisher
 from linker.data import handshake
-from linker.data.credit import StreamSender
+from linker.data.credit import SendBudget, StreamSender
 from linker.data.source_replicator import SourceReplicator
 from linker.errors import SEVERAL_NODES, LinkError
 from linker.events import CloseStream, Stream
 from linker.frames import (
     CHUNK_BYTES_MAX,
+    CHUNK_BYTES_MIN,
     AskBeacon,
     Credit,
     Frame,
@@ -30,14 +30,14 @@ from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork, Step
 
 BEACON_MS: Final = 500  # at least this often a destination learns that nothing else has changed
-CHUNK_BYTES_MIN: Final = 64 * KIB
 
 
 class SourceStream:
     """The source's side of one stream."""
 
-    def __init__(self, region: RegionClient, stream: Stream) -> None:
+    def __init__(self, region: RegionClient, stream: Stream, budget: SendBudget) -> None:
         self._region = region
+        self._budget = budget
         self._stream = stream
         self._sender = StreamSender(stream)
         self._work = SlicedWork(region)
@@ -80,7 +80,7 @@ class SourceStream:
             return self._refuse(Refused(LinkError.UNKNOWN.value, SEVERAL_NODES))
         assert isinstance(frame, Hello)
         chunk_bytes = min(max(frame.chunk_bytes, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX)
-        self._source = SourceReplicator(self._region, self._sender, chunk_bytes)
+        self._source = SourceReplicator(self._region, self._sender, chunk_bytes, self._budget)
         self._arm(now)
         return self._sender.send(answer)
 
@@ -131,6 +131,8 @@ class SourceStream:
         """The stream was lost or closed; nothing is sent on it any more."""
         self._sender.stream = None
         self._work.stop()
+        if self._source is not None:
+            self._source.close()
         if self._timer is not None:
             self._region.timers.cancel(self._timer)
             self._timer = None

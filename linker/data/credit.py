@@ -1,4 +1,4 @@
-"""Sending frames on one stream, and the credit that limits the source's chunks."""
+"""Sending frames on one stream, the credit that limits the source's chunks, and what all its streams may hold."""
 
 from linker.events import Send, Stream
 from linker.frames import Credit, Frame
@@ -39,3 +39,23 @@ class CreditWindow:
         if self._sender.stream != self._stream:
             return []  # a later stream has a window of its own
         return self._sender.send(Credit(self._granted_bytes))
+
+
+class SendBudget:
+    """The bytes of chunks that this node reads or has not sent yet, of all streams together.
+
+    Each stream may have one small chunk beyond the budget, so that peers that do not read never stop another.
+    """
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self.held_bytes = 0
+
+    def has_room(self, size: int) -> bool:
+        return self.held_bytes + size <= self._bytes_max
+
+    def take(self, size: int) -> None:
+        self.held_bytes += size
+
+    def give_back(self, size: int) -> None:
+        self.held_bytes -= size

@@ -9,6 +9,7 @@ Always: a chunk continues its subscription exactly; the bytes sent exceed the cr
 """
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -19,9 +20,9 @@ from brokers.ids import Buffer, Instant, Offset, TopicPartition
 from brokers.records.batch import iter_headers, parse_header
 from brokers.region import HighWatermarkRead, PartitionState, ReadToHighWatermark
 from linker.data import lineage
-from linker.data.credit import StreamSender
+from linker.data.credit import SendBudget, StreamSender
 from linker.errors import MirrorError
-from linker.frames import Agreed, Beacon, Chunk, Declined, OffsetBounds, Subscribe
+from linker.frames import CHUNK_BYTES_MIN, Agreed, Beacon, Chunk, Declined, OffsetBounds, Subscribe
 from linker.region_client import Effects, RegionClient
 
 CHUNKS_AHEAD: Final = 4  # chunks that are being read or wait for the network, per stream
@@ -63,10 +64,14 @@ def pieces(
 class SourceReplicator:
     """The subscriptions of one destination on one stream."""
 
-    def __init__(self, region: RegionClient, sender: StreamSender, chunk_bytes: int) -> None:
+    def __init__(
+        self, region: RegionClient, sender: StreamSender, chunk_bytes: int, budget: SendBudget
+    ) -> None:
         self._region = region
         self._sender = sender
         self._chunk_bytes = chunk_bytes
+        self._budget = budget
+        self._unsent: deque[int] = deque()  # the sizes of chunks that wait for the network
         self._subscriptions: dict[int, Subscription] = {}
         self._numbers: dict[TopicPartition, int] = {}
         self._ready: dict[int, None] = {}  # whose next chunk can be read, in this order
@@ -126,7 +131,15 @@ class SourceReplicator:
 
     def chunk_sent(self, now: Instant) -> Effects:
         self._ahead -= 1
+        self._budget.give_back(self._unsent.popleft())
         return self._pump(now)
+
+    def close(self) -> None:
+        """The stream has ended."""
+        self._subscriptions.clear()
+        self._ready.clear()
+        self._budget.give_back(sum(self._unsent))
+        self._unsent.clear()
 
     def advanced(self, partition: TopicPartition, now: Instant) -> Effects:
         """The partition's log moved: send what is new, or its offset bounds if there is nothing to send."""
@@ -195,6 +208,7 @@ class SourceReplicator:
         while (
             self._ready
             and self._ahead < CHUNKS_AHEAD
+            and (self._ahead == 0 or self._budget.has_room(self._chunk_bytes))
             and self._sent_bytes + self._reserved_bytes < self._granted_bytes
         ):
             number = next(iter(self._ready))
@@ -211,23 +225,25 @@ class SourceReplicator:
             outrun = offset > subscription.position or not subscription.agreed
             return self._agree(subscription, offset, state, now) if outrun else []
         subscription.reading = True
+        has_room = self._budget.has_room(self._chunk_bytes)
+        size = self._chunk_bytes if has_room else CHUNK_BYTES_MIN
         self._ahead += 1
-        self._reserved_bytes += self._chunk_bytes
+        self._reserved_bytes += size
+        self._budget.take(size)
         return [
             self._region.ask(
-                lambda ticket: ReadToHighWatermark(
-                    ticket, subscription.partition, offset, self._chunk_bytes
-                ),
-                partial(self._on_read, subscription),
+                lambda ticket: ReadToHighWatermark(ticket, subscription.partition, offset, size),
+                partial(self._on_read, subscription, size),
             )
         ]
 
     def _on_read(
-        self, subscription: Subscription, read: HighWatermarkRead, now: Instant
+        self, subscription: Subscription, size: int, read: HighWatermarkRead, now: Instant
     ) -> Effects:
         subscription.reading = False
         self._ahead -= 1
-        self._reserved_bytes -= self._chunk_bytes
+        self._reserved_bytes -= size
+        self._budget.give_back(size)
         effects: Effects = []
         if subscription.number in self._subscriptions:
             effects += self._offer(subscription, read, now)
@@ -271,6 +287,8 @@ class SourceReplicator:
         ):
             self._ahead += 1
             self._sent_bytes += len(data)
+            self._unsent.append(len(data))
+            self._budget.take(len(data))
             effects += self._sender.send(
                 Chunk(
                     subscription=subscription.number,

@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 
 from linker.errors import LinkError
-from linker.shell.discovery import DiscoveryError, discover
+from linker.shell.discovery import ADMIN_LISTENER, DiscoveryError, discover
 from linker.shell.options import ADMINISTRATOR_OPTIONS
 from linker.wire.v1 import admin_pb2_grpc
 
@@ -60,7 +60,7 @@ async def _find(addresses: list[str], patience_seconds: float) -> str:
     for address in addresses:
         try:
             async with asyncio.timeout(patience_seconds):
-                return await discover((address,))
+                return await discover((address,), ADMIN_LISTENER)
         except DiscoveryError as failure:
             failures.append(failure)
         except TimeoutError:

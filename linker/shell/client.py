@@ -10,7 +10,7 @@ import grpc.aio
 
 from linker.errors import LinkError
 from linker.events import Dial, StreamDialed
-from linker.shell.discovery import DiscoveryError, discover
+from linker.shell.discovery import LINK_LISTENER, DiscoveryError, discover
 from linker.shell.options import OPEN_METHOD, dial_options
 from linker.shell.streams import BROKEN, Streams, Wire
 
@@ -72,7 +72,7 @@ class Dialer:
 async def _connect(
     bootstrap_servers: tuple[str, ...], options: tuple[tuple[str, int], ...]
 ) -> grpc.aio.Channel:
-    endpoint = await discover(bootstrap_servers)
+    endpoint = await discover(bootstrap_servers, LINK_LISTENER)
     channel = grpc.aio.insecure_channel(endpoint, options=options)
     try:
         state = channel.get_state(try_to_connect=True)

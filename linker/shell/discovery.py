@@ -1,6 +1,6 @@
-"""Asks a region's Kafka listeners, whose addresses an operator knows, for the endpoint that serves links.
+"""Asks a region's Kafka listeners, whose addresses an operator knows, for the endpoint that serves links, or commands.
 
-After ApiVersions it sends DescribeCluster, then DescribeConfigs of the brokers, which have an `admin.listener`.
+After ApiVersions it sends DescribeCluster, then DescribeConfigs of the brokers, which have both as settings.
 """
 
 import asyncio
@@ -16,7 +16,8 @@ from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfig
 from brokers.wire.primitives import WireError
 from linker.errors import LinkError
 
-SETTING: Final = "admin.listener"
+LINK_LISTENER: Final = "link.listener"
+ADMIN_LISTENER: Final = "admin.listener"
 ANSWER_BYTES_MAX: Final = 1 << 20
 _BROKER: Final = 4  # Kafka's resource type
 _ANY_HOST: Final = ("", "0.0.0.0", "::")
@@ -31,18 +32,18 @@ class DiscoveryError(Exception):
         self.error = error
 
 
-async def discover(bootstrap_servers: tuple[str, ...]) -> str:
-    """The `host:port` of a link endpoint; raises DiscoveryError with the failure of every address."""
+async def discover(bootstrap_servers: tuple[str, ...], setting: str) -> str:
+    """The `host:port` that a broker has for this setting; raises DiscoveryError with the failure of every address."""
     failures: list[DiscoveryError] = []
     for address in bootstrap_servers:
         try:
-            return await _ask(address)
+            return await _ask(address, setting)
         except DiscoveryError as failure:
             failures.append(failure)
     raise DiscoveryError(failures[-1].error, "; ".join(str(failure) for failure in failures))
 
 
-async def _ask(address: str) -> str:
+async def _ask(address: str, setting: str) -> str:
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     try:
@@ -54,7 +55,7 @@ async def _ask(address: str) -> str:
         because = f"{address} does not accept connections: {error.strerror or error}"
         raise DiscoveryError(LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR, because) from error
     try:
-        endpoint = await _admin_listener(reader, writer)
+        endpoint = await _value(setting, reader, writer)
     except (WireError, EOFError, OSError) as error:
         because = (
             f"{address} does not answer as a Kafka broker: {str(error) or type(error).__name__}"
@@ -65,12 +66,12 @@ async def _ask(address: str) -> str:
     finally:
         writer.close()
     if not endpoint:
-        because = f"the brokers behind {address} serve no links: they have no {SETTING}"
+        because = f"the brokers behind {address} have no {setting}"
         raise DiscoveryError(LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR, because)
     return reachable(endpoint, host)
 
 
-async def _admin_listener(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
+async def _value(setting: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
     connection: Connection = ClientConnection("causeway-link", response_bytes_max=ANSWER_BYTES_MAX)
     writer.writelines(connection.start())
     while connection.versions is None:
@@ -81,7 +82,7 @@ async def _admin_listener(reader: asyncio.StreamReader, writer: asyncio.StreamWr
         DescribeConfigsResource(
             resource_type=_BROKER,
             resource_name=str(broker.broker_id),
-            configuration_keys=[SETTING],
+            configuration_keys=[setting],
         )
         for broker in cluster.brokers
     ]
@@ -90,7 +91,7 @@ async def _admin_listener(reader: asyncio.StreamReader, writer: asyncio.StreamWr
         config.value
         for result in answer.results
         for config in result.configs
-        if config.name == SETTING and config.value
+        if config.name == setting and config.value
     ]
     return str(values[0]) if values else ""
 

@@ -1,18 +1,17 @@
-"""gRPC's settings between regions, the same at both ends."""
+"""gRPC's settings, for each end of links and of administration."""
 
-from typing import Final
+from typing import Final, TypeAlias
 
 from linker.frames import CHUNK_BYTES_MAX
 
-MIB: Final = 1 << 20
+Options: TypeAlias = tuple[tuple[str, int], ...]
 
-# A destination limits chunks by credit, so HTTP/2's own windows must not be the limit: with gRPC's defaults a stream
-# moves 45 MB/s at a round trip of 80 ms, with these 350 MB/s and more.
-_CHANNEL_OPTIONS: Final = (
-    ("grpc.http2.lookahead_bytes", 64 * MIB),
-    ("grpc.http2.bdp_probe", 1),
-    ("grpc.http2.max_frame_size", 1 * MIB),
-    ("grpc.max_send_message_length", -1),
+MIB: Final = 1 << 20
+REQUEST_BYTES_MAX: Final = 4 * MIB  # of a command, and of a frame that a source receives
+_ENVELOPE_BYTES: Final = 1 * MIB  # of a frame, around its chunk
+OPEN_METHOD: Final = "/linker.wire.v1.Link/Open"
+
+_KEEPALIVE: Final = (
     # A peer that is gone without closing is noticed within 15 s, on idle streams too.
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 5_000),
@@ -21,21 +20,33 @@ _CHANNEL_OPTIONS: Final = (
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
 )
 
-_ENVELOPE_BYTES: Final = 1 * MIB  # of a frame, around its chunk
+LINK_SERVER_OPTIONS: Final[Options] = (
+    *_KEEPALIVE,
+    ("grpc.http2.max_frame_size", 1 * MIB),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", REQUEST_BYTES_MAX),
+)
 
 
-def channel_options(request_bytes_max: int) -> tuple[tuple[str, int], ...]:
-    """Of a node whose `socket.request.max.bytes` this is: no batch is larger, and a chunk holds at least one."""
+def dial_options(request_bytes_max: int) -> Options:
+    """Of a node whose `socket.request.max.bytes` this is: no batch is longer, and a chunk holds at least one."""
     largest = max(request_bytes_max, CHUNK_BYTES_MAX) + _ENVELOPE_BYTES
-    return *_CHANNEL_OPTIONS, ("grpc.max_receive_message_length", largest)
+    return (
+        *_KEEPALIVE,
+        # A destination limits chunks by credit, so HTTP/2's own windows must not be the limit: with gRPC's defaults a
+        # stream moves 45 MB/s at a round trip of 80 ms, with these 350 MB/s and more.
+        ("grpc.http2.lookahead_bytes", 64 * MIB),
+        ("grpc.http2.bdp_probe", 1),
+        ("grpc.http2.max_frame_size", 1 * MIB),
+        ("grpc.max_receive_message_length", largest),
+        # Every dial is a new attempt: the link decides on the pauses between them, not the channel.
+        ("grpc.use_local_subchannel_pool", 1),
+    )
 
 
-def dial_options(request_bytes_max: int) -> tuple[tuple[str, int], ...]:
-    """Every dial is a new attempt: the link decides on the pauses between them, not the channel."""
-    return *channel_options(request_bytes_max), ("grpc.use_local_subchannel_pool", 1)
-
-
+ADMIN_SERVER_OPTIONS: Final[Options] = (
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", REQUEST_BYTES_MAX),
+)
 # The command line trusts the region it asks: facts of 10,000 partitions are larger than gRPC's default of 4 MB.
-ADMINISTRATOR_OPTIONS: Final = (("grpc.max_receive_message_length", -1),)
-
-OPEN_METHOD: Final = "/linker.wire.v1.Link/Open"
+ADMINISTRATOR_OPTIONS: Final[Options] = (("grpc.max_receive_message_length", -1),)

@@ -23,41 +23,80 @@ Read = Callable[[], Awaitable[Any]]
 Write = Callable[[bytes], Awaitable[None]]
 
 LAST_WRITE_SECONDS: Final = 1.0
+STALL_SECONDS: Final = 60.0  # without one message going out
 _END: Final = grpc.aio.EOF  # type: ignore[attr-defined]  # missing from the stubs
 # What reading and writing a stream raise once it has ended.
 BROKEN: Final = (grpc.RpcError, grpc.aio.BaseError, asyncio.InvalidStateError, FrameError)
 
 
+class QueuedBytes:
+    """Of frames that wait to be sent, of all streams; chunks are not counted, their source has a budget for them."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+
 class Wire:
     """One stream: a queue of frames to send, and an event for each received."""
 
-    def __init__(self, number: Stream, feed: Feed) -> None:
+    def __init__(
+        self, number: Stream, feed: Feed, queued: QueuedBytes, stall_seconds: float
+    ) -> None:
         self._number = number
         self._feed = feed
-        self._queue: deque[Frame] = deque()
+        self._queue: deque[Chunk | bytes] = deque()
+        self._queued = queued
+        self._stall_seconds = stall_seconds
+        self.queued_bytes = 0  # this stream's part
         self._wake = asyncio.Event()
         self.closing = False  # by this end: no StreamLost follows
-        self._ended = False  # by the other end
+        self._ended = False  # nothing more is sent
+        self._failure: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def send(self, frame: Frame) -> None:
-        self._queue.append(frame)
+        if self._ended:
+            return
+        if isinstance(frame, Chunk):
+            self._queue.append(frame)
+        else:
+            data = frames.encode(frame)
+            self._queue.append(data)
+            self._count(len(data))
         self._wake.set()
+
+    def _count(self, size: int) -> None:
+        self.queued_bytes += size
+        self._queued.total += size
 
     def close(self) -> None:
         self.closing = True
         self._wake.set()
 
+    def fail(self, because: str) -> None:
+        """Ends the stream; what was not sent is dropped."""
+        self._end()
+        if not self._failure.done():
+            self._failure.set_result(because)
+
+    def _end(self) -> None:
+        self._ended = True
+        self._queue.clear()
+        self._count(-self.queued_bytes)
+        self._wake.set()
+
     async def run(self, read: Read, write: Write) -> str:
-        """Send and receive frames until either ends; returns why it ended."""
-        tasks = [asyncio.ensure_future(self._read(read)), asyncio.ensure_future(self._write(write))]
+        """Send and receive frames until either ends, or the stream fails; returns why it ended."""
+        reading = asyncio.ensure_future(self._read(read))
+        writing = asyncio.ensure_future(self._write(write))
+        tasks = (reading, writing, self._failure)
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            self._end()
             # gRPC ends no call while a message is being written to it.
-            self._ended = True
-            self._wake.set()
-            await asyncio.wait(tasks[1:], timeout=LAST_WRITE_SECONDS)
-            return next(iter(done)).result()
+            await asyncio.wait([writing], timeout=LAST_WRITE_SECONDS)
+            return (self._failure if self._failure in done else next(iter(done))).result()
         finally:
+            self._end()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -77,17 +116,27 @@ class Wire:
     async def _write(self, write: Write) -> str:
         try:
             while True:
-                while self._queue and not self._ended:
-                    frame = self._queue.popleft()
-                    await write(frames.encode(frame))
-                    if isinstance(frame, Chunk):
-                        self._feed(ChunkSent(self._number))
+                while self._queue:
+                    await self._write_one(self._queue.popleft(), write)  # nothing else may hold it
                 if self.closing or self._ended:
                     return "closed here"
                 self._wake.clear()
                 await self._wake.wait()
+        except TimeoutError:
+            return f"the other region has read nothing for {self._stall_seconds:.0f} s"
         except BROKEN as error:
             return _why(error)
+
+    async def _write_one(self, item: Chunk | bytes, write: Write) -> None:
+        is_chunk = isinstance(item, Chunk)
+        data = frames.encode(item) if isinstance(item, Chunk) else item
+        del item  # gRPC may hold the data for long, in two copies: this would be the third
+        async with asyncio.timeout(self._stall_seconds):
+            await write(data)
+        if is_chunk:
+            self._feed(ChunkSent(self._number))
+        elif not self._ended:
+            self._count(-len(data))
 
 
 def _why(error: BaseException) -> str:
@@ -99,16 +148,26 @@ def _why(error: BaseException) -> str:
 class Streams:
     """All streams of a node. `perform` has the method for each effect of the linker on streams."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(
+        self, feed: Feed, queued_bytes_max: int, stall_seconds: float = STALL_SECONDS
+    ) -> None:
         self.feed = feed
+        self._stall_seconds = stall_seconds
+        self._queued = QueuedBytes()
+        self._queued_bytes_max = queued_bytes_max
         self._wires: dict[Stream, Wire] = {}
         self.perform: dict[type, Callable[[Any], None]] = {
             Send: self._send,
             CloseStream: self._close,
         }
 
+    @property
+    def queued_bytes(self) -> int:
+        """Of frames that wait to be sent, chunks not counted."""
+        return self._queued.total
+
     def add(self, number: Stream) -> Wire:
-        wire = self._wires[number] = Wire(number, self.feed)
+        wire = self._wires[number] = Wire(number, self.feed, self._queued, self._stall_seconds)
         return wire
 
     def remove(self, number: Stream, error: LinkError, because: str) -> None:
@@ -126,6 +185,13 @@ class Streams:
         wire = self._wires.get(effect.stream)
         if wire is not None and not wire.closing:
             wire.send(effect.frame)
+            if self._queued.total > self._queued_bytes_max:
+                self._drop_longest()
+
+    def _drop_longest(self) -> None:
+        longest = max(self._wires.values(), key=lambda wire: wire.queued_bytes)
+        size = longest.queued_bytes
+        longest.fail(f"the other region has not read {size} bytes, the most of all that wait here")
 
     def _close(self, effect: CloseStream) -> None:
         wire = self._wires.get(effect.stream)

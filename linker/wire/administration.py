@@ -35,9 +35,10 @@ from linker.commands import (
     Topics,
 )
 from linker.errors import LinkRefusal
+from linker.frames import TOPICS_MAX
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_state import Cut
-from linker.wire.limits import TOPICS_MAX, FrameError, listed
+from linker.wire.limits import FrameError, listed
 from linker.wire.v1 import admin_pb2 as pb
 
 FACTS_SCHEMA: Final = "causeway.region-facts/1"

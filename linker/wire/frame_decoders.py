@@ -7,6 +7,7 @@ from brokers.ids import OFFSET_MAX, OffsetAndMetadata, TopicPartition
 from linker.errors import MirrorError
 from linker.filters import FILTERS_MAX, Filter, Pattern
 from linker.frames import (
+    TOPICS_MAX,
     Agreed,
     AskBeacon,
     Beacon,
@@ -26,7 +27,6 @@ from linker.frames import (
 )
 from linker.wire.limits import (
     LINEAGE_MAX,
-    TOPICS_MAX,
     FrameError,
     listed,
     name,

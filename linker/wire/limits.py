@@ -6,7 +6,6 @@ from typing import Any, Final
 NAME_CHARACTERS_MAX: Final = 249  # Kafka's limit for topics; here for links and clusters, too
 REASON_CHARACTERS_MAX: Final = 1_000
 LINEAGE_MAX: Final = 100_000  # leader epochs of a partition
-TOPICS_MAX: Final = 100_000  # that one stream watches
 FRAME_BYTES_MAX: Final = 16 << 20  # of any frame but a chunk
 
 

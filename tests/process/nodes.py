@@ -13,6 +13,8 @@ PATIENCE_S = 30
 class BrokerProcess:
     """`python -m brokers` on a port that stays the same over restarts."""
 
+    COMMAND = ("brokers",)
+
     def __init__(self, directory: Path, settings: Mapping[str, object] | None = None) -> None:
         self._directory = directory
         self._settings = dict(settings or {})
@@ -48,7 +50,7 @@ class BrokerProcess:
         )
         with (self._directory / "log").open("a") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "brokers", "--config", str(config)],
+                [sys.executable, "-m", *self.COMMAND, "--config", str(config)],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
@@ -75,3 +77,9 @@ class BrokerProcess:
 
     def log(self) -> str:
         return (self._directory / "log").read_text()
+
+
+class NodeProcess(BrokerProcess):
+    """`causeway node run`: a broker with its links."""
+
+    COMMAND = ("federation", "node", "run")

@@ -126,7 +126,12 @@ class Node:
             previous_broker_epoch=self._storage.previous_broker_epoch,
         )
         rng = self.world.rng(f"{self.place} {self.life} links")
-        linker = Linker(self.broker.view, rng, self.config.mirror_hole_retention_ms)
+        linker = Linker(
+            self.broker.view,
+            rng,
+            self.config.mirror_hole_retention_ms,
+            self.config.link_queued_max_bytes,
+        )
         return RegionNode(self.broker, linker)
 
     def kill(self) -> None:

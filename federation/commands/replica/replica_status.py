@@ -9,7 +9,7 @@ from federation.commands.region.client import NoAnswer
 from federation.commands.region.description import NOBODY, BrokerDescription, PartitionDescription
 from federation.commands.region.requests import broker_setting
 from linker.shell.administrator import Administrator, Unreachable
-from linker.shell.discovery import SETTING, reachable
+from linker.shell.discovery import ADMIN_LISTENER, reachable
 from linker.wire.v1 import admin_pb2 as pb
 
 AT_ONCE: Final = 8
@@ -153,9 +153,11 @@ def _describe(
     if address is None:
         return LeaderFailure(broker, "it is not among the brokers that the region names")
     try:
-        listens_at = broker_setting(address, broker, SETTING, patience_s)
+        listens_at = broker_setting(address, broker, ADMIN_LISTENER, patience_s)
         if not listens_at:
-            return LeaderFailure(broker, f"{address} has no {SETTING}: it is no broker of ours")
+            return LeaderFailure(
+                broker, f"{address} has no {ADMIN_LISTENER}: it is no broker of ours"
+            )
         request = pb.DescribeReplicasRequest(topics=topics)
         endpoint = reachable(listens_at, address.rpartition(":")[0].strip("[]"))
         with Administrator(endpoint) as administrator:

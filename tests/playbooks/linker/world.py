@@ -64,7 +64,9 @@ class Host:
         rng = random.Random(f"{self.world.seed} {self.name}")
         self.storage = Storage(self.files, index_interval_bytes=4096)
         broker = Broker(config, self.cluster_id, rng)
-        self.linker = Linker(broker.view, rng, config.mirror_hole_retention_ms)
+        self.linker = Linker(
+            broker.view, rng, config.mirror_hole_retention_ms, config.link_queued_max_bytes
+        )
         self.view = broker.view
         self.node = RegionNode(broker, self.linker)
         self._process = Process(self.node, self.storage, self._outward, lambda: self.now)

@@ -18,10 +18,11 @@ from tests.sim.files import SimFiles
 from tests.unit.brokers.shell.test_node import Recorder
 
 
-def test_a_listener_that_nobody_would_serve_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("listener", ["link.listener", "admin.listener"])
+def test_a_listener_that_nobody_would_serve_is_refused(tmp_path: Path, listener: str) -> None:
     directory = tmp_path / "data"
-    settings = {"node.id": 1, "log.dirs": str(directory), "admin.listener": "127.0.0.1:0"}
-    with pytest.raises(ConfigError, match="causeway node run"):
+    settings = {"node.id": 1, "log.dirs": str(directory), listener: "127.0.0.1:0"}
+    with pytest.raises(ConfigError, match=f"{listener}: only `causeway node run`"):
         asyncio.run(run_node(from_settings(settings), NothingBeside))
     assert not directory.exists()
 

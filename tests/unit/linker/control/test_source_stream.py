@@ -6,7 +6,7 @@ from typing import Any
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from linker.control.source_metadata import FRAME_OFFSETS_MAX, GroupPublisher, TopicPublisher
 from linker.control.source_stream import SourceStream
-from linker.data.credit import StreamSender
+from linker.data.credit import SendBudget, StreamSender
 from linker.events import CloseStream, Send
 from linker.filters import EVERYTHING
 from linker.frames import (
@@ -29,7 +29,7 @@ class Stream:
     def __init__(self, node: Whole) -> None:
         self.now = node.now
         self.region = RegionClient(node.broker.view, Random(1))
-        self.source = SourceStream(self.region, 1)
+        self.source = SourceStream(self.region, 1, SendBudget(1 << 20))
         self.sent: list[Frame] = []
         self.slices = 0
         self.effects: list[Any] = []
@@ -60,7 +60,7 @@ def test_topics_are_sent_in_slices_and_a_beacon_waits_for_those_before_it() -> N
     stream.slices = 0
     stream.hear(WatchTopics(names), AskBeacon(7), WatchTopics((*names, "none")), AskBeacon(8))
     kinds = [type(frame) for frame in stream.sent]
-    assert kinds == [*[TopicState] * 250, Beacon, TopicState, Beacon]
+    assert kinds == [*[TopicState] * 251, Beacon, Beacon]
     assert [frame.nonce for frame in stream.sent if isinstance(frame, Beacon)] == [7, 8]
     assert stream.slices >= 3
 
@@ -73,7 +73,7 @@ def test_a_stream_that_is_closed_drops_the_rest_of_its_work() -> None:
     names = tuple(f"t{name}" for name in range(250))
     stream.hear(WatchTopics(names), Hello("link", "id", "east"))  # no second greeting is possible
     assert CloseStream(1) in stream.effects
-    assert sum(isinstance(frame, TopicState) for frame in stream.sent) == 100
+    assert sum(isinstance(frame, TopicState) for frame in stream.sent) == 50
     assert stream.region.timers.deadline is None
 
 
@@ -102,8 +102,8 @@ class Groups:
 def watched(groups: Groups) -> tuple[GroupPublisher, Any]:
     region = RegionClient(groups, Random(1))  # type: ignore[arg-type]
     sender = StreamSender(1)
-    topics = TopicPublisher(region, sender)
-    topics.watch(("t",))
+    topics = TopicPublisher(RegionClient(Whole().broker.view, Random(1)), sender)
+    assert len(list(topics.watch(("t",)))) == 1
     publisher = GroupPublisher(region, sender, topics)
     return publisher, publisher.watch(EVERYTHING)
 

@@ -13,11 +13,11 @@ from brokers.metadata.image.image import Image, TopicImage
 from brokers.records.batch import iter_headers
 from brokers.records.builder import NewRecord, build_batch
 from brokers.region import HighWatermarkRead, PartitionState, ReadToHighWatermark
-from linker.data.credit import StreamSender
+from linker.data.credit import SendBudget, StreamSender
 from linker.data.source_replicator import CHUNKS_AHEAD, SourceReplicator, pieces
 from linker.errors import MirrorError
 from linker.events import Send
-from linker.frames import Agreed, Beacon, Chunk, Declined, Subscribe
+from linker.frames import CHUNK_BYTES_MIN, Agreed, Beacon, Chunk, Declined, Subscribe
 from linker.region_client import RegionClient
 
 TOPIC_ID = UUID(int=7)
@@ -58,10 +58,13 @@ class Region:
 class Stage:
     """A source with its region answering reads; `chunks` are those sent so far."""
 
-    def __init__(self, partitions: int = 1) -> None:
+    def __init__(
+        self, partitions: int = 1, *, chunk_bytes: int = CHUNK, budget: SendBudget | None = None
+    ) -> None:
         self.region = Region(partitions)
         self.client = RegionClient(self.region, random.Random(1))  # type: ignore[arg-type]
-        self.source = SourceReplicator(self.client, StreamSender(3), CHUNK)
+        self.budget = budget or SendBudget(1 << 30)
+        self.source = SourceReplicator(self.client, StreamSender(3), chunk_bytes, self.budget)
         self.reads: list[ReadToHighWatermark] = []
         self.frames: list[Any] = []
 
@@ -154,6 +157,46 @@ def test_only_a_few_chunks_are_ahead_of_the_network() -> None:
         if stage.reads:
             stage.read()
     assert len(stage.chunks) == CHUNKS_AHEAD, "none has left yet"
+
+
+def test_all_streams_together_hold_no_more_than_their_budget_but_for_a_small_chunk_each() -> None:
+    """60 streams that never read held 2.2 GB of a topic of 30 MB."""
+    chunk, budget = 4 * CHUNK_BYTES_MIN, SendBudget(10 * CHUNK_BYTES_MIN)
+    stages = [Stage(8, chunk_bytes=chunk, budget=budget) for _ in range(60)]
+    for stage in stages:
+        for partition in range(8):
+            stage.region.ends[partition] = 10**6
+            stage.subscribe(partition + 1, partition)
+        stage.credit(2**63)
+    asked = [[read.size_max for read in stage.reads] for stage in stages]
+    assert asked == [[chunk, chunk], *[[CHUNK_BYTES_MIN]] * 59]
+    held = 2 * chunk + 59 * CHUNK_BYTES_MIN
+    assert budget.held_bytes == held
+    for stage in stages:
+        while stage.reads:
+            stage.read()
+    assert held <= budget.held_bytes < held + 61 * len(batch(0)), "what was read is held instead"
+    assert all(len(stage.chunks) >= 1 for stage in stages)
+
+
+def test_a_chunk_that_was_sent_makes_room_and_so_does_a_stream_that_ends() -> None:
+    budget = SendBudget(CHUNK_BYTES_MIN)
+    stage, other = (Stage(chunk_bytes=CHUNK_BYTES_MIN, budget=budget) for _ in range(2))
+    for each in (stage, other):
+        each.region.ends[0] = 10**6
+        each.subscribe()
+        each.credit(2**63)
+    assert (len(stage.reads), len(other.reads)) == (1, 1)
+    stage.read()
+    assert not stage.reads, "the budget is spent"
+    stage.take(stage.source.chunk_sent(5))
+    assert len(stage.reads) == 1, "one is always possible"
+    other.read()
+    other.source.close()
+    assert budget.held_bytes == CHUNK_BYTES_MIN
+    stage.source.close()
+    stage.read()
+    assert budget.held_bytes == 0
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 30)), max_size=30))

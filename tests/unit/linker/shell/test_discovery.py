@@ -17,13 +17,13 @@ from brokers.wire.messages.configs import (
     DescribeConfigsResult,
 )
 from linker.errors import LinkError
-from linker.shell.discovery import DiscoveryError, discover
+from linker.shell.discovery import LINK_LISTENER, DiscoveryError, discover
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 def broker(setting: str | None) -> Serve:
-    """A Kafka listener of one broker with this `admin.listener`."""
+    """A Kafka listener of one broker with this `link.listener`."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for _ in range(3):
@@ -48,7 +48,7 @@ def answer(header: RequestHeader, setting: str | None) -> list[bytes]:
         one = DescribeClusterBroker(broker_id=5, host="h", port=1)
         body = DescribeClusterResponse(cluster_id="c", controller_id=5, brokers=[one])
     else:
-        config = DescribeConfigsResourceResult(name="admin.listener", value=setting)
+        config = DescribeConfigsResourceResult(name="link.listener", value=setting)
         result = DescribeConfigsResult(resource_type=4, resource_name="5", configs=[config])
         body = DescribeConfigsResponse(results=[result])
     frame = encode_response_frame(header.api_key, header.api_version, header.correlation_id, body)
@@ -62,7 +62,7 @@ def find(*serves: Serve) -> str:
         servers = [await asyncio.start_server(serve, "127.0.0.1", 0) for serve in serves]
         addresses = tuple(f"127.0.0.1:{server.sockets[0].getsockname()[1]}" for server in servers)
         try:
-            return await discover(addresses)
+            return await discover(addresses, LINK_LISTENER)
         finally:
             for server in servers:
                 server.close()
@@ -102,7 +102,7 @@ def test_what_is_not_a_region_that_serves_links_is_told_apart(serve: Serve) -> N
 
 def test_an_address_where_nobody_listens() -> None:
     with pytest.raises(DiscoveryError) as failure:
-        asyncio.run(discover(("127.0.0.1:1",)))
+        asyncio.run(discover(("127.0.0.1:1",), LINK_LISTENER))
     assert failure.value.error is LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR
 
 
@@ -110,5 +110,5 @@ def test_an_address_where_nobody_listens() -> None:
 def test_a_name_that_does_not_resolve(host: str) -> None:
     """Two of these no host can have: they ended the task that dialed, and nobody was told."""
     with pytest.raises(DiscoveryError, match="does not resolve") as failure:
-        asyncio.run(discover((f"{host}:9092",)))
+        asyncio.run(discover((f"{host}:9092",), LINK_LISTENER))
     assert failure.value.error is LinkError.UNRESOLVABLE_BOOTSTRAP_ERROR

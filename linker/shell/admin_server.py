@@ -1,32 +1,31 @@
-"""The gRPC server of a node: accepts streams of other regions' links, and administration."""
+"""`admin.listener`: operators' commands, and their answers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import grpc
 import grpc.aio
 
-from linker.errors import LinkError
-from linker.events import AdminAnswered, AdminAsked, StreamAccepted
-from linker.shell.options import OPEN_METHOD, channel_options
-from linker.shell.streams import Feed, Streams
+from linker.events import AdminAnswered, AdminAsked
+from linker.shell.options import ADMIN_SERVER_OPTIONS
+from linker.shell.streams import Feed
 from linker.wire import administration
 
-GRACE_SECONDS = 0.5
+COMMANDS_MAX: Final = 64  # at a time; a promotion may wait for minutes
 
 
-class LinkServer:
+class AdminServer:
     """`bind` first, so that a port in use is known before anything starts; answers from `start` on."""
 
-    def __init__(self, streams: Streams, feed: Feed, request_bytes_max: int) -> None:
-        self._streams = streams
+    def __init__(self, feed: Feed, commands_max: int = COMMANDS_MAX) -> None:
         self._feed = feed
-        self._next_stream = 0
         self._next_ticket = 0
         self._asked: dict[int, asyncio.Future[Any]] = {}
-        self._server = grpc.aio.server(options=channel_options(request_bytes_max))
-        self._server.add_generic_rpc_handlers((_Handlers(self._open, self._administer),))
+        self._server = grpc.aio.server(
+            options=ADMIN_SERVER_OPTIONS, maximum_concurrent_rpcs=commands_max
+        )
+        self._server.add_generic_rpc_handlers((_Handlers(self._administer),))
         self.perform: dict[type, Callable[[Any], None]] = {AdminAnswered: self._answer}
 
     def bind(self, address: str) -> int:
@@ -37,19 +36,7 @@ class LinkServer:
         await self._server.start()
 
     async def stop(self) -> None:
-        self._streams.close_all()
-        await self._server.stop(GRACE_SECONDS)
-
-    async def _open(self, _: AsyncIterator[bytes], context: Any) -> None:
-        self._next_stream += 1
-        number = self._next_stream
-        wire = self._streams.add(number)
-        self._feed(StreamAccepted(number))
-        because = "the other region went away"
-        try:
-            because = await wire.run(context.read, context.write)
-        finally:
-            self._streams.remove(number, LinkError.UNKNOWN, because)
+        await self._server.stop(None)
 
     async def _administer(self, method: str, request: bytes) -> bytes:
         self._next_ticket += 1
@@ -73,15 +60,11 @@ class LinkServer:
 class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class itself takes none
     """Requests and replies are bytes."""
 
-    def __init__(self, open_stream: Any, administer: Any) -> None:
-        self._open = grpc.stream_stream_rpc_method_handler(open_stream)
+    def __init__(self, administer: Any) -> None:
         self._administer = administer
 
     def service(self, handler_call_details: Any) -> Any:
-        method = handler_call_details.method
-        if method == OPEN_METHOD:
-            return self._open
-        name = method.removeprefix(administration.SERVICE_PREFIX)
+        name = handler_call_details.method.removeprefix(administration.SERVICE_PREFIX)
         if name not in administration.METHODS:
             return None
 
