@@ -8,11 +8,30 @@ from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, OffsetAndMetadata,
 from linker.errors import MirrorError
 from linker.filters import Filter
 
-VERSION = 1
 CHUNK_BYTES_MIN: Final = 64 << 10
 CHUNK_BYTES_MAX: Final = 16 << 20  # that a destination can ask for; one batch can be larger
 TOPICS_MAX: Final = 20_000  # of one link
 EpochStarts: TypeAlias = tuple[tuple[LeaderEpoch, Offset], ...]
+
+
+class ProtocolVersions(NamedTuple):
+    """The versions of the link protocol that an end speaks, as Kafka's clients and brokers have them for each API."""
+
+    oldest: int
+    newest: int
+
+    def newest_of(self, other: "ProtocolVersions") -> int | None:
+        """The newest version that both speak."""
+        newest = min(self.newest, other.newest)
+        return newest if newest >= max(self.oldest, other.oldest) else None
+
+    def __str__(self) -> str:
+        if self.oldest == self.newest:
+            return f"version {self.newest}"
+        return f"versions {self.oldest} to {self.newest}"
+
+
+SPOKEN: Final = ProtocolVersions(oldest=1, newest=1)
 
 
 class OffsetBounds(NamedTuple):
@@ -32,13 +51,13 @@ class Hello:
     cluster_id: str
     expected_cluster_id: str = ""
     chunk_bytes: int = 1 << 19  # the size that chunks should have
-    version: int = VERSION
+    versions: ProtocolVersions = SPOKEN
 
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
     cluster_id: str
-    version: int = VERSION
+    version: int = SPOKEN.newest  # of this stream
 
 
 @dataclass(frozen=True, slots=True)

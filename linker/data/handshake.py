@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from linker.errors import LinkError
-from linker.frames import VERSION, Frame, Hello, Refused, Welcome
+from linker.frames import SPOKEN, Frame, Hello, ProtocolVersions, Refused, Welcome
 
 
 class HandshakeMismatch(NamedTuple):
@@ -13,12 +13,15 @@ class HandshakeMismatch(NamedTuple):
     because: str
 
 
-def answer(frame: Frame, cluster_id: str) -> Welcome | Refused:
-    """The source's answer to the first frame of a stream."""
+def answer(frame: Frame, cluster_id: str, spoken: ProtocolVersions = SPOKEN) -> Welcome | Refused:
+    """The source's answer to the first frame of a stream: it chooses the version."""
     if not isinstance(frame, Hello):
         return Refused(LinkError.UNKNOWN.value, "the first frame of a stream must be Hello")
-    if frame.version != VERSION:
-        because = f"link protocol version {frame.version} is not served here, only {VERSION}"
+    version = spoken.newest_of(frame.versions)
+    if version is None:
+        because = (
+            f"the source speaks {spoken} of the link protocol, the destination {frame.versions}"
+        )
         return Refused(LinkError.UNKNOWN.value, because)
     if frame.cluster_id == cluster_id:
         because = f"both ends are region {cluster_id}: a link to itself"
@@ -26,7 +29,7 @@ def answer(frame: Frame, cluster_id: str) -> Welcome | Refused:
     if frame.expected_cluster_id not in ("", cluster_id):
         because = f"this is region {cluster_id}, the link expects {frame.expected_cluster_id}"
         return Refused(LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR.value, because)
-    return Welcome(cluster_id)
+    return Welcome(cluster_id, version)
 
 
 def check(frame: Frame, *, cluster_id: str, expected_cluster_id: str) -> str | HandshakeMismatch:
@@ -36,8 +39,10 @@ def check(frame: Frame, *, cluster_id: str, expected_cluster_id: str) -> str | H
             known = code in LinkError.__members__
             return HandshakeMismatch(LinkError(code) if known else LinkError.UNKNOWN, because)
         case Welcome(source, version):
-            if version != VERSION:
-                because = f"the source speaks link protocol version {version}, not {VERSION}"
+            if not SPOKEN.oldest <= version <= SPOKEN.newest:
+                because = (
+                    f"the source chose version {version} of the link protocol, not of {SPOKEN}"
+                )
                 return HandshakeMismatch(LinkError.UNKNOWN, because)
             if source == cluster_id:
                 return HandshakeMismatch(

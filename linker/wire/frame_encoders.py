@@ -35,7 +35,8 @@ def standing(bounds: OffsetBounds) -> pb.Standing:
 def _hello(frame: Hello) -> pb.Frame:
     return pb.Frame(
         hello=pb.Hello(
-            version=frame.version,
+            version=frame.versions.newest,
+            oldest_version=frame.versions.oldest,
             link_name=frame.link_name,
             link_id=frame.link_id,
             cluster_id=frame.cluster_id,

@@ -42,20 +42,22 @@ class Frame(_message.Message):
     def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
-    __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes")
+    __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     LINK_ID_FIELD_NUMBER: _ClassVar[int]
     CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
     EXPECTED_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
     CHUNK_BYTES_FIELD_NUMBER: _ClassVar[int]
+    OLDEST_VERSION_FIELD_NUMBER: _ClassVar[int]
     version: int
     link_name: str
     link_id: str
     cluster_id: str
     expected_cluster_id: str
     chunk_bytes: int
-    def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ...) -> None: ...
+    oldest_version: int
+    def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ..., oldest_version: _Optional[int] = ...) -> None: ...
 
 class Welcome(_message.Message):
     __slots__ = ("version", "cluster_id")

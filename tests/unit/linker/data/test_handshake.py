@@ -1,8 +1,12 @@
 """Who may talk to whom."""
 
+import pytest
+
 from linker.data import handshake
 from linker.errors import LinkError
-from linker.frames import Credit, Hello, Refused, Welcome
+from linker.frames import SPOKEN, Credit, Hello, ProtocolVersions, Refused, Welcome
+from linker.wire.frames import decode
+from linker.wire.v1 import link_pb2
 
 HELLO = Hello("link", "id", "east", "west")
 
@@ -38,9 +42,45 @@ def test_a_wrong_region_is_refused_by_both_ends() -> None:
     assert found.error is LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR
 
 
-def test_another_version_is_refused_by_both_ends() -> None:
-    assert isinstance(handshake.answer(Hello("l", "i", "east", "west", version=2), "west"), Refused)
-    assert isinstance(check(Welcome("west", version=2)), handshake.HandshakeMismatch)
+def hello(oldest: int, newest: int) -> Hello:
+    return Hello("link", "id", "east", "west", versions=ProtocolVersions(oldest, newest))
+
+
+@pytest.mark.parametrize(
+    ("destination", "source", "chosen"),
+    [
+        ((1, 1), (1, 1), 1),
+        ((1, 2), (1, 1), 1),
+        ((1, 1), (1, 3), 1),
+        ((1, 3), (2, 4), 3),
+        ((2, 5), (3, 3), 3),
+    ],
+)
+def test_the_newest_version_that_both_speak_is_chosen(
+    destination: tuple[int, int], source: tuple[int, int], chosen: int
+) -> None:
+    answer = handshake.answer(hello(*destination), "west", ProtocolVersions(*source))
+    assert answer == Welcome("west", chosen)
+
+
+@pytest.mark.parametrize(("destination", "source"), [((1, 1), (2, 3)), ((4, 9), (2, 3))])
+def test_ends_without_a_version_in_common_say_what_each_speaks(
+    destination: tuple[int, int], source: tuple[int, int]
+) -> None:
+    answer = handshake.answer(hello(*destination), "west", ProtocolVersions(*source))
+    assert isinstance(answer, Refused)
+    for spoken in (destination, source):
+        assert str(ProtocolVersions(*spoken)) in answer.because
+
+
+def test_a_release_without_a_range_speaks_the_one_version_that_it_names() -> None:
+    frame = decode(link_pb2.Frame(hello=link_pb2.Hello(version=1)).SerializeToString())
+    assert isinstance(frame, Hello)
+    assert frame.versions == ProtocolVersions(1, 1)
+
+
+def test_a_version_that_was_not_offered_is_refused() -> None:
+    assert isinstance(check(Welcome("west", SPOKEN.newest + 1)), handshake.HandshakeMismatch)
 
 
 def test_nothing_goes_before_the_greeting() -> None:

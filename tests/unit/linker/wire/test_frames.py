@@ -25,12 +25,13 @@ PARTITIONS = st.builds(TopicPartition, TEXT, INT32)
 COMMITS = st.builds(OffsetAndMetadata, SIGNED, INT32, TEXT, SIGNED)
 FILTERS = st.builds(Filter, TEXT, st.sampled_from(Pattern), st.booleans())
 UINT32 = st.integers(0, 2**32 - 1)
+VERSIONS = st.builds(frames.ProtocolVersions, st.integers(1, 2**32 - 1), UINT32)
 
 CHUNKS = st.builds(
     Chunk, UINT, OFFSETS, OFFSETS, EPOCHS, st.booleans(), STANDINGS, SIGNED, st.binary(max_size=300)
 )
 OTHERS = st.one_of(
-    st.builds(frames.Hello, TEXT, TEXT, TEXT, TEXT, UINT32, UINT32),
+    st.builds(frames.Hello, TEXT, TEXT, TEXT, TEXT, UINT32, VERSIONS),
     st.builds(frames.Welcome, TEXT, UINT32),
     st.builds(frames.Refused, TEXT, TEXT),
     st.builds(frames.WatchTopics, st.lists(TEXT, max_size=4).map(tuple)),
