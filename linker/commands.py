@@ -104,6 +104,13 @@ class ChangeMirrors:
 
 
 @dataclass(frozen=True, slots=True)
+class ListHoles:
+    """-> `Holes`: the hole ledger of a topic, or of all, those of deleted topics included."""
+
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DescribeReplicas:
     """-> `Replicas`, of the partitions that this node leads. No topic means all."""
 
@@ -117,7 +124,8 @@ class DescribeRegion:
 
 Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
-    | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | DescribeReplicas | DescribeRegion
+    | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles
+    | DescribeReplicas | DescribeRegion
 )  # fmt: skip
 
 # --- answers ---
@@ -218,6 +226,13 @@ class DescribedTopic:
     configs: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """By topic, partition and offset; none is empty."""
+
+    holes: tuple[Hole, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedRegion:
     """Topics, mirrors and the hole ledger."""
@@ -237,5 +252,6 @@ Answer: TypeAlias = (
     | Mirrors
     | Topics
     | Replicas
+    | Holes
     | DescribedRegion
 )

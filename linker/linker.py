@@ -42,6 +42,7 @@ from linker.events import (
     StreamLost,
 )
 from linker.records.link_state import LINK_KIND, LinkRecord, decode_link
+from linker.records.mirror_state import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
 
 
@@ -90,6 +91,8 @@ class Linker:
                 return self._on_admin(event, now)
             case Ready():
                 self._ready = True
+                image = self._region.view.image
+                self._region.holes.follow(image, image.documents)
                 return self.follow_links(now) + self._ledger.begin(now)
             case _:
                 assert_never(event)
@@ -226,7 +229,8 @@ class Linker:
     def _on_image(self, event: ImageChanged, now: Instant) -> Effects:
         delta = event.delta
         effects: Effects = []
-        if delta.documents_changed:
+        self._region.holes.follow(self._region.view.image, delta.documents_changed)
+        if any(kind == LINK_KIND for kind, _ in delta.documents_changed):
             effects += self.follow_links(now)
         if delta.brokers_changed:
             for link in self.links.values():
@@ -234,8 +238,9 @@ class Linker:
         changed = dict.fromkeys(
             (*delta.topics_created, *delta.topics_changed, *delta.topic_configs_changed)
         )
+        mirrors = [name for kind, name in delta.documents_changed if kind == MIRROR_KIND]
         for link in list(self.links.values()):
-            if delta.documents_changed:
-                effects += link.follow_documents(now)
+            if mirrors:
+                effects += link.follow_documents(mirrors, now)
             effects += link.topics_changed(changed, delta.topics_deleted, now)
         return effects + (self._ledger.check(now) if delta.topics_deleted else [])

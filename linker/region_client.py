@@ -12,6 +12,7 @@ from brokers.metadata.commands.commands import Submitted
 from brokers.ports import Rng
 from brokers.region import Propose, RegionEvent, RegionView
 from brokers.timers import Timers
+from linker.records.hole_ledger import HoleIndex
 
 FIRST_TICKET: Ticket = 1 << 62
 
@@ -27,6 +28,7 @@ class RegionClient:
         self.view = view
         self.rng = rng
         self.timers = Timers()
+        self.holes = HoleIndex()
         self._next_ticket = FIRST_TICKET
         self._waiting: dict[Ticket, Then] = {}
 

@@ -18,10 +18,13 @@ from linker.commands import (
     DescribeMirror,
     DescribeRegion,
     DescribeReplicas,
+    Holes,
+    ListHoles,
     ListLinks,
     ListMirrors,
 )
 from linker.errors import LinkRefusal
+from linker.records.hole_ledger import in_order
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import SlicedWork
 
@@ -31,6 +34,7 @@ class Administration:
 
     def __init__(self, region: RegionClient, registry: Registry) -> None:
         self._view = region.view
+        self._ledger = region.holes
         self._work = SlicedWork(region)
         self._links = LinkAdministration(region, registry)
         self._mirrors = MirrorAdministration(region, registry)
@@ -64,6 +68,8 @@ class Administration:
                 return respond(self._mirrors.listing(command, now), now)
             case DescribeMirror(topic):
                 return respond(self._mirrors.describe(topic, now), now)
+            case ListHoles(topic):
+                return respond(self._holes(topic), now)
             case DescribeReplicas(topics):
                 names = topics or tuple(self._view.image.topics_by_name)
                 replicas = describe_replicas(self._view, names, self._work, respond)
@@ -72,3 +78,7 @@ class Administration:
                 view = self._view
                 facts = describe_region(view.image, view.topic_configs, self._work, respond)
                 return self._work.add(facts, now)
+
+    def _holes(self, topic: str) -> Holes:
+        found = (hole for hole in self._ledger.all() if topic in ("", hole.partition.topic))
+        return Holes(tuple(in_order(found)))

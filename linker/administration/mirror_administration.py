@@ -232,7 +232,7 @@ class MirrorAdministration:
         if isinstance(result, Refusal):
             link.end_creating(record.topic)
             return respond(undecided(result, f"mirror {record.topic} was not created"), now)
-        effects = link.follow_documents(now)
+        effects = link.follow_documents((record.topic,), now)
         link.mirrors[record.topic].begin_making()
         command_for_topic = creation(record.topic, link, state, command.configs)
         made = partial(self._on_topic_made, record, respond)
@@ -267,7 +267,7 @@ class MirrorAdministration:
         effects: Effects = []
         if link is not None:
             link.end_creating(record.topic)
-            effects += link.follow_documents(now)
+            effects += link.follow_documents((record.topic,), now)
             if record.topic in link.mirrors:
                 effects += link.mirrors[record.topic].made(now)
         return effects + respond(refusal, now)

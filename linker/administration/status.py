@@ -61,11 +61,7 @@ def describe_mirror(
         shown=shown_state(link, mirror),
         reason=reason,
         lags=tuple(lags) if record.state in LIVE else (),
-        holes=tuple(
-            hole_ledger.of_topic(
-                hole_ledger.holes_of(region.view.image, mirror.topic), mirror.topic
-            )
-        ),
+        holes=tuple(hole_ledger.in_order(region.holes.of(region.view.image, mirror.topic))),
         hint=MIRROR_HINTS[record.error],
     )
 

@@ -156,7 +156,7 @@ class LinkCoordinator:
 
     def begin(self, now: Instant) -> Effects:
         """The link is new, or its node has started."""
-        return self.follow_documents(now) + self._connection.reconsider(now)
+        return self.follow_documents(None, now) + self._connection.reconsider(now)
 
     def adopt(self, record: LinkRecord, version: Offset, now: Instant) -> Effects:
         """The metadata log has a newer record of this link."""
@@ -174,9 +174,9 @@ class LinkCoordinator:
             effects += self._stream.sender.send(WatchGroups(config.group_filters))
         return effects + self._mirror_topics.follow_settings(now)
 
-    def follow_documents(self, now: Instant) -> Effects:
-        """Adopt the records of this link's mirrors from the metadata log."""
-        return self._mirror_topics.follow_documents(now) + self._source_topics.watch()
+    def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
+        """Adopt the records of these mirror topics from the metadata log; None: of all of this link."""
+        return self._mirror_topics.follow_documents(topics, now) + self._source_topics.watch()
 
     # --- the region ---
 

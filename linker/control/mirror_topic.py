@@ -7,7 +7,7 @@ A change of the source topic, and what it does to the mirror:
     other settings                          those of `topic.config.sync.include` are set here, also after a change here
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
@@ -30,7 +30,8 @@ from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartit
 from linker.control.failover_phases import FailoverProgress
 from linker.control.link_settings import LinkSettings
 from linker.data.destination_stream import DestinationStream
-from linker.data.replicator import LinkOfMirror, PartitionReplicator
+from linker.data.mirror_link import LinkOfMirror
+from linker.data.replicator import PartitionReplicator
 from linker.errors import MirrorError
 from linker.frames import TopicState
 from linker.records.mirror_state import (
@@ -49,8 +50,8 @@ RETRY_MS: Final = 1_000
 class MirrorTopicHost(Protocol):
     """What a mirror topic calls of its link."""
 
-    def follow_documents(self, now: Instant) -> Effects:
-        """Adopt the records of this link's mirrors from the metadata log."""
+    def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
+        """Adopt the records of these mirror topics from the metadata log."""
 
     def fail_mirror(
         self, topic: str, error: MirrorError, because: str, now: Instant
@@ -177,7 +178,7 @@ class MirrorTopic:
         return self._region.propose(PutDocuments((item,)), partial(self._on_changed, done))
 
     def _on_changed(self, done: Done, result: object, now: Instant) -> Effects:
-        effects = self._host.follow_documents(now)
+        effects = self._host.follow_documents((self.topic,), now)
         return effects + done(result if isinstance(result, Refusal) else None, now)
 
     def fail(self, error: MirrorError, because: str, now: Instant) -> Effects:

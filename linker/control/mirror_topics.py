@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.image.image import Document
 from linker.control.failover import MirrorFailover
 from linker.control.failover_phases import FailoverProgress
 from linker.control.group_sync import GroupSync
@@ -63,24 +64,24 @@ class MirrorTopics:
 
     # --- the metadata log ---
 
-    def follow_documents(self, now: Instant) -> Effects:
-        """Adopt the records of this link's mirrors from the metadata log."""
+    def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
+        """Adopt the records of these mirror topics from the metadata log; None: of all of this link."""
+        documents = self._region.view.image.documents
+        if topics is None:
+            topics = [*self.by_name, *(name for kind, name in documents if kind == MIRROR_KIND)]
         effects: Effects = []
-        found: dict[str, MirrorRecord] = {}
-        for (kind, name), document in list(self._region.view.image.documents.items()):
-            if kind != MIRROR_KIND:
-                continue
-            known = self.by_name.get(name)
-            if known is not None and known.version == document.version:
-                found[name] = known.record
-                continue
-            record = decode_mirror(name, document.body)
-            if record.link == self._settings.name:
-                found[name] = record
-                effects += self._adopt(record, document.version, now)
-        for topic in [topic for topic in self.by_name if topic not in found]:
-            effects += self._forget(topic, now)
+        for topic in dict.fromkeys(topics):
+            effects += self._follow(topic, documents.get((MIRROR_KIND, topic)), now)
         return effects
+
+    def _follow(self, topic: str, document: Document | None, now: Instant) -> Effects:
+        known = self.by_name.get(topic)
+        if document is not None and known is not None and known.version == document.version:
+            return []
+        record = decode_mirror(topic, document.body) if document is not None else None
+        if document is not None and record is not None and record.link == self._settings.name:
+            return self._adopt(record, document.version, now)
+        return self._forget(topic, now) if known is not None else []
 
     def _forget(self, topic: str, now: Instant) -> Effects:
         mirror = self.by_name.pop(topic)
@@ -142,7 +143,7 @@ class MirrorTopics:
         """The record of a topic that does not exist has no use; its holes stay for a time (`ledger_retention`)."""
         change = DocumentChange(kind=MIRROR_KIND, name=mirror.topic, body=None)
         return self._region.propose(
-            PutDocuments((change,)), lambda _, now: self.follow_documents(now)
+            PutDocuments((change,)), lambda _, now: self.follow_documents((mirror.topic,), now)
         )
 
     # --- the source ---
@@ -168,8 +169,5 @@ class MirrorTopics:
 
     def on_source_state(self, state: TopicState, now: Instant) -> Effects:
         """The source has sent a topic's state."""
-        effects: Effects = []
-        for mirror in self.by_name.values():
-            if mirror.record.source_topic == state.topic:
-                effects += mirror.on_source_state(state, now)
-        return effects
+        mirror = self.by_name.get(self._settings.config.prefix + state.topic)
+        return mirror.on_source_state(state, now) if mirror is not None else []

@@ -1,6 +1,7 @@
 """One partition of a mirror topic, from the source's log into the mirror's.
 
 - `replicator`: the receiving side (Kafka's fetcher of a partition); `pending`: its queue of chunks and holes
+- `mirror_link`: what a replicator uses of its link
 - `source_replicator`: the sending side; `handshake`: the checks of both sides before anything else
 - `destination_stream`: subscriptions, credit, beacons and the source's clock on one stream
 - `credit`: how many bytes the source may send; `retry_backoff`: pauses between attempts

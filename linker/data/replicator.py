@@ -11,21 +11,22 @@ replicator is the log end offset alone, which it asks of the region after every 
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Protocol, TypeAlias
+from typing import Final
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
 from brokers.region import PartitionState, PlaceBatches, Placed, PlaceRefused, SkipTo, TrimMirror
-from linker.config import LinkConfig
 from linker.data.destination_stream import DestinationStream
 from linker.data.lag import MirrorLag
+from linker.data.mirror_link import FailMirror, LinkOfMirror
 from linker.data.pending import PendingChunk, PendingHole, Queued, skip_before
 from linker.data.retry_backoff import RetryBackoff
 from linker.errors import MirrorError
 from linker.frames import Agreed, Chunk, Declined, OffsetBounds, Subscribe, Unsubscribe
 from linker.records import hole_ledger
+from linker.records.hole_ledger import HOLE_KIND
 from linker.region_client import Effects, RegionClient
 
 _FATAL: Final = {
@@ -33,20 +34,6 @@ _FATAL: Final = {
     KafkaError.INVALID_RECORD: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
     KafkaError.UNKNOWN_LEADER_EPOCH: MirrorError.NON_MONOTONIC_LOG_APPEND_EPOCH,
 }
-
-
-# Receives the mirror topic, the error, why, and when.
-FailMirror: TypeAlias = Callable[[str, MirrorError, str, Instant], Effects]
-
-
-class LinkOfMirror(Protocol):
-    """What a mirror reads of its link."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def config(self) -> LinkConfig: ...
 
 
 class PartitionReplicator:
@@ -303,6 +290,7 @@ class PartitionReplicator:
         self._blocked = False
         if isinstance(result, Refusal):
             return self._on_refused(result.error, result.because, now) + self._settle(now)
+        self._region.holes.follow(self._region.view.image, ((HOLE_KIND, skip.hole.name),))
         if not self._queue or self._queue[0] is not skip:
             # It was interrupted: the same hole will be recorded again, under the same name.
             return self._settle(now)
@@ -396,5 +384,5 @@ class PartitionReplicator:
 
     def _latest_start(self) -> Offset | None:
         """The offset that was decided earlier for this partition's start at "latest"."""
-        holes = hole_ledger.holes_of(self._region.view.image, self.partition.topic)
+        holes = self._region.holes.of(self._region.view.image, self.partition.topic)
         return hole_ledger.latest_start(holes, self.partition)

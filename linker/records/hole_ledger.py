@@ -1,6 +1,6 @@
 """The hole ledger: every range that a mirror skipped, with its cause, recorded before the mirror continues (P8)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
@@ -83,22 +83,45 @@ def decode_hole(body: bytes) -> Hole:
     )
 
 
-def holes_of(image: Image, topic: str) -> list[Hole]:
-    """All entries for a topic that exists in this region, including starts at "latest"."""
-    existing = image.topics_by_name.get(topic)
-    if existing is None:
-        return []
-    documents = image.documents.items()
-    ledger = (decode_hole(found.body) for (kind, _), found in documents if kind == HOLE_KIND)
-    return [hole for hole in ledger if hole.partition.topic == topic and hole.is_of(existing.id)]
+class HoleIndex:
+    """The ledger of the metadata log by topic, those of deleted topics included."""
+
+    def __init__(self) -> None:
+        self._by_topic: dict[str, dict[str, Hole]] = {}
+        self._topic_of: dict[str, str] = {}  # by the entry's name
+
+    def follow(self, image: Image, changed: Iterable[tuple[str, str]]) -> None:
+        """`changed` are documents of any kind, by kind and name."""
+        for kind, name in changed:
+            if kind == HOLE_KIND:
+                self._follow(name, image)
+
+    def _follow(self, name: str, image: Image) -> None:
+        before = self._by_topic.get(self._topic_of.pop(name, ""), {})
+        before.pop(name, None)
+        document = image.documents.get((HOLE_KIND, name))
+        if document is not None:
+            hole = decode_hole(document.body)
+            self._topic_of[name] = hole.partition.topic
+            self._by_topic.setdefault(hole.partition.topic, {})[name] = hole
+
+    def of(self, image: Image, topic: str) -> list[Hole]:
+        """All entries for a topic that exists in this region, including starts at "latest"."""
+        existing = image.topics_by_name.get(topic)
+        if existing is None:
+            return []
+        return [hole for hole in self._by_topic.get(topic, {}).values() if hole.is_of(existing.id)]
+
+    def all(self) -> Iterator[Hole]:
+        """Every entry, the newest topics last."""
+        for holes in self._by_topic.values():
+            yield from holes.values()
 
 
-def of_topic(holes: Iterable[Hole], topic: str) -> list[Hole]:
-    """The holes of one topic that are not empty, in order."""
-    found = [
-        one for one in holes if one.partition.topic == topic and one.base_offset < one.next_offset
-    ]
-    return sorted(found, key=lambda one: (one.partition, one.base_offset))
+def in_order(holes: Iterable[Hole]) -> list[Hole]:
+    """Those that are not empty, by topic, partition and offset."""
+    found = [one for one in holes if one.base_offset < one.next_offset]
+    return sorted(found, key=lambda one: (one.partition, one.base_offset, one.first_seen))
 
 
 def latest_start(holes: Iterable[Hole], partition: TopicPartition) -> Offset | None:

@@ -50,20 +50,6 @@ class LinkServer:
         if because := self._too_many(ip):
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, because)
         self._open_by_ip[ip] += 1
-        try:
-            await self._accept(context)
-        finally:
-            self._open_by_ip[ip] -= 1
-            self._open_by_ip += Counter()  # drops those of which none is open
-
-    def _too_many(self, ip: str) -> str:
-        if self._open_by_ip.total() >= self._limits.total:
-            return f"{self._limits.total} streams are open here (link.max.streams)"
-        if self._open_by_ip[ip] >= self._limits.per_ip:
-            return f"{self._limits.per_ip} streams of this address are open here (link.max.streams.per.ip)"
-        return ""
-
-    async def _accept(self, context: Any) -> None:
         self._next_stream += 1
         number = self._next_stream
         wire = self._streams.add(number)
@@ -72,7 +58,16 @@ class LinkServer:
         try:
             because = await wire.run(context.read, context.write)
         finally:
+            self._open_by_ip[ip] -= 1
+            self._open_by_ip += Counter()  # drops those of which none is open
             self._streams.remove(number, LinkError.UNKNOWN, because)
+
+    def _too_many(self, ip: str) -> str:
+        if self._open_by_ip.total() >= self._limits.total:
+            return f"{self._limits.total} streams are open here (link.max.streams)"
+        if self._open_by_ip[ip] >= self._limits.per_ip:
+            return f"{self._limits.per_ip} streams of this address are open here (link.max.streams.per.ip)"
+        return ""
 
 
 class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class itself takes none

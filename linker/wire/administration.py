@@ -23,8 +23,10 @@ from linker.commands import (
     DescribeMirror,
     DescribeRegion,
     DescribeReplicas,
+    Holes,
     LinkDescription,
     Links,
+    ListHoles,
     ListLinks,
     ListMirrors,
     MirrorDescription,
@@ -140,6 +142,11 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
     "ResumeMirrors": (pb.MirrorsRequest, _change("resume"), pb.TopicsReply),
     "PromoteMirrors": (pb.PromoteMirrorsRequest, _change("promote"), pb.TopicsReply),
     "FailoverMirrors": (pb.MirrorsRequest, _change("failover"), pb.TopicsReply),
+    "ListHoles": (
+        pb.ListHolesRequest,
+        lambda m: ListHoles(m.mirror_topic),
+        pb.HolesReply,
+    ),
     "DescribeReplicas": (
         pb.DescribeReplicasRequest,
         lambda m: DescribeReplicas(tuple(listed(m.topics, TOPICS_MAX))),
@@ -324,6 +331,7 @@ _REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     MirrorDescription: lambda answer: pb.MirrorReply(mirror=_mirror(answer)),
     Mirrors: lambda answer: pb.MirrorsReply(mirrors=[_mirror(one) for one in answer.mirrors]),
     Topics: lambda answer: pb.TopicsReply(topics=[_topic(one) for one in answer.topics]),
+    Holes: lambda answer: pb.HolesReply(holes=[_hole(one) for one in answer.holes]),
     DescribedRegion: lambda answer: pb.RegionReply(region=region(answer)),
     Replicas: lambda answer: pb.ReplicasReply(replicas=[_replica(*one) for one in answer.replicas]),
 }

@@ -1,6 +1,6 @@
 """What a link has recorded: the hole ledger (promise P8) and the cuts of failovers (promise P5).
 
-Either as plain lists, or as `causeway mirror describe TOPIC --json` prints them.
+Either as plain lists, or as `causeway mirror describe TOPIC --json` prints them. Holes also as `mirror holes --json` does.
 """
 
 import json
@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from federation.audit.segments.checkpoints import Key
 
 HOLE = {"topic": str, "partition": int, "from": int, "to": int, "cause": str}
+NAMES = {"from_offset": "from", "to_offset": "to"}
+NOT_READ = ("first_seen_ms", "topic_id", "deleted_at_ms")
 CUT = {"topic": str, "partition": int, "offset": int}
 
 
@@ -29,7 +31,7 @@ def parse(text: str) -> list[KnownHole]:
     if isinstance(document, dict):
         document = document.get("holes")
     if isinstance(document, list):
-        document = [_plain(row) for row in document]
+        document = [_plain(row) for row in document if not _is_of_deleted_topic(row)]
     return _checked(document, HOLE, lambda row: KnownHole(*row), "hole", _hole_problem)
 
 
@@ -57,12 +59,16 @@ def _json(text: str) -> Any:
         raise ValueError(f"not JSON: {error}") from error
 
 
+def _is_of_deleted_topic(row: Any) -> bool:
+    """Whether `mirror holes` lists it for a topic that is gone: it excuses nothing of one that has the name now."""
+    return isinstance(row, dict) and bool(row.get("deleted_at_ms"))
+
+
 def _plain(row: Any) -> Any:
-    """A row of `mirror describe` under the names of a plain list."""
-    names = {"from_offset": "from", "to_offset": "to"}
+    """A row of `mirror describe` or `mirror holes` under the names of a plain list."""
     if not isinstance(row, dict):
         return row
-    return {names.get(name, name): value for name, value in row.items() if name != "first_seen_ms"}
+    return {NAMES.get(name, name): value for name, value in row.items() if name not in NOT_READ}
 
 
 def _checked(
@@ -70,7 +76,7 @@ def _checked(
 ) -> list[Any]:
     if not isinstance(document, list):
         raise ValueError(
-            f"a list of {noun}s is expected, or what `causeway mirror describe --json` prints"
+            f"a list of {noun}s is expected, or what `causeway mirror describe --json` or `mirror holes --json` prints"
         )
     made, problems = [], []
     for number, row in enumerate(document):

@@ -71,9 +71,7 @@ def audit() -> None:
 )
 @click.option("--overwrite", is_flag=True, help="Replace the report that --output holds.")
 @click.option("--resume", is_flag=True, help="Go on where a run with this --output was stopped.")
-@click.option(
-    "--holes", multiple=True, help="JSON: holes, or `mirror describe --json`; repeatable."
-)
+@click.option("--holes", multiple=True, help="JSON: holes, or `mirror holes --json`; repeatable.")
 @click.option("--cut", "cuts", multiple=True, help="The same, for topics that were failed over.")
 @click.option("--mirror-prefix", default="", help="The link's cluster.link.prefix.")
 @click.option("--payload", is_flag=True, help="Quote keys and values in the evidence.")

@@ -1,7 +1,6 @@
 """`causeway mirror`: mirror topics of a region, from creation to failover."""
 
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import Failure, answer, end, screen, show_table
+from federation.commands.link.holes import holes
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import (
     RegionAdmin,
@@ -16,6 +16,7 @@ from federation.commands.link.region_admin import (
     settings,
     with_configs,
 )
+from federation.commands.link.times import instant
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -25,6 +26,9 @@ POLL_SECONDS = 0.1
 @click.group()
 def mirror() -> None:
     """Mirror topics: read-only copies that a link writes, until they are promoted or failed over."""
+
+
+mirror.add_command(holes)
 
 
 @mirror.command()
@@ -265,7 +269,7 @@ def _show_mirror(found: Any) -> None:
     if found.HasField("cut"):
         console.print(_cut_table(found.cut))
     for error in found.state_transition_errors:
-        console.print(f"{_instant(error.at_ms)} {error.code}: {error.message}")
+        console.print(f"{instant(error.at_ms)} {error.code}: {error.message}")
 
 
 def _lag_table(lags: Any) -> Table:
@@ -289,7 +293,7 @@ def _lag_table(lags: Any) -> Table:
 def _cut_table(cut: Any) -> Table:
     table = Table(
         "Partition", "CutOffset", "SourceHighWatermark", "KnownMissing", "AsOf", "LeaderEpoch",
-        title=f"{cut.kind} at {_instant(cut.at_ms)}",
+        title=f"{cut.kind} at {instant(cut.at_ms)}",
     )  # fmt: skip
     for one in cut.partitions:
         table.add_row(
@@ -297,7 +301,7 @@ def _cut_table(cut: Any) -> Table:
             _or_unknown(one.offset),
             _or_unknown(one.source_high_watermark),
             _or_unknown(one.missing),
-            _instant(one.source_clock_ms) if one.source_clock_ms >= 0 else "unknown",
+            instant(one.source_clock_ms) if one.source_clock_ms >= 0 else "unknown",
             str(one.leader_epoch),
         )
     return table
@@ -305,8 +309,3 @@ def _cut_table(cut: Any) -> Table:
 
 def _or_unknown(number: int) -> str:
     return str(number) if number >= 0 else "unknown"
-
-
-def _instant(milliseconds: int) -> str:
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -280,6 +280,20 @@ class Hole(_message.Message):
     deleted_at_ms: int
     def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., from_offset: _Optional[int] = ..., to_offset: _Optional[int] = ..., cause: _Optional[str] = ..., first_seen_ms: _Optional[int] = ..., topic_id: _Optional[str] = ..., deleted_at_ms: _Optional[int] = ...) -> None: ...
 
+class ListHolesRequest(_message.Message):
+    __slots__ = ("mirror_topic",)
+    MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    mirror_topic: str
+    def __init__(self, mirror_topic: _Optional[str] = ...) -> None: ...
+
+class HolesReply(_message.Message):
+    __slots__ = ("error", "holes")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    HOLES_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    holes: _containers.RepeatedCompositeFieldContainer[Hole]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ...) -> None: ...
+
 class TransitionError(_message.Message):
     __slots__ = ("at_ms", "code", "message")
     AT_MS_FIELD_NUMBER: _ClassVar[int]

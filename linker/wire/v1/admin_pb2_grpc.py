@@ -104,6 +104,11 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeReplicasRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ReplicasReply.FromString,
                 _registered_method=True)
+        self.ListHoles = channel.unary_unary(
+                '/linker.wire.v1.Admin/ListHoles',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListHolesRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.HolesReply.FromString,
+                _registered_method=True)
         self.DescribeRegion = channel.unary_unary(
                 '/linker.wire.v1.Admin/DescribeRegion',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeRegionRequest.SerializeToString,
@@ -198,6 +203,12 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListHoles(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DescribeRegion(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -276,6 +287,11 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.DescribeReplicas,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeReplicasRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ReplicasReply.SerializeToString,
+            ),
+            'ListHoles': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListHoles,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListHolesRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.HolesReply.SerializeToString,
             ),
             'DescribeRegion': grpc.unary_unary_rpc_method_handler(
                     servicer.DescribeRegion,
@@ -661,6 +677,33 @@ class Admin:
             '/linker.wire.v1.Admin/DescribeReplicas',
             linker_dot_wire_dot_v1_dot_admin__pb2.DescribeReplicasRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.ReplicasReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListHoles(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/ListHoles',
+            linker_dot_wire_dot_v1_dot_admin__pb2.ListHolesRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.HolesReply.FromString,
             options,
             channel_credentials,
             insecure,

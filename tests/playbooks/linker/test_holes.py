@@ -1,7 +1,7 @@
 """P8: whatever a mirror skips is in the hole ledger, with its cause, before the mirror goes on."""
 
 from brokers.ids import TopicPartition
-from linker.records.hole_ledger import Hole, HoleCause, holes_of
+from linker.records.hole_ledger import Hole, HoleCause, HoleIndex
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 
@@ -113,7 +113,9 @@ def test_the_hole_is_in_the_ledger_even_if_the_node_dies_at_once() -> None:
     linked(world)
 
     def ledger() -> list[Hole]:
-        return holes_of(world.destination.view.image, "orders")
+        index, image = HoleIndex(), world.destination.view.image
+        index.follow(image, image.documents)
+        return index.of(image, "orders")
 
     world.run_until(lambda: bool(ledger()))
     world.destination.stop()

@@ -1,5 +1,6 @@
 """Administration over protobuf: every method, every answer."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -19,8 +20,10 @@ from linker.commands import (
     DescribeMirror,
     DescribeRegion,
     DescribeReplicas,
+    Holes,
     LinkDescription,
     Links,
+    ListHoles,
     ListLinks,
     ListMirrors,
     MirrorDescription,
@@ -46,6 +49,7 @@ from linker.wire.v1 import admin_pb2 as pb
 
 REQUESTS: list[tuple[str, Any, Any]] = [
     ("DescribeRegion", pb.DescribeRegionRequest(), DescribeRegion()),
+    ("ListHoles", pb.ListHolesRequest(mirror_topic="t"), ListHoles("t")),
     (
         "CreateLink",
         pb.CreateLinkRequest(
@@ -207,3 +211,16 @@ def test_answers_carry_everything() -> None:
         topic="t", partition=1, replica=2, is_observer=True, is_isr_eligible=True, is_in_isr=True, is_caught_up=True,
         last_caught_up_lag_ms=3, last_fetch_lag_ms=4, log_start_offset=5, log_end_offset=6, lag=7,
     )  # fmt: skip
+
+
+def test_holes_of_topics_that_exist_and_of_deleted_ones() -> None:
+    standing = Hole(TopicPartition("t", 1), 2, 9, HoleCause.SOURCE_LOG_START, 5)
+    deleted = replace(standing, topic_id=UUID(int=7), deleted_at=8)
+    answered = pb.HolesReply.FromString(reply("ListHoles", Holes((standing, deleted)))).holes
+    assert [(one.topic, one.partition, one.from_offset, one.to_offset) for one in answered] == [
+        ("t", 1, 2, 9)
+    ] * 2
+    assert [(one.topic_id, one.deleted_at_ms) for one in answered] == [
+        ("", 0),
+        (str(UUID(int=7)), 8),
+    ]

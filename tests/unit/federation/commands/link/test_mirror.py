@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from federation.audit.verdict.holes import KnownHole, parse
 from linker.wire.v1 import admin_pb2 as pb
 from tests.unit.federation.commands.region_double import RegionDouble, region_double
 
@@ -116,3 +117,38 @@ def test_promote_without_waiting_returns_what_it_was_told(region: RegionDouble) 
     ran = region.run("mirror", "promote", "orders", "--link", "we", "--no-wait", "--json")
     assert json.loads(ran.stdout)["topics"][0]["mirror_status"] == "PENDING_STOPPED"
     assert [method for method, _ in region.asked] == ["PromoteMirrors"]
+
+
+def hole(topic: str, **more: int) -> pb.Hole:
+    return pb.Hole(
+        topic=topic,
+        partition=1,
+        from_offset=2,
+        to_offset=9,
+        cause="SOURCE_LOG_START",
+        first_seen_ms=1_700_000_000_000,
+        **more,
+    )
+
+
+def test_holes_are_a_table_for_people(region: RegionDouble) -> None:
+    region.replies["ListHoles"] = [
+        pb.HolesReply(holes=[hole("orders"), hole("bills", deleted_at_ms=1_700_000_000_001)])
+    ]
+    shown = region.run("mirror", "holes", "orders").output
+    assert region.asked[-1][1].mirror_topic == "orders"
+    for cell in ("orders", "SOURCE_LOG_START", "2023-11-14T22:13:20.000Z", "20.001Z", " 7 "):
+        assert cell in shown
+
+
+def test_holes_as_json_are_what_an_audit_takes(region: RegionDouble) -> None:
+    deleted = hole("orders", deleted_at_ms=1_700_000_000_001)
+    region.replies["ListHoles"] = [pb.HolesReply(holes=[hole("orders"), deleted])]
+    said = region.run("mirror", "holes", "--json").stdout
+    assert region.asked[-1][1].mirror_topic == ""
+    assert parse(said) == [KnownHole("orders", 1, 2, 9, "SOURCE_LOG_START")]
+
+
+def test_no_holes_are_said(region: RegionDouble) -> None:
+    region.replies["ListHoles"] = [pb.HolesReply()]
+    assert "No holes" in region.run("mirror", "holes").output
