@@ -1,6 +1,6 @@
 """What a link has recorded: the hole ledger (promise P8) and the cuts of failovers (promise P5).
 
-Either as plain lists, or as `causeway mirror describe TOPIC --json` prints them. Holes also as `mirror holes --json` does.
+Either as plain lists, or as `causeway mirror describe TOPIC --json` prints them. Holes also as `mirror holes --json`.
 """
 
 import json
