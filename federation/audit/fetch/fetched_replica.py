@@ -19,6 +19,7 @@ class FetchedReplica(NamedTuple):
     end_offset: int
     size: int
     folder: str = ""
+    is_crashed: bool = False
     newest_ms: int = -1
     lost: tuple[tuple[int, int], ...] = ()
 

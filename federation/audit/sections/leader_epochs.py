@@ -34,8 +34,7 @@ def problems(key: Key, source: Bounds, mirror: Bounds) -> tuple[int, list[Proble
             try:
                 spans = _read(os.path.join(one.log.folder, NAME))
             except (OSError, ValueError) as error:
-                because = f"{NAME}: {error}"
-                found.append(Problem(*key, -1, because, replica, Severity.UNKNOWN))
+                found.append(_unreadable(key, replica, error, is_crashed=one.log.is_crashed))
                 continue
             read[replica] = _within(spans, start, stop)
             found += (
@@ -45,10 +44,21 @@ def problems(key: Key, source: Bounds, mirror: Bounds) -> tuple[int, list[Proble
     return len(read), found + list(_between(key, read))
 
 
+def _unreadable(key: Key, replica: str, error: Exception, *, is_crashed: bool) -> Problem:
+    """A node that lost its power builds the file anew from its batches when it starts."""
+    if is_crashed:
+        because = f"{NAME}: {error}; the node will build it anew, it was not stopped cleanly"
+        return Problem(*key, -1, because, replica, Severity.NOTE)
+    return Problem(*key, -1, f"{NAME}: {error}", replica, Severity.UNKNOWN)
+
+
 def _read(path: str) -> Spans:
-    """Raises ValueError when the file is not in Kafka's format or does not ascend."""
+    """Raises ValueError when the file is not in Kafka's format, is torn, or does not ascend."""
     with open(path, encoding="utf-8") as file:
-        lines = file.read().splitlines()
+        text = file.read()
+    if not text.endswith("\n"):
+        raise ValueError("its last line is torn")
+    lines = text.splitlines()
     if len(lines) < 2 or lines[0].strip() != "0" or not lines[1].strip().isdigit():
         raise ValueError("no checkpoint of version 0")
     rows = [line.split() for line in lines[2:] if line.strip()]

@@ -62,6 +62,10 @@ class ReadableReplica(Protocol):
     @property
     def folder(self) -> str: ...
     @property
+    def is_crashed(self) -> bool:
+        """Whether its files are as a crash left them: the node recovers them when it starts."""
+
+    @property
     def first_offset(self) -> int: ...
     @property
     def end_offset(self) -> int: ...

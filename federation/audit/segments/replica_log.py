@@ -48,6 +48,10 @@ class ReplicaLog(NamedTuple):
     recovery_point: int = OFFSET_MAX
 
     @property
+    def is_crashed(self) -> bool:
+        return self.recovery_point < OFFSET_MAX
+
+    @property
     def is_empty(self) -> bool:
         return not self.segments
 

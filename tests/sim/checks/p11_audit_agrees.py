@@ -6,6 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from brokers.ids import Offset, TopicPartition
+from federation.audit.comparison.findings import Class, Finding
 from federation.audit.cut.cut import AuditedRegion
 from federation.audit.engines import AuditProgress
 from federation.audit.facts.region_facts import parse
@@ -39,8 +41,29 @@ def at_end(evidence: "Evidence") -> Iterator[str]:
             return
         options = Options(source=source, mirror=mirror, engine="local", master="local[1]")
         result = run_audit(options, lambda: evidence.audited_at, QUIET)
-    if result.verdict is not Verdict.KEPT:
+    if result.verdict is not Verdict.KEPT and not _only_deleted(result, evidence):
         yield f"an audit of the stopped regions says {result.verdict}: {_because(result)}"
+
+
+def _only_deleted(result: AuditResult, evidence: "Evidence") -> bool:
+    """Whether all that the audit objects to is what DeleteRecords took from the mirror alone, which no file tells.
+
+    A source that loses its power may come back with records whose deletion its mirror has followed; and from its
+    failover on a mirror is a topic like any other.
+    """
+    found = [one for one in result.findings if one.severity != "note"]
+    return (
+        bool(found)
+        and evidence.retains
+        and all(one.kind is Class.MISSING_ON_MIRROR for one in found)
+        and all(one.to_offset <= _deleted_below(evidence, one) for one in found)
+        and all(one.verdict is Verdict.KEPT for one in result.sections)
+    )
+
+
+def _deleted_below(evidence: "Evidence", found: Finding) -> Offset:
+    partition = TopicPartition(found.topic, found.partition)
+    return evidence.deleted_below(evidence.destination, partition)
 
 
 def _lacks_a_folder(said: AuditedRegion, region: Region) -> bool:

@@ -9,6 +9,7 @@ from federation.audit.options import Options
 from federation.audit.result import AuditResult
 from federation.audit.sections import group_offsets
 from federation.audit.sections.section import Section
+from federation.audit.segments.data_dir import META
 from federation.audit.verdict.verdicts import Verdict
 from tests.spark import facts, generate
 from tests.spark.cases import audit
@@ -60,11 +61,25 @@ def test_what_does_not_fit_is_found_in_its_section(
     assert blamed in {one.replica.split(" ")[0] for one in faults}
 
 
-@pytest.mark.parametrize("text", ["", "0\n2\n0 0\n", "0\n1\nx\n", "0\n2\n3 5\n1 9\n"])
+@pytest.mark.parametrize(
+    "text", ["", "0\n2\n0 0\n", "0\n1\nx\n", "0\n2\n3 5\n1 9\n", "0\n1\n0 0", "0\n2\n0 0\n3 5"]
+)
 def test_a_checkpoint_that_cannot_be_read_is_unknown(sides: SectionSides, text: str) -> None:
     (sides.folders["east"] / "leader-epoch-checkpoint").write_text(text)
     found = of(sides.audit(), EPOCHS)
     assert (found.verdict, found.problems[0].replica.split()[0]) == (Verdict.UNKNOWN, "mirror")
+
+
+def test_a_torn_checkpoint_of_a_node_that_lost_its_power_is_noted(sides: SectionSides) -> None:
+    """The node builds it anew from its batches when it starts."""
+    folder = sides.folders["east"]
+    (folder / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n3 5")
+    (folder.parent / META).write_text("version=1\nnode.id=2\n")
+    result = sides.audit()
+    found = of(result, EPOCHS)
+    assert (result.verdict, found.verdict) == (Verdict.KEPT, Verdict.KEPT)
+    assert [(one.severity, one.replica) for one in found.problems] == [("note", "mirror node 2")]
+    assert "torn" in found.problems[0].because
 
 
 def test_a_group_past_the_mirror_s_data_breaks_p6(sides: SectionSides) -> None:
