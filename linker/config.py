@@ -6,6 +6,7 @@ A setting whose behaviour does not exist yet is known by name, and accepts only 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Final
 
 from linker.filters import EVERYTHING, Filter, parse_filters
@@ -112,6 +113,14 @@ def _groups(text: str) -> tuple[Filter, ...]:
     return parse_filters(text, "groupFilters") if text else EVERYTHING
 
 
+class HolePolicy(Enum):
+    """What a mirror does when its source has deleted what it does not hold yet. Ours (`mirror.hole.policy`)."""
+
+    CONTINUE_AND_RECORD = "continue-and-record"
+    PAUSE = "pause"
+    FAIL = "fail"
+
+
 @dataclass(frozen=True, slots=True)
 class LinkConfigDef:
     """`default` None: must be given. `immutable`: can be set only when the link is created."""
@@ -144,6 +153,9 @@ SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
     "availability.check.ms": LinkConfigDef("60000", _number(1)),
     "availability.check.consecutive.failure.threshold": LinkConfigDef("5", _number(1)),
     "mirror.start.offset.spec": LinkConfigDef("earliest", _start),
+    "mirror.hole.policy": LinkConfigDef(
+        "continue-and-record", _choice(*(policy.value for policy in HolePolicy))
+    ),
     "consumer.offset.sync.enable": LinkConfigDef("false", _flag),
     "consumer.offset.sync.ms": LinkConfigDef("30000", _number(1000)),
     "consumer.offset.group.filters": LinkConfigDef("", _groups),
@@ -192,6 +204,10 @@ class LinkConfig:
     @property
     def from_latest(self) -> bool:
         return bool(self._values["mirror.start.offset.spec"] == "latest")
+
+    @property
+    def hole_policy(self) -> HolePolicy:
+        return HolePolicy(self._values["mirror.hole.policy"])
 
     @property
     def group_filters(self) -> tuple[Filter, ...]:

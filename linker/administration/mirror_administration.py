@@ -324,4 +324,6 @@ class MirrorAdministration:
         def written(refusal: Refusal | None, at: Instant) -> Effects:
             return answered(changed_meanwhile(mirror, refusal) if refusal else None, at)
 
-        return [mirror.change(replace(mirror.record, state=target, since=since), written)]
+        reason = mirror.record.reason if target is mirror.record.state else ""
+        record = replace(mirror.record, state=target, since=since, reason=reason)
+        return [mirror.change(record, written)]

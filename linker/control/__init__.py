@@ -6,6 +6,7 @@
 - `failover`: promote and failover of a mirror topic, up to the cut and after it; `failover_phases`: their phases
 - `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed
 - `group_sync`: consumer-group offsets, never past the mirror's data; `group_clamp`: the same at a cut
+- `hole_policy`: whether a mirror skips what its source deleted too early, pauses, or fails
 - `ledger_retention`: how long the hole ledger outlives its topics
 - `source_topics`: which topics the source is asked about; `source_probe`: who it is, before a link is made
 - `source_stream`: the source's side of a link; `source_metadata`: the topics and groups that it sends

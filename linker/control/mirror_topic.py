@@ -30,7 +30,7 @@ from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartit
 from linker.control.failover_phases import FailoverProgress
 from linker.control.link_settings import LinkSettings
 from linker.data.destination_stream import DestinationStream
-from linker.data.mirror_link import LinkOfMirror
+from linker.data.mirror_link import LinkOfMirror, ReplicatorHost
 from linker.data.replicator import PartitionReplicator
 from linker.errors import MirrorError
 from linker.frames import TopicState
@@ -47,15 +47,11 @@ from linker.region_client import Effects, RegionClient
 RETRY_MS: Final = 1_000
 
 
-class MirrorTopicHost(Protocol):
+class MirrorTopicHost(ReplicatorHost, Protocol):
     """What a mirror topic calls of its link."""
 
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
         """Adopt the records of these mirror topics from the metadata log."""
-
-    def fail_mirror(
-        self, topic: str, error: MirrorError, because: str, now: Instant
-    ) -> Effects: ...
 
 
 Done = Callable[[Refusal | None, Instant], Effects]
@@ -189,10 +185,11 @@ class MirrorTopic:
         record = replace(
             self.record, state=target, since=now, error=error, reason=because, stop=None
         )
-        return [*self.stop_replicators(), self.change(record, self._when_failed)]
+        return [*self.stop_replicators(), self.change(record, self.when_stopped)]
 
-    def _when_failed(self, refusal: Refusal | None, now: Instant) -> Effects:
-        if refusal is not None:  # not written: start again, which finds the same error again
+    def when_stopped(self, refusal: Refusal | None, now: Instant) -> Effects:
+        """The record that says why replicators were stopped is written; if not, they start again and find out anew."""
+        if refusal is not None:
             self._region.timers.set(now + RETRY_MS, self.refresh)
         return []
 
@@ -215,7 +212,7 @@ class MirrorTopic:
                     TopicPartition(self.record.source_topic, index),
                     TopicPartition(self.topic, index),
                     self.record.source_topic_id.bytes,
-                    self._host.fail_mirror,
+                    self._host,
                 )
             effects += self.replicators[index].start(now)
         return effects

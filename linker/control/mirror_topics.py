@@ -8,11 +8,13 @@ from brokers.metadata.image.image import Document
 from linker.control.failover import MirrorFailover
 from linker.control.failover_phases import FailoverProgress
 from linker.control.group_sync import GroupSync
+from linker.control.hole_policy import HolePolicyOfMirror
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import MirrorTopic
 from linker.data.destination_stream import DestinationStream
 from linker.errors import MirrorError
 from linker.frames import TopicState
+from linker.records.hole_ledger import Hole
 from linker.records.mirror_state import (
     LIVE,
     MIRROR_KIND,
@@ -35,6 +37,7 @@ class MirrorTopics:
     ) -> None:
         self.by_name: dict[str, MirrorTopic] = {}
         self.failovers: dict[str, MirrorFailover] = {}
+        self._hole_policies: dict[str, HolePolicyOfMirror] = {}
         self._region = region
         self._settings = settings
         self._stream = stream
@@ -62,6 +65,10 @@ class MirrorTopics:
         mirror = self.by_name.get(topic)
         return mirror.fail(error, because, now) if mirror is not None else []
 
+    def refuse_hole(self, hole: Hole, now: Instant) -> Effects | None:
+        policy = self._hole_policies.get(hole.partition.topic)
+        return policy.refuse(hole, now) if policy is not None else []
+
     # --- the metadata log ---
 
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
@@ -85,6 +92,7 @@ class MirrorTopics:
 
     def _forget(self, topic: str, now: Instant) -> Effects:
         mirror = self.by_name.pop(topic)
+        self._hole_policies.pop(topic)
         self._groups.forget(mirror.record.source_topic)
         return mirror.stop_replicators() + self.failovers.pop(topic).abandon(now)
 
@@ -105,6 +113,9 @@ class MirrorTopics:
                 self._region, self._settings, self._stream, self, record, version, progress
             )
             self.by_name[record.topic] = mirror
+            self._hole_policies[record.topic] = HolePolicyOfMirror(
+                self._region, self._settings, mirror
+            )
             self.failovers[record.topic] = MirrorFailover(
                 self._region, self._settings, self._stream, self._groups, mirror, progress
             )

@@ -1,15 +1,12 @@
 """What a replicator uses of the link and the mirror topic that it is of."""
 
-from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from brokers.ids import Instant
 from linker.config import LinkConfig
 from linker.errors import MirrorError
+from linker.records.hole_ledger import Hole
 from linker.region_client import Effects
-
-# Receives the mirror topic, the error, why, and when.
-FailMirror: TypeAlias = Callable[[str, MirrorError, str, Instant], Effects]
 
 
 class LinkOfMirror(Protocol):
@@ -20,3 +17,13 @@ class LinkOfMirror(Protocol):
 
     @property
     def config(self) -> LinkConfig: ...
+
+
+class ReplicatorHost(Protocol):
+    """What a replicator asks of the mirror topics of its link, by the topic's name."""
+
+    def fail_mirror(self, topic: str, error: MirrorError, because: str, now: Instant) -> Effects:
+        """The source cannot be followed."""
+
+    def refuse_hole(self, hole: Hole, now: Instant) -> Effects | None:
+        """None: the hole may be recorded and skipped. Else the replicator stops, and is started when it may be."""

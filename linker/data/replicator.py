@@ -20,7 +20,7 @@ from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
 from brokers.region import PartitionState, PlaceBatches, Placed, PlaceRefused, SkipTo, TrimMirror
 from linker.data.destination_stream import DestinationStream
 from linker.data.lag import MirrorLag
-from linker.data.mirror_link import FailMirror, LinkOfMirror
+from linker.data.mirror_link import LinkOfMirror, ReplicatorHost
 from linker.data.pending import PendingChunk, PendingHole, Queued, skip_before
 from linker.data.retry_backoff import RetryBackoff
 from linker.errors import MirrorError
@@ -47,9 +47,8 @@ class PartitionReplicator:
         source: TopicPartition,
         mirror: TopicPartition,
         topic_id: bytes,
-        fail_mirror: FailMirror,
+        host: ReplicatorHost,
     ) -> None:
-        """`fail_mirror` is called if the source cannot be followed."""
         self.partition = mirror
         self.lag = MirrorLag()
         self.trouble = ""  # why it does not stream, for the operator
@@ -57,7 +56,7 @@ class PartitionReplicator:
         self._region = region
         self._link = link
         self._stream = stream
-        self._fail_mirror = fail_mirror
+        self._host = host
         self._source_partition = source
         self._topic_id = topic_id
         self.running = False
@@ -163,7 +162,14 @@ class PartitionReplicator:
             )
             return self._doubt(MirrorError.ILLEGAL_STATE, because, now)
         if frame.start_offset > expected or self._from_latest:
-            self._queue.append(skip_before(frame, self.partition, expected, self._from_latest, now))
+            pending = skip_before(frame, self.partition, expected, self._from_latest, now)
+            # A partition that holds nothing yet begins where its source does.
+            is_loss = not self._from_latest and (expected > 0 or bool(state.epochs))
+            refused = self._host.refuse_hole(pending.hole, now) if is_loss else None
+            if refused is not None:
+                self.trouble = f"the source begins at {pending.hole.next_offset} (mirror.hole.policy)"
+                return self.stop() + refused
+            self._queue.append(pending)
         self._expected = frame.start_offset
         self._from_latest = False
         self._wanted_epoch = max(self._wanted_epoch, frame.leader_epoch)
@@ -200,7 +206,7 @@ class PartitionReplicator:
         effects = self.stop()
         self.trouble = frame.because
         topic = self.partition.topic
-        return effects + self._fail_mirror(
+        return effects + self._host.fail_mirror(
             topic, frame.error, f"{self.partition}: {frame.because}", now
         )
 
@@ -353,7 +359,7 @@ class PartitionReplicator:
         effects = self.stop()
         self.trouble = because
         topic = self.partition.topic
-        return effects + self._fail_mirror(topic, error, f"{self.partition}: {because}", now)
+        return effects + self._host.fail_mirror(topic, error, f"{self.partition}: {because}", now)
 
     def _interrupt(self, because: str, now: Instant) -> Effects:
         """Drop the queue and subscribe again from the log end."""

@@ -1,7 +1,7 @@
 """A mirror topic's states as tables, drawn in `linker/README.md`, and its record in the metadata log."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Final
 from uuid import UUID
@@ -154,8 +154,9 @@ class TransitionError:
 class MirrorRecord:
     """What is stored of a mirror topic. `generation` rises when another becomes its writer.
 
-    In PENDING_STOPPED, `stop` says for which command, and `stop_by` is the deadline of a promotion. From the time that
-    `cut` is written, nothing of the source is placed any more.
+    `holes_shown`: by partition, where the last hole ended at which the mirror was paused; who resumes it accepts all
+    holes up to there. In PENDING_STOPPED, `stop` says for which command, and `stop_by` is the deadline of a promotion.
+    From the time that `cut` is written, nothing of the source is placed any more.
     """
 
     topic: str
@@ -172,6 +173,7 @@ class MirrorRecord:
     stop_by: Instant = 0
     cut: Cut | None = None
     transition_errors: tuple[TransitionError, ...] = ()
+    holes_shown: Mapping[int, Offset] = field(default_factory=dict)
 
     def with_error(self, error: TransitionError) -> "MirrorRecord":
         return replace(
@@ -196,6 +198,7 @@ class MirrorRecord:
                 "transition_errors": [
                     [one.at, one.code, one.because] for one in self.transition_errors
                 ],
+                "holes_shown": [[index, offset] for index, offset in self.holes_shown.items()],
             }
         )
 
@@ -217,6 +220,7 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         stop_by=int(fields["stop_by"]),
         cut=_decode_cut(fields["cut"]),
         transition_errors=tuple(TransitionError(*one) for one in fields["transition_errors"]),
+        holes_shown={int(index): int(offset) for index, offset in fields.get("holes_shown", ())},
     )
 
 

@@ -24,6 +24,7 @@ from linker.data.replicator import PartitionReplicator
 from linker.errors import MirrorError
 from linker.events import Send
 from linker.frames import Agreed, Chunk, Credit, Declined, OffsetBounds, Subscribe, Unsubscribe
+from linker.records.hole_ledger import Hole
 from linker.region_client import RegionClient
 
 ORDERS = TopicPartition("orders", 0)
@@ -64,6 +65,8 @@ class Link:
         given = {"bootstrap.servers": "west:9092", "retry.backoff.ms": "100"}
         self.config = parse({**given, **configs})
         self.failures: list[tuple[MirrorError, str]] = []
+        self.refuses = False
+        self.holes: list[Hole] = []
 
     @property
     def subscriptions(self) -> int:
@@ -76,6 +79,10 @@ class Link:
     def fail_mirror(self, topic: str, error: MirrorError, because: str, now: int) -> list[Any]:
         self.failures.append((error, because))
         return []
+
+    def refuse_hole(self, hole: Hole, now: int) -> list[Any] | None:
+        self.holes.append(hole)
+        return [] if self.refuses else None
 
 
 class Stage:
@@ -92,7 +99,7 @@ class Stage:
             ORDERS,
             ORDERS,
             b"i" * 16,
-            self.link.fail_mirror,
+            self.link,
         )
         self.now = 1_000
         self.effects: list[Any] = []
@@ -231,6 +238,24 @@ def test_a_hole_is_recorded_then_skipped_then_the_rest_is_placed() -> None:
     assert skip.offset == 50
     stage.answer(skip)
     assert [one.offset for one in stage.placed()] == [50]
+
+
+def test_a_hole_that_is_refused_stops_the_partition_where_it_is() -> None:
+    stage = Stage()
+    stage.region.end = 5
+    stage.link.refuses = True
+    stage.start().agree(9)
+    assert (stage.proposed(), stage.placed(), stage.feed.running) == ([], [], False)
+    (hole,) = stage.link.holes
+    assert (hole.base_offset, hole.next_offset) == (5, 9)
+    assert stage.client.timers.deadline is None, "whoever refused it starts the partition again"
+
+
+def test_where_nothing_is_yet_no_hole_is_refused() -> None:
+    stage = Stage()
+    stage.link.refuses = True
+    assert len(stage.start().agree(9).proposed()) == 1
+    assert stage.link.holes == []
 
 
 def test_a_hole_waits_for_what_came_before_it() -> None:

@@ -1,0 +1,73 @@
+"""What `mirror.hole.policy` makes of a hole in a mirror topic that already holds data: skip it, pause, or fail."""
+
+from dataclasses import replace
+from typing import Final
+
+from brokers.effects import Changed
+from brokers.ids import Instant, Offset
+from linker.config import HolePolicy
+from linker.control.link_settings import LinkSettings
+from linker.control.mirror_topic import RETRY_MS, MirrorTopic
+from linker.errors import MirrorError
+from linker.records.hole_ledger import Hole
+from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
+from linker.region_client import Effects, RegionClient
+
+GATHER_MS: Final = (
+    1_000  # other partitions of the topic may have holes, too, that one decision should cover
+)
+
+
+class HolePolicyOfMirror:
+    """Of one mirror topic. What is not skipped waits in the source, or is lost there; the mirror stays as it is."""
+
+    def __init__(self, region: RegionClient, link: LinkSettings, mirror: MirrorTopic) -> None:
+        self._region = region
+        self._link = link
+        self._mirror = mirror
+        self._found: dict[int, Hole] = {}
+        self._timer: int | None = None
+
+    def refuse(self, hole: Hole, now: Instant) -> Effects | None:
+        """None: the hole is recorded and skipped. Else the partition must stop."""
+        policy = self._link.config.hole_policy
+        if policy is HolePolicy.CONTINUE_AND_RECORD or hole.next_offset <= self._accepted(hole):
+            return None
+        if policy is HolePolicy.FAIL:
+            return self._mirror.fail(MirrorError.ILLEGAL_STATE, _because([hole], policy), now)
+        self._found[hole.partition.partition] = hole
+        if self._timer is None:
+            self._timer = self._region.timers.set(now + GATHER_MS, self._pause)
+        return [Changed(f"mirror {hole.partition}", "stands still", _because([hole], policy))]
+
+    def _accepted(self, hole: Hole) -> Offset:
+        return self._mirror.record.holes_shown.get(hole.partition.partition, 0)
+
+    def _pause(self, now: Instant) -> Effects:
+        self._timer = None
+        found, self._found = self._found, {}
+        record = self._mirror.record
+        target = TRANSITIONS.get((record.state, MirrorTrigger.PAUSE))
+        if target is None or self._mirror.is_halted:
+            # A promotion goes on until it is given up; then the hole is found again.
+            self._region.timers.set(now + RETRY_MS, self._mirror.refresh)
+            return []
+        shown = {index: hole.next_offset for index, hole in sorted(found.items())}
+        because = _because(list(found.values()), HolePolicy.PAUSE)
+        paused = replace(
+            record,
+            state=target,
+            since=now,
+            reason=f"{because}; `causeway mirror resume` skips them",
+            holes_shown={**record.holes_shown, **shown},
+        )
+        change = self._mirror.change(paused, self._mirror.when_stopped)
+        return [*self._mirror.stop_replicators(), change]
+
+
+def _because(holes: list[Hole], policy: HolePolicy) -> str:
+    spans = ", ".join(
+        f"{one.partition} [{one.base_offset}, {one.next_offset})" for one in holes[:3]
+    )
+    more = f" and {len(holes) - 3} more" if len(holes) > 3 else ""
+    return f"the source deleted what was not mirrored yet: {spans}{more} (mirror.hole.policy={policy.value})"
