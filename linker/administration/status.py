@@ -105,9 +105,10 @@ def _partition_state(
     if not online:
         return "OFFLINE"
     replicator = mirror.replicators.get(index)
-    if replicator is not None and replicator.trouble:
-        return f"RETRYING: {replicator.trouble}"
-    return shown_state(link, mirror).value
+    shown = shown_state(link, mirror).value
+    if replicator is None or not replicator.trouble:
+        return shown
+    return f"{'RETRYING' if replicator.running else shown}: {replicator.trouble}"
 
 
 def _group_task(link: LinkCoordinator) -> Task:

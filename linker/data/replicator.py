@@ -167,7 +167,9 @@ class PartitionReplicator:
             is_loss = not self._from_latest and (expected > 0 or bool(state.epochs))
             refused = self._host.refuse_hole(pending.hole, now) if is_loss else None
             if refused is not None:
-                self.trouble = f"the source begins at {pending.hole.next_offset} (mirror.hole.policy)"
+                self.trouble = (
+                    f"the source begins at {pending.hole.next_offset} (mirror.hole.policy)"
+                )
                 return self.stop() + refused
             self._queue.append(pending)
         self._expected = frame.start_offset

@@ -57,6 +57,9 @@ def test_a_mirror_that_pauses_skips_nothing_until_it_is_resumed() -> None:
     described = world.destination.mirror("orders")
     assert "orders-0 [3, 7)" in described.reason
     assert "causeway mirror resume" in described.reason
+    assert [one.state for one in described.lags] == [
+        "PAUSED: the source begins at 7 (mirror.hole.policy)"
+    ]
     assert holes(world) == []
     assert world.destination.offsets("orders", 0) == [0, 1, 2]
     resume(world)
