@@ -75,13 +75,17 @@ class WatchTopics:
 
 @dataclass(frozen=True, slots=True)
 class TopicState:
-    """`topic_id` is empty if the topic does not exist. `configs` are the topic's own, without defaults."""
+    """`topic_id` is empty if the topic does not exist. `configs` are the topic's own, without defaults.
+
+    `origins`: where the records of a mirror topic came through, by cluster id, the nearest first.
+    """
 
     topic: str
     topic_id: bytes = b""
     partition_count: int = 0
     configs: Mapping[str, str] = field(default_factory=dict)
     leader_epochs: tuple[LeaderEpoch, ...] = ()
+    origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

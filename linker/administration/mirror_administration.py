@@ -209,6 +209,7 @@ class MirrorAdministration:
                 hint="`causeway link list` names those that stay",
             )
         self._check_free(command.mirror_topic)
+        self._check_loop(source_topic, state)
         return MirrorRecord(
             topic=command.mirror_topic,
             link=link.name,
@@ -217,7 +218,19 @@ class MirrorAdministration:
             created_at=now,
             state=MirrorState.ACTIVE,
             since=now,
+            origins=(link.record.source_cluster_id, *state.origins),
         )
+
+    def _check_loop(self, source_topic: str, state: TopicState) -> None:
+        own = self._region.view.cluster_id
+        if own in state.origins:
+            through = ", ".join(state.origins[: state.origins.index(own)])
+            by_way = f" by way of {through}" if through else ""
+            raise LinkRefusal(
+                "INVALID_REQUEST",
+                f"{source_topic} mirrors a topic of this region{by_way}: its records would come back",
+                hint="mirror a topic that begins in another region, or fail one of the mirrors over first",
+            )
 
     def _on_recorded(
         self,

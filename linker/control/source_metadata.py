@@ -9,6 +9,7 @@ from brokers.region import RegionView
 from linker.data.credit import StreamSender
 from linker.filters import Filter, admits
 from linker.frames import GroupOffsets, TopicState
+from linker.records.mirror_state import LIVE, MIRROR_KIND, decode_mirror
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, Step
 
@@ -29,7 +30,15 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
         len(image.partitions),
         dict(view.image.config((ResourceType.TOPIC, topic))),
         tuple(partition.leader_epoch for partition in image.partitions),
+        _origins(view, topic),
     )
+
+
+def _origins(view: RegionView, topic: str) -> tuple[str, ...]:
+    """Empty for what is no mirror, or none any more: its records are this region's own."""
+    document = view.image.documents.get((MIRROR_KIND, topic))
+    record = decode_mirror(topic, document.body) if document is not None else None
+    return record.origins if record is not None and record.state in LIVE else ()
 
 
 class TopicPublisher:

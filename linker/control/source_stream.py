@@ -26,6 +26,7 @@ from linker.frames import (
     WatchGroups,
     WatchTopics,
 )
+from linker.records.mirror_state import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork, Step
 
@@ -124,6 +125,7 @@ class SourceStream:
                     *delta.topics_created,
                     *delta.topics_changed,
                     *delta.topic_configs_changed,
+                    *(name for kind, name in delta.documents_changed if kind == MIRROR_KIND),
                 )
                 return self._work.add(self._topics.changed(dict.fromkeys(topics)), now)
 

@@ -154,9 +154,10 @@ class TransitionError:
 class MirrorRecord:
     """What is stored of a mirror topic. `generation` rises when another becomes its writer.
 
-    `holes_shown`: by partition, where the last hole ended at which the mirror was paused; who resumes it accepts all
-    holes up to there. In PENDING_STOPPED, `stop` says for which command, and `stop_by` is the deadline of a promotion.
-    From the time that `cut` is written, nothing of the source is placed any more.
+    `origins`: the cluster ids that its records come through, the nearest first. `holes_shown`: by partition, where the
+    last hole ended at which the mirror was paused; who resumes it accepts all holes up to there. In PENDING_STOPPED,
+    `stop` says for which command, and `stop_by` is the deadline of a promotion. From the time that `cut` is written,
+    nothing of the source is placed any more.
     """
 
     topic: str
@@ -174,6 +175,7 @@ class MirrorRecord:
     cut: Cut | None = None
     transition_errors: tuple[TransitionError, ...] = ()
     holes_shown: Mapping[int, Offset] = field(default_factory=dict)
+    origins: tuple[str, ...] = ()
 
     def with_error(self, error: TransitionError) -> "MirrorRecord":
         return replace(
@@ -198,6 +200,7 @@ class MirrorRecord:
                 "transition_errors": [
                     [one.at, one.code, one.because] for one in self.transition_errors
                 ],
+                "origins": self.origins,
                 "holes_shown": [[index, offset] for index, offset in self.holes_shown.items()],
             }
         )
@@ -221,6 +224,7 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         cut=_decode_cut(fields["cut"]),
         transition_errors=tuple(TransitionError(*one) for one in fields["transition_errors"]),
         holes_shown={int(index): int(offset) for index, offset in fields.get("holes_shown", ())},
+        origins=tuple(str(one) for one in fields.get("origins", ())),
     )
 
 

@@ -28,6 +28,7 @@ from linker.frames import (
 )
 from linker.wire.limits import (
     LINEAGE_MAX,
+    ORIGINS_MAX,
     FrameError,
     listed,
     name,
@@ -82,6 +83,7 @@ def _from_topic_state(message: pb.TopicState) -> TopicState:
         message.partition_count,
         dict(message.configs),
         tuple(leader_epoch(one) for one in message.leader_epochs),
+        tuple(name(one) for one in listed(message.origins, ORIGINS_MAX)),
     )
 
 

@@ -54,6 +54,7 @@ def _topic_state(frame: TopicState) -> pb.Frame:
             partition_count=frame.partition_count,
             configs=frame.configs,
             leader_epochs=frame.leader_epochs,
+            origins=frame.origins,
         )
     )
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 NAME_CHARACTERS_MAX: Final = 249  # Kafka's limit for topics; here for links and clusters, too
 REASON_CHARACTERS_MAX: Final = 1_000
 LINEAGE_MAX: Final = 100_000  # leader epochs of a partition
+ORIGINS_MAX: Final = 1_000  # regions in a chain
 FRAME_BYTES_MAX: Final = 16 << 20  # of any frame but a chunk
 
 

@@ -12,6 +12,7 @@ from federation.commands.link.region_admin import (
     RegionAdmin,
     region_options,
     settings,
+    validating,
     with_configs,
 )
 from linker.shell.administrator import FAILOVER_SECONDS
@@ -37,7 +38,7 @@ def link() -> None:
     help="The source's cluster id; any other is refused.",
 )
 @with_configs
-@click.option("--validate-only", is_flag=True, help="Check everything, create nothing.")
+@validating("Check everything, create nothing.")
 @click.option(
     "--no-validate", is_flag=True, help="Create the link even if the source does not answer."
 )
@@ -95,7 +96,7 @@ def describe(region: RegionAdmin, name: str, as_json: bool) -> None:
 @link.command()
 @click.argument("name")
 @click.option("--force", is_flag=True, help="Fail over its active mirror topics first.")
-@click.option("--validate-only", is_flag=True, help="Check everything, delete nothing.")
+@validating("Check everything, delete nothing.")
 @region_options
 def delete(region: RegionAdmin, name: str, force: bool, validate_only: bool, as_json: bool) -> None:
     """Delete link NAME. Active mirror topics need --force, and become writable."""
@@ -115,7 +116,7 @@ def delete(region: RegionAdmin, name: str, force: bool, validate_only: bool, as_
 @click.argument("name")
 @with_configs
 @click.option("--delete", "deletes", multiple=True, metavar="KEY", help="Reset KEY to its default.")
-@click.option("--validate-only", is_flag=True, help="Check everything, change nothing.")
+@validating("Check everything, change nothing.")
 @region_options
 def configs(
     region: RegionAdmin,

@@ -14,6 +14,7 @@ from federation.commands.link.region_admin import (
     RegionAdmin,
     region_options,
     settings,
+    validating,
     with_configs,
 )
 from federation.commands.link.times import instant
@@ -38,7 +39,7 @@ mirror.add_command(holes)
     "--source-topic", default="", help="The topic at the source; only for a link that has a prefix."
 )
 @with_configs
-@click.option("--validate-only", is_flag=True, help="Check everything, create nothing.")
+@validating("Check everything, create nothing.")
 @region_options
 def create(
     region: RegionAdmin,
@@ -100,7 +101,7 @@ def _change(
 
 
 def _changing(command: Any) -> Any:
-    command = click.option("--validate-only", is_flag=True, help="Check only.")(command)
+    command = validating("Check only.")(command)
     command = click.option(
         "--link",
         "link_name",

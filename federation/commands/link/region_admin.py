@@ -115,6 +115,13 @@ config_options = [
 ]
 
 
+def validating(help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option of every verb that changes something, with the name that other tools give it."""
+    return click.option(
+        "--validate-only", "--dry-run", "validate_only", is_flag=True, help=help_text
+    )
+
+
 def with_configs(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(config_options):
         command = option(command)

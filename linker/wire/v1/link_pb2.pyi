@@ -82,7 +82,7 @@ class WatchTopics(_message.Message):
     def __init__(self, topics: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TopicState(_message.Message):
-    __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs")
+    __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs", "origins")
     class ConfigsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -95,12 +95,14 @@ class TopicState(_message.Message):
     PARTITION_COUNT_FIELD_NUMBER: _ClassVar[int]
     CONFIGS_FIELD_NUMBER: _ClassVar[int]
     LEADER_EPOCHS_FIELD_NUMBER: _ClassVar[int]
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
     topic: str
     topic_id: bytes
     partition_count: int
     configs: _containers.ScalarMap[str, str]
     leader_epochs: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., partition_count: _Optional[int] = ..., configs: _Optional[_Mapping[str, str]] = ..., leader_epochs: _Optional[_Iterable[int]] = ...) -> None: ...
+    origins: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., partition_count: _Optional[int] = ..., configs: _Optional[_Mapping[str, str]] = ..., leader_epochs: _Optional[_Iterable[int]] = ..., origins: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Filter(_message.Message):
     __slots__ = ("name", "pattern", "exclude")

@@ -42,6 +42,7 @@ OTHERS = st.one_of(
         UINT32,
         st.dictionaries(TEXT, TEXT, max_size=3),
         st.lists(EPOCHS, max_size=4).map(tuple),
+        st.lists(TEXT, max_size=3).map(tuple),
     ),
     st.builds(frames.WatchGroups, st.lists(FILTERS, max_size=3).map(tuple)),
     st.builds(frames.GroupOffsets, TEXT, st.dictionaries(PARTITIONS, COMMITS, max_size=3)),

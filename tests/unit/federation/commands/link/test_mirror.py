@@ -152,3 +152,11 @@ def test_holes_as_json_are_what_an_audit_takes(region: RegionDouble) -> None:
 def test_no_holes_are_said(region: RegionDouble) -> None:
     region.replies["ListHoles"] = [pb.HolesReply()]
     assert "No holes" in region.run("mirror", "holes").output
+
+
+def test_dry_run_is_another_name_of_validate_only(region: RegionDouble) -> None:
+    region.replies["CreateMirror"] = [mirror()]
+    for option in ("--validate-only", "--dry-run"):
+        ran = region.run("mirror", "create", "orders", "--link", "we", option)
+        assert "could be created" in ran.output
+        assert region.asked[-1][1].validate_only
