@@ -15,6 +15,7 @@ from federation.commands.link.region_admin import (
     validating,
     with_configs,
 )
+from federation.commands.watching import watch_option, watched
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -77,20 +78,30 @@ def create(
 
 
 @link.command("list")
+@watch_option
 @region_options
-def list_links(region: RegionAdmin, as_json: bool) -> None:
+def list_links(region: RegionAdmin, every_seconds: float | None, as_json: bool) -> None:
     """List the links of the region."""
-    links = region.ask("ListLinks", pb.ListLinksRequest()).links
-    answer({"links": [as_dict(one) for one in links]}, as_json, lambda: _show_links(links))
+
+    def once() -> None:
+        links = region.ask("ListLinks", pb.ListLinksRequest()).links
+        answer({"links": [as_dict(one) for one in links]}, as_json, lambda: _show_links(links))
+
+    watched(every_seconds, once)
 
 
 @link.command()
 @click.argument("name")
+@watch_option
 @region_options
-def describe(region: RegionAdmin, name: str, as_json: bool) -> None:
+def describe(region: RegionAdmin, name: str, every_seconds: float | None, as_json: bool) -> None:
     """Show the state, mirrors and background tasks of link NAME."""
-    found = region.ask("DescribeLink", pb.LinkRequest(link_name=name)).link
-    answer(as_dict(found), as_json, lambda: _show_link(found))
+
+    def once() -> None:
+        found = region.ask("DescribeLink", pb.LinkRequest(link_name=name)).link
+        answer(as_dict(found), as_json, lambda: _show_link(found))
+
+    watched(every_seconds, once)
 
 
 @link.command()

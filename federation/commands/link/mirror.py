@@ -18,6 +18,7 @@ from federation.commands.link.region_admin import (
     with_configs,
 )
 from federation.commands.link.times import instant
+from federation.commands.watching import watch_option, watched
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -69,21 +70,38 @@ def create(
 @click.option(
     "--mirror-status", default="", help="Only those in this state, as active or pending_stopped."
 )
+@watch_option
 @region_options
-def list_mirrors(region: RegionAdmin, link_name: str, mirror_status: str, as_json: bool) -> None:
+def list_mirrors(
+    region: RegionAdmin,
+    link_name: str,
+    mirror_status: str,
+    every_seconds: float | None,
+    as_json: bool,
+) -> None:
     """List the mirror topics of the region."""
     request = pb.ListMirrorsRequest(link_name=link_name, mirror_status=mirror_status)
-    mirrors = region.ask("ListMirrors", request).mirrors
-    answer({"mirrors": [as_dict(one) for one in mirrors]}, as_json, lambda: _show_mirrors(mirrors))
+
+    def once() -> None:
+        mirrors = region.ask("ListMirrors", request).mirrors
+        found = {"mirrors": [as_dict(one) for one in mirrors]}
+        answer(found, as_json, lambda: _show_mirrors(mirrors))
+
+    watched(every_seconds, once)
 
 
 @mirror.command()
 @click.argument("topic")
+@watch_option
 @region_options
-def describe(region: RegionAdmin, topic: str, as_json: bool) -> None:
+def describe(region: RegionAdmin, topic: str, every_seconds: float | None, as_json: bool) -> None:
     """Show the state, lag, holes and cut of mirror topic TOPIC."""
-    found = region.ask("DescribeMirror", pb.DescribeMirrorRequest(mirror_topic=topic)).mirror
-    answer(as_dict(found), as_json, lambda: _show_mirror(found))
+
+    def once() -> None:
+        found = region.ask("DescribeMirror", pb.DescribeMirrorRequest(mirror_topic=topic)).mirror
+        answer(as_dict(found), as_json, lambda: _show_mirror(found))
+
+    watched(every_seconds, once)
 
 
 def _change(
