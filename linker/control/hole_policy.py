@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from brokers.effects import Changed
-from brokers.ids import Instant, Offset
+from brokers.ids import Instant
 from linker.config import HolePolicy
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_topic import RETRY_MS, MirrorTopic
@@ -27,31 +27,38 @@ class HolePolicyOfMirror:
         self._mirror = mirror
         self._found: dict[int, Hole] = {}
         self._timer: int | None = None
+        self._retry: int | None = None
+        self._is_overdue = False  # a promotion was in the way
 
     def refuse(self, hole: Hole, now: Instant) -> Effects | None:
         """None: the hole is recorded and skipped. Else the partition must stop."""
         policy = self._link.config.hole_policy
-        if policy is HolePolicy.CONTINUE_AND_RECORD or hole.next_offset <= self._accepted(hole):
+        if policy is HolePolicy.CONTINUE_AND_RECORD or self._was_shown(hole):
             return None
         if policy is HolePolicy.FAIL:
             return self._mirror.fail(MirrorError.ILLEGAL_STATE, _because([hole], policy), now)
         self._found[hole.partition.partition] = hole
         if self._timer is None:
-            self._timer = self._region.timers.set(now + GATHER_MS, self._pause)
+            pause = 0 if self._is_overdue else GATHER_MS
+            self._timer = self._region.timers.set(now + pause, self._pause)
         return [Changed(f"mirror {hole.partition}", "stands still", _because([hole], policy))]
 
-    def _accepted(self, hole: Hole) -> Offset:
-        return self._mirror.record.holes_shown.get(hole.partition.partition, 0)
+    def _was_shown(self, hole: Hole) -> bool:
+        """The mirror stood at it when it was paused. It may have grown since: the source does not wait for people."""
+        shown = self._mirror.record.holes_shown.get(hole.partition.partition, 0)
+        return hole.base_offset < shown
 
     def _pause(self, now: Instant) -> Effects:
         self._timer = None
-        found, self._found = self._found, {}
         record = self._mirror.record
         target = TRANSITIONS.get((record.state, MirrorTrigger.PAUSE))
-        if target is None or self._mirror.is_halted:
+        self._is_overdue = target is None or self._mirror.is_halted
+        if target is None or self._is_overdue:
             # A promotion goes on until it is given up; then the hole is found again.
-            self._region.timers.set(now + RETRY_MS, self._mirror.refresh)
+            if self._retry is None:
+                self._retry = self._region.timers.set(now + RETRY_MS, self._try_again)
             return []
+        found, self._found = self._found, {}
         shown = {index: hole.next_offset for index, hole in sorted(found.items())}
         because = _because(list(found.values()), HolePolicy.PAUSE)
         paused = replace(
@@ -63,6 +70,10 @@ class HolePolicyOfMirror:
         )
         change = self._mirror.change(paused, self._mirror.when_stopped)
         return [*self._mirror.stop_replicators(), change]
+
+    def _try_again(self, now: Instant) -> Effects:
+        self._retry = None
+        return self._mirror.refresh(now)
 
 
 def _because(holes: list[Hole], policy: HolePolicy) -> str:

@@ -155,9 +155,9 @@ class MirrorRecord:
     """What is stored of a mirror topic. `generation` rises when another becomes its writer.
 
     `origins`: the cluster ids that its records come through, the nearest first. `holes_shown`: by partition, where the
-    last hole ended at which the mirror was paused; who resumes it accepts all holes up to there. In PENDING_STOPPED,
-    `stop` says for which command, and `stop_by` is the deadline of a promotion. From the time that `cut` is written,
-    nothing of the source is placed any more.
+    last hole ended at which the mirror was paused; who resumes it accepts that hole, wherever it ends by then. In
+    PENDING_STOPPED, `stop` says for which command, and `stop_by` is the deadline of a promotion. From the time that
+    `cut` is written, nothing of the source is placed any more.
     """
 
     topic: str

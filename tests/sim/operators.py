@@ -147,7 +147,7 @@ class Operator:
     async def mirror(self) -> None:
         """A link and a mirror of the topic, sooner or later."""
         await self._world.sleep(self._rng.choice((0, 0, 2_000)))
-        configs = dict(LINK_CONFIGS)
+        configs = {**LINK_CONFIGS, "mirror.hole.policy": self._weather.hole_policy}
         if self._weather.latest:
             configs["mirror.start.offset.spec"] = "latest"
         await self._until(CreateLink(name=LINK, configs=configs), "CLUSTER_LINK_EXISTS")
@@ -230,6 +230,8 @@ class Operator:
         while self._state is not MirrorState.STOPPED:
             failed = self._state is MirrorState.FAILED
             verb = "promote" if how == "promote" and not failed else "failover"
+            if verb == "promote" and self._state is MirrorState.PAUSED:
+                verb = "resume"  # a hole came in between
             await self._link(self._verb(verb))
             await self._world.sleep(500)
             await self.describe()

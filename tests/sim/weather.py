@@ -66,6 +66,7 @@ class Weather:
     latest: bool  # the mirror begins at the source's end, not at its start
     groups: int
     ending: str  # none, promote, failover, disaster
+    hole_policy: str  # `mirror.hole.policy`
 
     def describe(self) -> str:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -108,4 +109,5 @@ def draw(rng: Random) -> Weather:
         latest=rng.random() < 0.15,
         groups=rng.choice((0, 1, 2)),
         ending=rng.choice(("none", "promote", "failover", "disaster")),
+        hole_policy=rng.choice(("continue-and-record", "continue-and-record", "pause")),
     )
