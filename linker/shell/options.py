@@ -20,8 +20,12 @@ _KEEPALIVE: Final = (
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
 )
 
+# gRPC would share a port with another node's server, and take half of its connections.
+_PORT_OF_ITS_OWN: Final = (("grpc.so_reuseport", 0),)
+
 LINK_SERVER_OPTIONS: Final[Options] = (
     *_KEEPALIVE,
+    *_PORT_OF_ITS_OWN,
     ("grpc.http2.max_frame_size", 1 * MIB),
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", REQUEST_BYTES_MAX),
@@ -45,6 +49,7 @@ def dial_options(request_bytes_max: int) -> Options:
 
 
 ADMIN_SERVER_OPTIONS: Final[Options] = (
+    *_PORT_OF_ITS_OWN,
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", REQUEST_BYTES_MAX),
 )

@@ -244,6 +244,15 @@ async def opened_by_hand(there: Node) -> Any:
     return call
 
 
+def test_a_port_of_another_server_is_refused() -> None:
+    async def scene(here: Node, there: Node, address: str) -> None:
+        for server, port in ((here.server, there.port), (here.admin, there.admin_port)):
+            with pytest.raises(RuntimeError):
+                server.bind(f"127.0.0.1:{port}")
+
+    play(scene)
+
+
 def test_streams_above_the_limits_are_refused_with_the_setting_to_change() -> None:
     async def scene(here: Node, there: Node, address: str) -> None:
         kept = [await opened_by_hand(there) for _ in range(2)]
