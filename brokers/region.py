@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import (
+    BrokerId,
     Buffer,
     Instant,
     LeaderEpoch,
@@ -93,16 +94,34 @@ class Propose:
 
 @dataclass(frozen=True, slots=True)
 class CommitOffsets:
-    """Commit offsets of a group without members -> `OffsetsPlaced`."""
+    """Commit offsets of a group without members, wherever it is coordinated -> `OffsetsPlaced`."""
 
     ticket: Ticket
     group: str
     offsets: Mapping[TopicPartition, OffsetAndMetadata]
 
 
+@dataclass(frozen=True, slots=True)
+class DescribeMirrors:
+    """Ask another broker about the mirror partitions that it leads -> `MirrorsDescribed`."""
+
+    ticket: Ticket
+    broker_id: BrokerId
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMirrors:
+    """The answer to `MirrorsAsked`."""
+
+    ticket: Ticket
+    mirrors: "tuple[MirrorStatus, ...]"
+
+
 RegionEvent: TypeAlias = (
     WatchRegion | PlaceBatches | SkipTo | TrimMirror | ReadToHighWatermark | Propose | CommitOffsets
-)
+    | DescribeMirrors | AnswerMirrors
+)  # fmt: skip
 
 # --- effects ---
 
@@ -174,9 +193,64 @@ class Ready:
     """The broker has opened all its logs, loaded its groups, and serves clients."""
 
 
+@dataclass(frozen=True, slots=True)
+class MirrorPartitionStatus:
+    """A mirror partition as its leader sees it; -1 is unknown.
+
+    `is_running`: the link copies it, or tries to. `is_caught_up`: for a promotion, it holds all that the source had
+    after the promotion began. `is_drained`: the link places nothing any more, and what it placed is replicated.
+    `last_epoch` is the largest leader epoch in the log.
+    """
+
+    index: int
+    leader_epoch: LeaderEpoch
+    log_start_offset: Offset
+    log_end_offset: Offset
+    high_watermark: Offset
+    last_epoch: LeaderEpoch
+    source_high_watermark: Offset = -1
+    source_clock: Instant = -1
+    lag_ms: int = -1
+    since_received_ms: int = -1
+    is_running: bool = False
+    is_caught_up: bool = False
+    is_drained: bool = False
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorStatus:
+    """What one broker knows of a mirror topic whose record it has in this version.
+
+    `clamped`: the partitions of `__consumer_offsets`, each with its leader epoch, whose groups it has moved back to the
+    cut.
+    """
+
+    topic: str
+    record_version: Offset
+    partitions: tuple[MirrorPartitionStatus, ...] = ()
+    clamped: tuple[tuple[int, LeaderEpoch], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorsDescribed:
+    """None: the broker did not answer."""
+
+    ticket: Ticket
+    mirrors: tuple[MirrorStatus, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorsAsked:
+    """Another broker asks about the mirror partitions that this one leads -> `AnswerMirrors`."""
+
+    ticket: Ticket
+    topics: tuple[str, ...]
+
+
 RegionEffect: TypeAlias = (
     Placed | PlaceRefused | HighWatermarkRead | Proposed | OffsetsPlaced | PartitionAdvanced
-    | ImageChanged | GroupOffsetsChanged | Ready
+    | ImageChanged | GroupOffsetsChanged | Ready | MirrorsDescribed | MirrorsAsked
 )  # fmt: skip
 
 # --- queries ---
@@ -184,7 +258,10 @@ RegionEffect: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """The offsets of one partition; `epochs` is its leader-epoch history, (leader epoch, start offset) ascending."""
+    """The offsets of one partition; `epochs` is its leader-epoch history, (leader epoch, start offset) ascending.
+
+    `is_leader`: this node leads it; `is_serving`: and its log is open.
+    """
 
     log_start_offset: Offset
     log_end_offset: Offset
@@ -194,6 +271,11 @@ class PartitionState:
     epochs: tuple[tuple[LeaderEpoch, Offset], ...]
     segment_bases: tuple[Offset, ...]
     online: bool
+    is_leader: bool = True
+
+    @property
+    def is_serving(self) -> bool:
+        return self.online and self.is_leader
 
 
 class RegionView(Protocol):
@@ -204,6 +286,9 @@ class RegionView(Protocol):
 
     @property
     def cluster_id(self) -> str: ...
+
+    @property
+    def broker_id(self) -> BrokerId: ...
 
     def topic_configs(self, topic: str) -> Mapping[str, str]:
         """Every key of a topic with its effective value on this node."""
@@ -224,6 +309,9 @@ class RegionView(Protocol):
 
     def groups_are_known(self) -> bool:
         """Whether every group that is coordinated here is known: no partition of theirs is offline or loading."""
+
+    def led_group_partitions(self) -> tuple[tuple[int, LeaderEpoch], ...]:
+        """The partitions of `__consumer_offsets` whose groups this node coordinates, each with its leader epoch."""
 
     def group_is_active(self, group: str) -> bool:
         """Whether the group has members here, whose offsets a link must not overwrite."""

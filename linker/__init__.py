@@ -5,7 +5,8 @@ data) and P8 (every hole is in the ledger). It sees a region through `brokers.re
 
 - `config`: a link's configuration; `filters`: which names it copies; `errors`: the errors that operators see
 - `frames`: the messages of the stream between two regions; `records/`: documents of links in the metadata log
-- `commands`: what operators ask, and the answers; `region_client`: how links ask their own region
+- `commands`: what operators ask, and the answers
+- `coordinator_election`: which broker coordinates links; `region_client`: how links ask their own region
 - `sliced_work`: work that takes long, done in slices
 - `events`: the events and effects of the linker
 - `data/`: one partition, from the source's log into the mirror's

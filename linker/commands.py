@@ -5,7 +5,7 @@ On the wire: `proto/linker/wire/v1/admin.proto`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.image.image import TopicImage
@@ -127,6 +127,9 @@ Command: TypeAlias = (
     | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles
     | DescribeReplicas | DescribeRegion
 )  # fmt: skip
+
+# The newest metadata of any broker has all that these ask, or what they ask is of the broker itself.
+ANSWERED_BY_ANY: Final = (ListHoles, DescribeReplicas, DescribeRegion)
 
 # --- answers ---
 

@@ -164,7 +164,7 @@ SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
     "replica.fetch.max.bytes": LinkConfigDef("1048576", _number(64 * KIB, 16 * MIB)),
     "request.timeout.ms": LinkConfigDef("30000", _number(100)),
     "retry.backoff.ms": LinkConfigDef("100", _number(1)),
-    "num.cluster.link.fetchers": LinkConfigDef("1", _only("1")),
+    "num.cluster.link.fetchers": LinkConfigDef("1", _number(1, 16)),
     "consumer.group.prefix.enable": LinkConfigDef("false", _only("false")),
     "acl.sync.enable": LinkConfigDef("false", _only("false")),
     "auto.create.mirror.topics.enable": LinkConfigDef(

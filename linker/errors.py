@@ -54,8 +54,8 @@ class TaskError(Enum):
     INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
-# Each node would send, or place, data only for the partitions that it leads.
-SEVERAL_NODES = "this release links regions of one node only, and this region has several"
+# Version 1 of the link protocol knows no brokers: one of several would send only what it leads.
+ONE_BROKER = "this region has several brokers, and the destination's release knows sources of one: upgrade it"
 
 LINK_HINTS: dict[LinkError, str] = {
     LinkError.NO_ERROR: "",

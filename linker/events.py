@@ -70,11 +70,15 @@ LinkerEvent: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Dial:
-    """Open a stream to the region behind these Kafka addresses -> `StreamDialed`, or `StreamLost`."""
+    """Open a stream to the region behind these Kafka addresses -> `StreamDialed`, or `StreamLost`.
+
+    With an `endpoint` it is opened to that `link.listener`, and the addresses are not asked.
+    """
 
     stream: Stream
     bootstrap_servers: tuple[str, ...]
     timeout_ms: int
+    endpoint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +97,16 @@ class CloseStream:
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The command is to be asked at this `admin.listener`: the link coordinator's."""
+
+    endpoint: str
+
+
+@dataclass(frozen=True, slots=True)
 class AdminAnswered:
     ticket: Ticket
-    answer: Answer | LinkRefusal
+    answer: Answer | LinkRefusal | Elsewhere
 
 
 LinkerEffect: TypeAlias = Dial | Send | CloseStream | AdminAnswered | Changed | RegionEvent

@@ -4,13 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
-from brokers.ids import Buffer, Instant, LeaderEpoch, Offset, OffsetAndMetadata, TopicPartition
+from brokers.ids import (
+    BrokerId,
+    Buffer,
+    Instant,
+    LeaderEpoch,
+    Offset,
+    OffsetAndMetadata,
+    TopicPartition,
+)
 from linker.errors import MirrorError
 from linker.filters import Filter
 
 CHUNK_BYTES_MIN: Final = 64 << 10
 CHUNK_BYTES_MAX: Final = 16 << 20  # that a destination can ask for; one batch can be larger
 TOPICS_MAX: Final = 20_000  # of one link
+NO_BROKER: Final[BrokerId] = -1
+BROKERS_MAX: Final = 10_000
 EpochStarts: TypeAlias = tuple[tuple[LeaderEpoch, Offset], ...]
 
 
@@ -31,7 +41,9 @@ class ProtocolVersions(NamedTuple):
         return f"versions {self.oldest} to {self.newest}"
 
 
-SPOKEN: Final = ProtocolVersions(oldest=1, newest=1)
+SPOKEN: Final = ProtocolVersions(oldest=1, newest=2)
+# From this version on a source may have several brokers: each serves the partitions that it leads.
+SEVERAL_BROKERS_FROM: Final = 2
 
 
 class OffsetBounds(NamedTuple):
@@ -58,6 +70,22 @@ class Hello:
 class Welcome:
     cluster_id: str
     version: int = SPOKEN.newest  # of this stream
+    broker_id: BrokerId = NO_BROKER  # the sender's; unknown before version 2
+
+
+class SourceBroker(NamedTuple):
+    """A broker of the source that serves links, and the `host:port` of its `link.listener`."""
+
+    broker_id: BrokerId
+    endpoint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Brokers:
+    """The brokers that serve links, as of an offset of the source's metadata log."""
+
+    metadata_offset: Offset
+    brokers: tuple[SourceBroker, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +105,9 @@ class WatchTopics:
 class TopicState:
     """`topic_id` is empty if the topic does not exist. `configs` are the topic's own, without defaults.
 
-    `origins`: where the records of a mirror topic came through, by cluster id, the nearest first.
+    `origins`: where the records of a mirror topic came through, by cluster id, the nearest first. `leaders` are broker
+    ids, by partition; empty before version 2, whose sources have one broker. `metadata_offset` says of which offset of
+    the source's metadata log all this is: brokers may be behind one another.
     """
 
     topic: str
@@ -86,6 +116,8 @@ class TopicState:
     configs: Mapping[str, str] = field(default_factory=dict)
     leader_epochs: tuple[LeaderEpoch, ...] = ()
     origins: tuple[str, ...] = ()
+    leaders: tuple[BrokerId, ...] = ()
+    metadata_offset: Offset = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +135,10 @@ class GroupOffsets:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """The destination's log ends at `offset`; `lineage` has its leader epochs: (epoch, first offset), ascending."""
+    """The destination's log ends at `offset`; `lineage` has its leader epochs: (epoch, first offset), ascending.
+
+    `leader_epoch` is the source's, as its TopicState had it: a broker in another one declines. -1: not known.
+    """
 
     subscription: int
     partition: TopicPartition
@@ -111,6 +146,7 @@ class Subscribe:
     offset: Offset
     lineage: EpochStarts
     from_latest: bool = False
+    leader_epoch: LeaderEpoch = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,5 +214,5 @@ class Credit:
 
 Frame: TypeAlias = (
     Hello | Welcome | Refused | WatchTopics | TopicState | WatchGroups | GroupOffsets | Subscribe
-    | Unsubscribe | Agreed | Declined | Chunk | Beacon | AskBeacon | Credit
+    | Unsubscribe | Agreed | Declined | Chunk | Beacon | AskBeacon | Credit | Brokers
 )  # fmt: skip

@@ -6,13 +6,18 @@ their records in the metadata log say.
 
 from typing import assert_never
 
+from brokers.config.endpoints import Address
 from brokers.events import TimeReached
-from brokers.ids import Instant
+from brokers.ids import Instant, Ticket
+from brokers.metadata.image.image import ADMIN_LISTENER
 from brokers.ports import Rng
 from brokers.region import (
+    AnswerMirrors,
     GroupOffsetsChanged,
     HighWatermarkRead,
     ImageChanged,
+    MirrorsAsked,
+    MirrorsDescribed,
     OffsetsPlaced,
     PartitionAdvanced,
     Placed,
@@ -22,9 +27,10 @@ from brokers.region import (
     RegionView,
 )
 from linker.administration.administration import Administration
+from linker.commands import ANSWERED_BY_ANY
 from linker.config import LinkConfig
+from linker.control.cluster_link import ClusterLink
 from linker.control.ledger_retention import LedgerRetention
-from linker.control.link_coordinator import LinkCoordinator
 from linker.control.source_probe import Found, SourceProbe
 from linker.control.source_stream import SourceStream
 from linker.data.credit import SendBudget
@@ -33,6 +39,7 @@ from linker.events import (
     AdminAnswered,
     AdminAsked,
     ChunkSent,
+    Elsewhere,
     FrameArrived,
     LinkerEffect,
     LinkerEvent,
@@ -52,7 +59,7 @@ class Linker:
     def __init__(
         self, view: RegionView, rng: Rng, hole_retention_ms: int, queued_bytes_max: int
     ) -> None:
-        self.links: dict[str, LinkCoordinator] = {}
+        self.links: dict[str, ClusterLink] = {}
         self._region = RegionClient(view, rng)
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
@@ -81,6 +88,10 @@ class Linker:
                 return self._region.answered(event, now)
             case FrameArrived() | StreamDialed() | StreamLost() | ChunkSent():
                 return self._on_stream(event, now)
+            case MirrorsDescribed():
+                return self._region.answered(event, now)
+            case MirrorsAsked(ticket, topics):
+                return self._describe_mirrors(ticket, topics, now)
             case TimeReached():
                 acts = self._region.timers.due(now)
                 return [effect for act in acts for effect in act(now)]
@@ -93,6 +104,7 @@ class Linker:
                 self._ready = True
                 image = self._region.view.image
                 self._region.holes.follow(image, image.documents)
+                self._region.elect()
                 return self.follow_links(now) + self._ledger.begin(now)
             case _:
                 assert_never(event)
@@ -119,9 +131,7 @@ class Linker:
                 continue
             if link is not None:
                 effects += self.links.pop(name).close(now)
-            self.links[name] = LinkCoordinator(
-                self._region, record, document.version, self.new_stream
-            )
+            self.links[name] = ClusterLink(self._region, record, document.version, self.new_stream)
             effects += self.links[name].begin(now)
         for name in [name for name in self.links if name not in found]:
             effects += self.links.pop(name).close(now)
@@ -138,13 +148,33 @@ class Linker:
         self._probes[stream] = SourceProbe(self._region, stream, record, config, answered)
         return self._probes[stream].begin(now)
 
+    def _describe_mirrors(self, ticket: Ticket, topics: tuple[str, ...], now: Instant) -> Effects:
+        """The link coordinator asks what this broker knows."""
+        effects: Effects = []
+        found = []
+        for link in self.links.values():
+            effects += link.follow_clamps(topics, now)
+            found += [one for topic in topics if (one := link.status(topic, now)) is not None]
+        return [*effects, AnswerMirrors(ticket, tuple(found))]
+
     def _on_admin(self, event: AdminAsked, now: Instant) -> Effects:
         if not self._ready:
             refusal = LinkRefusal("NOT_CONTROLLER", "the node is still starting", hint="ask again")
             return [AdminAnswered(event.ticket, refusal)]
+        if not isinstance(event.command, ANSWERED_BY_ANY) and not self._region.is_coordinator:
+            return [AdminAnswered(event.ticket, self._elsewhere())]
         return self._administration.ask(
             event.command, lambda answer, _: [AdminAnswered(event.ticket, answer)], now
         )
+
+    def _elsewhere(self) -> Elsewhere | LinkRefusal:
+        """Where the link coordinator takes commands."""
+        coordinator = self._region.coordinator
+        at = coordinator.endpoint(ADMIN_LISTENER) if coordinator is not None else None
+        if at is not None:
+            return Elsewhere(str(Address(at.host, at.port)))
+        because = "no broker of this region coordinates links now"
+        return LinkRefusal("COORDINATOR_NOT_AVAILABLE", because, hint="ask again")
 
     def _on_stream(
         self, event: FrameArrived | StreamDialed | StreamLost | ChunkSent, now: Instant
@@ -196,17 +226,17 @@ class Linker:
 
     def _on_dialed(
         self,
-        link: LinkCoordinator,
+        link: ClusterLink,
         event: FrameArrived | StreamDialed | StreamLost | ChunkSent,
         now: Instant,
     ) -> Effects:
         match event:
             case StreamDialed():
-                return link.on_dialed(now)
-            case FrameArrived(_, frame):
-                return link.on_frame(frame, now)
-            case StreamLost(_, error, because):
-                return link.on_lost(error, because, now)
+                return link.on_dialed(event.stream, now)
+            case FrameArrived(stream, frame):
+                return link.on_frame(stream, frame, now)
+            case StreamLost(stream, error, because):
+                return link.on_lost(stream, error, because, now)
         return []
 
     def _on_region(
@@ -232,9 +262,9 @@ class Linker:
         self._region.holes.follow(self._region.view.image, delta.documents_changed)
         if any(kind == LINK_KIND for kind, _ in delta.documents_changed):
             effects += self.follow_links(now)
-        if delta.brokers_changed:
-            for link in self.links.values():
-                effects += link.brokers_changed(now)
+        if delta.brokers_changed and self._region.elect():
+            for link in list(self.links.values()):
+                effects += link.coordinator_changed(now)
         changed = dict.fromkeys(
             (*delta.topics_created, *delta.topics_changed, *delta.topic_configs_changed)
         )
@@ -243,4 +273,5 @@ class Linker:
             if mirrors:
                 effects += link.follow_documents(mirrors, now)
             effects += link.topics_changed(changed, delta.topics_deleted, now)
-        return effects + (self._ledger.check(now) if delta.topics_deleted else [])
+        is_due = delta.topics_deleted and self._region.is_coordinator
+        return effects + (self._ledger.check(now) if is_due else [])

@@ -9,9 +9,11 @@ from typing import Any, TypeAlias
 from brokers.errors import Refusal
 from brokers.ids import Instant, Ticket
 from brokers.metadata.commands.commands import Submitted
+from brokers.metadata.image.image import BrokerImage
 from brokers.ports import Rng
 from brokers.region import Propose, RegionEvent, RegionView
 from brokers.timers import Timers
+from linker.coordinator_election import coordinator_of
 from linker.records.hole_ledger import HoleIndex
 
 FIRST_TICKET: Ticket = 1 << 62
@@ -22,20 +24,31 @@ Then: TypeAlias = Callable[[Any, Instant], Effects]
 
 
 class RegionClient:
-    """One per linker core."""
+    """One per linker core. `is_coordinator`: this broker is the link coordinator of its region."""
 
     def __init__(self, view: RegionView, rng: Rng) -> None:
         self.view = view
         self.rng = rng
         self.timers = Timers()
         self.holes = HoleIndex()
+        self.is_coordinator = False
         self._next_ticket = FIRST_TICKET
         self._waiting: dict[Ticket, Then] = {}
 
     @property
     def has_several_brokers(self) -> bool:
-        """Whether links must be suspended: every node would dial, and a cut could be taken from a follower's log."""
         return len(self.view.image.brokers) > 1
+
+    @property
+    def coordinator(self) -> BrokerImage | None:
+        """The broker that coordinates the links of this region, by the newest image."""
+        return coordinator_of(self.view.image)
+
+    def elect(self) -> bool:
+        """The set of brokers may have changed. Whether this one has become the link coordinator, or is it no longer."""
+        before, found = self.is_coordinator, self.coordinator
+        self.is_coordinator = found is not None and found.id == self.view.broker_id
+        return self.is_coordinator is not before
 
     def ask(self, question: Callable[[Ticket], RegionEvent], then: Then) -> RegionEvent:
         """Returns the event to emit; `then` is called once with the region's answer."""

@@ -28,6 +28,7 @@ from brokers.api import (
     describe_configs,
     describe_groups,
     describe_log_dirs,
+    describe_mirrors,
     describe_producers,
     describe_topic_partitions,
     elect_leaders,
@@ -64,7 +65,7 @@ _DATA: tuple[Api, ...] = (
     init_producer_id, offset_for_leader_epoch, describe_configs, alter_configs, alter_replica_log_dirs,
     describe_log_dirs, create_partitions, delete_groups, elect_leaders, incremental_alter_configs,
     alter_partition_reassignments, list_partition_reassignments, offset_delete, describe_cluster, describe_producers,
-    unregister_broker, update_features, describe_topic_partitions, *quorum_requests.FOR_CLIENTS,
+    unregister_broker, update_features, describe_topic_partitions, *quorum_requests.FOR_CLIENTS, describe_mirrors,
 )  # fmt: skip
 
 _CONTROLLER: tuple[Api, ...] = (

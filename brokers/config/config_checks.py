@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from brokers.config.endpoints import ANY_HOST
 from brokers.config.listener_checks import listener_problems
 
 if TYPE_CHECKING:
     from brokers.config.broker_config import BrokerConfig
-
-_ANYWHERE = ("", "0.0.0.0", "::")
 
 
 def contradictions(config: "BrokerConfig") -> Iterator[str]:
@@ -56,7 +55,7 @@ def _quorum_problems(config: "BrokerConfig") -> Iterator[str]:
     if config.is_broker and config.decides_alone:
         return
     for name, where in config.advertised_by_name.items():
-        if name in config.broker_names and where.host in _ANYWHERE:
+        if name in config.broker_names and where.host in ANY_HOST:
             yield (
                 "advertised.listeners: give the host at which clients and the other nodes reach this one; "
                 f"{name} is at {where.host or 'every interface'}"

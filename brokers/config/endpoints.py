@@ -10,6 +10,7 @@ from typing import NamedTuple
 from brokers.ids import Peer
 
 HOST_AND_PORT = r"(?P<host>[^:/\[\]]*|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})"
+ANY_HOST = ("", "0.0.0.0", "::")  # every interface
 _VOTER = re.compile(rf"(?P<id>[0-9]{{1,10}})@{HOST_AND_PORT}")
 _ENDPOINT = re.compile(HOST_AND_PORT)
 

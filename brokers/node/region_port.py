@@ -3,18 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
+from brokers.api import describe_mirrors
 from brokers.config.broker_config import BrokerConfig
 from brokers.continuations import Continuations
 from brokers.coordinator.runtime import CoordinatorRuntime
-from brokers.effects import Effect, ReadRange
-from brokers.errors import KafkaError, Refusal
-from brokers.events import LogAnswer, RangeRead
+from brokers.effects import Effect, ReadRange, Reply
+from brokers.errors import KafkaError, Refusal, error_from_code
+from brokers.events import Answered, LogAnswer, RangeRead
 from brokers.groups.group_coordinator import GroupCoordinator
+from brokers.groups.offsets_partition import partition_for
 from brokers.ids import (
     OFFSETS_TOPIC,
     BrokerId,
     Instant,
+    LeaderEpoch,
     OffsetAndMetadata,
+    Peer,
     Ticket,
     TopicPartition,
 )
@@ -29,8 +33,11 @@ from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
 from brokers.partition.replica_status import ReplicaStatus, replica_statuses
 from brokers.region import (
+    AnswerMirrors,
     CommitOffsets,
+    DescribeMirrors,
     HighWatermarkRead,
+    MirrorsDescribed,
     OffsetsPlaced,
     PartitionAdvanced,
     PartitionState,
@@ -45,6 +52,18 @@ from brokers.region import (
     TrimMirror,
     WatchRegion,
 )
+from brokers.wire.messages.api_keys import ApiKey
+from brokers.wire.messages.group_offsets import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from brokers.wire.messages.links import DescribeMirrorsRequest, DescribeMirrorsResponse
+
+CHANNEL = "links"  # of connections to other brokers of this region
+COMMIT_VERSION = 9  # the last that names topics
+TIMEOUT_MS = 5_000
 
 
 class RegionPort:
@@ -81,6 +100,10 @@ class RegionPort:
                 return [*self._forwarding.submit(command, self._proposed(ticket), now)]
             case CommitOffsets():
                 return self._commit(event, now)
+            case DescribeMirrors():
+                return self._describe_mirrors(event, now)
+            case AnswerMirrors(ticket, mirrors):
+                return [Reply(ticket, describe_mirrors.to_response(mirrors))]
 
     def _proposed(self, ticket: Ticket) -> Any:
         return lambda result, now: [Proposed(ticket, result)]
@@ -93,10 +116,52 @@ class RegionPort:
         return self._forwarding.submit(command, lambda _, at: self._commit_now(event, at), now)
 
     def _commit_now(self, event: CommitOffsets, now: Instant) -> list[Effect]:
+        peer = self._coordinator_of(event.group)
+        if peer is not None and peer.node_id != self._config.node_id:
+            return self._commit_at(peer, event)
         ticket, groups = event.ticket, self._groups
         groups.on_answer(ticket, lambda answer: OffsetsPlaced(ticket, answer.error))
         committing = groups.coordinator.commit_from_link(ticket, event.group, event.offsets, now)
         return groups.run(committing, now)
+
+    def _coordinator_of(self, group: str) -> Peer | None:
+        """The broker that coordinates a group; None where none does."""
+        image = self._raft.image
+        topic = image.topics_by_name.get(OFFSETS_TOPIC)
+        if topic is None:
+            return None
+        leader = topic.partitions[partition_for(group, len(topic.partitions))].leader
+        broker = image.brokers.get(leader)
+        return broker.peer if broker is not None else None
+
+    def _commit_at(self, peer: Peer, event: CommitOffsets) -> list[Effect]:
+        """As an OffsetCommit of a consumer without a group would."""
+
+        def answered(answer: Answered, now: Instant) -> list[Any]:
+            return [OffsetsPlaced(event.ticket, _commit_error(answer.message))]
+
+        request = _commit_request(event)
+        return self._continuations.ask(
+            peer, CHANNEL, ApiKey.OFFSET_COMMIT, COMMIT_VERSION, request, TIMEOUT_MS, answered
+        )
+
+    def _describe_mirrors(self, event: DescribeMirrors, now: Instant) -> list[Effect]:
+        def answered(answer: Answered, at: Instant) -> list[Any]:
+            response = answer.message
+            mirrors = None
+            if isinstance(response, DescribeMirrorsResponse) and not response.error_code:
+                mirrors = describe_mirrors.from_response(response)
+            return [MirrorsDescribed(event.ticket, mirrors)]
+
+        broker = self._raft.image.brokers.get(event.broker_id)
+        if broker is None:
+            gone: list[Any] = [MirrorsDescribed(event.ticket, None)]
+            return gone
+        request = DescribeMirrorsRequest(topics=list(event.topics))
+        key, version = ApiKey.DESCRIBE_MIRRORS, describe_mirrors.VERSIONS[1]
+        return self._continuations.ask(
+            broker.peer, CHANNEL, key, version, request, TIMEOUT_MS, answered
+        )
 
     def _place(self, event: PlaceBatches | SkipTo | TrimMirror, now: Instant) -> list[Effect]:
         replica = self._partitions.get(event.partition)
@@ -174,6 +239,36 @@ class RegionPort:
         return [PartitionAdvanced(partition)] if self.logs_watched else []
 
 
+def _commit_request(event: CommitOffsets) -> OffsetCommitRequest:
+    topics: dict[str, list[OffsetCommitRequestPartition]] = {}
+    for partition, committed in event.offsets.items():
+        topics.setdefault(partition.topic, []).append(
+            OffsetCommitRequestPartition(
+                partition_index=partition.partition,
+                committed_offset=committed.offset,
+                committed_leader_epoch=committed.leader_epoch,
+                committed_metadata=committed.metadata,
+            )
+        )
+    return OffsetCommitRequest(
+        group_id=event.group,
+        generation_id_or_member_epoch=-1,
+        topics=[
+            OffsetCommitRequestTopic(name=name, partitions=partitions)
+            for name, partitions in topics.items()
+        ],
+    )
+
+
+def _commit_error(response: object) -> KafkaError:
+    """The first error of any partition. A group that has members does not know who commits."""
+    if not isinstance(response, OffsetCommitResponse):
+        return KafkaError.COORDINATOR_NOT_AVAILABLE
+    errors = (each.error_code for topic in response.topics for each in topic.partitions)
+    error = error_from_code(next(filter(None, errors), 0))
+    return KafkaError.NON_EMPTY_GROUP if error is KafkaError.UNKNOWN_MEMBER_ID else error
+
+
 class LocalRegionView:
     """`region.RegionView` of the region that this node is part of."""
 
@@ -197,6 +292,10 @@ class LocalRegionView:
     def cluster_id(self) -> str:
         return self._raft.image.cluster_id
 
+    @property
+    def broker_id(self) -> BrokerId:
+        return self._config.node_id
+
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         replica = self._partitions.get(partition)
         if replica is None:
@@ -211,6 +310,7 @@ class LocalRegionView:
             epochs=tuple(log.epochs.entries) if log else (),
             segment_bases=tuple(segment.base_offset for segment in log.segments) if log else (),
             online=log is not None,
+            is_leader=not replica.follows,
         )
 
     def replica_statuses(
@@ -237,8 +337,20 @@ class LocalRegionView:
         count = 0 if topic is None else len(topic.partitions)
         names = (TopicPartition(OFFSETS_TOPIC, index) for index in range(count))
         replicas = [self._partitions.get(name) for name in names]
-        offline = any(replica is not None and replica.log is None for replica in replicas)
+        offline = any(
+            replica is not None and not replica.follows and replica.log is None
+            for replica in replicas
+        )
         return not offline and not self._groups.is_loading
+
+    def led_group_partitions(self) -> tuple[tuple[int, LeaderEpoch], ...]:
+        topic = self.image.topics_by_name.get(OFFSETS_TOPIC)
+        found = []
+        for index in range(0 if topic is None else len(topic.partitions)):
+            replica = self._partitions.get(TopicPartition(OFFSETS_TOPIC, index))
+            if replica is not None and not replica.follows and replica.log is not None:
+                found.append((index, replica.leader_epoch))
+        return tuple(found)
 
     def topic_configs(self, topic: str) -> Mapping[str, str]:
         return topic_values(self.image, self._config, topic)

@@ -22,6 +22,7 @@ from brokers.api import (
     describe_configs,
     describe_groups,
     describe_log_dirs,
+    describe_mirrors,
     describe_producers,
     describe_topic_partitions,
     elect_leaders,
@@ -117,6 +118,7 @@ class RequestHandlers:
             describe_producers.KEY: describe_producers.DescribeProducersHandler(
                 p.partitions
             ).handle,
+            describe_mirrors.KEY: describe_mirrors.DescribeMirrorsHandler().handle,
             describe_topic_partitions.KEY: describe_topic_partitions.DescribeTopicPartitionsHandler(
                 p.config, p.raft, p.partitions
             ).handle,

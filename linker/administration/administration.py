@@ -65,9 +65,9 @@ class Administration:
             case ChangeMirrors():
                 return self._mirrors.change(command, respond, now)
             case ListMirrors():
-                return respond(self._mirrors.listing(command, now), now)
+                return self._mirrors.answer_list(command, respond, now)
             case DescribeMirror(topic):
-                return respond(self._mirrors.describe(topic, now), now)
+                return self._mirrors.describe(topic, respond, now)
             case ListHoles(topic):
                 return respond(self._holes(topic), now)
             case DescribeReplicas(topics):

@@ -32,10 +32,10 @@ from linker.commands import (
     Topics,
 )
 from linker.config import LinkConfig, LinkConfigError
-from linker.control.link_coordinator import LinkCoordinator
-from linker.errors import SEVERAL_NODES, LinkError, LinkRefusal
+from linker.control.cluster_link import ClusterLink
+from linker.errors import LinkError, LinkRefusal
 from linker.records.link_state import LINK_KIND, LinkRecord
-from linker.records.mirror_state import LIVE, MirrorState
+from linker.records.mirror_state import LIVE, MIRROR_KIND, MirrorState
 from linker.region_client import Effects, RegionClient
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -64,8 +64,6 @@ class LinkAdministration:
                 f"{command.name!r} cannot name a link",
                 hint="1 to 249 of A-Z a-z 0-9 . _ -",
             )
-        if self._region.has_several_brokers:
-            raise LinkRefusal("INVALID_REQUEST", SEVERAL_NODES, hint="link two one-node regions")
         if command.name in self._registry.links:
             raise LinkRefusal(
                 "CLUSTER_LINK_EXISTS",
@@ -140,13 +138,13 @@ class LinkAdministration:
             return respond(Topics(tuple(result(mirror) for mirror in live)), now)
         link.begin_deleting()
         return change_each(
-            [(mirror, partial(link.failover, mirror.topic)) for mirror in live],
+            [(mirror, partial(link.failover, mirror.topic)) for mirror in live if mirror.is_made],
             partial(self._on_emptied, link, respond),
             now,
         )
 
     def _on_emptied(
-        self, link: LinkCoordinator, respond: Respond, topics: Topics, now: Instant
+        self, link: ClusterLink, respond: Respond, topics: Topics, now: Instant
     ) -> Effects:
         if any(one.refusal is not None for one in topics.topics):
             link.cancel_deleting()
@@ -154,15 +152,17 @@ class LinkAdministration:
         item = DocumentChange(
             kind=LINK_KIND, name=link.name, body=None, expected_version=link.version
         )
-        return [
-            self._region.propose(
-                PutDocuments((item,)), partial(self._on_deleted, link, respond, topics)
-            )
+        unmade = [
+            DocumentChange(kind=MIRROR_KIND, name=mirror.topic, body=None)
+            for mirror in link.mirrors.values()
+            if mirror.record.state in LIVE and not mirror.is_made
         ]
+        command = PutDocuments((item, *unmade))
+        return [self._region.propose(command, partial(self._on_deleted, link, respond, topics))]
 
     def _on_deleted(
         self,
-        link: LinkCoordinator,
+        link: ClusterLink,
         respond: Respond,
         topics: Topics,
         result: object,

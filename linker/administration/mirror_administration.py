@@ -3,6 +3,7 @@
 A mirror's record is written before its topic is created: after a crash between the two, the next start creates it.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -13,6 +14,7 @@ from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.administration import status
 from linker.administration.registry import (
+    UNDECIDED,
     Change,
     Registry,
     Respond,
@@ -32,8 +34,8 @@ from linker.commands import (
     Mirrors,
     Topics,
 )
+from linker.control.cluster_link import ClusterLink
 from linker.control.failover import PROMOTE_TIMEOUT_MS, Answered
-from linker.control.link_coordinator import LinkCoordinator
 from linker.control.mirror_refusals import changed_meanwhile
 from linker.control.mirror_topic import MirrorTopic, creation, refusal_of
 from linker.errors import LinkRefusal
@@ -64,10 +66,22 @@ class MirrorAdministration:
         self._region = region
         self._registry = registry
 
-    def describe(self, topic: str, now: Instant) -> MirrorDescription:
+    def describe(self, topic: str, respond: Respond, now: Instant) -> Effects:
         for link in sorted_links(self._registry):
             if topic in link.mirrors:
-                return status.describe_mirror(self._region, link, link.mirrors[topic], now)
+                return link.reports.collect(
+                    (topic,), partial(self._describe, link, topic, respond), now
+                )
+        return respond(self._of_deleted_link(topic), now)
+
+    def _describe(self, link: ClusterLink, topic: str, respond: Respond, now: Instant) -> Effects:
+        mirror = link.mirrors.get(topic)
+        if mirror is None:
+            because = f"mirror {topic} was deleted meanwhile"
+            return respond(LinkRefusal("UNKNOWN_TOPIC_OR_PARTITION", because), now)
+        return respond(status.describe_mirror(self._region, link, mirror, now), now)
+
+    def _of_deleted_link(self, topic: str) -> MirrorDescription:
         found = self._region.view.image.documents.get((MIRROR_KIND, topic))
         if found is None:
             raise LinkRefusal(
@@ -83,7 +97,7 @@ class MirrorAdministration:
             record=record, shown=record.state, reason=record.reason, lags=(), holes=()
         )
 
-    def listing(self, command: ListMirrors, now: Instant) -> Mirrors:
+    def answer_list(self, command: ListMirrors, respond: Respond, now: Instant) -> Effects:
         if command.state and command.state.upper() not in MirrorState.__members__:
             raise LinkRefusal(
                 "INVALID_REQUEST",
@@ -95,6 +109,18 @@ class MirrorAdministration:
             if command.link
             else sorted_links(self._registry)
         )
+        missing = len(links)
+
+        def one(at: Instant) -> Effects:
+            nonlocal missing
+            missing -= 1
+            return [] if missing else respond(self._listing(links, command, at), at)
+
+        if not links:
+            return respond(self._listing(links, command, now), now)
+        return [effect for link in links for effect in link.reports.collect(link.mirrors, one, now)]
+
+    def _listing(self, links: Sequence[ClusterLink], command: ListMirrors, now: Instant) -> Mirrors:
         found = [
             status.describe_mirror(self._region, link, link.mirrors[topic], now)
             for link in links
@@ -106,7 +132,7 @@ class MirrorAdministration:
             found = [one for one in found if one.shown.value == command.state.upper()]
         return Mirrors(tuple(found))
 
-    def _orphans(self) -> list[MirrorDescription]:
+    def _orphans(self) -> Sequence[MirrorDescription]:
         records = [
             decode_mirror(name, found.body)
             for (kind, name), found in self._region.view.image.documents.items()
@@ -243,10 +269,10 @@ class MirrorAdministration:
     ) -> Effects:
         link = self._registry.links[record.link]
         if isinstance(result, Refusal):
-            link.end_creating(record.topic)
-            return respond(undecided(result, f"mirror {record.topic} was not created"), now)
+            effects = self._end_creating(link, record.topic, now)
+            refusal = undecided(result, f"mirror {record.topic} was not created")
+            return effects + respond(refusal, now)
         effects = link.follow_documents((record.topic,), now)
-        link.mirrors[record.topic].begin_making()
         command_for_topic = creation(record.topic, link, state, command.configs)
         made = partial(self._on_topic_made, record, respond)
         return [*effects, self._region.propose(command_for_topic, made)]
@@ -256,16 +282,30 @@ class MirrorAdministration:
     ) -> Effects:
         link = self._registry.links.get(record.link)
         because = refusal_of(result)
+        there = self._region.view.image.topics_by_name.get(record.topic)
+        if there is not None and there.writer == record.link:
+            because = None  # another broker that became coordinator has created it
         if because is None and link is not None and record.topic in link.mirrors:
             mirror = link.mirrors[record.topic]
             link.end_creating(record.topic)
             effects = mirror.made(now)
             return effects + respond(status.describe_mirror(self._region, link, mirror, now), now)
+        if isinstance(result, Refusal) and result.error in UNDECIDED:
+            return self._on_undecided(record, result, respond, now)
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
         refusal = LinkRefusal(code, f"topic {record.topic} was not made: {because}")
         item = DocumentChange(kind=MIRROR_KIND, name=record.topic, body=None)
         withdrawn = partial(self._on_withdrawn, record, refusal, respond)
         return [self._region.propose(PutDocuments((item,)), withdrawn)]
+
+    def _on_undecided(
+        self, record: MirrorRecord, refusal: Refusal, respond: Respond, now: Instant
+    ) -> Effects:
+        """The topic may be there. Its record stays, and the mirror creates the topic if it is not."""
+        effects = self._end_creating(self._registry.links.get(record.link), record.topic, now)
+        because = f"topic {record.topic} is being made, and nobody knows yet: {refusal.because}"
+        hint = "`causeway mirror describe` shows whether it is there"
+        return effects + respond(LinkRefusal(refusal.error.name, because, hint=hint), now)
 
     def _on_withdrawn(
         self,
@@ -277,13 +317,15 @@ class MirrorAdministration:
     ) -> Effects:
         """If the record could not be removed either, it stays, and the mirror creates its topic later."""
         link = self._registry.links.get(record.link)
-        effects: Effects = []
-        if link is not None:
-            link.end_creating(record.topic)
-            effects += link.follow_documents((record.topic,), now)
-            if record.topic in link.mirrors:
-                effects += link.mirrors[record.topic].made(now)
-        return effects + respond(refusal, now)
+        effects = link.follow_documents((record.topic,), now) if link is not None else []
+        return effects + self._end_creating(link, record.topic, now) + respond(refusal, now)
+
+    def _end_creating(self, link: ClusterLink | None, topic: str, now: Instant) -> Effects:
+        """What becomes of the topic is up to its mirror, if there is one."""
+        if link is None:
+            return []
+        link.end_creating(topic)
+        return link.mirrors[topic].made(now) if topic in link.mirrors else []
 
     def change(self, command: ChangeMirrors, respond: Respond, now: Instant) -> Effects:
         link = find_link(self._registry, command.link)
@@ -306,7 +348,7 @@ class MirrorAdministration:
 
     def _change(
         self,
-        link: LinkCoordinator,
+        link: ClusterLink,
         mirror: MirrorTopic,
         trigger: MirrorTrigger,
         verb: str,

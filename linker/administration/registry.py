@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
 from linker.commands import Answer, TopicResult, Topics
 from linker.config import LinkConfig
+from linker.control.cluster_link import ClusterLink
 from linker.control.failover import Answered
-from linker.control.link_coordinator import LinkCoordinator
 from linker.control.mirror_refusals import refused
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import LinkRefusal
@@ -25,7 +25,7 @@ Change: TypeAlias = Callable[[Answered, Instant], Effects]
 class Registry(Protocol):
     """The links of this region; the linker implements it."""
 
-    links: dict[str, LinkCoordinator]
+    links: dict[str, ClusterLink]
 
     def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
         """`found` is called with the source's cluster id, or why it is not known."""
@@ -34,11 +34,15 @@ class Registry(Protocol):
         """Adopt the records of links from the metadata log."""
 
 
-def sorted_links(registry: Registry) -> list[LinkCoordinator]:
+# The disk may have written it although it failed, or the controller that was lost may have.
+UNDECIDED: Final = (KafkaError.KAFKA_STORAGE_ERROR, KafkaError.REQUEST_TIMED_OUT)
+
+
+def sorted_links(registry: Registry) -> list[ClusterLink]:
     return [registry.links[name] for name in sorted(registry.links)]
 
 
-def find_link(registry: Registry, name: str) -> LinkCoordinator:
+def find_link(registry: Registry, name: str) -> ClusterLink:
     """Raises LinkRefusal if there is none."""
     link = registry.links.get(name)
     if link is None:
@@ -50,7 +54,7 @@ def find_link(registry: Registry, name: str) -> LinkCoordinator:
     return link
 
 
-def find_mirror(link: LinkCoordinator, topic: str) -> MirrorTopic:
+def find_mirror(link: ClusterLink, topic: str) -> MirrorTopic:
     """Raises LinkRefusal if there is none."""
     mirror = link.mirrors.get(topic)
     if mirror is None:
@@ -96,8 +100,7 @@ def undecided(refusal: Refusal, what: str) -> LinkRefusal:
         return LinkRefusal(
             refusal.error.name, f"{what}: it was changed meanwhile", hint="ask again"
         )
-    if refusal.error in (KafkaError.KAFKA_STORAGE_ERROR, KafkaError.REQUEST_TIMED_OUT):
-        # The disk may have written it although it failed, or the controller that was lost may have.
+    if refusal.error in UNDECIDED:
         because = f"{what}, or nobody knows yet: {refusal.because}"
         return LinkRefusal(refusal.error.name, because, hint="look what there is, then ask again")
     return LinkRefusal(refusal.error.name, f"{what}: {refusal.because}")

@@ -3,10 +3,10 @@
 from collections import Counter
 
 from brokers.ids import Instant, TopicPartition
+from brokers.region import MirrorPartitionStatus
 from linker.commands import LinkDescription, MirrorDescription, PartitionLag, Task
-from linker.control.link_coordinator import LinkCoordinator
+from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
-from linker.data.replicator import PartitionReplicator
 from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
 from linker.records import hole_ledger
 from linker.records.link_state import LinkState
@@ -22,7 +22,7 @@ _TASK_STATES = {
 }
 
 
-def describe_link(link: LinkCoordinator) -> LinkDescription:
+def describe_link(link: ClusterLink) -> LinkDescription:
     shown = [shown_state(link, mirror) for mirror in link.mirrors.values()]
     counts = Counter(CATEGORIES[state].value for state in shown)
     return LinkDescription(
@@ -40,22 +40,21 @@ def describe_link(link: LinkCoordinator) -> LinkDescription:
     )
 
 
-def shown_state(link: LinkCoordinator, mirror: MirrorTopic) -> MirrorState:
+def shown_state(link: ClusterLink, mirror: MirrorTopic) -> MirrorState:
     return SHOWN[mirror.record.state, link.state]
 
 
 def describe_mirror(
-    region: RegionClient, link: LinkCoordinator, mirror: MirrorTopic, now: Instant
+    region: RegionClient, link: ClusterLink, mirror: MirrorTopic, now: Instant
 ) -> MirrorDescription:
     record = mirror.record
     reason = record.reason
     if record.state is MirrorState.PENDING_STOPPED and record.cut is None:
-        reason = f"promote: {link.promotion_waits_for(mirror.topic)}"
+        verb = record.stop.value.lower() if record.stop is not None else "stop"
+        reason = f"{verb}: {link.promotion_waits_for(mirror.topic, now)}"
     elif record.state in LIVE and not reason:
         reason = mirror.config_trouble or link.because
-    lags = [
-        partition_lag(region, link, mirror, index, now) for index in range(mirror.partition_count)
-    ]
+    lags = [partition_lag(link, mirror, index, now) for index in range(mirror.partition_count)]
     return MirrorDescription(
         record=record,
         shown=shown_state(link, mirror),
@@ -66,52 +65,40 @@ def describe_mirror(
     )
 
 
-def partition_lag(
-    region: RegionClient, link: LinkCoordinator, mirror: MirrorTopic, index: int, now: Instant
-) -> PartitionLag:
-    state = region.view.partition_state(TopicPartition(mirror.topic, index))
-    replicator = mirror.replicators.get(index)
-    online = state is not None and state.online
-    high_watermark = state.high_watermark if state is not None and online else -1
+def partition_lag(link: ClusterLink, mirror: MirrorTopic, index: int, now: Instant) -> PartitionLag:
+    """By what the partition's leader has said. OFFLINE: nobody leads it, or its leader does not answer."""
+    report = link.reports.of(TopicPartition(mirror.topic, index), now)
+    if report is None:
+        return PartitionLag(
+            partition=index,
+            lag=-1,
+            lag_ms=-1,
+            source_high_watermark=-1,
+            log_end_offset=-1,
+            log_start_offset=-1,
+            since_received_ms=-1,
+            state="OFFLINE",
+        )
+    source, is_online = report.source_high_watermark, report.log_end_offset >= 0
     return PartitionLag(
         partition=index,
-        lag=replicator.lag.records(high_watermark) if replicator is not None and online else -1,
-        lag_ms=replicator.lag.milliseconds(link.source_clock, now)
-        if replicator is not None
-        else -1,
-        source_high_watermark=replicator.lag.high_watermark if replicator is not None else -1,
-        log_end_offset=state.log_end_offset if state is not None else -1,
-        log_start_offset=state.log_start_offset if state is not None else -1,
-        since_received_ms=_since_received(link, replicator, now),
-        state=_partition_state(link, mirror, index, online=online),
+        lag=max(0, source - report.high_watermark) if source >= 0 and is_online else -1,
+        lag_ms=report.lag_ms,
+        source_high_watermark=source,
+        log_end_offset=report.log_end_offset,
+        log_start_offset=report.log_start_offset,
+        since_received_ms=report.since_received_ms,
+        state=_partition_state(shown_state(link, mirror).value, report) if is_online else "OFFLINE",
     )
 
 
-def _since_received(
-    link: LinkCoordinator, replicator: PartitionReplicator | None, now: Instant
-) -> int:
-    """Milliseconds since the newest frame that is about this partition, as every beacon is; -1 if there was none."""
-    if replicator is None or replicator.received_at < 0:
-        return -1
-    received_at = (
-        link.source_clock.received_at if replicator.subscription else replicator.received_at
-    )
-    return max(0, now - max(received_at, replicator.received_at))
-
-
-def _partition_state(
-    link: LinkCoordinator, mirror: MirrorTopic, index: int, *, online: bool
-) -> str:
-    if not online:
-        return "OFFLINE"
-    replicator = mirror.replicators.get(index)
-    shown = shown_state(link, mirror).value
-    if replicator is None or not replicator.trouble:
+def _partition_state(shown: str, report: MirrorPartitionStatus) -> str:
+    if not report.trouble:
         return shown
-    return f"{'RETRYING' if replicator.running else shown}: {replicator.trouble}"
+    return f"{'RETRYING' if report.is_running else shown}: {report.trouble}"
 
 
-def _group_task(link: LinkCoordinator) -> Task:
+def _group_task(link: ClusterLink) -> Task:
     name = "ConsumerOffsetSync"
     if not link.config.group_filters:
         return Task(name, TaskState.NOT_CONFIGURED.value, TaskError.NO_ERROR.value)
@@ -126,7 +113,7 @@ def _group_task(link: LinkCoordinator) -> Task:
     return Task(name, TaskState.IN_ERROR.value, error.value, because)
 
 
-def _topic_task(link: LinkCoordinator) -> Task:
+def _topic_task(link: ClusterLink) -> Task:
     name = "TopicConfigsSync"
     troubled = [mirror for mirror in link.mirrors.values() if mirror.config_trouble]
     if not troubled:

@@ -1,13 +1,26 @@
 """One cluster link: configuration, state, metadata, transitions.
 
-- `link_coordinator`: a link at its destination; makes the parts below and passes on what happens
-- `link_settings`: its record and configuration; `connection`: the stream to the source, and how it is kept open
-- `mirror_topics`: its mirrors as the metadata log has them; `mirror_topic`: one, following the source's topic
-- `failover`: promote and failover of a mirror topic, up to the cut and after it; `failover_phases`: their phases
-- `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed
-- `group_sync`: consumer-group offsets, never past the mirror's data; `group_clamp`: the same at a cut
+On every broker of the destination:
+
+- `cluster_link`: a link; makes the parts below and passes on what happens
+- `link_settings`: its record and configuration; `availability`: its state
+- `source_brokers`: the streams to the source's brokers; `connection`: one of them, and how it is kept open
+- `mirror_topics`: its mirrors as the metadata log has them; `mirror_topic`: one
+- `mirror_replicators`: the replicators of the partitions that this broker leads; `mirror_status`: what it knows of them
 - `hole_policy`: whether a mirror skips what its source deleted too early, pauses, or fails
+- `cut_clamp`: group offsets past a cut, of the groups that this broker coordinates; `group_clamp`: one attempt
+
+On the link coordinator:
+
+- `mirror_reports`: what all brokers know of the mirror partitions that they lead
+- `failover`: promote and failover of a mirror topic, up to the cut; `mirror_handover`: after it
+- `failover_phases`: the phases of both
+- `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed
+- `group_sync`: consumer-group offsets, never past the mirror's data
 - `ledger_retention`: how long the hole ledger outlives its topics
 - `source_topics`: which topics the source is asked about; `source_probe`: who it is, before a link is made
-- `source_stream`: the source's side of a link; `source_metadata`: the topics and groups that it sends
+
+On every broker of the source:
+
+- `source_stream`: its side of a stream; `source_metadata`: the topics, groups and brokers that it sends
 """

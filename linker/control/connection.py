@@ -1,34 +1,30 @@
-"""The stream of a link to its source: opened, checked, and opened again after it was lost.
+"""One stream to a broker of the source region: opened, checked, and opened again after it was lost.
 
     RESTING --due--> DIALING --StreamDialed--> GREETING --Welcome--> OPEN
        ^                |                         |                   |
        '----------------'-------- lost -----------'-------------------'
 
-A lost stream, a failed dial and `availability.check.ms` without a frame are each a failed availability check. After
-`availability.check.consecutive.failure.threshold` of them in a row the link is UNAVAILABLE. It dials again after pauses
-that grow and are drawn at random, so that many links do not dial at once.
+It dials again after pauses that grow and are drawn at random, so that many links do not dial at once.
 """
 
 from collections.abc import Callable
 from enum import Enum
 from typing import Final, Protocol
 
-from brokers.effects import Changed
-from brokers.ids import Instant
+from brokers.ids import BrokerId, Instant
 from linker.control.link_settings import LinkSettings
 from linker.data import handshake
-from linker.data.credit import StreamSender
-from linker.errors import SEVERAL_NODES, LinkError
+from linker.data.destination_stream import DestinationStream
+from linker.errors import LinkError
 from linker.events import CloseStream, Dial, Stream
-from linker.frames import Frame, Hello
-from linker.records.link_state import TRANSITIONS, LinkState, LinkTrigger
+from linker.frames import NO_BROKER, Frame, Hello, Welcome
 from linker.region_client import Effects, RegionClient
 
 PAUSE_MS_MAX: Final = 2_000
 
 
 class Phase(Enum):
-    """The state of the one stream of a link."""
+    """The state of a connection."""
 
     RESTING = "RESTING"
     DIALING = "DIALING"
@@ -37,34 +33,43 @@ class Phase(Enum):
 
 
 class ConnectionHost(Protocol):
-    """Is called when the stream opens and closes."""
+    """Is called when a stream opens and closes."""
 
-    def on_open(self, source_cluster_id: str, now: Instant) -> Effects: ...
+    def endpoint_for(self, connection: "SourceConnection") -> str:
+        """The `link.listener` to dial now; empty: ask `bootstrap.servers` for one."""
 
-    def on_closed(self, now: Instant) -> Effects: ...
+    def on_open(self, connection: "SourceConnection", welcome: Welcome, now: Instant) -> Effects:
+        """The source has answered as expected."""
+
+    def on_closed(self, connection: "SourceConnection", now: Instant) -> Effects:
+        """The stream was lost or closed, or could not be opened."""
+
+    def on_failed(self, connection: "SourceConnection", error: LinkError, because: str) -> Effects:
+        """The stream was lost, or could not be opened."""
+
+    def on_refused(self, connection: "SourceConnection", error: LinkError, because: str) -> Effects:
+        """The other end refused, or is not the region expected."""
 
 
 class SourceConnection:
-    """Keeps one stream open while the link is not paused."""
+    """Keeps one stream open from `open` to `close`. `broker_id` is that of the broker at the other end."""
 
     def __init__(
         self,
         region: RegionClient,
         link: LinkSettings,
-        sender: StreamSender,
         new_stream: Callable[[], Stream],
         host: ConnectionHost,
+        broker_id: BrokerId = NO_BROKER,
     ) -> None:
+        self.data = DestinationStream()
         self.phase = Phase.RESTING
-        self.state = LinkState.UNKNOWN
-        self.error = LinkError.NO_ERROR
-        self.because = ""
+        self.broker_id = broker_id
+        self.because = ""  # why it is not open
         self._region = region
         self._link = link
-        self._sender = sender
         self._new_stream = new_stream
         self._host = host
-        self.is_suspended = False  # this region has several brokers
         self._stream: Stream = 0
         self._failures = 0
         self._timer: int | None = None
@@ -75,27 +80,17 @@ class SourceConnection:
         """The stream that is open or being opened; 0 without one."""
         return self._stream
 
-    def reconsider(self, now: Instant) -> Effects:
-        """The configuration or the set of brokers is new: pause, suspend, or dial with it."""
-        effects = self._hang_up(now)
-        if self._link.config.paused:
-            return effects + self._turn(LinkTrigger.PAUSE, "cluster.link.paused")
-        self._failures = 0
-        effects += self._turn(LinkTrigger.RESUME, "")
-        self.is_suspended = self._region.has_several_brokers
-        if self.is_suspended:
-            self.error, self.because = LinkError.UNKNOWN, SEVERAL_NODES
-            return effects + self._turn(LinkTrigger.SUSPEND, SEVERAL_NODES)
-        return effects + self._dial(now)
-
-    def brokers_changed(self, now: Instant) -> Effects:
-        """A broker of this region was registered or unregistered: suspend the link, or dial again."""
-        is_over = self._region.has_several_brokers == self.is_suspended
-        return [] if is_over or self._link.config.paused else self.reconsider(now)
+    def open(self, now: Instant) -> Effects:
+        """Dial, unless it is being done already."""
+        return [] if self._stream or self._timer is not None else self._dial(now)
 
     def close(self, now: Instant) -> Effects:
-        """The link is deleted."""
-        return self._hang_up(now)
+        """Hang up; `open` begins anew."""
+        self._failures = 0
+        if not self._stream:
+            return self._forget(now)
+        stream = self._stream
+        return [*self._forget(now), CloseStream(stream)]
 
     def _dial(self, now: Instant) -> Effects:
         self._stream = self._new_stream()
@@ -104,15 +99,16 @@ class SourceConnection:
         timeout_ms = config.number("request.timeout.ms")
         # The host has a timeout of its own; this one is in case that it never answers.
         self._arm(now + 2 * timeout_ms, self._on_silence)
-        return [Dial(self._stream, config.bootstrap_servers, timeout_ms)]
+        endpoint = self._host.endpoint_for(self)
+        return [Dial(self._stream, config.bootstrap_servers, timeout_ms, endpoint)]
 
     def on_dialed(self, now: Instant) -> Effects:
         if self.phase is not Phase.DIALING:
             return []
         self.phase = Phase.GREETING
-        self._sender.stream = self._stream
+        self.data.sender.stream = self._stream
         self._arm(now + self._link.config.number("request.timeout.ms"), self._on_silence)
-        return [*self._sender.send(self._hello())]
+        return [*self.data.sender.send(self._hello())]
 
     def _hello(self) -> Hello:
         return self._link.hello(self._region.view.cluster_id)
@@ -124,15 +120,14 @@ class SourceConnection:
             frame, cluster_id=hello.cluster_id, expected_cluster_id=hello.expected_cluster_id
         )
         if isinstance(answer, handshake.HandshakeMismatch):
-            self.error, self.because = answer
-            effects = self._hang_up(now) + self._turn(LinkTrigger.REFUSED, answer.because)
-            return effects + self._rest(now)
+            stream, self.because = self._stream, answer.because
+            effects = [*self._forget(now), CloseStream(stream)]
+            return effects + self._host.on_refused(self, *answer) + self._rest(now)
         self.phase = Phase.OPEN
         self._failures = 0
-        self.error, self.because = LinkError.NO_ERROR, ""
+        self.broker_id, self.because = answer.broker_id, ""
         self._watch(now)
-        effects = self._turn(LinkTrigger.WELCOMED, f"region {answer} answers")
-        return effects + self._host.on_open(answer, now)
+        return [*self.data.open(), *self._host.on_open(self, answer, now)]
 
     def frame_received(self) -> None:
         """A frame arrived."""
@@ -141,19 +136,9 @@ class SourceConnection:
     def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:
         """The stream was lost, or could not be opened."""
         self._failures += 1
-        self.error, self.because = error, because
-        effects = self._forget(now)
-        threshold = self._link.config.number("availability.check.consecutive.failure.threshold")
-        if self._failures >= threshold:
-            effects += self._turn(LinkTrigger.UNREACHABLE, because)
+        self.because = because
+        effects = self._forget(now) + self._host.on_failed(self, error, because)
         return effects + self._rest(now)
-
-    def _turn(self, trigger: LinkTrigger, why: str) -> Effects:
-        state = TRANSITIONS[self.state, trigger]
-        if state is self.state:
-            return []
-        self.state = state
-        return [Changed(f"link {self._link.name}", state.value, why)]
 
     def _rest(self, now: Instant) -> Effects:
         first = self._link.config.number("retry.backoff.ms")
@@ -176,16 +161,11 @@ class SourceConnection:
         because = "the source region stopped answering"
         return [CloseStream(stream), *self.on_lost(LinkError.TIMEOUT_ERROR, because, now)]
 
-    def _hang_up(self, now: Instant) -> Effects:
-        if not self._stream:
-            return self._forget(now)
-        stream = self._stream
-        return [*self._forget(now), CloseStream(stream)]
-
     def _forget(self, now: Instant) -> Effects:
-        self.phase, self._stream, self._sender.stream = Phase.RESTING, 0, None
+        self.phase, self._stream, self.data.sender.stream = Phase.RESTING, 0, None
         self._disarm()
-        return self._host.on_closed(now)
+        self.data.close()
+        return self._host.on_closed(self, now)
 
     def _arm(self, due: Instant, act: object) -> None:
         self._disarm()

@@ -11,24 +11,30 @@ from typing import Final, TypeAlias
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
-from brokers.metadata.commands.mirror_commands import SetTopicWriter
 from linker.control import mirror_cut
-from linker.control.failover_phases import FailoverPhase, FailoverProgress, FailoverTrigger
-from linker.control.group_clamp import GroupClamp
+from linker.control.failover_phases import (
+    CUTTING,
+    FailoverPhase,
+    FailoverProgress,
+    FailoverTrigger,
+)
 from linker.control.group_sync import GroupSync
 from linker.control.link_settings import LinkSettings
+from linker.control.mirror_handover import MirrorHandover
 from linker.control.mirror_refusals import (
     changed_meanwhile,
+    coordinated_elsewhere,
     deleted_meanwhile,
+    not_made_yet,
+    overtaken,
     refused,
-    suspended,
 )
+from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
-from linker.data.destination_stream import DestinationStream
-from linker.errors import LinkRefusal, MirrorError
+from linker.control.source_brokers import SourceBrokers
+from linker.errors import LinkRefusal
 from linker.records.mirror_state import (
     TRANSITIONS,
-    Cut,
     CutKind,
     MirrorState,
     MirrorTrigger,
@@ -51,34 +57,40 @@ class MirrorFailover:
         self,
         region: RegionClient,
         link: LinkSettings,
-        stream: DestinationStream,
+        sources: SourceBrokers,
         groups: GroupSync,
+        reports: MirrorReports,
         mirror: MirrorTopic,
         progress: FailoverProgress,
     ) -> None:
         self._region = region
         self._link = link
-        self._stream = stream
+        self._sources = sources
         self._groups = groups
+        self._reports = reports
         self._mirror = mirror
         self._progress = progress
         self._kind = CutKind.FAILOVER  # of the cut that is being made
         self._timer: int | None = None
+        self._deadline: Instant = 0  # of a promotion
+        self._waited_for = ""  # what the operator's log has
         self._waiting: list[Answered] = []
+        self._handover = MirrorHandover(region, link, reports, mirror, progress, self._go)
         self._enter: Mapping[FailoverPhase, Callable[[Instant], Effects]] = {
             FailoverPhase.AWAITING_LINK: self._await_link,
             FailoverPhase.AWAITING_BEACON: self._ask_beacon,
             FailoverPhase.CATCHING_UP: self._check,
+            FailoverPhase.HALTING: self._halt,
+            FailoverPhase.HALT_REFUSED: partial(self._pause, CONFLICT_MS),
             FailoverPhase.DRAINING: self._drain,
             FailoverPhase.SETTLING_GROUPS: self._settle_groups,
-            FailoverPhase.WAITING_FOR_LOGS: partial(self._pause, RETRY_MS),
             FailoverPhase.WRITING_CUT: self._write_cut,
             FailoverPhase.CUT_UNCERTAIN: partial(self._pause, RETRY_MS),
             FailoverPhase.CHECKING_CUT: self._check_cut,
             FailoverPhase.CUT_CONFLICT: partial(self._pause, CONFLICT_MS),
-            FailoverPhase.CLAMPING_GROUPS: self._clamp_groups,
-            FailoverPhase.HANDING_OVER: self._hand_over,
-            FailoverPhase.FINISHING: self._finish,
+            FailoverPhase.CLAMPING_GROUPS: self._handover.clamp_groups,
+            FailoverPhase.HANDING_OVER: self._handover.hand_over,
+            FailoverPhase.FINISHING: self._handover.finish,
             FailoverPhase.RETRYING: partial(self._pause, RETRY_MS),
             FailoverPhase.DONE: partial(self._answer, None),
             FailoverPhase.ABANDONED: partial(self._answer, deleted_meanwhile(mirror)),
@@ -89,9 +101,9 @@ class MirrorFailover:
     def promote(self, timeout_ms: int, answered: Answered, now: Instant) -> Effects:
         """PENDING_STOPPED is answered at once; the mirror's state shows the outcome later."""
         mirror = self._mirror
-        if self._region.has_several_brokers:
-            return answered(suspended(mirror, "promote"), now)
         target = TRANSITIONS.get((mirror.record.state, MirrorTrigger.PROMOTE))
+        if not mirror.is_made:
+            return answered(not_made_yet(mirror), now)
         if target is None or mirror.is_halted:
             return answered(refused(mirror, "promote"), now)
         record = replace(
@@ -115,17 +127,22 @@ class MirrorFailover:
         if mirror.record.cut is not None and mirror.record.state is MirrorState.PENDING_STOPPED:
             self._waiting.append(answered)  # it is being cut already
             return []
-        if self._region.has_several_brokers:
-            return answered(suspended(mirror, "failover"), now)
+        if not mirror.is_made:
+            return answered(not_made_yet(mirror), now)
         if (mirror.record.state, MirrorTrigger.FAILOVER) not in TRANSITIONS or mirror.is_halted:
             return answered(refused(mirror, "failover"), now)
         self._waiting.append(answered)
         self._kind = CutKind.FAILOVER
         return self._go(FailoverTrigger.FAILOVER_ASKED, now)
 
-    def waits_for(self) -> str:
-        """What a pending promotion waits for, for the operator."""
-        return mirror_cut.lacking(self._mirror, self._groups) or "waiting for a fresh beacon"
+    def waits_for(self, now: Instant) -> str:
+        """What a pending promotion or failover waits for, for the operator."""
+        if self._mirror.record.halted:
+            return (
+                mirror_cut.unknown_ends(self._mirror, self._reports, now) or "the cut is being made"
+            )
+        lacking = mirror_cut.lacking(self._mirror, self._groups, self._reports, now)
+        return lacking or "waiting for a fresh beacon"
 
     # --- what happens to the mirror ---
 
@@ -135,9 +152,17 @@ class MirrorFailover:
         if record.state is MirrorState.STOPPED:
             return self._go(FailoverTrigger.STOPPED_FOUND, now)
         if record.state is not MirrorState.PENDING_STOPPED:
-            return self._go(FailoverTrigger.NOTHING_FOUND, now)
+            was_cutting = self._progress.phase in CUTTING
+            effects = self._go(FailoverTrigger.NOTHING_FOUND, now)
+            return effects + (self._answer(overtaken(self._mirror), now) if was_cutting else [])
         if record.cut is not None:
             return self._go(FailoverTrigger.CUT_FOUND, now)
+        if self._progress.phase is FailoverPhase.IDLE:
+            # By this broker's clock from now on: another one may have written the record.
+            self._deadline = now + max(0, record.stop_by - record.since)
+        if record.halted:
+            self._kind = record.stop or CutKind.FAILOVER
+            return self._go(FailoverTrigger.HALT_FOUND, now)
         return self._go(FailoverTrigger.PROMOTION_FOUND, now)
 
     def link_opened(self, now: Instant) -> Effects:
@@ -146,6 +171,13 @@ class MirrorFailover:
     def link_lost(self, now: Instant) -> Effects:
         """A beacon that was asked for will not come."""
         return self._go(FailoverTrigger.LINK_LOST, now)
+
+    def resign(self, now: Instant) -> Effects:
+        """Another broker coordinates now, and goes on from the record."""
+        self._progress.reset()
+        if self._timer is not None:
+            self._region.timers.cancel(self._timer)
+        return self._answer(coordinated_elsewhere(self._mirror), now)
 
     def abandon(self, now: Instant) -> Effects:
         """The topic was deleted, and its record with it."""
@@ -185,22 +217,39 @@ class MirrorFailover:
     def _await_link(self, now: Instant) -> Effects:
         effects = self._mirror.refresh(now)
         self._set_timer(now + CHECK_MS, self._check)
-        if self._stream.is_open:
+        if self._sources.reaches_all:
             effects += self._go(FailoverTrigger.LINK_OPENED, now)
         return effects
 
     def _ask_beacon(self, now: Instant) -> Effects:
+        """From every broker that sends topics or groups: the leaders of partitions ask for what they copy."""
         self._set_timer(now + CHECK_MS, self._check)
-        return self._stream.ask_beacon(self._then(FailoverTrigger.BEACON))
+        streams = list(self._sources.metadata_streams)
+        missing = len(streams)
+        beacon = self._then(FailoverTrigger.BEACON)
+
+        def one(at: Instant) -> Effects:
+            nonlocal missing
+            missing -= 1
+            return [] if missing else beacon(at)
+
+        return [effect for stream in streams for effect in stream.ask_beacon(one)]
 
     def _check(self, now: Instant) -> Effects:
-        why = "the source did not answer"
-        if self._progress.phase is FailoverPhase.CATCHING_UP:
-            why = mirror_cut.lacking(self._mirror, self._groups)
-            if not why:
-                self._kind = CutKind.PROMOTE
-                return self._go(FailoverTrigger.CAUGHT_UP, now)
-        if now >= self._mirror.record.stop_by:
+        if self._progress.phase is not FailoverPhase.CATCHING_UP:
+            return self._check_again("the source did not answer", now)
+        collected = self._progress.in_this_phase(self._on_collected)
+        return self._reports.collect((self._mirror.topic,), collected, now)
+
+    def _on_collected(self, now: Instant) -> Effects:
+        why = mirror_cut.lacking(self._mirror, self._groups, self._reports, now)
+        if why:
+            return self._check_again(why, now)
+        self._kind = CutKind.PROMOTE
+        return self._go(FailoverTrigger.CAUGHT_UP, now)
+
+    def _check_again(self, why: str, now: Instant) -> Effects:
+        if now >= self._deadline:
             return self._give_up(why, now)
         self._set_timer(now + CHECK_MS, self._check)
         return []
@@ -213,6 +262,8 @@ class MirrorFailover:
             since=now,
             stop=None,
             stop_by=0,
+            halted=False,
+            known=(),
             reason="",
         ).with_error(TransitionError(now, "TIMEOUT_ERROR", f"promote gave up: {why}"))
         effects = self._go(FailoverTrigger.TOO_LATE, now)
@@ -225,22 +276,60 @@ class MirrorFailover:
 
     # --- both: the cut ---
 
+    def _halt(self, now: Instant) -> Effects:
+        """From this record on, no broker places anything; each says when it has placed what it had begun."""
+        mirror = self._mirror
+        is_pending = mirror.record.state is MirrorState.PENDING_STOPPED
+        record = replace(
+            mirror.record,
+            state=MirrorState.PENDING_STOPPED,
+            since=mirror.record.since if is_pending else now,
+            stop=self._kind,
+            halted=True,
+            known=mirror_cut.source_ends(mirror, self._reports, now),
+            reason=self._kind.value.lower(),
+        )
+        halted = self._progress.in_this_phase(self._on_halt_refused)
+        return [*mirror.stop_replicators(), mirror.change(record, halted)]
+
+    def _on_halt_refused(self, refusal: Refusal | None, now: Instant) -> Effects:
+        """Still in the same phase, so the record is not halted: it was not written, or nobody knows yet."""
+        assert refusal is not None
+        mirror = self._mirror
+        is_possible = (mirror.record.state, MirrorTrigger.FAILOVER) in TRANSITIONS
+        if self._kind is CutKind.PROMOTE:
+            is_possible = mirror.record.is_promoting
+        if is_possible:
+            return self._go(FailoverTrigger.OVERTAKEN, now)
+        effects = self._go(FailoverTrigger.REFUSED, now)
+        effects += self._answer(changed_meanwhile(mirror, refusal), now)
+        return effects + mirror.refresh(now) + self.follow_record(now)
+
     def _drain(self, now: Instant) -> Effects:
-        effects = self._mirror.stop_replicators()
-        return effects + self._mirror.when_drained(self._then(FailoverTrigger.DRAINED), now)
+        asked = self._progress.in_this_phase(self._on_asked)
+        return self._reports.collect((self._mirror.topic,), asked, now)
+
+    def _on_asked(self, now: Instant) -> Effects:
+        because = mirror_cut.unknown_ends(self._mirror, self._reports, now)
+        if self._kind is CutKind.PROMOTE:
+            lost = mirror_cut.lost(self._mirror, self._reports, now)
+            if lost or (because and now >= self._deadline):
+                return self._give_up(lost or because, now)
+        if not because:
+            return self._go(FailoverTrigger.DRAINED, now)
+        self._set_timer(now + CHECK_MS, self._drain)
+        if self._waited_for == because:
+            return []
+        self._waited_for = because
+        return [self._changed(f"{self._kind.value.lower()} waits", because)]
 
     def _settle_groups(self, now: Instant) -> Effects:
         return self._groups.settle(self._progress.in_this_phase(self._on_settled), now)
 
     def _on_settled(self, now: Instant) -> Effects:
-        """A cut is exact or is not made: a promotion goes back to its proof, a failover waits for the logs."""
-        because = mirror_cut.unknown_ends(self._region, self._mirror)
-        if not because:
-            return self._go(FailoverTrigger.SETTLED, now)
-        if self._kind is CutKind.PROMOTE:
-            return self._go(FailoverTrigger.PROOF_LOST, now)
-        changed = self._changed("failover waits", because)
-        return [changed, *self._go(FailoverTrigger.LOGS_OFFLINE, now)]
+        """A cut is exact or is not made."""
+        because = mirror_cut.unknown_ends(self._mirror, self._reports, now)
+        return self._go(FailoverTrigger.ENDS_LOST if because else FailoverTrigger.SETTLED, now)
 
     def _write_cut(self, now: Instant) -> Effects:
         mirror = self._mirror
@@ -251,7 +340,7 @@ class MirrorFailover:
             stop=self._kind,
             stop_by=0,
             generation=mirror.record.generation + 1,
-            cut=mirror_cut.cut_of(self._region, mirror, self._stream.clock, self._kind, now),
+            cut=mirror_cut.cut_of(mirror, self._reports, self._kind, now),
         )
         return [mirror.change(record, self._progress.in_this_phase(self._on_cut_refused))]
 
@@ -261,14 +350,7 @@ class MirrorFailover:
         if refusal.error is not KafkaError.INVALID_UPDATE_VERSION:
             changed = self._changed("the cut waits", refusal.because)
             return [changed, *self._go(FailoverTrigger.DISK_FAILED, now)]
-        mirror = self._mirror
-        if self._kind is CutKind.FAILOVER and (
-            (mirror.record.state, MirrorTrigger.FAILOVER) in TRANSITIONS
-        ):
-            return self._go(FailoverTrigger.OVERTAKEN, now)
-        effects = self._go(FailoverTrigger.REFUSED, now)
-        effects += self._answer(changed_meanwhile(mirror, refusal), now)
-        return effects + mirror.refresh(now) + self.follow_record(now)
+        return self._go(FailoverTrigger.OVERTAKEN, now)
 
     def _check_cut(self, now: Instant) -> Effects:
         """Nothing is placed until it is known whether the metadata log holds the cut: a write in its place shows it."""
@@ -279,62 +361,3 @@ class MirrorFailover:
         if refusal is None or refusal.error is KafkaError.INVALID_UPDATE_VERSION:
             return self._go(FailoverTrigger.NO_CUT, now)
         return self._go(FailoverTrigger.DISK_FAILED, now)
-
-    # --- both: after the cut ---
-
-    @property
-    def _cut(self) -> Cut:
-        cut = self._mirror.record.cut
-        assert cut is not None, self._mirror.topic
-        return cut
-
-    def _clamp_groups(self, now: Instant) -> Effects:
-        """Before clients can write: no group offset may be past the data."""
-        topic = self._region.view.image.topics_by_name.get(self._mirror.topic)
-        if topic is None or topic.writer != self._link.name:
-            return self._go(FailoverTrigger.HANDED_OVER, now)  # by an earlier attempt
-        clamped = self._progress.in_this_phase(self._on_clamped)
-        return GroupClamp(self._region, self._mirror.topic, self._cut, clamped).begin(now)
-
-    def _on_clamped(self, because: str, now: Instant) -> Effects:
-        if not because:
-            return self._go(FailoverTrigger.CLAMPED, now)
-        changed = self._changed("failover waits", because)
-        return [changed, *self._go(FailoverTrigger.REFUSED, now)]
-
-    def _hand_over(self, now: Instant) -> Effects:
-        command = SetTopicWriter(
-            topic=self._mirror.topic,
-            expected_writer=self._link.name,
-            writer=None,
-            leader_epochs={
-                index: partition.leader_epoch
-                for index, partition in enumerate(self._cut.partitions)
-            },
-        )
-        handed_over = self._progress.in_this_phase(self._on_handed_over)
-        return [self._region.propose(command, handed_over)]
-
-    def _on_handed_over(self, result: object, now: Instant) -> Effects:
-        if not isinstance(result, Refusal):
-            return self._go(FailoverTrigger.HANDED_OVER, now)
-        error = TransitionError(now, result.error.name, result.because)
-        record = self._mirror.record.with_error(error)
-        written = self._mirror.change(record, lambda *_: [])
-        return [written, *self._go(FailoverTrigger.REFUSED, now)]
-
-    def _finish(self, now: Instant) -> Effects:
-        mirror = self._mirror
-        record = replace(
-            mirror.record,
-            state=TRANSITIONS[mirror.record.state, MirrorTrigger.CUT],
-            since=now,
-            error=MirrorError.NO_ERROR,
-            reason=self._cut.kind.value.lower(),
-            stop=None,
-        )
-        return [mirror.change(record, self._progress.in_this_phase(self._on_not_finished))]
-
-    def _on_not_finished(self, refusal: Refusal | None, now: Instant) -> Effects:
-        """Still in the same phase, so the record is not STOPPED: it was not written, or nobody knows yet."""
-        return self._go(FailoverTrigger.REFUSED, now)

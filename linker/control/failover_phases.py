@@ -13,21 +13,22 @@ class FailoverPhase(Enum):
     """What the failover of one mirror topic does or waits for now."""
 
     IDLE = "nothing is asked for"
-    AWAITING_LINK = "promote: the link to the source is not open"
+    AWAITING_LINK = "promote: the link does not reach the source"
     AWAITING_BEACON = "promote: the source was asked for a beacon"
     CATCHING_UP = "promote: the beacon came; partitions, settings or group offsets may be behind"
     GIVING_UP = "promote: too late; the record is set back to ACTIVE"
-    DRAINING = "the replicators were stopped; what they had begun to place is placed"
+    HALTING = "the record is written by which every broker stops its replicators"
+    HALT_REFUSED = "it could not be written; a pause"
+    DRAINING = "the leaders are asked whether what they had begun to place is placed and replicated"
     SETTLING_GROUPS = "group offsets that are known are committed"
-    WAITING_FOR_LOGS = "failover: the ends of some partitions are not known"
     WRITING_CUT = "the cut is written to the metadata log"
     CUT_UNCERTAIN = "the disk failed, and may hold the cut all the same; a pause"
     CHECKING_CUT = "the record is written as it was, which succeeds only where there is no cut"
-    CUT_CONFLICT = "failover: another change of the record came first; a pause"
-    CLAMPING_GROUPS = "group offsets past the cut are moved back"
+    CUT_CONFLICT = "another change of the record came first; a pause"
+    CLAMPING_GROUPS = "every broker moves back group offsets past the cut"
     HANDING_OVER = "the topic's writer is taken from the link"
     FINISHING = "STOPPED is written"
-    RETRYING = "one of the last three was refused; a pause"
+    RETRYING = "one of the last two was refused; a pause"
     DONE = "the topic is an ordinary one"
     ABANDONED = "the topic was deleted"
 
@@ -36,7 +37,8 @@ class FailoverTrigger(Enum):
     """What moves a failover on."""
 
     # From outside: any phase can meet these.
-    PROMOTION_FOUND = "the record is PENDING_STOPPED without a cut"
+    PROMOTION_FOUND = "the record is PENDING_STOPPED and not halted"
+    HALT_FOUND = "the record is halted, without a cut"
     CUT_FOUND = "the record is PENDING_STOPPED with a cut"
     STOPPED_FOUND = "the record is STOPPED"
     NOTHING_FOUND = "the record is in any other state"
@@ -48,17 +50,16 @@ class FailoverTrigger(Enum):
     BEACON = "the source has answered with a beacon"
     CAUGHT_UP = "the mirror lacks nothing"
     TOO_LATE = "`stop_by` is reached"
-    DRAINED = "nothing of any replicator is under way"
-    SETTLED = "the commits are answered, every log is online"
-    LOGS_OFFLINE = "failover: a log is offline, or the region has several brokers"
-    PROOF_LOST = "promote: a log is offline, or the region has several brokers"
-    OVERTAKEN = "failover: another change of the record came first"
+    DRAINED = "the end of every partition is known"
+    SETTLED = "the commits are answered, and every end is known still"
+    ENDS_LOST = "the end of a partition is not known any more"
+    OVERTAKEN = "another change of the record came first"
     DISK_FAILED = "the metadata log failed"
     NO_CUT = "the record holds no cut"
     PAUSE_OVER = "the timer has fired"
     CLAMPED = "no group offset is past the cut"
     HANDED_OVER = "the link is not the topic's writer any more"
-    REFUSED = "the metadata log or a group refused"
+    REFUSED = "the metadata log refused"
 
 
 ALL: Final = frozenset(FailoverPhase)
@@ -69,13 +70,13 @@ CUTTING: Final = frozenset(
     {
         FailoverPhase.DRAINING,
         FailoverPhase.SETTLING_GROUPS,
-        FailoverPhase.WAITING_FOR_LOGS,
         FailoverPhase.WRITING_CUT,
         FailoverPhase.CUT_UNCERTAIN,
         FailoverPhase.CHECKING_CUT,
         FailoverPhase.CUT_CONFLICT,
     }
 )
+BEFORE_HALT: Final = frozenset({FailoverPhase.HALTING, FailoverPhase.HALT_REFUSED})
 # The cut is in the record, and is final.
 AFTER_CUT: Final = frozenset(
     {
@@ -86,41 +87,47 @@ AFTER_CUT: Final = frozenset(
     }
 )
 FINAL: Final = frozenset({FailoverPhase.DONE, FailoverPhase.ABANDONED})
-HALTED: Final = CUTTING | AFTER_CUT | FINAL  # nothing of the source is placed
+HALTED: Final = BEFORE_HALT | CUTTING | AFTER_CUT | FINAL  # nothing of the source is placed
 BEFORE_CUT: Final = ALL - AFTER_CUT - FINAL
 
 TRANSITIONS: Final[Mapping[tuple[FailoverPhase, FailoverTrigger], FailoverPhase]] = {
     **{(phase, FailoverTrigger.TOPIC_DELETED): FailoverPhase.ABANDONED for phase in ALL - FINAL},
     **{(phase, FailoverTrigger.STOPPED_FOUND): FailoverPhase.DONE for phase in ALL - FINAL},
     **{(phase, FailoverTrigger.CUT_FOUND): FailoverPhase.CLAMPING_GROUPS for phase in BEFORE_CUT},
-    **{(phase, FailoverTrigger.FAILOVER_ASKED): FailoverPhase.DRAINING for phase in ALL - HALTED},
+    **{(phase, FailoverTrigger.FAILOVER_ASKED): FailoverPhase.HALTING for phase in ALL - HALTED},
+    **{
+        (phase, FailoverTrigger.HALT_FOUND): FailoverPhase.DRAINING
+        for phase in BEFORE_CUT - CUTTING
+    },
     **{
         (phase, FailoverTrigger.NOTHING_FOUND): FailoverPhase.IDLE
-        for phase in PROVING | {FailoverPhase.GIVING_UP}
+        for phase in PROVING | CUTTING | {FailoverPhase.GIVING_UP}
     },
-    **{(phase, FailoverTrigger.TOO_LATE): FailoverPhase.GIVING_UP for phase in PROVING},
+    **{
+        (phase, FailoverTrigger.TOO_LATE): FailoverPhase.GIVING_UP
+        for phase in PROVING | {FailoverPhase.DRAINING}
+    },
     (FailoverPhase.IDLE, FailoverTrigger.PROMOTION_FOUND): FailoverPhase.AWAITING_LINK,
     (FailoverPhase.AWAITING_LINK, FailoverTrigger.LINK_OPENED): FailoverPhase.AWAITING_BEACON,
     (FailoverPhase.AWAITING_BEACON, FailoverTrigger.LINK_LOST): FailoverPhase.AWAITING_LINK,
     (FailoverPhase.AWAITING_BEACON, FailoverTrigger.BEACON): FailoverPhase.CATCHING_UP,
     (FailoverPhase.CATCHING_UP, FailoverTrigger.LINK_LOST): FailoverPhase.AWAITING_LINK,
-    (FailoverPhase.CATCHING_UP, FailoverTrigger.CAUGHT_UP): FailoverPhase.DRAINING,
+    (FailoverPhase.CATCHING_UP, FailoverTrigger.CAUGHT_UP): FailoverPhase.HALTING,
     (FailoverPhase.GIVING_UP, FailoverTrigger.REFUSED): FailoverPhase.AWAITING_LINK,
+    (FailoverPhase.HALTING, FailoverTrigger.OVERTAKEN): FailoverPhase.HALT_REFUSED,
+    (FailoverPhase.HALTING, FailoverTrigger.REFUSED): FailoverPhase.IDLE,
+    (FailoverPhase.HALT_REFUSED, FailoverTrigger.PAUSE_OVER): FailoverPhase.HALTING,
     (FailoverPhase.DRAINING, FailoverTrigger.DRAINED): FailoverPhase.SETTLING_GROUPS,
     (FailoverPhase.SETTLING_GROUPS, FailoverTrigger.SETTLED): FailoverPhase.WRITING_CUT,
-    (FailoverPhase.SETTLING_GROUPS, FailoverTrigger.LOGS_OFFLINE): FailoverPhase.WAITING_FOR_LOGS,
-    (FailoverPhase.SETTLING_GROUPS, FailoverTrigger.PROOF_LOST): FailoverPhase.AWAITING_LINK,
-    (FailoverPhase.WAITING_FOR_LOGS, FailoverTrigger.PAUSE_OVER): FailoverPhase.SETTLING_GROUPS,
+    (FailoverPhase.SETTLING_GROUPS, FailoverTrigger.ENDS_LOST): FailoverPhase.DRAINING,
     (FailoverPhase.WRITING_CUT, FailoverTrigger.DISK_FAILED): FailoverPhase.CUT_UNCERTAIN,
     (FailoverPhase.WRITING_CUT, FailoverTrigger.OVERTAKEN): FailoverPhase.CUT_CONFLICT,
-    (FailoverPhase.WRITING_CUT, FailoverTrigger.REFUSED): FailoverPhase.IDLE,
     (FailoverPhase.CUT_UNCERTAIN, FailoverTrigger.PAUSE_OVER): FailoverPhase.CHECKING_CUT,
     (FailoverPhase.CHECKING_CUT, FailoverTrigger.DISK_FAILED): FailoverPhase.CUT_UNCERTAIN,
-    (FailoverPhase.CHECKING_CUT, FailoverTrigger.NO_CUT): FailoverPhase.SETTLING_GROUPS,
+    (FailoverPhase.CHECKING_CUT, FailoverTrigger.NO_CUT): FailoverPhase.DRAINING,
     (FailoverPhase.CUT_CONFLICT, FailoverTrigger.PAUSE_OVER): FailoverPhase.DRAINING,
     (FailoverPhase.CLAMPING_GROUPS, FailoverTrigger.CLAMPED): FailoverPhase.HANDING_OVER,
     (FailoverPhase.CLAMPING_GROUPS, FailoverTrigger.HANDED_OVER): FailoverPhase.FINISHING,
-    (FailoverPhase.CLAMPING_GROUPS, FailoverTrigger.REFUSED): FailoverPhase.RETRYING,
     (FailoverPhase.HANDING_OVER, FailoverTrigger.HANDED_OVER): FailoverPhase.FINISHING,
     (FailoverPhase.HANDING_OVER, FailoverTrigger.REFUSED): FailoverPhase.RETRYING,
     (FailoverPhase.FINISHING, FailoverTrigger.REFUSED): FailoverPhase.RETRYING,
@@ -130,9 +137,10 @@ TRANSITIONS: Final[Mapping[tuple[FailoverPhase, FailoverTrigger], FailoverPhase]
 # Triggers from outside that a phase does not need. What is neither here nor in the table cannot happen.
 IGNORED: Final[Mapping[FailoverTrigger, frozenset[FailoverPhase]]] = {
     FailoverTrigger.PROMOTION_FOUND: ALL - {FailoverPhase.IDLE},
+    FailoverTrigger.HALT_FOUND: CUTTING | AFTER_CUT | FINAL,
     FailoverTrigger.CUT_FOUND: AFTER_CUT | FINAL,
     FailoverTrigger.STOPPED_FOUND: FINAL,
-    FailoverTrigger.NOTHING_FOUND: HALTED | {FailoverPhase.IDLE},
+    FailoverTrigger.NOTHING_FOUND: (HALTED - CUTTING) | {FailoverPhase.IDLE},
     FailoverTrigger.FAILOVER_ASKED: HALTED,
     FailoverTrigger.LINK_OPENED: ALL - {FailoverPhase.AWAITING_LINK},
     FailoverTrigger.LINK_LOST: ALL - {FailoverPhase.AWAITING_BEACON, FailoverPhase.CATCHING_UP},
@@ -151,6 +159,11 @@ class FailoverProgress:
     def is_halted(self) -> bool:
         """Whether a cut is being made or has been made: nothing of the source is placed any more."""
         return self.phase in HALTED
+
+    def reset(self) -> None:
+        """Another broker carries it out; a late answer has no effect."""
+        self.phase = FailoverPhase.IDLE
+        self._changes += 1
 
     def take(self, trigger: FailoverTrigger) -> bool:
         """Whether the phase has changed. Raises KeyError for a trigger that cannot happen in this phase."""

@@ -67,10 +67,10 @@ class GroupClamp:
         return moved
 
     def _bound(self, partition: TopicPartition, committed: Offset) -> Offset:
-        """A crash after the cut may have lost more data. A partition that is offline is assumed to end at the cut."""
+        """A crash after the cut may have lost more data. What is not led here is assumed to end at the cut."""
         state = self._region.view.partition_state(partition)
         end = self._cut[partition.partition].offset
-        if state is None or not state.online:
+        if state is None or not state.is_serving:
             return min(committed, end)
         return clamp(committed, state.log_start_offset, min(end, state.log_end_offset))
 

@@ -5,7 +5,7 @@ committed only while the group has no members in this region. A commit below the
 KIP-1279 would move it up: the group would skip records that it has not read, and nobody would know.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
@@ -13,8 +13,9 @@ from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.ids import Instant, Offset, OffsetAndMetadata, TopicPartition
 from brokers.region import CommitOffsets, OffsetsPlaced
-from linker.control.group_clamp import STAMP_NOW, clamp
+from linker.control.group_clamp import STAMP_NOW, Offsets, clamp
 from linker.control.link_settings import LinkSettings
+from linker.control.mirror_reports import MirrorReports
 from linker.errors import TaskError
 from linker.filters import admits
 from linker.frames import GroupOffsets
@@ -32,10 +33,14 @@ class GroupSync:
     """All groups of one link."""
 
     def __init__(
-        self, region: RegionClient, link: LinkSettings, mirror_of: Callable[[str], str | None]
+        self,
+        region: RegionClient,
+        link: LinkSettings,
+        mirror_of: Callable[[str], str | None],
+        reports: Callable[[], MirrorReports],
     ) -> None:
         """`mirror_of` returns the topic that mirrors a source topic and that the link writes, or None."""
-        # Groups that have members in this region, and since when they have been skipped.
+        # Groups that have members in this region, and when that was found last.
         self.in_use: dict[str, Instant] = {}
         self.refused: dict[str, KafkaError] = {}
         # Committed offsets at the source that lie below the log starts of the mirrors: they are not copied.
@@ -46,6 +51,10 @@ class GroupSync:
         self._region = region
         self._link = link
         self._mirror_of = mirror_of
+        self._reports = reports
+        # What was committed here last, and when; the group may have moved since.
+        self._placed: dict[str, dict[TopicPartition, tuple[Offset, Instant]]] = {}
+        self._is_asking = self._asks_again = False  # how far the mirrors are
         self._committed: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
         self._dirty: dict[str, None] = {}
         self._committing: dict[str, None] = {}
@@ -54,8 +63,9 @@ class GroupSync:
         self._settled: list[Callable[[Instant], Effects]] = []
 
     def on_offsets(self, frame: GroupOffsets, now: Instant) -> Effects:
-        if not admits(self._link.config.group_filters, frame.group):
-            return []  # it was sent before the filters changed
+        is_wanted = admits(self._link.config.group_filters, frame.group)
+        if not is_wanted or not self._region.is_coordinator:
+            return []  # it was sent before the filters, or the coordinator, changed
         self._committed.setdefault(frame.group, {}).update(frame.offsets)
         self._dirty[frame.group] = None
         self._arm(now, GATHER_MS)
@@ -67,15 +77,24 @@ class GroupSync:
         """The filters are new: the offsets of groups that they leave out are not copied any more."""
         filters = self._link.config.group_filters
         for group in [group for group in self._committed if not admits(filters, group)]:
-            for known in (
-                self._committed,
-                self._dirty,
-                self.in_use,
-                self.refused,
-                self.before_start,
-            ):
-                known.pop(group, None)
-            self._logged.discard(group)
+            self._forget_group(group)
+
+    def forget_all(self) -> None:
+        """Another broker is the link coordinator: the source's brokers send it everything anew."""
+        for group in list(self._committed):
+            self._forget_group(group)
+
+    def _forget_group(self, group: str) -> None:
+        for known in (
+            self._committed,
+            self._dirty,
+            self._placed,
+            self.in_use,
+            self.refused,
+            self.before_start,
+        ):
+            known.pop(group, None)
+        self._logged.discard(group)
 
     def forget(self, source_topic: str) -> None:
         """Its mirror was deleted: a new one of the same name may be another topic, at other offsets."""
@@ -90,7 +109,7 @@ class GroupSync:
 
     def settled(self, source_topic: str) -> bool:
         """Whether every commit received for this topic is committed here in full, except for groups in use."""
-        return not self._committing and not any(
+        return not (self._committing or self._is_asking) and not any(
             key.topic == source_topic
             for group in self._dirty
             if group not in self.in_use
@@ -99,55 +118,74 @@ class GroupSync:
 
     def settle(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
         """Commit what can be committed now; `then` runs when all commits are answered."""
-        effects = self.flush(now)
-        if not self._committing:
-            return effects + then(now)
         self._settled.append(then)
-        return effects
+        return self.flush(now)
 
     def flush(self, now: Instant) -> Effects:
-        """Commit for every group that may be behind, as far as the mirrors' data goes."""
+        """Commit for every group that may be behind, as far as the mirrors' data goes, which their leaders know."""
         if self._timer is not None:
             self._region.timers.cancel(self._timer)
             self._timer = None
+        if self._is_asking:
+            self._asks_again = True
+            return []
+        self._is_asking, self._asks_again = True, False
+        return self._reports().collect(self._mirrors_of(self._dirty), self._on_collected, now)
+
+    def _mirrors_of(self, groups: Iterable[str]) -> list[str]:
+        topics = dict.fromkeys(key.topic for group in groups for key in self._committed[group])
+        return [mirror for topic in topics if (mirror := self._mirror_of(topic)) is not None]
+
+    def _on_collected(self, now: Instant) -> Effects:
+        self._is_asking = False
+        if self._asks_again:
+            return self.flush(now)  # the mirrors may be further than they have said
         effects: Effects = []
         for group in list(self._dirty):
-            if group not in self._committing:
+            if group not in self._committing and not self._rests(group, now):
                 effects += self._commit(group, now)
         if self._dirty:
             again = len(self._dirty) > len(self.in_use)
             self._arm(now, GATHER_MS if again else self._period())
-        return effects
+        return effects + self._settle(now)
+
+    def _rests(self, group: str, now: Instant) -> bool:
+        """Whether the group had members here a moment ago, and is asked again later."""
+        return now - self.in_use.get(group, now - self._period()) < self._period()
+
+    def _settle(self, now: Instant) -> Effects:
+        if self._committing or self._is_asking:
+            return []
+        settled, self._settled = self._settled, []
+        return [effect for then in settled for effect in then(now)]
 
     def _commit(self, group: str, now: Instant) -> Effects:
-        targets, complete = self._targets(group)
+        targets, complete = self._targets(group, now)
         if complete:
             del self._dirty[group]
         effects = self._log_before_start(group)
-        here = self._region.view.group_offsets(group)
+        placed = self._placed.get(group, {})
         behind = {
             key: value
             for key, value in targets.items()
-            if key not in here
-            or here[key].offset != value.offset
-            or now - here[key].committed_at >= RENEW_MS
+            if key not in placed
+            or placed[key][0] != value.offset
+            or now - placed[key][1] >= RENEW_MS
         }
         if not behind:
             self.in_use.pop(group, None)
             return effects
         self._dirty[group] = None  # until the commit is answered
-        if self._region.view.group_is_active(group):
-            return effects + self._skip(group, now)
         self._committing[group] = None
         return [
             *effects,
             self._region.ask(
                 lambda ticket: CommitOffsets(ticket, group, behind),
-                partial(self._on_placed, group),
+                partial(self._on_placed, group, behind),
             ),
         ]
 
-    def _targets(self, group: str) -> tuple[Mapping[TopicPartition, OffsetAndMetadata], bool]:
+    def _targets(self, group: str, now: Instant) -> tuple[Offsets, bool]:
         """What the group's offsets here should be, and whether that is all the source committed.
 
         An offset below the mirror's log start is not carried: moved up to it, the group would skip what lies between.
@@ -159,8 +197,8 @@ class GroupSync:
             if topic is None:
                 continue
             partition = TopicPartition(topic, key.partition)
-            state = self._region.view.partition_state(partition)
-            if state is None or not state.online:
+            state = self._reports().of(partition, now)
+            if state is None or state.log_end_offset < 0:  # offline
                 complete = False
                 continue
             if committed.offset < state.log_start_offset:
@@ -189,16 +227,22 @@ class GroupSync:
         return [Changed(what, "not carried", f"the mirror begins after {places}")]
 
     def _skip(self, group: str, now: Instant) -> Effects:
-        if group in self.in_use:
+        known, self.in_use[group] = group in self.in_use, now
+        if known:
             return []
-        self.in_use[group] = now
         because = "the group has members here; its offsets are its own until they leave"
         return [Changed(f"link {self._link.name} group {group}", "skipped", because)]
 
-    def _on_placed(self, group: str, answer: OffsetsPlaced, now: Instant) -> Effects:
+    def _on_placed(
+        self, group: str, offsets: Offsets, answer: OffsetsPlaced, now: Instant
+    ) -> Effects:
         del self._committing[group]
         effects: Effects = []
+        if group not in self._committed:
+            return self._settle(now)  # it is not copied any more
         if answer.error is KafkaError.NONE:
+            placed = self._placed.setdefault(group, {})
+            placed.update({key: (value.offset, now) for key, value in offsets.items()})
             self.in_use.pop(group, None)
             self.refused.pop(group, None)
         elif answer.error is KafkaError.NON_EMPTY_GROUP:
@@ -208,11 +252,7 @@ class GroupSync:
             what = f"link {self._link.name} group {group}"
             effects.append(Changed(what, "not carried", answer.error.name))
         self._arm(now, GATHER_MS if answer.error is KafkaError.NONE else self._period())
-        if not self._committing:
-            settled, self._settled = self._settled, []
-            for then in settled:
-                effects += then(now)
-        return effects
+        return effects + self._settle(now)
 
     def _period(self) -> int:
         return self._link.config.number("consumer.offset.sync.ms")

@@ -26,7 +26,7 @@ class LedgerRetention:
     def begin(self, now: Instant) -> Effects:
         """From now on at intervals, too: a topic may have been deleted while no node was there to see it."""
         self._region.timers.set(now + CHECK_INTERVAL_MS, self.begin)
-        return self.check(now)
+        return self.check(now) if self._region.is_coordinator else []
 
     def check(self, now: Instant) -> Effects:
         """A refused change is made by the next check."""

@@ -2,58 +2,81 @@
 
 from brokers.ids import Instant, TopicPartition
 from linker.control.group_sync import GroupSync
+from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
-from linker.data.lag import SourceClock
-from linker.errors import SEVERAL_NODES
-from linker.records.mirror_state import Cut, CutKind, CutPartition
-from linker.region_client import RegionClient
+from linker.records.mirror_state import Cut, CutKind, CutPartition, SourceEnd
 
 
-def lacking(mirror: MirrorTopic, groups: GroupSync) -> str:
+def lacking(mirror: MirrorTopic, groups: GroupSync, reports: MirrorReports, now: Instant) -> str:
     """What the mirror lacks of its source, by the newest frames received; empty if it lacks nothing."""
     if not mirror.in_step:
         return "partitions or settings are not in step"
     for index in range(mirror.partition_count):
-        replicator = mirror.replicators.get(index)
-        if replicator is None or not replicator.streams or not replicator.lag.caught_up:
+        partition = TopicPartition(mirror.topic, index)
+        report = reports.of(partition, now, mirror.version)
+        if report is None:
+            return f"the leader of partition {index} does not answer"
+        if not report.is_caught_up:
             return f"partition {index} is behind"
     if not groups.settled(mirror.record.source_topic):
         return "group offsets are behind"
     return ""
 
 
-def unknown_ends(region: RegionClient, mirror: MirrorTopic) -> str:
+def unknown_ends(mirror: MirrorTopic, reports: MirrorReports, now: Instant) -> str:
     """Why the ends of some partitions are not known; empty if all are."""
-    if region.has_several_brokers:
-        return SEVERAL_NODES
-    states = [
-        region.view.partition_state(TopicPartition(mirror.topic, index))
-        for index in range(mirror.partition_count)
-    ]
-    offline = [
-        str(index) for index, state in enumerate(states) if state is None or not state.online
-    ]
-    return f"offline: partitions {', '.join(offline)}" if offline else ""
+    unknown = []
+    for index in range(mirror.partition_count):
+        report = reports.of(TopicPartition(mirror.topic, index), now, mirror.version)
+        if report is None or not report.is_drained:
+            unknown.append(str(index))
+    return f"the ends of partitions {', '.join(unknown)} are not known yet" if unknown else ""
 
 
-def cut_of(
-    region: RegionClient, mirror: MirrorTopic, clock: SourceClock, kind: CutKind, now: Instant
-) -> Cut:
+def source_ends(mirror: MirrorTopic, reports: MirrorReports, now: Instant) -> tuple[SourceEnd, ...]:
+    """What is known of the source, by partition."""
+    found = []
+    for index in range(mirror.partition_count):
+        report = reports.of(TopicPartition(mirror.topic, index), now)
+        found.append(
+            SourceEnd(report.source_high_watermark, report.source_clock)
+            if report is not None
+            else SourceEnd(-1, -1)
+        )
+    return tuple(found)
+
+
+def lost(mirror: MirrorTopic, reports: MirrorReports, now: Instant) -> str:
+    """What was proven for a promotion and is not there any more, as a disk has lost it; empty if nothing is."""
+    for index in range(mirror.partition_count):
+        report = reports.of(TopicPartition(mirror.topic, index), now, mirror.version)
+        proven = _known(mirror, index).high_watermark
+        if report is not None and report.log_end_offset < proven:
+            return f"partition {index} ends at {report.log_end_offset}, and held {proven}"
+    return ""
+
+
+def cut_of(mirror: MirrorTopic, reports: MirrorReports, kind: CutKind, now: Instant) -> Cut:
     """The mirror's log ends as they are now, which have to be known."""
     partitions = range(mirror.partition_count)
     return Cut(
-        kind, now, tuple(_cut_partition(region, mirror, clock, index) for index in partitions)
+        kind, now, tuple(_cut_partition(mirror, reports, index, now) for index in partitions)
     )
 
 
 def _cut_partition(
-    region: RegionClient, mirror: MirrorTopic, clock: SourceClock, index: int
+    mirror: MirrorTopic, reports: MirrorReports, index: int, now: Instant
 ) -> CutPartition:
-    state = region.view.partition_state(TopicPartition(mirror.topic, index))
-    assert state is not None and state.online, (mirror.topic, index)
-    replicator = mirror.replicators.get(index)
-    known = replicator.lag.high_watermark if replicator is not None else -1
-    moment = replicator.lag.moment(clock) if replicator is not None else -1
-    in_log = state.epochs[-1][0] if state.epochs else -1
-    leader_epoch = max(in_log, state.leader_epoch) + 1
-    return CutPartition(state.log_end_offset, known, moment, leader_epoch)
+    report = reports.of(TopicPartition(mirror.topic, index), now, mirror.version)
+    assert report is not None and report.is_drained, (mirror.topic, index)
+    # A leader that has restarted since the mirror was halted has heard nothing of the source.
+    source = max(
+        SourceEnd(report.source_high_watermark, report.source_clock), _known(mirror, index)
+    )
+    leader_epoch = max(report.last_epoch, report.leader_epoch) + 1
+    return CutPartition(report.log_end_offset, *source, leader_epoch)
+
+
+def _known(mirror: MirrorTopic, index: int) -> SourceEnd:
+    known = mirror.record.known
+    return known[index] if index < len(known) else SourceEnd(-1, -1)

@@ -2,7 +2,7 @@
 
 from brokers.errors import KafkaError, Refusal
 from linker.control.mirror_topic import MirrorTopic
-from linker.errors import SEVERAL_NODES, LinkRefusal
+from linker.errors import LinkRefusal
 
 
 def refused(mirror: MirrorTopic, verb: str) -> LinkRefusal:
@@ -14,12 +14,25 @@ def refused(mirror: MirrorTopic, verb: str) -> LinkRefusal:
     )
 
 
-def suspended(mirror: MirrorTopic, verb: str) -> LinkRefusal:
-    """The log of a follower could end below what was acknowledged, so no cut is taken from it."""
+def not_made_yet(mirror: MirrorTopic) -> LinkRefusal:
+    """There is nothing to cut."""
+    because = f"topic {mirror.topic} is not created yet"
+    hint = "wait for it, or delete the link with --force"
+    return LinkRefusal("UNKNOWN_TOPIC_OR_PARTITION", because, hint=hint)
+
+
+def overtaken(mirror: MirrorTopic) -> LinkRefusal:
+    """Another command, or the time that a promotion had, has ended it."""
+    because = f"{mirror.topic} was changed meanwhile: it is {mirror.record.state.value}"
+    return LinkRefusal("INVALID_REQUEST", because, hint="ask again")
+
+
+def coordinated_elsewhere(mirror: MirrorTopic) -> LinkRefusal:
+    """Another broker has become the link coordinator, and goes on."""
     return LinkRefusal(
-        "INVALID_REQUEST",
-        f"{mirror.topic}: {verb} is not possible now: {SEVERAL_NODES}",
-        hint="stop and unregister the brokers that were added, then ask again",
+        "NOT_COORDINATOR",
+        f"another broker coordinates {mirror.topic} now, and goes on with it",
+        hint="`causeway mirror describe` shows how far it is",
     )
 
 

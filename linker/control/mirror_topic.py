@@ -1,4 +1,5 @@
-"""One mirror topic: follows its source topic's partitions and settings, and owns a replicator for each partition.
+"""One mirror topic: the link coordinator follows its source topic's partitions and settings, and each broker owns a
+replicator for each partition that it leads.
 
 A change of the source topic, and what it does to the mirror:
 
@@ -15,7 +16,7 @@ from uuid import UUID
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import Instant, Offset, TopicPartition
+from brokers.ids import Instant, Offset
 from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.commands.config_commands import (
     AlterConfigs,
@@ -27,17 +28,17 @@ from brokers.metadata.commands.config_commands import (
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
 from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
+from linker.control.cut_clamp import CutClamp
 from linker.control.failover_phases import FailoverProgress
 from linker.control.link_settings import LinkSettings
-from linker.data.destination_stream import DestinationStream
-from linker.data.mirror_link import LinkOfMirror, ReplicatorHost
-from linker.data.replicator import PartitionReplicator
+from linker.control.mirror_replicators import MirrorReplicators, MirrorReplicatorsHost
+from linker.control.source_brokers import SourceBrokers
+from linker.data.mirror_link import LinkOfMirror
 from linker.errors import MirrorError
 from linker.frames import TopicState
 from linker.records.mirror_state import (
     MIRROR_KIND,
     TRANSITIONS,
-    CutKind,
     MirrorRecord,
     MirrorState,
     MirrorTrigger,
@@ -47,7 +48,7 @@ from linker.region_client import Effects, RegionClient
 RETRY_MS: Final = 1_000
 
 
-class MirrorTopicHost(ReplicatorHost, Protocol):
+class MirrorTopicHost(MirrorReplicatorsHost, Protocol):
     """What a mirror topic calls of its link."""
 
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
@@ -95,7 +96,7 @@ class MirrorTopic:
         self,
         region: RegionClient,
         link: LinkSettings,
-        stream: DestinationStream,
+        sources: SourceBrokers,
         host: MirrorTopicHost,
         record: MirrorRecord,
         version: Offset,
@@ -103,12 +104,12 @@ class MirrorTopic:
     ) -> None:
         self.record = record
         self.version = version
-        self.replicators: dict[int, PartitionReplicator] = {}
+        self.replicators = MirrorReplicators(region, link, sources, host, self)
         self.source_state: TopicState | None = None
         self.config_trouble = ""
+        self.clamp = CutClamp(region, record.topic)
         self._region = region
         self._link = link
-        self._stream = stream
         self._host = host
         self._progress = progress
         self._proposing = False  # a change of the local topic was proposed and is not answered
@@ -125,19 +126,19 @@ class MirrorTopic:
         return len(image.partitions) if image is not None else 0
 
     @property
+    def is_made(self) -> bool:
+        """Whether its topic is in this region."""
+        return self.partition_count > 0
+
+    @property
     def is_halted(self) -> bool:
         """Whether a cut is being made or has been made."""
-        return self._progress.is_halted
+        return self._progress.is_halted or self.record.halted or self.record.cut is not None
 
     @property
     def streams(self) -> bool:
         """Whether this topic's state allows replicators to run."""
-        if self.is_halted or self.record.cut is not None:
-            return False
-        promoting = (
-            self.record.state is MirrorState.PENDING_STOPPED and self.record.stop is CutKind.PROMOTE
-        )
-        return self.record.state is MirrorState.ACTIVE or promoting
+        return self.record.streams and not self.is_halted
 
     @property
     def in_step(self) -> bool:
@@ -155,8 +156,10 @@ class MirrorTopic:
     def adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
         """The metadata log has a newer record."""
         changed = record.state is not self.record.state
+        if not record.is_promoting or not self.record.is_promoting:
+            self.replicators.forget_proofs()  # they are of another promotion
         self.record, self.version = record, version
-        effects: Effects = []
+        effects: Effects = self.clamp.follow(record, version, now)
         if changed:
             what = f"mirror {self.topic}"
             effects.append(Changed(what, record.state.value, record.reason or record.error.value))
@@ -196,71 +199,37 @@ class MirrorTopic:
     # --- the replicators ---
 
     def refresh(self, now: Instant) -> Effects:
-        """Replicators run exactly while the link is open and the topic streams."""
-        if not (self._stream.is_open and self.streams):
-            return self.stop_replicators()
-        effects: Effects = []
-        for index in range(self.partition_count):
-            state = self._region.view.partition_state(TopicPartition(self.topic, index))
-            if state is None or not state.online:
-                continue  # `advanced` is called when its log is open
-            if index not in self.replicators:
-                self.replicators[index] = PartitionReplicator(
-                    self._region,
-                    self._link,
-                    self._stream,
-                    TopicPartition(self.record.source_topic, index),
-                    TopicPartition(self.topic, index),
-                    self.record.source_topic_id.bytes,
-                    self._host,
-                )
-            effects += self.replicators[index].start(now)
-        return effects
-
-    def advanced(self, index: int, now: Instant) -> Effects:
-        """The log of a partition was opened, or its high watermark moved."""
-        replicator = self.replicators.get(index)
-        if replicator is not None and replicator.running:
-            return replicator.progressed()
-        return self.refresh(now)
+        """Replicators run exactly for what this broker leads, each while the stream to its source's leader is open."""
+        return self.replicators.refresh(now)
 
     def stop_replicators(self) -> Effects:
-        return [effect for each in self.replicators.values() for effect in each.stop()]
-
-    def when_drained(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
-        """`then` runs once the region has answered all that the replicators asked."""
-        busy = len(self.replicators)
-
-        def one(at: Instant) -> Effects:
-            nonlocal busy
-            busy -= 1
-            return then(at) if busy == 0 else []
-
-        if not busy:
-            return then(now)
-        return [
-            effect for each in self.replicators.values() for effect in each.when_drained(one, now)
-        ]
+        return self.replicators.stop()
 
     # --- following the source topic ---
 
     def on_source_state(self, state: TopicState, now: Instant) -> Effects:
+        if (
+            self.source_state is not None
+            and state.metadata_offset < self.source_state.metadata_offset
+        ):
+            return []  # from a broker that is behind another one
         self.source_state = state
-        if self.record.state not in (
+        effects = self.refresh(now)
+        if not self._region.is_coordinator or self.record.state not in (
             MirrorState.ACTIVE,
             MirrorState.PAUSED,
             MirrorState.PENDING_STOPPED,
         ):
-            return []
+            return effects
         error, because = judge(self.record, self.partition_count, state)
         if error is not MirrorError.NO_ERROR:
-            return self.fail(error, because, now)
-        return self.follow(now)
+            return effects + self.fail(error, because, now)
+        return effects + self.follow(now)
 
     def follow(self, now: Instant) -> Effects:
         """Change the local topic, one proposal at a time, until it has the partitions and settings of the source's."""
         state = self.source_state
-        if state is None or self._proposing or not self.streams:
+        if not self._region.is_coordinator or state is None or self._proposing or not self.streams:
             return []
         count = self.partition_count
         command: Submitted | None = None

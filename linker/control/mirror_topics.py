@@ -1,16 +1,20 @@
 """The mirror topics of one link, from their records in the metadata log, each with its failover."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.image.image import Document
+from brokers.region import MirrorPartitionStatus, MirrorStatus
 from linker.control.failover import MirrorFailover
 from linker.control.failover_phases import FailoverProgress
 from linker.control.group_sync import GroupSync
 from linker.control.hole_policy import HolePolicyOfMirror
 from linker.control.link_settings import LinkSettings
+from linker.control.mirror_reports import MirrorReports
+from linker.control.mirror_status import mirror_status, partition_status
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.source_brokers import SourceBrokers
 from linker.data.destination_stream import DestinationStream
 from linker.errors import MirrorError
 from linker.frames import TopicState
@@ -32,22 +36,28 @@ class MirrorTopics:
         self,
         region: RegionClient,
         settings: LinkSettings,
-        stream: DestinationStream,
+        sources: SourceBrokers,
         groups: GroupSync,
+        leading_changed: Callable[[], Effects],
     ) -> None:
+        """`leading_changed` is called when `source_topics` may have changed."""
         self.by_name: dict[str, MirrorTopic] = {}
+        self.creating: list[str] = []  # their topics are created for an operator
         self.failovers: dict[str, MirrorFailover] = {}
         self._hole_policies: dict[str, HolePolicyOfMirror] = {}
         self._region = region
         self._settings = settings
-        self._stream = stream
+        self._sources = sources
         self._groups = groups
+        self._leading_changed = leading_changed
+        self.reports = MirrorReports(region, self.status, self.partition_status)
 
     @property
     def source_topics(self) -> Iterator[str]:
-        """Of the mirrors that are live."""
+        """Those that this broker has to know: of which it leads a partition; of all live mirrors, as coordinator."""
         for mirror in self.by_name.values():
-            if mirror.record.state in LIVE:
+            is_of_use = mirror.replicators.leads or self._region.is_coordinator
+            if is_of_use and mirror.record.state in LIVE:
                 yield mirror.record.source_topic
 
     def mirror_of(self, source_topic: str) -> str | None:
@@ -65,11 +75,45 @@ class MirrorTopics:
         mirror = self.by_name.get(topic)
         return mirror.fail(error, because, now) if mirror is not None else []
 
+    def leading_changed(self) -> Effects:
+        return self._leading_changed()
+
     def refuse_hole(self, hole: Hole, now: Instant) -> Effects | None:
         policy = self._hole_policies.get(hole.partition.topic)
         return policy.refuse(hole, now) if policy is not None else []
 
+    # --- what this broker knows ---
+
+    def status(self, topic: str, now: Instant) -> MirrorStatus | None:
+        mirror = self.by_name.get(topic)
+        return mirror_status(self._region, mirror, now) if mirror is not None else None
+
+    def partition_status(
+        self, partition: TopicPartition, now: Instant
+    ) -> MirrorPartitionStatus | None:
+        mirror = self.by_name.get(partition.topic)
+        if mirror is None:
+            return None
+        return partition_status(self._region, mirror, partition.partition, now)
+
+    def follow_clamps(self, topics: Iterable[str], now: Instant) -> Effects:
+        """This broker may coordinate other groups by now."""
+        found = [self.by_name[topic] for topic in topics if topic in self.by_name]
+        return [
+            effect for each in found for effect in each.clamp.follow(each.record, each.version, now)
+        ]
+
     # --- the metadata log ---
+
+    def coordinator_changed(self, now: Instant) -> Effects:
+        """This broker has become the link coordinator, or is it no longer."""
+        effects: Effects = []
+        for topic, failover in list(self.failovers.items()):
+            if self._region.is_coordinator:
+                effects += failover.follow_record(now) + self.by_name[topic].follow(now)
+            else:
+                effects += failover.resign(now)
+        return effects
 
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
         """Adopt the records of these mirror topics from the metadata log; None: of all of this link."""
@@ -94,7 +138,8 @@ class MirrorTopics:
         mirror = self.by_name.pop(topic)
         self._hole_policies.pop(topic)
         self._groups.forget(mirror.record.source_topic)
-        return mirror.stop_replicators() + self.failovers.pop(topic).abandon(now)
+        effects = mirror.stop_replicators() + self._sources.want(topic, (), now)
+        return effects + self.failovers.pop(topic).abandon(now)
 
     def _adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
         effects: Effects = []
@@ -110,18 +155,28 @@ class MirrorTopics:
         if mirror is None:
             progress = FailoverProgress()
             mirror = MirrorTopic(
-                self._region, self._settings, self._stream, self, record, version, progress
+                self._region, self._settings, self._sources, self, record, version, progress
             )
             self.by_name[record.topic] = mirror
+            if record.topic in self.creating:
+                mirror.begin_making()
             self._hole_policies[record.topic] = HolePolicyOfMirror(
                 self._region, self._settings, mirror
             )
             self.failovers[record.topic] = MirrorFailover(
-                self._region, self._settings, self._stream, self._groups, mirror, progress
+                self._region,
+                self._settings,
+                self._sources,
+                self._groups,
+                self.reports,
+                mirror,
+                progress,
             )
-            effects += mirror.refresh(now)
+            effects += mirror.refresh(now) + mirror.clamp.follow(record, version, now)
         else:
             effects += mirror.adopt(record, version, now)
+        if not self._region.is_coordinator:
+            return effects
         return effects + self.failovers[record.topic].follow_record(now)
 
     # --- the region ---
@@ -130,7 +185,7 @@ class MirrorTopics:
         mirror = self.by_name.get(partition.topic)
         if mirror is None or mirror.record.state not in LIVE:
             return []
-        return mirror.advanced(partition.partition, now)
+        return mirror.replicators.advanced(partition.partition, now)
 
     def topics_changed(
         self, changed: Iterable[str], deleted: Iterable[str], now: Instant
@@ -140,7 +195,8 @@ class MirrorTopics:
         for topic in deleted:
             mirror = self.by_name.get(topic)
             if mirror is not None and not self._exists(topic):
-                effects += [*mirror.stop_replicators(), self._remove(mirror)]
+                effects += mirror.stop_replicators()
+                effects += [self._remove(mirror)] if self._region.is_coordinator else []
         for topic in changed:
             mirror = self.by_name.get(topic)
             if mirror is not None and self._exists(topic):
@@ -164,18 +220,21 @@ class MirrorTopics:
         return [effect for mirror in self.by_name.values() for effect in mirror.follow(now)]
 
     def opened(self, now: Instant) -> Effects:
-        """The stream to the source is open."""
+        """A stream to the source is open."""
         effects: Effects = []
-        for topic, mirror in self.by_name.items():
-            effects += mirror.refresh(now) + self.failovers[topic].link_opened(now)
+        for topic, mirror in list(self.by_name.items()):
+            effects += mirror.refresh(now)
+            if self._region.is_coordinator and self._sources.reaches_all:
+                effects += self.failovers[topic].link_opened(now)
         return effects
 
-    def closed(self, now: Instant) -> Effects:
-        """The stream to the source was lost."""
+    def closed(self, stream: DestinationStream, now: Instant) -> Effects:
+        """A stream to the source was lost."""
         effects: Effects = []
-        for topic, mirror in self.by_name.items():
-            effects += mirror.stop_replicators()
-            effects += self.failovers[topic].link_lost(now)
+        for topic, mirror in list(self.by_name.items()):
+            effects += mirror.replicators.stream_closed(stream)
+            if self._region.is_coordinator:
+                effects += self.failovers[topic].link_lost(now)
         return effects
 
     def on_source_state(self, state: TopicState, now: Instant) -> Effects:

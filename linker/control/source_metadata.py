@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from brokers.config.endpoints import Address
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 from brokers.metadata.commands.config_commands import ResourceType
+from brokers.metadata.image.image import LINK_LISTENER, Image
 from brokers.region import RegionView
 from linker.data.credit import StreamSender
 from linker.filters import Filter, admits
-from linker.frames import GroupOffsets, TopicState
+from linker.frames import Brokers, GroupOffsets, SourceBroker, TopicState
 from linker.records.mirror_state import LIVE, MIRROR_KIND, decode_mirror
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, Step
@@ -23,7 +25,7 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
     """The topic in the newest image; internal topics are not shown to other regions."""
     image = view.image.topics_by_name.get(topic)
     if image is None or image.is_internal:
-        return TopicState(topic)
+        return TopicState(topic, metadata_offset=view.image.next_offset)
     return TopicState(
         topic,
         image.id.bytes,
@@ -31,7 +33,24 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
         dict(view.image.config((ResourceType.TOPIC, topic))),
         tuple(partition.leader_epoch for partition in image.partitions),
         _origins(view, topic),
+        tuple(partition.leader for partition in image.partitions),
+        view.image.next_offset,
     )
+
+
+def brokers_of(image: Image) -> Brokers:
+    """The brokers that are alive and have registered a `link.listener`."""
+    endpoints = {
+        broker.id: broker.endpoint(LINK_LISTENER)
+        for broker in image.brokers.values()
+        if not broker.fenced
+    }
+    found = (
+        SourceBroker(broker_id, str(Address(endpoint.host, endpoint.port)))
+        for broker_id, endpoint in sorted(endpoints.items())
+        if endpoint is not None
+    )
+    return Brokers(image.next_offset, tuple(found))
 
 
 def _origins(view: RegionView, topic: str) -> tuple[str, ...]:

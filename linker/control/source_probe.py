@@ -49,7 +49,7 @@ class SourceProbe:
         close = CloseStream(self._stream)
         if isinstance(answer, handshake.HandshakeMismatch):
             return [close, *self._refuse(answer.error, answer.because, now)]
-        return [close, *self._finish(answer, now)]
+        return [close, *self._finish(answer.cluster_id, now)]
 
     def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:
         return self._refuse(error, because, now)

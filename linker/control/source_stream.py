@@ -7,20 +7,22 @@ from typing import Final
 
 from brokers.ids import Instant
 from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced
-from linker.control.source_metadata import GroupPublisher, TopicPublisher
+from linker.control.source_metadata import GroupPublisher, TopicPublisher, brokers_of
 from linker.data import handshake
 from linker.data.credit import SendBudget, StreamSender
 from linker.data.source_replicator import SourceReplicator
-from linker.errors import SEVERAL_NODES, LinkError
+from linker.errors import ONE_BROKER, LinkError
 from linker.events import CloseStream, Stream
 from linker.frames import (
     CHUNK_BYTES_MAX,
     CHUNK_BYTES_MIN,
+    SEVERAL_BROKERS_FROM,
     AskBeacon,
     Credit,
     Frame,
     Hello,
     Refused,
+    SourceBroker,
     Subscribe,
     Unsubscribe,
     WatchGroups,
@@ -46,6 +48,8 @@ class SourceStream:
         self._groups = GroupPublisher(region, self._sender, self._topics)
         self._source: SourceReplicator | None = None  # from the handshake on
         self._timer: int | None = None
+        self._is_versed = False  # whether the destination knows regions of several brokers
+        self._sent_brokers: tuple[SourceBroker, ...] = ()
 
     @property
     def closed(self) -> bool:
@@ -74,16 +78,26 @@ class SourceStream:
                 return self._refuse(Refused("UNKNOWN", f"a source takes no {type(frame).__name__}"))
 
     def _greet(self, frame: Frame, now: Instant) -> Effects:
-        answer = handshake.answer(frame, self._region.view.cluster_id)
+        view = self._region.view
+        answer = handshake.answer(frame, view.cluster_id, view.broker_id)
         if isinstance(answer, Refused):
             return self._refuse(answer)
-        if self._region.has_several_brokers:
-            return self._refuse(Refused(LinkError.UNKNOWN.value, SEVERAL_NODES))
+        self._is_versed = answer.version >= SEVERAL_BROKERS_FROM
+        if self._region.has_several_brokers and not self._is_versed:
+            return self._refuse(Refused(LinkError.UNKNOWN.value, ONE_BROKER))
         assert isinstance(frame, Hello)
         chunk_bytes = min(max(frame.chunk_bytes, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX)
         self._source = SourceReplicator(self._region, self._sender, chunk_bytes, self._budget)
         self._arm(now)
-        return self._sender.send(answer)
+        return [*self._sender.send(answer), *self._send_brokers()]
+
+    def _send_brokers(self) -> Effects:
+        """The brokers of this region, unless the destination knows them already."""
+        found = brokers_of(self._region.view.image)
+        if not self._is_versed or found.brokers == self._sent_brokers:
+            return []
+        self._sent_brokers = found.brokers
+        return self._sender.send(found)
 
     def _refuse(self, refused: Refused) -> Effects:
         effects = [*self._sender.send(refused), CloseStream(self._stream)]
@@ -117,9 +131,11 @@ class SourceStream:
                 return self._source.advanced(partition, now)
             case GroupOffsetsChanged(group, offsets):
                 return self._groups.committed(group, offsets, now)
-            case ImageChanged(delta) if delta.brokers_changed and self._region.has_several_brokers:
-                return self._refuse(Refused(LinkError.UNKNOWN.value, SEVERAL_NODES))
             case ImageChanged(delta):
+                if self._region.has_several_brokers and not self._is_versed:
+                    return self._refuse(Refused(LinkError.UNKNOWN.value, ONE_BROKER))
+                effects = self._send_brokers() if delta.brokers_changed else []
+                effects += self._source.led(delta.partitions_changed, now)
                 topics = (
                     *delta.topics_deleted,
                     *delta.topics_created,
@@ -127,7 +143,7 @@ class SourceStream:
                     *delta.topic_configs_changed,
                     *(name for kind, name in delta.documents_changed if kind == MIRROR_KIND),
                 )
-                return self._work.add(self._topics.changed(dict.fromkeys(topics)), now)
+                return effects + self._work.add(self._topics.changed(dict.fromkeys(topics)), now)
 
     def lost(self) -> None:
         """The stream was lost or closed; nothing is sent on it any more."""

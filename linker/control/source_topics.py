@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from brokers.ids import Instant
 from linker.control.link_settings import LinkSettings
+from linker.control.source_brokers import SourceBrokers
 from linker.data.destination_stream import DestinationStream
 from linker.frames import TopicState, WatchTopics
 from linker.region_client import Effects
@@ -15,36 +16,36 @@ Inquirer: TypeAlias = Callable[[TopicState | None, Instant], Effects]
 
 
 class SourceTopics:
-    """Call `watch` after the mirrors have changed; `mirrored` returns the source topics of those that are live."""
+    """Call `watch` after the mirrors or streams have changed; `mirrored` returns the source topics of the mirrors."""
 
     def __init__(
         self,
         settings: LinkSettings,
-        stream: DestinationStream,
+        sources: SourceBrokers,
         mirrored: Callable[[], Iterable[str]],
     ) -> None:
         self._settings = settings
-        self._stream = stream
+        self._sources = sources
         self._mirrored = mirrored
-        self._watched: tuple[str, ...] = ()
+        self._watched: dict[DestinationStream, tuple[str, ...]] = {}
         self._inquiries: dict[str, list[Inquirer]] = {}
         self._untried: list[Callable[[Instant], Effects]] = []
 
     def watch(self) -> Effects:
-        """Send the source the list of topics, if it has changed."""
+        """Send the source the list of topics on each stream of metadata, if it has changed there."""
         wanted = tuple(dict.fromkeys((*self._mirrored(), *self._inquiries)))
-        if wanted == self._watched or not self._stream.is_open:
+        effects: Effects = []
+        for stream in self._sources.metadata_streams:
+            if wanted != self._watched.get(stream, ()):
+                self._watched[stream] = wanted
+                effects += stream.sender.send(WatchTopics(wanted))
+        return effects
+
+    def stream_closed(self, stream: DestinationStream, now: Instant) -> Effects:
+        """The stream was lost. If it was the first: inquiries are answered with None."""
+        self._watched.pop(stream, None)
+        if stream is not self._sources.first:
             return []
-        self._watched = wanted
-        return [*self._stream.sender.send(WatchTopics(wanted))]
-
-    def opened(self) -> Effects:
-        """The stream is new: the source has no list yet."""
-        self._watched = ()
-        return self.watch()
-
-    def closed(self, now: Instant) -> Effects:
-        """The stream was lost: inquiries are answered with None."""
         inquiries, self._inquiries = self._inquiries, {}
         effects: Effects = []
         for inquirers in inquiries.values():
@@ -54,7 +55,7 @@ class SourceTopics:
 
     def when_tried(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
         """`then` runs once the link is open, or an attempt to open it has failed."""
-        if self._stream.is_open or self._settings.config.paused:
+        if self._sources.is_open or self._settings.config.paused:
             return then(now)
         self._untried.append(then)
         return []
@@ -69,13 +70,14 @@ class SourceTopics:
         return self.when_tried(partial(self._inquire, source_topic, inquirer), now)
 
     def _inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
-        if not self._stream.is_open:
+        if not self._sources.is_open:
             return inquirer(None, now)
         self._inquiries.setdefault(source_topic, []).append(inquirer)
         # Sent again even if the topic is watched, so that the answer is newer than the inquiry.
-        watched = tuple(topic for topic in self._watched if topic != source_topic)
-        self._watched = (*watched, source_topic)
-        return [*self._stream.sender.send(WatchTopics(watched), WatchTopics(self._watched))]
+        first = self._sources.first
+        watched = tuple(topic for topic in self._watched.get(first, ()) if topic != source_topic)
+        self._watched[first] = (*watched, source_topic)
+        return [*first.sender.send(WatchTopics(watched), WatchTopics(self._watched[first]))]
 
     def answered(self, state: TopicState, now: Instant) -> Effects:
         """The source has sent a topic's state."""

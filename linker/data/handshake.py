@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from brokers.ids import BrokerId
 from linker.errors import LinkError
 from linker.frames import SPOKEN, Frame, Hello, ProtocolVersions, Refused, Welcome
 
@@ -13,8 +14,10 @@ class HandshakeMismatch(NamedTuple):
     because: str
 
 
-def answer(frame: Frame, cluster_id: str, spoken: ProtocolVersions = SPOKEN) -> Welcome | Refused:
-    """The source's answer to the first frame of a stream: it chooses the version."""
+def answer(
+    frame: Frame, cluster_id: str, broker_id: BrokerId, spoken: ProtocolVersions = SPOKEN
+) -> Welcome | Refused:
+    """The answer of a source's broker to the first frame of a stream: it chooses the version."""
     if not isinstance(frame, Hello):
         return Refused(LinkError.UNKNOWN.value, "the first frame of a stream must be Hello")
     version = spoken.newest_of(frame.versions)
@@ -29,11 +32,13 @@ def answer(frame: Frame, cluster_id: str, spoken: ProtocolVersions = SPOKEN) -> 
     if frame.expected_cluster_id not in ("", cluster_id):
         because = f"this is region {cluster_id}, the link expects {frame.expected_cluster_id}"
         return Refused(LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR.value, because)
-    return Welcome(cluster_id, version)
+    return Welcome(cluster_id, version, broker_id)
 
 
-def check(frame: Frame, *, cluster_id: str, expected_cluster_id: str) -> str | HandshakeMismatch:
-    """The destination checks the source's answer: returns the source's cluster id, or why the stream must be closed."""
+def check(
+    frame: Frame, *, cluster_id: str, expected_cluster_id: str
+) -> Welcome | HandshakeMismatch:
+    """The destination checks the source's answer: returns it, or why the stream must be closed."""
     match frame:
         case Refused(code, because):
             known = code in LinkError.__members__
@@ -53,6 +58,6 @@ def check(frame: Frame, *, cluster_id: str, expected_cluster_id: str) -> str | H
                 return HandshakeMismatch(
                     LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR, because
                 )
-            return source
+            return frame
         case _:
             return HandshakeMismatch(LinkError.UNKNOWN, "the source's first frame was not Welcome")

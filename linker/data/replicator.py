@@ -43,7 +43,6 @@ class PartitionReplicator:
         self,
         region: RegionClient,
         link: LinkOfMirror,
-        stream: DestinationStream,
         source: TopicPartition,
         mirror: TopicPartition,
         topic_id: bytes,
@@ -55,7 +54,8 @@ class PartitionReplicator:
         self.received_at: Instant = -1
         self._region = region
         self._link = link
-        self._stream = stream
+        self.stream = DestinationStream()  # closed; `start` brings the one to the source's leader
+        self._source_epoch: LeaderEpoch = -1
         self._host = host
         self._source_partition = source
         self._topic_id = topic_id
@@ -69,8 +69,7 @@ class PartitionReplicator:
         self._placing = 0
         self._blocked = False  # waits for a proposal
         self._trimming = False
-        self._retry: int | None = None
-        self._backoff = RetryBackoff(region.rng)
+        self._backoff = RetryBackoff(region)
         self._drained: list[Callable[[Instant], Effects]] = []
 
     # --- starting and stopping ---
@@ -84,29 +83,38 @@ class PartitionReplicator:
         """Whether the source has agreed: `lag` is then of this subscription, not of an earlier one."""
         return self._expected is not None
 
-    def start(self, now: Instant) -> Effects:
-        """The stream is open: subscribe, once nothing of an earlier subscription is in flight."""
+    @property
+    def is_drained(self) -> bool:
+        """Whether the region has answered all that this replicator asked."""
+        return not (self._placing or self._blocked or self._trimming)
+
+    def start(self, stream: DestinationStream, source_epoch: LeaderEpoch, now: Instant) -> Effects:
+        """Subscribe on the open stream to the source's leader, once nothing of an earlier subscription is in flight.
+
+        `source_epoch` is the leader epoch in which that broker leads; -1: not known.
+        """
+        effects = self.stop() if stream is not self.stream else []
+        self.stream, self._source_epoch = stream, source_epoch
         self.running = True
-        if self._subscription or self._retry is not None:
-            return []
-        return self.when_drained(self._subscribe, now)
+        if self._subscription or self._backoff.is_waiting:
+            return effects
+        return effects + self.when_drained(self._subscribe, now)
 
     def stop(self) -> Effects:
         """Accept no more chunks. Those that are being placed still will be."""
         self.running = False
-        self._backoff.restore()
-        self._cancel_retry()
+        self._backoff.cancel()
         return self._reset()
 
     def when_drained(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
         """`then` runs once the region has answered all that this replicator asked."""
-        if not self._placing and not self._blocked and not self._trimming:
+        if self.is_drained:
             return then(now)
         self._drained.append(then)
         return []
 
     def _settle(self, now: Instant) -> Effects:
-        if self._placing or self._blocked or self._trimming:
+        if not self.is_drained:
             return []
         drained, self._drained = self._drained, []
         return [effect for then in drained for effect in then(now)]
@@ -114,8 +122,8 @@ class PartitionReplicator:
     def _reset(self) -> Effects:
         effects: Effects = []
         if self._subscription:
-            effects += self._stream.sender.send(Unsubscribe(self._subscription))
-            self._stream.unsubscribe(self._subscription)
+            effects += self.stream.sender.send(Unsubscribe(self._subscription))
+            self.stream.unsubscribe(self._subscription)
         self._subscription, self._expected = 0, None
         queue, self._queue = self._queue, deque()
         for item in queue:
@@ -124,7 +132,7 @@ class PartitionReplicator:
         return effects
 
     def _subscribe(self, now: Instant) -> Effects:
-        if not self.running or self._subscription or self._retry is not None:
+        if not self.running or self._subscription or self._backoff.is_waiting:
             return []
         state = self._state()
         if state is None:
@@ -134,11 +142,11 @@ class PartitionReplicator:
             # It was decided, and then interrupted.
             self._drained.append(self._subscribe)
             return [self._skip_to(start)]
-        self._subscription = self._stream.subscribe(self)
+        self._subscription = self.stream.subscribe(self)
         untouched = state.log_end_offset == 0 and not state.epochs
         self._from_latest = untouched and start is None and self._link.config.from_latest
         self._wanted_epoch = -1
-        return self._stream.sender.send(
+        return self.stream.sender.send(
             Subscribe(
                 self._subscription,
                 self._source_partition,
@@ -146,6 +154,7 @@ class PartitionReplicator:
                 state.log_end_offset,
                 state.epochs,
                 self._from_latest,
+                self._source_epoch,
             )
         )
 
@@ -181,7 +190,7 @@ class PartitionReplicator:
         return effects + self._advance(now)
 
     def on_chunk(self, chunk: Chunk, now: Instant) -> Effects:
-        window = self._stream.window
+        window = self.stream.window
         if chunk.offset != self._expected or chunk.next_offset <= chunk.offset:
             because = f"expected offset {self._expected}, got [{chunk.offset}, {chunk.next_offset})"
             doubted = self._doubt(MirrorError.ILLEGAL_STATE, because, now)
@@ -194,7 +203,7 @@ class PartitionReplicator:
 
     def on_bounds(self, bounds: OffsetBounds, clock: Instant, now: Instant) -> Effects:
         self.received_at = now
-        self.lag.source_at(clock, bounds.high_watermark, self._stream.clock_before)
+        self.lag.source_at(clock, bounds.high_watermark, self.stream.clock_before)
         self._log_start = bounds.log_start_offset
         state = self._state()
         if state is None:
@@ -365,30 +374,21 @@ class PartitionReplicator:
 
     def _interrupt(self, because: str, now: Instant) -> Effects:
         """Drop the queue and subscribe again from the log end."""
-        if not self._subscription and self._retry is not None:
+        if not self._subscription and self._backoff.is_waiting:
             return []
         return [*self._reset(), *self._try_later(because, now)]
 
     def _try_later(self, because: str, now: Instant) -> Effects:
-        if not self.running or self._retry is not None:
+        if not self.running or self._backoff.is_waiting:
             return []
         self.trouble = because
-        pause = self._backoff.pause(self._link.config.number("retry.backoff.ms"))
-        self._retry = self._region.timers.set(now + pause, self._on_retry)
+        retry = partial(self.when_drained, self._subscribe)
+        self._backoff.wait(self._link.config.number("retry.backoff.ms"), retry, now)
         return [Changed(f"mirror {self.partition}", "asks again", because)]
-
-    def _on_retry(self, now: Instant) -> Effects:
-        self._retry = None
-        return self.when_drained(self._subscribe, now)
-
-    def _cancel_retry(self) -> None:
-        if self._retry is not None:
-            self._region.timers.cancel(self._retry)
-            self._retry = None
 
     def _state(self) -> PartitionState | None:
         state = self._region.view.partition_state(self.partition)
-        return state if state is not None and state.online else None
+        return state if state is not None and state.is_serving else None
 
     def _latest_start(self) -> Offset | None:
         """The offset that was decided earlier for this partition's start at "latest"."""

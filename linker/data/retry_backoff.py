@@ -3,7 +3,8 @@
 from typing import Final
 
 from brokers.ids import Instant
-from brokers.ports import Rng
+from brokers.timers import Act
+from linker.region_client import RegionClient
 
 PAUSE_MS_MAX: Final = 5_000
 
@@ -11,16 +12,30 @@ PAUSE_MS_MAX: Final = 5_000
 class RetryBackoff:
     """Pauses double from `retry.backoff.ms`. Each is drawn from its upper half, so that many do not end at once."""
 
-    def __init__(self, rng: Rng) -> None:
-        self._rng = rng
+    def __init__(self, region: RegionClient) -> None:
+        self._region = region
         self._retries = 0
         self._failing_since: Instant | None = None
+        self._timer: int | None = None
 
-    def pause(self, first_ms: int) -> int:
-        """Milliseconds until the next attempt."""
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a retry is due later."""
+        return self._timer is not None
+
+    def wait(self, first_ms: int, retry: Act, now: Instant) -> None:
+        """`retry` runs after the next pause."""
+
+        def due(at: Instant) -> list[object]:
+            self._timer = None
+            return retry(at)
+
+        self._timer = self._region.timers.set(now + self._pause(first_ms), due)
+
+    def _pause(self, first_ms: int) -> int:
         pause = min(first_ms << min(self._retries, 16), PAUSE_MS_MAX)
         self._retries += 1
-        return pause // 2 + int(self._rng.random() * pause / 2)
+        return pause // 2 + int(self._region.rng.random() * pause / 2)
 
     def failed_for(self, now: Instant) -> int:
         """Milliseconds since the first of the failures in a row; 0 if this is the first."""
@@ -31,3 +46,10 @@ class RetryBackoff:
     def restore(self) -> None:
         """An attempt succeeded: begin with the shortest pause again."""
         self._retries, self._failing_since = 0, None
+
+    def cancel(self) -> None:
+        """There will be no retry."""
+        self.restore()
+        if self._timer is not None:
+            self._region.timers.cancel(self._timer)
+            self._timer = None

@@ -10,7 +10,7 @@ Always: a chunk continues its subscription exactly; the bytes sent exceed the cr
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -89,13 +89,37 @@ class SourceReplicator:
         )  # a number has one partition, even if the peer uses it twice
         state = self._region.view.partition_state(frame.partition)
         topic = self._region.view.image.topics_by_name.get(frame.partition.topic)
+        because = ""
         if state is None or topic is None or topic.id.bytes != frame.topic_id:
             because = f"{frame.partition} of that topic id is not here"
-            return self._sender.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
-        if not state.online:
-            because = f"{frame.partition} is offline"
+        elif not state.is_serving:
+            because = self._why_not(frame.partition)
+        elif frame.leader_epoch not in (-1, state.leader_epoch):
+            # A leader that was succeeded, or one that is not known here yet, must not judge the mirror's history.
+            because = f"{frame.partition} has leader epoch {state.leader_epoch} here, not {frame.leader_epoch}"
+        if because or state is None:
             return self._sender.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
         return self._compare(frame, state, now)
+
+    def _serving(self, partition: TopicPartition) -> PartitionState | None:
+        """None where this node does not lead the partition, or its log is not open."""
+        state = self._region.view.partition_state(partition)
+        return state if state is not None and state.is_serving else None
+
+    def _why_not(self, partition: TopicPartition) -> str:
+        state = self._region.view.partition_state(partition)
+        if state is not None and state.is_leader:
+            return f"{partition} is offline"
+        return f"broker {self._region.view.broker_id} does not lead {partition}"
+
+    def led(self, partitions: Iterable[TopicPartition], now: Instant) -> Effects:
+        """These partitions may have new leaders: those that another broker leads are not sent any more."""
+        effects: Effects = []
+        for partition in partitions:
+            subscription = self._subscriptions.get(self._numbers.get(partition, 0))
+            if subscription is not None and self._serving(partition) is None:
+                effects += self._end(subscription, self._why_not(partition))
+        return effects
 
     def _compare(self, frame: Subscribe, state: PartitionState, now: Instant) -> Effects:
         start = state.high_watermark
@@ -151,8 +175,8 @@ class SourceReplicator:
             return []
         self._ready[subscription.number] = None
         effects = self._pump(now)
-        state = self._region.view.partition_state(partition)
-        if state is None or not state.online:
+        state = self._serving(partition)
+        if state is None:
             return effects  # the read above has ended the subscription, or the next beacon does
         if subscription.position >= state.high_watermark:
             effects += self._send_bounds(self._changed_bounds([subscription.number]), now)
@@ -169,9 +193,8 @@ class SourceReplicator:
         effects: Effects = []
         for number in list(self._stale):
             subscription = self._subscriptions[number]
-            state = self._region.view.partition_state(subscription.partition)
-            if state is None or not state.online:
-                effects += self._end(subscription, f"{subscription.partition} is offline")
+            if self._serving(subscription.partition) is None:
+                effects += self._end(subscription, self._why_not(subscription.partition))
         return effects
 
     def _send_bounds(self, changed: list[tuple[int, OffsetBounds]], now: Instant) -> Effects:
@@ -182,8 +205,8 @@ class SourceReplicator:
         for number in numbers:
             self._stale.pop(number, None)
             subscription = self._subscriptions[number]
-            state = self._region.view.partition_state(subscription.partition)
-            if not subscription.agreed or state is None or not state.online:
+            state = self._serving(subscription.partition)
+            if not subscription.agreed or state is None:
                 continue
             bounds = bounds_of(state)
             if bounds != subscription.sent_bounds:
@@ -217,9 +240,9 @@ class SourceReplicator:
         return effects
 
     def _take_turn(self, subscription: Subscription, now: Instant) -> Effects:
-        state = self._region.view.partition_state(subscription.partition)
-        if state is None or not state.online:
-            return self._end(subscription, f"{subscription.partition} is offline")
+        state = self._serving(subscription.partition)
+        if state is None:
+            return self._end(subscription, self._why_not(subscription.partition))
         offset = max(subscription.position, state.log_start_offset)
         if offset >= state.high_watermark:
             outrun = offset > subscription.position or not subscription.agreed
@@ -250,11 +273,11 @@ class SourceReplicator:
         return effects + self._pump(now)
 
     def _offer(self, subscription: Subscription, read: HighWatermarkRead, now: Instant) -> Effects:
-        state = self._region.view.partition_state(subscription.partition)
+        state = self._serving(subscription.partition)
         if read.error not in (KafkaError.NONE, KafkaError.OFFSET_OUT_OF_RANGE):
             return self._end(subscription, f"{subscription.partition}: {read.error.name}")
-        if state is None or not state.online:
-            return self._end(subscription, f"{subscription.partition} is offline")
+        if state is None:
+            return self._end(subscription, self._why_not(subscription.partition))
         if read.error is KafkaError.NONE and not len(read.data):
             because = (
                 f"{subscription.partition} holds nothing at {read.offset}, below its high watermark"

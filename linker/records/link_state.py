@@ -27,7 +27,6 @@ class LinkTrigger(Enum):
     WELCOMED = "the source region answered as expected"
     UNREACHABLE = "too many availability checks in a row failed"
     REFUSED = "the source region refused, or is not the one expected"
-    SUSPEND = "this region has more than one broker"
     PAUSE = "cluster.link.paused was set"
     RESUME = "cluster.link.paused was cleared"
 
@@ -43,7 +42,6 @@ TRANSITIONS: Final[Mapping[tuple[LinkState, LinkTrigger], LinkState]] = {
         (LinkTrigger.WELCOMED, LinkState.ACTIVE),
         (LinkTrigger.UNREACHABLE, LinkState.UNAVAILABLE),
         (LinkTrigger.REFUSED, LinkState.FAILED),
-        (LinkTrigger.SUSPEND, LinkState.FAILED),
         (LinkTrigger.PAUSE, LinkState.PAUSED),
         # Only a paused link can be resumed; the source has not been dialed yet then.
         (LinkTrigger.RESUME, LinkState.UNKNOWN if state is LinkState.PAUSED else state),

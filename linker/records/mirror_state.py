@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from brokers.ids import Instant, LeaderEpoch, Offset
@@ -115,6 +115,13 @@ class CutKind(Enum):
     FAILOVER = "FAILOVER"
 
 
+class SourceEnd(NamedTuple):
+    """The source's high watermark of a partition, and its clock when it had that; -1 unknown."""
+
+    high_watermark: Offset
+    clock: Instant
+
+
 @dataclass(frozen=True, slots=True)
 class CutPartition:
     """Where one partition was cut, and what was known of its source then; -1 for what was not known."""
@@ -157,7 +164,8 @@ class MirrorRecord:
     `origins`: the cluster ids that its records come through, the nearest first. `holes_shown`: by partition, where the
     last hole ended at which the mirror was paused; who resumes it accepts that hole, wherever it ends by then. In
     PENDING_STOPPED, `stop` says for which command, and `stop_by` is the deadline of a promotion. From the time that
-    `cut` is written, nothing of the source is placed any more.
+    `halted` is written, no broker places anything of the source, so that the ends can be known; `known` has what was
+    known of the source then, by partition. `cut` has the ends.
     """
 
     topic: str
@@ -172,10 +180,23 @@ class MirrorRecord:
     reason: str = ""
     stop: CutKind | None = None
     stop_by: Instant = 0
+    halted: bool = False
+    known: tuple[SourceEnd, ...] = ()
     cut: Cut | None = None
     transition_errors: tuple[TransitionError, ...] = ()
     holes_shown: Mapping[int, Offset] = field(default_factory=dict)
     origins: tuple[str, ...] = ()
+
+    @property
+    def is_promoting(self) -> bool:
+        """Whether a promotion waits for its proof: the mirror still follows its source."""
+        is_pending = self.state is MirrorState.PENDING_STOPPED and self.stop is CutKind.PROMOTE
+        return is_pending and not self.halted and self.cut is None
+
+    @property
+    def streams(self) -> bool:
+        """Whether data of the source is placed."""
+        return self.state is MirrorState.ACTIVE or self.is_promoting
 
     def with_error(self, error: TransitionError) -> "MirrorRecord":
         return replace(
@@ -196,6 +217,8 @@ class MirrorRecord:
                 "reason": self.reason,
                 "stop": self.stop.value if self.stop else None,
                 "stop_by": self.stop_by,
+                "halted": self.halted,
+                "known": self.known,
                 "cut": _encode_cut(self.cut),
                 "transition_errors": [
                     [one.at, one.code, one.because] for one in self.transition_errors
@@ -221,6 +244,8 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         reason=str(fields["reason"]),
         stop=CutKind(fields["stop"]) if fields["stop"] else None,
         stop_by=int(fields["stop_by"]),
+        halted=bool(fields.get("halted", False)),
+        known=tuple(SourceEnd(*one) for one in fields.get("known", ())),
         cut=_decode_cut(fields["cut"]),
         transition_errors=tuple(TransitionError(*one) for one in fields["transition_errors"]),
         holes_shown={int(index): int(offset) for index, offset in fields.get("holes_shown", ())},

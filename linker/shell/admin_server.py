@@ -7,12 +7,15 @@ from typing import Any, Final
 import grpc
 import grpc.aio
 
-from linker.events import AdminAnswered, AdminAsked
+from linker.errors import LinkRefusal
+from linker.events import AdminAnswered, AdminAsked, Elsewhere
+from linker.shell.admin_forwarding import FORWARDED, Forwarder
 from linker.shell.options import ADMIN_SERVER_OPTIONS
 from linker.shell.streams import Feed
 from linker.wire import administration
 
 COMMANDS_MAX: Final = 64  # at a time; a promotion may wait for minutes
+MOVING: Final = ("COORDINATOR_NOT_AVAILABLE", "the link coordinator is changing")
 
 
 class AdminServer:
@@ -22,6 +25,7 @@ class AdminServer:
         self._feed = feed
         self._next_ticket = 0
         self._asked: dict[int, asyncio.Future[Any]] = {}
+        self._forwarder = Forwarder()
         self._server = grpc.aio.server(
             options=ADMIN_SERVER_OPTIONS, maximum_concurrent_rpcs=commands_max
         )
@@ -36,9 +40,10 @@ class AdminServer:
         await self._server.start()
 
     async def stop(self) -> None:
+        await self._forwarder.close()
         await self._server.stop(None)
 
-    async def _administer(self, method: str, request: bytes) -> bytes:
+    async def _administer(self, method: str, request: bytes, is_forwarded: bool) -> bytes:
         self._next_ticket += 1
         ticket = self._next_ticket
         # A long request or reply is translated beside the loop, for which all clients wait.
@@ -47,6 +52,10 @@ class AdminServer:
         try:
             self._feed(AdminAsked(ticket, command))
             answer = await asked
+            if isinstance(answer, Elsewhere):
+                if not is_forwarded:
+                    return await self._forwarder.ask(answer.endpoint, method, request)
+                answer = LinkRefusal(*MOVING, hint="ask again")
             return await asyncio.to_thread(administration.reply, method, answer)
         finally:
             del self._asked[ticket]
@@ -70,7 +79,12 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class 
 
         async def ask(request: bytes, context: Any) -> bytes:
             try:
-                return bytes(await self._administer(name, request))
+                is_forwarded = any(key == FORWARDED for key, _ in context.invocation_metadata())
+                return bytes(await self._administer(name, request, is_forwarded))
+            except grpc.aio.AioRpcError as error:  # of the coordinator, to which it was forwarded
+                because = f"the link coordinator does not answer: {error.details()}"
+                await context.abort(grpc.StatusCode.UNAVAILABLE, because)
+                raise
             except administration.MalformedRequest as error:
                 await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
                 raise

@@ -52,11 +52,12 @@ class Dialer:
         """Returns why the stream has ended."""
         try:
             async with asyncio.timeout(dial.timeout_ms / 1000):
-                channel = await _connect(dial.bootstrap_servers, self._options)
+                channel = await _connect(dial, self._options)
         except DiscoveryError as failure:
             return failure.error, str(failure)
         except TimeoutError:
-            because = f"no answer from {', '.join(dial.bootstrap_servers)} in {dial.timeout_ms} ms"
+            asked = dial.endpoint or ", ".join(dial.bootstrap_servers)
+            because = f"no answer from {asked} in {dial.timeout_ms} ms"
             return LinkError.TIMEOUT_ERROR, because
         async with channel:
             open_stream: Any = channel.stream_stream
@@ -69,10 +70,8 @@ class Dialer:
             return LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR, because
 
 
-async def _connect(
-    bootstrap_servers: tuple[str, ...], options: tuple[tuple[str, int], ...]
-) -> grpc.aio.Channel:
-    endpoint = await discover(bootstrap_servers, LINK_LISTENER)
+async def _connect(dial: Dial, options: tuple[tuple[str, int], ...]) -> grpc.aio.Channel:
+    endpoint = dial.endpoint or await discover(dial.bootstrap_servers, LINK_LISTENER)
     channel = grpc.aio.insecure_channel(endpoint, options=options)
     try:
         state = channel.get_state(try_to_connect=True)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from brokers.client.connection import ClientConnection, ClientResponse
+from brokers.config.endpoints import ANY_HOST
 from brokers.wire.message import Message
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.cluster import DescribeClusterRequest
@@ -20,7 +21,6 @@ LINK_LISTENER: Final = "link.listener"
 ADMIN_LISTENER: Final = "admin.listener"
 ANSWER_BYTES_MAX: Final = 1 << 20
 _BROKER: Final = 4  # Kafka's resource type
-_ANY_HOST: Final = ("", "0.0.0.0", "::")
 Connection: TypeAlias = ClientConnection[None]
 
 
@@ -124,6 +124,6 @@ async def _receive(
 def reachable(endpoint: str, host: str) -> str:
     """An endpoint that listens on every address is reached at the host of its Kafka listener."""
     name, _, port = endpoint.rpartition(":")
-    if name.strip("[]") in _ANY_HOST:
+    if name.strip("[]") in ANY_HOST:
         name = f"[{host}]" if ":" in host else host
     return f"{name}:{port}"

@@ -7,10 +7,14 @@ from brokers.ids import OFFSET_MAX, OffsetAndMetadata, TopicPartition
 from linker.errors import MirrorError
 from linker.filters import FILTERS_MAX, Filter, Pattern
 from linker.frames import (
+    BROKERS_MAX,
+    NO_BROKER,
+    SEVERAL_BROKERS_FROM,
     TOPICS_MAX,
     Agreed,
     AskBeacon,
     Beacon,
+    Brokers,
     Credit,
     Declined,
     Frame,
@@ -19,6 +23,7 @@ from linker.frames import (
     OffsetBounds,
     ProtocolVersions,
     Refused,
+    SourceBroker,
     Subscribe,
     TopicState,
     Unsubscribe,
@@ -30,6 +35,7 @@ from linker.wire.limits import (
     LINEAGE_MAX,
     ORIGINS_MAX,
     FrameError,
+    address,
     listed,
     name,
     reason,
@@ -84,7 +90,25 @@ def _from_topic_state(message: pb.TopicState) -> TopicState:
         dict(message.configs),
         tuple(leader_epoch(one) for one in message.leader_epochs),
         tuple(name(one) for one in listed(message.origins, ORIGINS_MAX)),
+        tuple(message.leaders),
+        offset(message.metadata_offset),
     )
+
+
+def _from_brokers(message: pb.Brokers) -> Brokers:
+    return Brokers(
+        offset(message.metadata_offset),
+        tuple(
+            SourceBroker(one.broker_id, address(one.endpoint))
+            for one in listed(message.brokers, BROKERS_MAX)
+        ),
+    )
+
+
+def _from_welcome(message: pb.Welcome) -> Welcome:
+    is_named = message.version >= SEVERAL_BROKERS_FROM
+    broker_id = message.broker_id if is_named else NO_BROKER
+    return Welcome(name(message.cluster_id), message.version, broker_id)
 
 
 def _from_filter(message: pb.Filter) -> Filter:
@@ -109,7 +133,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         m.chunk_bytes,
         ProtocolVersions(m.oldest_version or m.version, m.version),
     ),
-    "welcome": lambda m: Welcome(name(m.cluster_id), m.version),
+    "welcome": _from_welcome,
     "refused": lambda m: Refused(reason(m.code), reason(m.because)),
     "watch_topics": lambda m: WatchTopics(tuple(name(one) for one in listed(m.topics, TOPICS_MAX))),
     "topic_state": _from_topic_state,
@@ -124,6 +148,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         offset(m.offset),
         tuple((one.leader_epoch, offset(one.offset)) for one in listed(m.lineage, LINEAGE_MAX)),
         m.from_latest,
+        m.leader_epoch if m.HasField("leader_epoch") else -1,
     ),
     "unsubscribe": lambda m: Unsubscribe(m.subscription),
     "agreed": lambda m: Agreed(
@@ -141,4 +166,5 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     ),
     "ask_beacon": lambda m: AskBeacon(m.nonce),
     "credit": lambda m: Credit(m.granted_bytes),
+    "brokers": _from_brokers,
 }

@@ -8,6 +8,7 @@ from linker.frames import (
     Agreed,
     AskBeacon,
     Beacon,
+    Brokers,
     Credit,
     Declined,
     GroupOffsets,
@@ -55,6 +56,8 @@ def _topic_state(frame: TopicState) -> pb.Frame:
             configs=frame.configs,
             leader_epochs=frame.leader_epochs,
             origins=frame.origins,
+            leaders=frame.leaders,
+            metadata_offset=frame.metadata_offset,
         )
     )
 
@@ -92,8 +95,14 @@ def _subscribe(frame: Subscribe) -> pb.Frame:
             offset=frame.offset,
             lineage=[pb.EpochStart(leader_epoch=one, offset=start) for one, start in frame.lineage],
             from_latest=frame.from_latest,
+            leader_epoch=frame.leader_epoch if frame.leader_epoch >= 0 else None,
         )
     )
+
+
+def _brokers(frame: Brokers) -> pb.Frame:
+    brokers = [pb.Broker(broker_id=one.broker_id, endpoint=one.endpoint) for one in frame.brokers]
+    return pb.Frame(brokers=pb.Brokers(metadata_offset=frame.metadata_offset, brokers=brokers))
 
 
 def _agreed(frame: Agreed) -> pb.Frame:
@@ -132,7 +141,9 @@ _PATTERNS: Final = {Pattern.LITERAL: pb.Filter.LITERAL, Pattern.PREFIXED: pb.Fil
 ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
     Hello: _hello,
     Welcome: lambda frame: pb.Frame(
-        welcome=pb.Welcome(version=frame.version, cluster_id=frame.cluster_id)
+        welcome=pb.Welcome(
+            version=frame.version, cluster_id=frame.cluster_id, broker_id=frame.broker_id
+        )
     ),
     Refused: lambda frame: pb.Frame(refused=pb.Refused(code=frame.code, because=frame.because)),
     WatchTopics: lambda frame: pb.Frame(watch_topics=pb.WatchTopics(topics=frame.topics)),
@@ -148,4 +159,5 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
     Beacon: _beacon,
     AskBeacon: lambda frame: pb.Frame(ask_beacon=pb.AskBeacon(nonce=frame.nonce)),
     Credit: lambda frame: pb.Frame(credit=pb.Credit(granted_bytes=frame.granted_bytes)),
+    Brokers: _brokers,
 }

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 NAME_CHARACTERS_MAX: Final = 249  # Kafka's limit for topics; here for links and clusters, too
+HOST_CHARACTERS_MAX: Final = 255
 REASON_CHARACTERS_MAX: Final = 1_000
 LINEAGE_MAX: Final = 100_000  # leader epochs of a partition
 ORIGINS_MAX: Final = 1_000  # regions in a chain
@@ -18,6 +19,15 @@ def name(text: str) -> str:
     """The name of a topic, a link or a cluster. Raises FrameError."""
     if len(text) > NAME_CHARACTERS_MAX:
         raise FrameError(f"a name of {len(text)} characters, above {NAME_CHARACTERS_MAX}")
+    return text
+
+
+def address(text: str) -> str:
+    """`host:port`. Raises FrameError."""
+    host, _, port = text.rpartition(":")
+    is_port = port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 1 << 16
+    if not host or len(host) > HOST_CHARACTERS_MAX or not is_port:
+        raise FrameError(f"an address that is none, of {len(text)} characters")
     return text
 
 

@@ -1,12 +1,21 @@
-"""`python -m tests.sim [--region] --seed N [--count N] [--trace]`: run seeds, print what came of them."""
+"""`python -m tests.sim [--region | --linked] --seed N [--count N] [--trace]`: run seeds, print what came of them."""
 
 import argparse
 import sys
 import time
 import traceback
+from collections.abc import Callable
+from typing import Final
 
+from tests.sim.linked.runs import LinkedRun
 from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Run
+
+RUNS: Final[dict[str, Callable[..., RegionRun | LinkedRun | Run]]] = {
+    "": Run,
+    "--region ": RegionRun,
+    "--linked ": LinkedRun,
+}
 
 
 def main() -> int:
@@ -18,25 +27,27 @@ def main() -> int:
         action="store_true",
         help="one region of several nodes; else two regions of one node each and a link between them",
     )
+    parser.add_argument(
+        "--linked", action="store_true", help="two regions of several nodes each, and a link"
+    )
     parser.add_argument("--trace", action="store_true", help="print everything that happens")
     options = parser.parse_args()
     failed = 0
     for seed in range(options.seed, options.seed + options.count):
-        failed += not _run(seed, region=options.region, trace=options.trace)
+        kind = "--region " if options.region else "--linked " if options.linked else ""
+        failed += not _run(seed, kind, trace=options.trace)
     return 1 if failed else 0
 
 
-def _run(seed: int, *, region: bool, trace: bool) -> bool:
+def _run(seed: int, kind: str, *, trace: bool) -> bool:
     began = time.process_time()
-    run = (RegionRun if region else Run)(seed, print if trace else None)
+    run = RUNS[kind](seed, print if trace else None)
     try:
         outcome = run.execute()
     except Exception as error:
         print(f"seed {seed} FAILED: {error}")
         print(f"  weather: {run.weather.describe()}")
-        print(
-            f"  again:   python -m tests.sim {'--region ' if region else ''}--seed {seed} --trace"
-        )
+        print(f"  again:   python -m tests.sim {kind}--seed {seed} --trace")
         if not trace:
             traceback.print_exc(limit=-4)
         return False

@@ -134,12 +134,18 @@ def committed(disk: Disk) -> dict[tuple[str, TopicPartition], Offset]:
     offsets: dict[tuple[str, TopicPartition], Offset] = {}
     for name in disk.list(""):
         partition = folder_of(f"{name}/0.log")
-        if partition is None or partition.topic != OFFSETS_TOPIC:
-            continue
-        for batch in batches(disk, partition):
-            for group, at, offset in commits(batch):
-                offsets[group, at] = offset
+        if partition is not None and partition.topic == OFFSETS_TOPIC:
+            offsets |= committed_in(disk, partition)
     return offsets
+
+
+def committed_in(disk: Disk, place: TopicPartition) -> dict[tuple[str, TopicPartition], Offset]:
+    """The same of one partition of `__consumer_offsets`."""
+    return {
+        (group, at): offset
+        for batch in batches(disk, place)
+        for group, at, offset in commits(batch)
+    }
 
 
 def commits(batch: Batch) -> Iterator[tuple[str, TopicPartition, Offset]]:

@@ -82,7 +82,7 @@ class Streams:
 
     def _dial(self, dial: Dial) -> None:
         """Answered when the other process is there, refused when it is not, silent while the path is blocked."""
-        peer = self.directory[dial.bootstrap_servers[0]]
+        peer = self._peer(dial)
         world, life = self._node.world, self._node.life
         arrives = self._network.arrival(self._node.place, peer.place)
         late = world.now + dial.timeout_ms
@@ -90,6 +90,13 @@ class Streams:
             world.at(late, lambda: self._refused(life, dial.stream, LinkError.TIMEOUT_ERROR))
         else:
             world.at(arrives, lambda: self._reach(life, peer, dial.stream))
+
+    def _peer(self, dial: Dial) -> "Node":
+        """Discovery asks the addresses in turn, and takes the first that answers."""
+        if dial.endpoint:
+            return self.directory[dial.endpoint]
+        peers = [self.directory[address] for address in dial.bootstrap_servers]
+        return next((peer for peer in peers if peer.up), peers[0])
 
     def _reach(self, life: int, peer: "Node", stream: Stream) -> None:
         if life != self._node.life or not self._node.alive:

@@ -5,13 +5,21 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
+from brokers.config.endpoints import ANY_HOST, endpoint
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import NO_ID, Offset
 from brokers.metadata.cluster.leader_and_isr_updates import remove_from_isrs, resume_replicas
 from brokers.metadata.commands.broker_commands import RegisterBroker
 from brokers.metadata.commands.controller_result import ControllerResult
 from brokers.metadata.image.broker_records import registration_record
-from brokers.metadata.image.image import BrokerImage, Endpoint, FeatureRange, Image
+from brokers.metadata.image.image import (
+    ADMIN_LISTENER,
+    LINK_LISTENER,
+    BrokerImage,
+    Endpoint,
+    FeatureRange,
+    Image,
+)
 from brokers.metadata.partitions.partition_changes import PartitionChanges
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import FeatureLevelRecord, UnfenceBrokerRecord
@@ -51,11 +59,26 @@ def lone_registration(
 
 def registered_endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
     """Where each listener of this broker is reached, the inter-broker one first: other brokers use that one."""
-    return tuple(
+    listeners = [
         Endpoint(each.name, *each.advertised)
         for each in config.broker_listeners
         if each.advertised is not None
-    )
+    ]
+    return (*listeners, *_endpoints_of_links(config, listeners[0].host))
+
+
+def _endpoints_of_links(config: BrokerConfig, host: str) -> Iterator[Endpoint]:
+    """Under the names of their settings, which no Kafka listener can have.
+
+    What listens on every address is reached where the first listener is.
+    """
+    for name, text in (
+        (LINK_LISTENER, config.link_listener),
+        (ADMIN_LISTENER, config.admin_listener),
+    ):
+        if text is not None:
+            at = endpoint(text)
+            yield Endpoint(name, host if at.host in ANY_HOST else at.host, at.port)
 
 
 def register_broker(

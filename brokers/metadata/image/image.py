@@ -26,6 +26,9 @@ from brokers.metadata.commands.config_commands import Resource
 from brokers.metadata.commands.replica_commands import RECOVERED
 
 NO_LEADER: BrokerId = -1
+# The endpoints of a broker that are not Kafka listeners.
+LINK_LISTENER = "link.listener"
+ADMIN_LISTENER = "admin.listener"
 
 
 class PartitionImage(NamedTuple):

@@ -419,3 +419,102 @@ class MirrorConfigResult(Message):
         self.resource_name = resource_name
         self.error_code = error_code
         self.error_message = error_message
+
+
+class DescribeMirrorsRequest(Message):
+    """API 10007, version 0."""
+
+    __slots__ = ("topics",)
+
+    def __init__(
+        self,
+        *,
+        topics: list[str] = EMPTY,
+    ) -> None:
+        self.topics = [] if topics is EMPTY else topics
+
+
+class DescribeMirrorsResponse(Message):
+    """API 10007, version 0."""
+
+    __slots__ = ("error_code", "mirrors")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        mirrors: list[DescribedMirror] = EMPTY,
+    ) -> None:
+        self.error_code = error_code
+        self.mirrors = [] if mirrors is EMPTY else mirrors
+
+
+class DescribedMirror(Message):
+    __slots__ = ("topic", "record_version", "partitions", "clamped_group_partitions")
+
+    def __init__(
+        self,
+        *,
+        topic: str = "",
+        record_version: int = 0,
+        partitions: list[DescribedMirrorPartition] = EMPTY,
+        clamped_group_partitions: list[PartitionLeaderEpoch] = EMPTY,
+    ) -> None:
+        self.topic = topic
+        self.record_version = record_version
+        self.partitions = [] if partitions is EMPTY else partitions
+        self.clamped_group_partitions = (
+            [] if clamped_group_partitions is EMPTY else clamped_group_partitions
+        )
+
+
+class DescribedMirrorPartition(Message):
+    __slots__ = (
+        "partition_index",
+        "leader_epoch",
+        "log_start_offset",
+        "log_end_offset",
+        "high_watermark",
+        "last_epoch",
+        "source_high_watermark",
+        "source_clock",
+        "lag_ms",
+        "since_received_ms",
+        "is_running",
+        "is_caught_up",
+        "is_drained",
+        "trouble",
+    )
+
+    def __init__(
+        self,
+        *,
+        partition_index: int = 0,
+        leader_epoch: int = 0,
+        log_start_offset: int = 0,
+        log_end_offset: int = 0,
+        high_watermark: int = 0,
+        last_epoch: int = 0,
+        source_high_watermark: int = 0,
+        source_clock: int = 0,
+        lag_ms: int = 0,
+        since_received_ms: int = 0,
+        is_running: bool = False,
+        is_caught_up: bool = False,
+        is_drained: bool = False,
+        trouble: str = "",
+    ) -> None:
+        self.partition_index = partition_index
+        self.leader_epoch = leader_epoch
+        self.log_start_offset = log_start_offset
+        self.log_end_offset = log_end_offset
+        self.high_watermark = high_watermark
+        self.last_epoch = last_epoch
+        self.source_high_watermark = source_high_watermark
+        self.source_clock = source_clock
+        self.lag_ms = lag_ms
+        self.since_received_ms = since_received_ms
+        self.is_running = is_running
+        self.is_caught_up = is_caught_up
+        self.is_drained = is_drained
+        self.trouble = trouble

@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Frame(_message.Message):
-    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit")
+    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
@@ -24,6 +24,7 @@ class Frame(_message.Message):
     BEACON_FIELD_NUMBER: _ClassVar[int]
     ASK_BEACON_FIELD_NUMBER: _ClassVar[int]
     CREDIT_FIELD_NUMBER: _ClassVar[int]
+    BROKERS_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     welcome: Welcome
     refused: Refused
@@ -39,7 +40,8 @@ class Frame(_message.Message):
     beacon: Beacon
     ask_beacon: AskBeacon
     credit: Credit
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ...) -> None: ...
+    brokers: Brokers
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version")
@@ -60,12 +62,30 @@ class Hello(_message.Message):
     def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ..., oldest_version: _Optional[int] = ...) -> None: ...
 
 class Welcome(_message.Message):
-    __slots__ = ("version", "cluster_id")
+    __slots__ = ("version", "cluster_id", "broker_id")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    BROKER_ID_FIELD_NUMBER: _ClassVar[int]
     version: int
     cluster_id: str
-    def __init__(self, version: _Optional[int] = ..., cluster_id: _Optional[str] = ...) -> None: ...
+    broker_id: int
+    def __init__(self, version: _Optional[int] = ..., cluster_id: _Optional[str] = ..., broker_id: _Optional[int] = ...) -> None: ...
+
+class Brokers(_message.Message):
+    __slots__ = ("metadata_offset", "brokers")
+    METADATA_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    BROKERS_FIELD_NUMBER: _ClassVar[int]
+    metadata_offset: int
+    brokers: _containers.RepeatedCompositeFieldContainer[Broker]
+    def __init__(self, metadata_offset: _Optional[int] = ..., brokers: _Optional[_Iterable[_Union[Broker, _Mapping]]] = ...) -> None: ...
+
+class Broker(_message.Message):
+    __slots__ = ("broker_id", "endpoint")
+    BROKER_ID_FIELD_NUMBER: _ClassVar[int]
+    ENDPOINT_FIELD_NUMBER: _ClassVar[int]
+    broker_id: int
+    endpoint: str
+    def __init__(self, broker_id: _Optional[int] = ..., endpoint: _Optional[str] = ...) -> None: ...
 
 class Refused(_message.Message):
     __slots__ = ("code", "because")
@@ -82,7 +102,7 @@ class WatchTopics(_message.Message):
     def __init__(self, topics: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TopicState(_message.Message):
-    __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs", "origins")
+    __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs", "origins", "leaders", "metadata_offset")
     class ConfigsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -96,13 +116,17 @@ class TopicState(_message.Message):
     CONFIGS_FIELD_NUMBER: _ClassVar[int]
     LEADER_EPOCHS_FIELD_NUMBER: _ClassVar[int]
     ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    LEADERS_FIELD_NUMBER: _ClassVar[int]
+    METADATA_OFFSET_FIELD_NUMBER: _ClassVar[int]
     topic: str
     topic_id: bytes
     partition_count: int
     configs: _containers.ScalarMap[str, str]
     leader_epochs: _containers.RepeatedScalarFieldContainer[int]
     origins: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., partition_count: _Optional[int] = ..., configs: _Optional[_Mapping[str, str]] = ..., leader_epochs: _Optional[_Iterable[int]] = ..., origins: _Optional[_Iterable[str]] = ...) -> None: ...
+    leaders: _containers.RepeatedScalarFieldContainer[int]
+    metadata_offset: int
+    def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., partition_count: _Optional[int] = ..., configs: _Optional[_Mapping[str, str]] = ..., leader_epochs: _Optional[_Iterable[int]] = ..., origins: _Optional[_Iterable[str]] = ..., leaders: _Optional[_Iterable[int]] = ..., metadata_offset: _Optional[int] = ...) -> None: ...
 
 class Filter(_message.Message):
     __slots__ = ("name", "pattern", "exclude")
@@ -159,7 +183,7 @@ class EpochStart(_message.Message):
     def __init__(self, leader_epoch: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
 
 class Subscribe(_message.Message):
-    __slots__ = ("subscription", "topic", "partition", "topic_id", "offset", "lineage", "from_latest")
+    __slots__ = ("subscription", "topic", "partition", "topic_id", "offset", "lineage", "from_latest", "leader_epoch")
     SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
@@ -167,6 +191,7 @@ class Subscribe(_message.Message):
     OFFSET_FIELD_NUMBER: _ClassVar[int]
     LINEAGE_FIELD_NUMBER: _ClassVar[int]
     FROM_LATEST_FIELD_NUMBER: _ClassVar[int]
+    LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
     subscription: int
     topic: str
     partition: int
@@ -174,7 +199,8 @@ class Subscribe(_message.Message):
     offset: int
     lineage: _containers.RepeatedCompositeFieldContainer[EpochStart]
     from_latest: bool
-    def __init__(self, subscription: _Optional[int] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[bytes] = ..., offset: _Optional[int] = ..., lineage: _Optional[_Iterable[_Union[EpochStart, _Mapping]]] = ..., from_latest: _Optional[bool] = ...) -> None: ...
+    leader_epoch: int
+    def __init__(self, subscription: _Optional[int] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[bytes] = ..., offset: _Optional[int] = ..., lineage: _Optional[_Iterable[_Union[EpochStart, _Mapping]]] = ..., from_latest: _Optional[bool] = ..., leader_epoch: _Optional[int] = ...) -> None: ...
 
 class Unsubscribe(_message.Message):
     __slots__ = ("subscription",)

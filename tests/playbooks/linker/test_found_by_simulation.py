@@ -103,7 +103,8 @@ def test_a_failover_waits_for_a_partition_that_is_offline_and_cuts_where_its_log
     world.run_until(lambda: not is_online(world.destination, TopicPartition("orders", 0)))
     change(world.destination, "failover")
     world.run(300)
-    assert state(world) is MirrorState.ACTIVE
+    record = world.destination.mirror("orders").record
+    assert (record.state, record.halted, record.cut) == (MirrorState.PENDING_STOPPED, True, None)
     world.destination.files.break_at("")
     world.run_until(lambda: state(world) is MirrorState.STOPPED)
     cut = world.destination.mirror("orders").record.cut

@@ -2,25 +2,7 @@
 
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
-from tests.playbooks.linker.test_several_brokers import join
 from tests.playbooks.linker.test_stopping import change, started, state
-
-
-def test_a_promotion_gives_up_in_time_after_its_cut_could_not_be_written() -> None:
-    """The cut is tried again, but a second broker has joined meanwhile: back to the proof, which can not come."""
-    world = started()
-    world.delay_ms = 100
-    assert change(world, "promote", timeout_ms=5_000).refusal is None
-    world.destination.files.full_after(0)
-    world.run(500)
-    assert "the cut waits" in [one.to for one in world.destination.changes]
-    world.destination.files.full_after(None)
-    world.run(750)
-    join(world.destination)
-    world.run(20_000)
-    record = world.destination.mirror("orders").record
-    assert record.state is MirrorState.ACTIVE
-    assert record.transition_errors[0].code == "TIMEOUT_ERROR"
 
 
 def test_a_promotion_takes_no_answer_to_an_earlier_one_for_its_proof() -> None:

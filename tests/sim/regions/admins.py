@@ -45,8 +45,8 @@ class Admin:
         self._world = cluster.world
         self._weather = cluster.weather
         self._testimony = cluster.testimony
-        self._rng = cluster.world.rng("admin")
-        self._routes = Routes(cluster, "admin")
+        self._rng = cluster.world.rng(cluster.name("admin"))
+        self._routes = Routes(cluster, cluster.name("admin"))
         self._placement = placement_of(self._weather)
         self._count = 0
         self.is_idle = True

@@ -21,7 +21,7 @@ from tests.sim.world import World
 
 REGION = "west"
 TOPIC = "orders"
-DATA_PORT, CONTROLLER_PORT = 9092, 9093
+DATA_PORT, CONTROLLER_PORT, LINK_PORT, ADMIN_PORT = 9092, 9093, 9094, 9095
 
 MakeNode = Callable[..., Node]
 MakeDisk = Callable[[Witness, UUID], Disk]
@@ -36,15 +36,19 @@ class Cluster:
         weather: RegionWeather,
         make_node: MakeNode = Node,
         make_disk: MakeDisk = Disk,
+        *,
+        region: str = REGION,
+        network: Network | None = None,
     ) -> None:
         self.world = world
         self.weather = weather
-        self.network = Network(world, weather)
-        self.testimony = RegionStatements(REGION, never_in_sync=_lasting_observers(weather))
+        self.region = region
+        self.network = network or Network(world, weather)
+        self.testimony = RegionStatements(region, never_in_sync=_lasting_observers(weather))
         self.evidence = court.Evidence(self.testimony)
         self.stopping = False  # clients finish what they have
         self.reseating = False  # an operator changes who votes, or may have
-        self._rng: Random = world.rng("cluster")
+        self._rng: Random = world.rng(self.name("cluster"))
         self.nodes: dict[BrokerId, Node] = {
             number: self._node(number, make_node, make_disk) for number in weather.shape.numbers
         }
@@ -55,16 +59,22 @@ class Cluster:
             node.peers.directory = directory
 
     def _node(self, number: BrokerId, make_node: MakeNode, make_disk: MakeDisk) -> Node:
-        disk = make_disk(
-            lambda path, data: self.evidence.witness(number, path, data), self.new_directory()
-        )
+        disk = make_disk(lambda path, data: self.on_write(number, path, data), self.new_directory())
         self.evidence.disks[number] = disk
-        config = settings(number, self.weather)
+        config = settings(number, self.weather, self.region)
         node = make_node(
-            self.world, self.network, self.weather, REGION, config, disk, place(number)
+            self.world, self.network, self.weather, self.region, config, disk, place(number)
         )
         node.on_change = self.testimony.told_change
         return node
+
+    def name(self, who: str) -> str:
+        """Of somebody in this region: each draws from a stream of its own."""
+        return who if self.region == REGION else f"{self.region} {who}"
+
+    def on_write(self, number: BrokerId, path: str, data: bytes) -> None:
+        """Bytes reached a log."""
+        self.evidence.witness(number, path, data)
 
     def _listeners(self) -> Any:
         for number, node in self.nodes.items():
@@ -88,14 +98,15 @@ def place(number: BrokerId) -> str:
     return f"n{number}"
 
 
-def settings(number: BrokerId, weather: RegionWeather) -> BrokerConfig:
+def settings(number: BrokerId, weather: RegionWeather, region: str = REGION) -> BrokerConfig:
     """Small numbers, so that rolls, snapshots and checkpoints come often."""
     synced = {"log.flush.interval.messages": 1} if weather.crashes is Crashes.POWER else {}
     return from_settings(
         {
             "node.id": number,
             "log.dirs": "data",
-            "cluster.id": REGION,
+            "cluster.id": region,
+            **_links(number, weather.shape),
             **_roles(number, weather.shape),
             **_racks(number, weather),
             "broker.session.timeout.ms": weather.session_ms,
@@ -132,6 +143,13 @@ def _roles(number: BrokerId, shape: Shape) -> dict[str, str]:
             f"{each}@{place(each)}:{CONTROLLER_PORT}" for each in voters
         ),
     }
+
+
+def _links(number: BrokerId, shape: Shape) -> dict[str, str]:
+    if not shape.is_broker(number):
+        return {}
+    addresses = {"link.listener": LINK_PORT, "admin.listener": ADMIN_PORT}
+    return {name: f"{place(number)}:{port}" for name, port in addresses.items()}
 
 
 def _lasting_observers(weather: RegionWeather) -> frozenset[BrokerId]:

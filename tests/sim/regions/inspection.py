@@ -19,7 +19,7 @@ class Inspector:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._routes = Routes(cluster, "inspector")
+        self._routes = Routes(cluster, cluster.name("inspector"))
         self.views: dict[BrokerId, View] = {}
         self.rounds = 0
 

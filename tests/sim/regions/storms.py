@@ -27,7 +27,7 @@ class Storm:
         self._cluster = cluster
         self._world = cluster.world
         self._weather = cluster.weather
-        self._rng = cluster.world.rng("storm")
+        self._rng = cluster.world.rng(cluster.name("storm"))
         self._raging = False
         self._keepers = Keepers(cluster)
         self._looked_at = 0  # so much of the metadata log

@@ -9,22 +9,25 @@ from tests.sim.weather import Crashes
 
 @dataclass(frozen=True)
 class Shape:
-    """Nodes are numbered from 1: first the controllers, of which `combined` ones are brokers too, then the brokers."""
+    """Nodes are numbered from `first` on: controllers, of which `combined` ones are brokers too, then brokers."""
 
     controllers: int
     brokers: int
     combined: bool
+    first: int = 1
 
     @property
     def numbers(self) -> range:
         more = max(self.controllers, self.brokers)
-        return range(1, 1 + (more if self.combined else self.controllers + self.brokers))
+        count = more if self.combined else self.controllers + self.brokers
+        return range(self.first, self.first + count)
 
     def is_controller(self, number: int) -> bool:
-        return number <= self.controllers
+        return number - self.first < self.controllers
 
     def is_broker(self, number: int) -> bool:
-        return number <= self.brokers if self.combined else number > self.controllers
+        place = number - self.first
+        return place < self.brokers if self.combined else place >= self.controllers
 
     def __str__(self) -> str:
         return f"{self.controllers}{'+' if self.combined else '/'}{self.brokers}"

@@ -70,7 +70,7 @@ def test_all_problems_are_told_at_once() -> None:
         ("acl.sync.enable", "true"),
         ("acl.filters", "{}"),
         ("auto.create.mirror.topics.enable", "true"),
-        ("num.cluster.link.fetchers", "2"),
+        ("num.cluster.link.fetchers", "17"),
         ("replica.fetch.max.bytes", "1"),
         ("availability.check.ms", "1.5"),
         ("availability.check.ms", "9" * 30),

@@ -2,14 +2,17 @@
 
 import random
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from brokers.errors import KafkaError
 from brokers.ids import Offset, OffsetAndMetadata, TopicPartition
-from brokers.region import CommitOffsets, OffsetsPlaced, PartitionState
+from brokers.metadata.image.image import Image, PartitionImage, TopicImage
+from brokers.region import CommitOffsets, MirrorPartitionStatus, OffsetsPlaced
 from linker.control.group_sync import GATHER_MS, RENEW_MS, GroupSync, clamp
 from linker.control.link_settings import LinkSettings
+from linker.control.mirror_reports import MirrorReports
 from linker.frames import GroupOffsets
 from linker.records.link_state import LinkRecord
 from linker.region_client import RegionClient
@@ -21,20 +24,13 @@ ORDERS = TopicPartition("orders", 0)
 class Region:
     """The destination: a partition with [2, 8), and offsets that are stamped when they are made."""
 
+    broker_id = 1
+
     def __init__(self) -> None:
         self.offsets: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
-
-    def partition_state(self, partition: TopicPartition) -> PartitionState:
-        return PartitionState(2, 8, 8, 8, 0, (), (), online=True)
-
-    def group_offsets(self, group: str) -> dict[TopicPartition, OffsetAndMetadata]:
-        return self.offsets.get(group, {})
-
-    def groups_are_known(self) -> bool:
-        return True
-
-    def group_is_active(self, group: str) -> bool:
-        return False
+        self.image = Image("east")
+        placed = PartitionImage(1, 0, 0, (1,), (1,))
+        self.image.topics_by_name["orders"] = TopicImage("orders", UUID(int=1), (placed,))
 
 
 CONFIGS = {"bootstrap.servers": "source:9092", "consumer.offset.sync.enable": "true"}
@@ -47,7 +43,10 @@ class Follower:
         self.region = Region()
         self.client = RegionClient(self.region, random.Random(1))  # type: ignore[arg-type]
         self.link = LinkSettings(LinkRecord("west-east", "id", "", CONFIGS, START), 1)
-        self.groups = GroupSync(self.client, self.link, lambda source_topic: source_topic)
+        self.client.is_coordinator = True
+        status = MirrorPartitionStatus(0, 0, 2, 8, 8, -1)
+        reports = MirrorReports(self.client, lambda topic, now: None, lambda place, now: status)
+        self.groups = GroupSync(self.client, self.link, lambda topic: topic, lambda: reports)
         self.commits: list[Offset] = []
         self.now = START
 

@@ -22,6 +22,7 @@ class Region:
         for hole in holes:
             self._put(put(hole).name, put(hole).body)
         self.client = RegionClient(SimpleNamespace(image=self.image), random.Random(1))  # type: ignore[arg-type]
+        self.client.is_coordinator = True
         self.retention = LedgerRetention(self.client, retention_ms)
 
     def perform(self, effects: Effects) -> None:

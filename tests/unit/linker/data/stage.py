@@ -93,7 +93,6 @@ class Stage:
         self.feed = PartitionReplicator(
             self.client,
             self.link,
-            self.link.stream,
             ORDERS,
             ORDERS,
             b"i" * 16,
@@ -103,7 +102,7 @@ class Stage:
         self.effects: list[Any] = []
 
     def start(self) -> "Stage":
-        self.effects = self.feed.start(self.now)
+        self.effects = self.feed.start(self.link.stream, -1, self.now)
         return self
 
     def agree(self, start: int = 0, epoch: int = 0, log_start: int = 0, end: int = 100) -> "Stage":

@@ -16,17 +16,18 @@ def check(frame: object) -> object:
 
 
 def test_the_right_region_is_welcomed() -> None:
-    assert handshake.answer(HELLO, "west") == Welcome("west")
-    assert check(Welcome("west")) == "west"
+    assert handshake.answer(HELLO, "west", 3) == Welcome("west", broker_id=3)
+    assert check(Welcome("west", broker_id=3)) == Welcome("west", broker_id=3)
 
 
 def test_whoever_answers_is_taken_before_the_link_knows_its_source() -> None:
-    assert handshake.answer(Hello("link", "id", "east"), "west") == Welcome("west")
-    assert handshake.check(Welcome("west"), cluster_id="east", expected_cluster_id="") == "west"
+    welcome = handshake.answer(Hello("link", "id", "east"), "west", 3)
+    assert welcome == Welcome("west", broker_id=3)
+    assert handshake.check(welcome, cluster_id="east", expected_cluster_id="") == welcome
 
 
 def test_a_link_to_itself_is_refused_by_both_ends() -> None:
-    answer = handshake.answer(Hello("link", "id", "west"), "west")
+    answer = handshake.answer(Hello("link", "id", "west"), "west", 3)
     assert isinstance(answer, Refused)
     assert "itself" in answer.because
     found = handshake.check(Welcome("east"), cluster_id="east", expected_cluster_id="")
@@ -34,7 +35,7 @@ def test_a_link_to_itself_is_refused_by_both_ends() -> None:
 
 
 def test_a_wrong_region_is_refused_by_both_ends() -> None:
-    answer = handshake.answer(HELLO, "north")
+    answer = handshake.answer(HELLO, "north", 3)
     assert isinstance(answer, Refused)
     assert "north" in answer.because
     found = check(Welcome("north"))
@@ -59,15 +60,15 @@ def hello(oldest: int, newest: int) -> Hello:
 def test_the_newest_version_that_both_speak_is_chosen(
     destination: tuple[int, int], source: tuple[int, int], chosen: int
 ) -> None:
-    answer = handshake.answer(hello(*destination), "west", ProtocolVersions(*source))
-    assert answer == Welcome("west", chosen)
+    answer = handshake.answer(hello(*destination), "west", 3, ProtocolVersions(*source))
+    assert answer == Welcome("west", chosen, 3)
 
 
 @pytest.mark.parametrize(("destination", "source"), [((1, 1), (2, 3)), ((4, 9), (2, 3))])
 def test_ends_without_a_version_in_common_say_what_each_speaks(
     destination: tuple[int, int], source: tuple[int, int]
 ) -> None:
-    answer = handshake.answer(hello(*destination), "west", ProtocolVersions(*source))
+    answer = handshake.answer(hello(*destination), "west", 3, ProtocolVersions(*source))
     assert isinstance(answer, Refused)
     for spoken in (destination, source):
         assert str(ProtocolVersions(*spoken)) in answer.because
@@ -84,7 +85,7 @@ def test_a_version_that_was_not_offered_is_refused() -> None:
 
 
 def test_nothing_goes_before_the_greeting() -> None:
-    assert isinstance(handshake.answer(Credit(1), "west"), Refused)
+    assert isinstance(handshake.answer(Credit(1), "west", 3), Refused)
     assert isinstance(check(Credit(1)), handshake.HandshakeMismatch)
 
 

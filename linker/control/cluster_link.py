@@ -1,4 +1,7 @@
-"""A link at its destination: creates its parts, and passes events to each of them. It decides nothing itself."""
+"""A link on one broker of its destination: creates its parts, and passes events to each of them.
+
+Every broker copies what it leads. Only the link coordinator follows topics and groups, and carries out commands.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -6,34 +9,39 @@ from brokers.effects import Changed
 from brokers.errors import Refusal
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.region import MirrorStatus
 from linker.config import LinkConfig
 from linker.control.connection import Phase, SourceConnection
 from linker.control.failover import Answered
 from linker.control.group_sync import GroupSync
 from linker.control.link_settings import LinkSettings
+from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.mirror_topics import MirrorTopics
+from linker.control.source_brokers import SourceBrokers, must_redial
 from linker.control.source_topics import Inquirer, SourceTopics
 from linker.data.destination_stream import DestinationStream
-from linker.data.lag import SourceClock
 from linker.errors import LinkError, TaskError
 from linker.events import Stream
+from linker.filters import Filter
 from linker.frames import (
     Agreed,
     Beacon,
+    Brokers,
     Chunk,
     Declined,
     Frame,
     GroupOffsets,
     TopicState,
     WatchGroups,
+    Welcome,
 )
 from linker.records.link_state import LINK_KIND, LinkRecord, LinkState
 from linker.region_client import Effects, RegionClient
 
 
-class LinkCoordinator:
-    """One link of this region."""
+class ClusterLink:
+    """One link of this region, on this broker."""
 
     def __init__(
         self,
@@ -43,18 +51,23 @@ class LinkCoordinator:
         new_stream: Callable[[], Stream],
     ) -> None:
         self._settings = LinkSettings(record, version)
-        self._stream = DestinationStream()
+        self._sources = SourceBrokers(region, self._settings, new_stream, self)
         self._groups = GroupSync(
-            region, self._settings, lambda topic: self._mirror_topics.mirror_of(topic)
+            region,
+            self._settings,
+            lambda topic: self._mirror_topics.mirror_of(topic),
+            lambda: self._mirror_topics.reports,
         )
-        self._mirror_topics = MirrorTopics(region, self._settings, self._stream, self._groups)
+        self._mirror_topics = MirrorTopics(
+            region,
+            self._settings,
+            self._sources,
+            self._groups,
+            lambda: self._source_topics.watch(),
+        )
         self._source_topics = SourceTopics(
-            self._settings, self._stream, lambda: self._mirror_topics.source_topics
+            self._settings, self._sources, lambda: self._mirror_topics.source_topics
         )
-        self._connection = SourceConnection(
-            region, self._settings, self._stream.sender, new_stream, self
-        )
-        self._creating: list[str] = []
         self._is_being_deleted = False
         self._region = region
 
@@ -77,24 +90,33 @@ class LinkCoordinator:
 
     @property
     def state(self) -> LinkState:
-        return self._connection.state
+        return self._sources.availability.state
 
     @property
     def error(self) -> LinkError:
-        return self._connection.error
+        return self._sources.availability.error
 
     @property
     def because(self) -> str:
         """Why the link is not ACTIVE."""
-        return self._connection.because
-
-    @property
-    def source_clock(self) -> SourceClock:
-        return self._stream.clock
+        return self._sources.availability.because
 
     @property
     def mirrors(self) -> Mapping[str, MirrorTopic]:
         return self._mirror_topics.by_name
+
+    @property
+    def reports(self) -> MirrorReports:
+        """What the brokers know of the mirror partitions that they lead."""
+        return self._mirror_topics.reports
+
+    def status(self, topic: str, now: Instant) -> MirrorStatus | None:
+        """What this broker knows of a mirror topic; None if it is none of this link."""
+        return self._mirror_topics.status(topic, now)
+
+    def follow_clamps(self, topics: Iterable[str], now: Instant) -> Effects:
+        """This broker may coordinate other groups by now."""
+        return self._mirror_topics.follow_clamps(topics, now)
 
     @property
     def group_error(self) -> TaskError:
@@ -115,13 +137,13 @@ class LinkCoordinator:
     @property
     def creating(self) -> list[str]:
         """Mirrors whose topics are being created: the link must not be deleted."""
-        return sorted(self._creating)
+        return sorted(self._mirror_topics.creating)
 
     def begin_creating(self, topic: str) -> None:
-        self._creating.append(topic)
+        self._mirror_topics.creating.append(topic)
 
     def end_creating(self, topic: str) -> None:
-        self._creating.remove(topic)
+        self._mirror_topics.creating.remove(topic)
 
     @property
     def is_being_deleted(self) -> bool:
@@ -141,8 +163,8 @@ class LinkCoordinator:
     def failover(self, topic: str, answered: Answered, now: Instant) -> Effects:
         return self._mirror_topics.failovers[topic].failover(answered, now)
 
-    def promotion_waits_for(self, topic: str) -> str:
-        return self._mirror_topics.failovers[topic].waits_for()
+    def promotion_waits_for(self, topic: str, now: Instant) -> str:
+        return self._mirror_topics.failovers[topic].waits_for(now)
 
     def inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
         """`inquirer` receives the source topic; None when the link does not open, or closes before the answer."""
@@ -156,23 +178,44 @@ class LinkCoordinator:
 
     def begin(self, now: Instant) -> Effects:
         """The link is new, or its node has started."""
-        return self.follow_documents(None, now) + self._connection.reconsider(now)
+        self._follow_group_filters()
+        return self.follow_documents(None, now) + self._sources.reconsider(now)
 
     def adopt(self, record: LinkRecord, version: Offset, now: Instant) -> Effects:
         """The metadata log has a newer record of this link."""
         before = self._settings.adopt(record, version)
         config = self._settings.config
         self._groups.narrow()
-        if (before.bootstrap_servers, before.paused, before.value("replica.fetch.max.bytes")) != (
-            config.bootstrap_servers,
-            config.paused,
-            config.value("replica.fetch.max.bytes"),
-        ):
-            return self._connection.reconsider(now)
+        self._follow_group_filters()
+        if must_redial(before, config):
+            return self._sources.reconsider(now)
         effects: Effects = []
         if before.group_filters != config.group_filters:
-            effects += self._stream.sender.send(WatchGroups(config.group_filters))
+            effects += self._watch_groups(now)
         return effects + self._mirror_topics.follow_settings(now)
+
+    def coordinator_changed(self, now: Instant) -> Effects:
+        """This broker has become the link coordinator, or is it no longer."""
+        self._follow_group_filters()
+        if not self._region.is_coordinator:
+            self._groups.forget_all()
+        effects = self._mirror_topics.coordinator_changed(now)
+        return effects + self._watch_groups(now) + self._source_topics.watch()
+
+    def _follow_group_filters(self) -> None:
+        self._sources.watches_groups = bool(self._group_filters)
+
+    @property
+    def _group_filters(self) -> tuple[Filter, ...]:
+        """Only the coordinator copies group offsets."""
+        return self._settings.config.group_filters if self._region.is_coordinator else ()
+
+    def _watch_groups(self, now: Instant) -> Effects:
+        """Tell every broker of the source; and be connected to all of them, or no longer."""
+        filters = WatchGroups(self._group_filters)
+        streams = list(self._sources.metadata_streams)
+        sent = [send for stream in streams for send in stream.sender.send(filters)]
+        return [*sent, *self._sources.follow_wanted(now)]
 
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
         """Adopt the records of these mirror topics from the metadata log; None: of all of this link."""
@@ -186,44 +229,48 @@ class LinkCoordinator:
     def topics_changed(
         self, changed: Iterable[str], deleted: Iterable[str], now: Instant
     ) -> Effects:
-        return self._mirror_topics.topics_changed(changed, deleted, now)
-
-    def brokers_changed(self, now: Instant) -> Effects:
-        """A broker of this region was registered or unregistered."""
-        return self._connection.brokers_changed(now)
+        effects = self._mirror_topics.topics_changed(changed, deleted, now)
+        return effects + self._source_topics.watch()
 
     # --- the stream ---
 
     def has_stream(self, stream: Stream) -> bool:
-        """Whether this is the stream that is open or being opened."""
-        return self._connection.stream == stream
+        """Whether this is a stream that is open or being opened."""
+        return self._sources.has_stream(stream)
 
-    def on_dialed(self, now: Instant) -> Effects:
-        return self._connection.on_dialed(now)
+    def on_dialed(self, stream: Stream, now: Instant) -> Effects:
+        return self._connection(stream).on_dialed(now)
 
-    def on_lost(self, error: LinkError, because: str, now: Instant) -> Effects:
-        return self._connection.on_lost(error, because, now)
+    def on_lost(self, stream: Stream, error: LinkError, because: str, now: Instant) -> Effects:
+        return self._connection(stream).on_lost(error, because, now)
+
+    def _connection(self, stream: Stream) -> SourceConnection:
+        connection = self._sources.connection_of(stream)
+        assert connection is not None, stream
+        return connection
 
     def close(self, now: Instant) -> Effects:
         """The link is deleted."""
-        return self._connection.close(now)
+        return self._sources.close(now)
 
-    def on_open(self, source_cluster_id: str, now: Instant) -> Effects:
+    def on_open(self, stream: DestinationStream, welcome: Welcome, now: Instant) -> Effects:
         """The source has answered as expected."""
-        effects: Effects = [
-            *self._stream.open(),
-            *self._stream.sender.send(WatchGroups(self._settings.config.group_filters)),
-        ]
-        effects += self._source_topics.opened()
+        effects: Effects = []
+        if stream in self._sources.metadata_streams:
+            effects += stream.sender.send(WatchGroups(self._group_filters))
+            effects += self._source_topics.watch()
         effects += self._mirror_topics.opened(now)
-        if self._settings.record.source_cluster_id != source_cluster_id:
-            effects.append(self._record_source(source_cluster_id))
+        if stream is not self._sources.first:
+            return effects
+        is_new = self._settings.record.source_cluster_id != welcome.cluster_id
+        if is_new and self._region.is_coordinator:
+            effects.append(self._record_source(welcome.cluster_id))
         return effects + self._source_topics.tried(now)
 
-    def on_closed(self, now: Instant) -> Effects:
-        """The stream was lost, or could not be opened."""
-        self._stream.close()
-        return self._mirror_topics.closed(now) + self._source_topics.closed(now)
+    def on_closed(self, stream: DestinationStream, now: Instant) -> Effects:
+        """A stream was lost, or could not be opened."""
+        effects = self._mirror_topics.closed(stream, now)
+        return effects + self._source_topics.stream_closed(stream, now)
 
     def _record_source(self, source_cluster_id: str) -> object:
         """From now on only this region is accepted as the source."""
@@ -244,13 +291,16 @@ class LinkCoordinator:
             return [Changed(f"link {self.name}", "source not recorded", result.because)]
         return []
 
-    def on_frame(self, frame: Frame, now: Instant) -> Effects:
-        self._connection.frame_received()
-        if self._connection.phase is Phase.GREETING:
-            return self._connection.on_greeting(frame, now)
+    def on_frame(self, stream: Stream, frame: Frame, now: Instant) -> Effects:
+        connection = self._connection(stream)
+        connection.frame_received()
+        if connection.phase is Phase.GREETING:
+            return connection.on_greeting(frame, now)
         match frame:
             case Chunk() | Beacon() | Agreed() | Declined():
-                return self._stream.on_frame(frame, now)
+                return connection.data.on_frame(frame, now)
+            case Brokers():
+                return self._sources.on_brokers(frame, now)
             case TopicState():
                 effects = self._mirror_topics.on_source_state(frame, now)
                 return effects + self._source_topics.answered(frame, now)

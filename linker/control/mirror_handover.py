@@ -1,0 +1,100 @@
+"""What follows the cut of a mirror topic: groups are moved back, the topic gets its writers, and STOPPED is written."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from brokers.errors import Refusal
+from brokers.ids import Instant
+from brokers.metadata.commands.mirror_commands import SetTopicWriter
+from linker.control.failover_phases import FailoverProgress, FailoverTrigger
+from linker.control.link_settings import LinkSettings
+from linker.control.mirror_reports import MirrorReports
+from linker.control.mirror_topic import MirrorTopic
+from linker.errors import MirrorError
+from linker.records.mirror_state import TRANSITIONS, Cut, MirrorTrigger, TransitionError
+from linker.region_client import Effects, RegionClient
+
+CHECK_MS: Final = 20  # how often the brokers are asked whether they have moved back their groups
+
+
+class MirrorHandover:
+    """Of one mirror topic. `go` takes a trigger of the failover's phases. Each step may be repeated after a crash."""
+
+    def __init__(
+        self,
+        region: RegionClient,
+        link: LinkSettings,
+        reports: MirrorReports,
+        mirror: MirrorTopic,
+        progress: FailoverProgress,
+        go: Callable[[FailoverTrigger, Instant], Effects],
+    ) -> None:
+        self._region = region
+        self._link = link
+        self._reports = reports
+        self._mirror = mirror
+        self._progress = progress
+        self._go = go
+
+    @property
+    def _cut(self) -> Cut:
+        cut = self._mirror.record.cut
+        assert cut is not None, self._mirror.topic
+        return cut
+
+    def clamp_groups(self, now: Instant) -> Effects:
+        """Before clients can write: no group offset may be past the data."""
+        topic = self._region.view.image.topics_by_name.get(self._mirror.topic)
+        if topic is None or topic.writer != self._link.name:
+            return self._go(FailoverTrigger.HANDED_OVER, now)  # by an earlier attempt
+        mirror = self._mirror
+        effects = mirror.clamp.follow(mirror.record, mirror.version, now)
+        clamped = self._progress.in_this_phase(self._on_clamps)
+        return effects + self._reports.collect((mirror.topic,), clamped, now, groups=True)
+
+    def _on_clamps(self, now: Instant) -> Effects:
+        if self._reports.is_clamped(self._mirror.topic, self._mirror.version, now):
+            return self._go(FailoverTrigger.CLAMPED, now)
+        again = self._progress.in_this_phase(self.clamp_groups)
+        self._region.timers.set(now + CHECK_MS, again)
+        return []
+
+    def hand_over(self, now: Instant) -> Effects:
+        """Producers may write from now on, in a leader epoch above all that the mirror holds."""
+        command = SetTopicWriter(
+            topic=self._mirror.topic,
+            expected_writer=self._link.name,
+            writer=None,
+            leader_epochs={
+                index: partition.leader_epoch
+                for index, partition in enumerate(self._cut.partitions)
+            },
+        )
+        handed_over = self._progress.in_this_phase(self._on_handed_over)
+        return [self._region.propose(command, handed_over)]
+
+    def _on_handed_over(self, result: object, now: Instant) -> Effects:
+        if not isinstance(result, Refusal):
+            return self._go(FailoverTrigger.HANDED_OVER, now)
+        error = TransitionError(now, result.error.name, result.because)
+        record = self._mirror.record.with_error(error)
+        written = self._mirror.change(record, lambda *_: [])
+        return [written, *self._go(FailoverTrigger.REFUSED, now)]
+
+    def finish(self, now: Instant) -> Effects:
+        """STOPPED."""
+        mirror = self._mirror
+        record = replace(
+            mirror.record,
+            state=TRANSITIONS[mirror.record.state, MirrorTrigger.CUT],
+            since=now,
+            error=MirrorError.NO_ERROR,
+            reason=self._cut.kind.value.lower(),
+            stop=None,
+        )
+        return [mirror.change(record, self._progress.in_this_phase(self._on_not_finished))]
+
+    def _on_not_finished(self, refusal: Refusal | None, now: Instant) -> Effects:
+        """Still in the same phase, so the record is not STOPPED: it was not written, or nobody knows yet."""
+        return self._go(FailoverTrigger.REFUSED, now)

@@ -1,0 +1,177 @@
+"""The replicators of one mirror topic on this broker: one for each partition that it leads (Kafka's fetcher threads).
+
+Each uses the stream to the broker of the source that leads its partition there, and moves when another one does.
+"""
+
+from functools import partial
+from typing import Protocol
+
+from brokers.ids import Instant, TopicPartition
+from linker.control.source_brokers import Fetcher, SourceBrokers
+from linker.data.destination_stream import DestinationStream
+from linker.data.mirror_link import LinkOfMirror, ReplicatorHost
+from linker.data.replicator import PartitionReplicator
+from linker.frames import TopicState
+from linker.records.mirror_state import LIVE, MirrorRecord
+from linker.region_client import Effects, RegionClient
+
+
+class MirrorReplicatorsHost(ReplicatorHost, Protocol):
+    """What the replicators of a topic call of their link."""
+
+    def leading_changed(self) -> Effects:
+        """This broker leads partitions of a mirror topic now, or none any more."""
+
+
+class ReplicatedMirror(Protocol):
+    """The mirror topic that is replicated."""
+
+    @property
+    def topic(self) -> str: ...
+
+    @property
+    def record(self) -> MirrorRecord: ...
+
+    @property
+    def source_state(self) -> TopicState | None: ...
+
+    @property
+    def partition_count(self) -> int: ...
+
+    @property
+    def streams(self) -> bool: ...
+
+
+class MirrorReplicators:
+    """`by_index` has those that were needed once; `refresh` after whatever may have changed who runs."""
+
+    def __init__(
+        self,
+        region: RegionClient,
+        link: LinkOfMirror,
+        sources: SourceBrokers,
+        host: MirrorReplicatorsHost,
+        mirror: ReplicatedMirror,
+    ) -> None:
+        self.by_index: dict[int, PartitionReplicator] = {}
+        # The streams of whose source everything before the promotion has arrived, or will: then False.
+        self._proofs: dict[DestinationStream, bool] = {}
+        self._served: set[int] = set()
+        self._region = region
+        self._link = link
+        self._sources = sources
+        self._host = host
+        self._mirror = mirror
+
+    @property
+    def leads(self) -> bool:
+        """Whether this broker leads partitions of the topic, while it is a live mirror."""
+        return bool(self._served)
+
+    def refresh(self, now: Instant) -> Effects:
+        """Replicators run exactly for what this broker leads, each while the stream to its source's leader is open."""
+        fetchers: dict[int, Fetcher] = {}
+        was_leading = self.leads
+        self._served = {
+            index for index in range(self._mirror.partition_count) if self._serves(index)
+        }
+        effects = self._host.leading_changed() if self.leads is not was_leading else []
+        for index in range(self._mirror.partition_count):
+            if index not in self._served:
+                effects += self._stop_one(index)
+                continue
+            fetcher = self._fetcher_of(index)
+            if fetcher is not None:
+                fetchers[index] = fetcher
+            effects += self._start(index, fetcher, now)
+        effects += self._sources.want(self._mirror.topic, fetchers.values(), now)
+        return effects + self._prove(now)
+
+    def _serves(self, index: int) -> bool:
+        state = self._region.view.partition_state(TopicPartition(self._mirror.topic, index))
+        return self._mirror.record.state in LIVE and state is not None and state.is_serving
+
+    def _fetcher_of(self, index: int) -> Fetcher | None:
+        """None while it is not to be copied, or its source's leader is not known."""
+        state = self._mirror.source_state
+        if not self._mirror.streams or state is None or not state.topic_id:
+            return None
+        leader = self._sources.leader_of(state, index)
+        partition = TopicPartition(self._mirror.topic, index)
+        return None if leader is None else self._sources.fetcher_of(partition, leader)
+
+    def _start(self, index: int, fetcher: Fetcher | None, now: Instant) -> Effects:
+        stream = self._sources.stream_of(fetcher) if fetcher is not None else None
+        if stream is None or self._mirror.source_state is None:
+            return self._stop_one(index)
+        if index not in self.by_index:
+            self.by_index[index] = PartitionReplicator(
+                self._region,
+                self._link,
+                TopicPartition(self._mirror.record.source_topic, index),
+                TopicPartition(self._mirror.topic, index),
+                self._mirror.record.source_topic_id.bytes,
+                self._host,
+            )
+        epochs = self._mirror.source_state.leader_epochs
+        source_epoch = epochs[index] if index < len(epochs) else -1
+        return self.by_index[index].start(stream, source_epoch, now)
+
+    def trouble_of(self, index: int) -> str:
+        """Why a partition that this broker leads is not copied; empty if it is, or is not to be."""
+        replicator = self.by_index.get(index)
+        if replicator is not None and (replicator.running or replicator.trouble):
+            return replicator.trouble
+        fetcher = self._fetcher_of(index)
+        if fetcher is None or self._sources.stream_of(fetcher) is not None:
+            return ""
+        return self._sources.trouble_with(fetcher)
+
+    def advanced(self, index: int, now: Instant) -> Effects:
+        """The log of a partition was opened, or its high watermark moved."""
+        replicator = self.by_index.get(index)
+        if replicator is not None and replicator.running:
+            return replicator.progressed()
+        if index not in self._served:
+            return self.refresh(now) if self._serves(index) else []
+        return self._start(index, self._fetcher_of(index), now) + self._prove(now)
+
+    def _stop_one(self, index: int) -> Effects:
+        replicator = self.by_index.get(index)
+        return replicator.stop() if replicator is not None and replicator.running else []
+
+    def stop(self) -> Effects:
+        return [effect for each in self.by_index.values() for effect in each.stop()]
+
+    def stream_closed(self, stream: DestinationStream) -> Effects:
+        """Nothing comes on this stream any more."""
+        self._proofs.pop(stream, None)
+        running = (each for each in self.by_index.values() if each.stream is stream)
+        return [effect for each in running for effect in each.stop()]
+
+    # --- the proof of a promotion ---
+
+    def _prove(self, now: Instant) -> Effects:
+        """Ask each source for a beacon: it comes after all that the source had when it was asked."""
+        if not self._mirror.record.is_promoting:
+            return []
+        effects: Effects = []
+        for each in list(self.by_index.values()):
+            if each.running and each.stream.is_open and each.stream not in self._proofs:
+                self._proofs[each.stream] = False
+                effects += each.stream.ask_beacon(partial(self._on_beacon, each.stream))
+        return effects
+
+    def _on_beacon(self, stream: DestinationStream, now: Instant) -> Effects:
+        if stream in self._proofs:
+            self._proofs[stream] = True
+        return []
+
+    def is_proven(self, replicator: PartitionReplicator) -> bool:
+        """Whether the partition holds all that its source had when the promotion began, or after."""
+        has_beacon = self._proofs.get(replicator.stream, False)
+        return has_beacon and replicator.streams and replicator.lag.caught_up
+
+    def forget_proofs(self) -> None:
+        """They are of another promotion."""
+        self._proofs.clear()

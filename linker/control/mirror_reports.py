@@ -1,0 +1,165 @@
+"""What the brokers of this region know of the mirror partitions that they lead, gathered by the link coordinator."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
+
+from brokers.ids import OFFSETS_TOPIC, BrokerId, Instant, Offset, TopicPartition
+from brokers.metadata.image.image import NO_LEADER
+from brokers.region import (
+    DescribeMirrors,
+    MirrorPartitionStatus,
+    MirrorsDescribed,
+    MirrorStatus,
+)
+from linker.region_client import Effects, RegionClient
+
+Then: TypeAlias = Callable[[Instant], Effects]
+# This broker's own status of a mirror topic; None where it has no record of it.
+OwnStatus: TypeAlias = Callable[[str, Instant], MirrorStatus | None]
+OwnPartition: TypeAlias = Callable[[TopicPartition, Instant], MirrorPartitionStatus | None]
+
+
+@dataclass(slots=True)
+class _Report:
+    """Of one broker about one mirror topic."""
+
+    record_version: Offset
+    partitions: dict[int, MirrorPartitionStatus]
+    clamped: frozenset[tuple[int, int]]
+
+
+@dataclass(slots=True)
+class _Questions:
+    """To one broker: one is under way at a time, and the next one has all that was asked meanwhile."""
+
+    topics: dict[str, None] = field(default_factory=dict)
+    waiting: list[Then] = field(default_factory=list)
+    is_under_way: bool = False
+
+
+class MirrorReports:
+    """`collect` asks; `of` returns what is known in the leader epoch that the metadata has now."""
+
+    def __init__(
+        self, region: RegionClient, own_status: OwnStatus, own_partition: OwnPartition
+    ) -> None:
+        self._region = region
+        self._own_status = own_status
+        self._own_partition = own_partition
+        self._reports: dict[tuple[BrokerId, str], _Report] = {}
+        self._questions: dict[BrokerId, _Questions] = {}
+
+    def of(
+        self, partition: TopicPartition, now: Instant, record_version: Offset = -1
+    ) -> MirrorPartitionStatus | None:
+        """None where the leader has not answered, or knows an older record of the mirror topic."""
+        placed = self._region.view.image.partition(partition)
+        if placed is None or placed.leader == NO_LEADER:
+            return None
+        if placed.leader == self._region.view.broker_id:
+            return self._own_partition(partition, now)
+        report = self._reports.get((placed.leader, partition.topic))
+        if report is None or report.record_version < record_version:
+            return None
+        found = report.partitions.get(partition.partition)
+        return found if found is not None and found.leader_epoch == placed.leader_epoch else None
+
+    def is_clamped(self, topic: str, record_version: Offset, now: Instant) -> bool:
+        """Whether every group of this region is moved back to the cut of this version of the record."""
+        offsets = self._region.view.image.topics_by_name.get(OFFSETS_TOPIC)
+        if offsets is None:
+            return True
+        clamped = {
+            place
+            for broker_id in {placed.leader for placed in offsets.partitions}
+            for place in self._clamped(broker_id, topic, record_version, now)
+        }
+        return all(
+            (index, placed.leader_epoch) in clamped
+            for index, placed in enumerate(offsets.partitions)
+        )
+
+    def _clamped(
+        self, broker_id: BrokerId, topic: str, record_version: Offset, now: Instant
+    ) -> Iterable[tuple[int, int]]:
+        if broker_id == self._region.view.broker_id:
+            own = self._own_status(topic, now)
+            return own.clamped if own is not None else ()
+        report = self._reports.get((broker_id, topic))
+        return report.clamped if report and report.record_version >= record_version else ()
+
+    # --- asking ---
+
+    def collect(
+        self, topics: Iterable[str], then: Then, now: Instant, *, groups: bool = False
+    ) -> Effects:
+        """`then` runs once the leaders of these mirror topics have answered, or have not in time.
+
+        With `groups`, those are asked too that coordinate groups.
+        """
+        names = list(topics)
+        brokers = self._leaders(names + ([OFFSETS_TOPIC] if groups else []))
+        if not brokers:
+            return then(now)
+        missing = len(brokers)
+
+        def one(at: Instant) -> Effects:
+            nonlocal missing
+            missing -= 1
+            return [] if missing else then(at)
+
+        effects: Effects = []
+        for broker_id in brokers:
+            questions = self._questions.setdefault(broker_id, _Questions())
+            questions.topics.update(dict.fromkeys(names))
+            questions.waiting.append(one)
+            effects += self._ask(broker_id)
+        return effects
+
+    def _leaders(self, topics: Iterable[str]) -> list[BrokerId]:
+        """The other brokers that lead partitions of these topics."""
+        image = self._region.view.image
+        found: dict[BrokerId, None] = {}
+        for name in topics:
+            topic = image.topics_by_name.get(name)
+            for placed in topic.partitions if topic is not None else ():
+                found[placed.leader] = None
+        return [each for each in found if each not in (NO_LEADER, self._region.view.broker_id)]
+
+    def _ask(self, broker_id: BrokerId) -> Effects:
+        questions = self._questions[broker_id]
+        if questions.is_under_way or not questions.waiting:
+            return []
+        topics, questions.topics = tuple(questions.topics), {}
+        waiting, questions.waiting = questions.waiting, []
+        questions.is_under_way = True
+        return [
+            self._region.ask(
+                lambda ticket: DescribeMirrors(ticket, broker_id, topics),
+                partial(self._on_described, broker_id, topics, waiting),
+            )
+        ]
+
+    def _on_described(
+        self,
+        broker_id: BrokerId,
+        topics: tuple[str, ...],
+        waiting: list[Then],
+        answer: MirrorsDescribed,
+        now: Instant,
+    ) -> Effects:
+        self._questions[broker_id].is_under_way = False
+        for topic in topics:
+            self._reports.pop((broker_id, topic), None)
+        for each in answer.mirrors or ():
+            self._reports[broker_id, each.topic] = _Report(
+                each.record_version,
+                {one.index: one for one in each.partitions},
+                frozenset(each.clamped),
+            )
+        effects = self._ask(broker_id)
+        for then in waiting:
+            effects += then(now)
+        return effects

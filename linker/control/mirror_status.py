@@ -1,0 +1,66 @@
+"""What this broker knows of the mirror partitions that it leads."""
+
+from dataclasses import replace
+
+from brokers.ids import Instant, TopicPartition
+from brokers.region import MirrorPartitionStatus, MirrorStatus
+from linker.control.mirror_topic import MirrorTopic
+from linker.data.replicator import PartitionReplicator
+from linker.region_client import RegionClient
+
+
+def mirror_status(region: RegionClient, mirror: MirrorTopic, now: Instant) -> MirrorStatus:
+    found = (
+        partition_status(region, mirror, index, now) for index in range(mirror.partition_count)
+    )
+    partitions = tuple(each for each in found if each is not None)
+    return MirrorStatus(mirror.topic, mirror.version, partitions, mirror.clamp.covered)
+
+
+def partition_status(
+    region: RegionClient, mirror: MirrorTopic, index: int, now: Instant
+) -> MirrorPartitionStatus | None:
+    """None where another broker leads the partition. Its log is not open where its offsets are -1."""
+    state = region.view.partition_state(TopicPartition(mirror.topic, index))
+    if state is None or not state.is_leader:
+        return None
+    replicator = mirror.replicators.by_index.get(index)
+    is_drained = state.online and mirror.is_halted and (replicator is None or replicator.is_drained)
+    status = MirrorPartitionStatus(
+        index=index,
+        leader_epoch=state.leader_epoch,
+        log_start_offset=state.log_start_offset,
+        log_end_offset=state.log_end_offset,
+        high_watermark=state.high_watermark,
+        last_epoch=state.epochs[-1][0] if state.epochs else -1,
+        is_drained=is_drained and state.high_watermark == state.log_end_offset,
+        trouble=mirror.replicators.trouble_of(index),
+    )
+    return status if replicator is None else _of_source(status, mirror, replicator, now)
+
+
+def _of_source(
+    status: MirrorPartitionStatus,
+    mirror: MirrorTopic,
+    replicator: PartitionReplicator,
+    now: Instant,
+) -> MirrorPartitionStatus:
+    lag, clock = replicator.lag, replicator.stream.clock
+    return replace(
+        status,
+        source_high_watermark=lag.high_watermark,
+        source_clock=lag.moment(clock),
+        lag_ms=lag.milliseconds(clock, now),
+        since_received_ms=_since_received(replicator, now),
+        is_running=replicator.running,
+        is_caught_up=status.log_end_offset >= 0 and mirror.replicators.is_proven(replicator),
+    )
+
+
+def _since_received(replicator: PartitionReplicator, now: Instant) -> int:
+    """Milliseconds since the newest frame that is about this partition, as every beacon is; -1 if there was none."""
+    if replicator.received_at < 0:
+        return -1
+    is_subscribed = bool(replicator.subscription)
+    received_at = replicator.stream.clock.received_at if is_subscribed else replicator.received_at
+    return max(0, now - max(received_at, replicator.received_at))

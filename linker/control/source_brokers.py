@@ -1,0 +1,231 @@
+"""The streams of one link from this broker to those of the source region.
+
+The first one is opened through `bootstrap.servers`, later also to any broker of the source that it has named. It brings
+the state of topics, and says who leads their partitions. To each broker that leads a partition which this one mirrors
+there are `num.cluster.link.fetchers` streams; the first stream is one of them where it has come to such a broker.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple, Protocol
+from zlib import crc32
+
+from brokers.ids import BrokerId, Instant, Offset, TopicPartition
+from linker.config import LinkConfig
+from linker.control.availability import LinkAvailability
+from linker.control.connection import SourceConnection
+from linker.control.link_settings import LinkSettings
+from linker.data.destination_stream import DestinationStream
+from linker.errors import LinkError
+from linker.events import Stream
+from linker.frames import NO_BROKER, Brokers, TopicState, Welcome
+from linker.region_client import Effects, RegionClient
+
+FIRST: Final = 0  # of the streams to a broker
+
+
+class Fetcher(NamedTuple):
+    """One of the streams to a broker of the source (Kafka's BrokerIdAndFetcherId)."""
+
+    broker_id: BrokerId
+    number: int
+
+
+class SourceBrokersHost(Protocol):
+    """Is called when streams open and close."""
+
+    def on_open(self, stream: DestinationStream, welcome: Welcome, now: Instant) -> Effects:
+        """A stream is open; the first one, if `first` of the brokers is it."""
+
+    def on_closed(self, stream: DestinationStream, now: Instant) -> Effects:
+        """A stream was lost or closed, or could not be opened."""
+
+
+class SourceBrokers:
+    """`first` is the stream that has the state of topics."""
+
+    def __init__(
+        self,
+        region: RegionClient,
+        link: LinkSettings,
+        new_stream: Callable[[], Stream],
+        host: SourceBrokersHost,
+    ) -> None:
+        self.availability = LinkAvailability(link)
+        self.watches_groups = False  # whether a stream to every broker of the source is wanted
+        self._region = region
+        self._link = link
+        self._new_stream = new_stream
+        self._host = host
+        self._first = SourceConnection(region, link, new_stream, self)
+        self._others: dict[Fetcher, SourceConnection] = {}
+        self._endpoints: dict[BrokerId, str] = {}  # the latest of each broker that was named
+        self._alive: tuple[BrokerId, ...] = ()
+        self._metadata_offset: Offset = -1
+        self._attempts = 0  # to open the first stream, since it was open
+        self._fetchers_of: dict[str, frozenset[Fetcher]] = {}  # by mirror topic
+        self._wanted: Counter[Fetcher] = Counter()
+
+    # --- the streams ---
+
+    @property
+    def first(self) -> DestinationStream:
+        return self._first.data
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the first stream is open."""
+        return self.first.is_open
+
+    @property
+    def metadata_streams(self) -> Iterator[DestinationStream]:
+        """The open streams on which topics are watched: the first, and for groups one to each other broker."""
+        if self.first.is_open:
+            yield self.first
+        if self.watches_groups:
+            for fetcher, each in self._others.items():
+                is_another = each.broker_id != self._first.broker_id
+                if fetcher.number == FIRST and each.data.is_open and is_another:
+                    yield each.data
+
+    @property
+    def reaches_all(self) -> bool:
+        """Whether every broker whose groups are watched is reached."""
+        if not self.is_open:
+            return False
+        others = set(self._alive) - {self._first.broker_id} if self.watches_groups else set()
+        reached = {fetcher.broker_id for fetcher, each in self._others.items() if each.data.is_open}
+        return others <= reached
+
+    def leader_of(self, state: TopicState, index: int) -> BrokerId | None:
+        """The broker of the source that leads a partition; None where none does."""
+        if not state.leaders:
+            return self._first.broker_id  # an older release, which has one broker
+        leader = state.leaders[index] if index < len(state.leaders) else NO_BROKER
+        return None if leader == NO_BROKER else leader
+
+    def fetcher_of(self, partition: TopicPartition, broker_id: BrokerId) -> Fetcher:
+        """The stream that a mirror partition uses: the same after each restart."""
+        count = self._link.config.number("num.cluster.link.fetchers")
+        return Fetcher(broker_id, (crc32(partition.topic.encode()) + partition.partition) % count)
+
+    def stream_of(self, fetcher: Fetcher) -> DestinationStream | None:
+        """None while it is not open."""
+        other = self._others.get(fetcher)
+        if other is not None and other.data.is_open:
+            return other.data
+        return self._first.data if self._is_first(fetcher) and self.first.is_open else None
+
+    def trouble_with(self, fetcher: Fetcher) -> str:
+        """Why there is no stream."""
+        other = self._others.get(fetcher)
+        because = other.because if other is not None else self._first.because
+        return because or f"broker {fetcher.broker_id} of the source is not reached yet"
+
+    def has_stream(self, stream: Stream) -> bool:
+        """Whether this is a stream that is open or being opened."""
+        return self.connection_of(stream) is not None
+
+    def connection_of(self, stream: Stream) -> SourceConnection | None:
+        return next((each for each in self._connections() if each.stream == stream), None)
+
+    def _connections(self) -> list[SourceConnection]:
+        return [self._first, *self._others.values()]
+
+    def _is_first(self, fetcher: Fetcher) -> bool:
+        return fetcher == (self._first.broker_id, FIRST)
+
+    # --- opening and closing ---
+
+    def reconsider(self, now: Instant) -> Effects:
+        """The configuration is new: hang up, and dial with it unless the link is paused."""
+        effects = self.close(now)
+        if self._link.config.paused:
+            return effects + self.availability.paused()
+        return effects + self.availability.resumed() + self._first.open(now)
+
+    def close(self, now: Instant) -> Effects:
+        """Hang up everywhere. What is known of the source is forgotten: it may be another one."""
+        self._endpoints, self._alive, self._metadata_offset, self._attempts = {}, (), -1, 0
+        effects = self._first.close(now)
+        others, self._others = self._others, {}
+        for each in others.values():
+            effects += each.close(now)
+        return effects
+
+    def want(self, topic: str, fetchers: Iterable[Fetcher], now: Instant) -> Effects:
+        """The streams that a mirror topic needs from now on."""
+        wanted = frozenset(fetchers)
+        before = self._fetchers_of.get(topic, frozenset())
+        if wanted == before:
+            return []
+        self._fetchers_of[topic] = wanted
+        self._wanted.subtract(before)
+        self._wanted.update(wanted)
+        self._wanted += Counter()  # drops what nobody wants
+        return self.follow_wanted(now)
+
+    def follow_wanted(self, now: Instant) -> Effects:
+        """Open the streams that are wanted and closed, close the others."""
+        if self._link.config.paused:
+            return []
+        wanted = dict.fromkeys(self._wanted)
+        if self.watches_groups:
+            wanted |= dict.fromkeys(Fetcher(broker_id, FIRST) for broker_id in self._alive)
+        effects: Effects = []
+        for fetcher in [one for one in self._others if one not in wanted]:
+            effects += self._others.pop(fetcher).close(now)
+        for fetcher in wanted:
+            is_there = fetcher in self._others or self._is_first(fetcher)
+            if not is_there and fetcher.broker_id in self._endpoints:
+                connection = SourceConnection(
+                    self._region, self._link, self._new_stream, self, fetcher.broker_id
+                )
+                self._others[fetcher] = connection
+                effects += connection.open(now)
+        return effects
+
+    def on_brokers(self, frame: Brokers, now: Instant) -> Effects:
+        """A broker of the source has named all of them."""
+        if frame.metadata_offset < self._metadata_offset:
+            return []  # that broker is behind another one
+        self._metadata_offset = frame.metadata_offset
+        self._endpoints.update({one.broker_id: one.endpoint for one in frame.brokers})
+        self._alive = tuple(one.broker_id for one in frame.brokers)
+        return self.follow_wanted(now)
+
+    # --- the host of the connections ---
+
+    def endpoint_for(self, connection: SourceConnection) -> str:
+        """Brokers that were named are tried in turn with `bootstrap.servers` (KIP-899 calls this rebootstrapping)."""
+        if connection is not self._first:
+            return self._endpoints[connection.broker_id]
+        self._attempts += 1
+        others = [each for each in self._alive if each != connection.broker_id]
+        choices = [*(self._endpoints[each] for each in others), ""] if others else [""]
+        return choices[(self._attempts - 1) % len(choices)]
+
+    def on_open(self, connection: SourceConnection, welcome: Welcome, now: Instant) -> Effects:
+        effects: Effects = []
+        if connection is self._first:
+            self._attempts = 0
+            effects += self.availability.welcomed(welcome.cluster_id)
+        return effects + self._host.on_open(connection.data, welcome, now)
+
+    def on_closed(self, connection: SourceConnection, now: Instant) -> Effects:
+        effects = self._host.on_closed(connection.data, now)
+        # What the first stream carried may need one of its own now.
+        return effects + (self.follow_wanted(now) if connection is self._first else [])
+
+    def on_failed(self, connection: SourceConnection, error: LinkError, because: str) -> Effects:
+        return self.availability.failed(error, because) if connection is self._first else []
+
+    def on_refused(self, connection: SourceConnection, error: LinkError, because: str) -> Effects:
+        return self.availability.refused(error, because) if connection is self._first else []
+
+
+def must_redial(before: LinkConfig, config: LinkConfig) -> bool:
+    """Whether a change of the configuration is in force only on new streams."""
+    names = ("cluster.link.paused", "replica.fetch.max.bytes", "num.cluster.link.fetchers")
+    values = [tuple(each.value(name) for name in names) for each in (before, config)]
+    return before.bootstrap_servers != config.bootstrap_servers or values[0] != values[1]

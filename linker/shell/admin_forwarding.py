@@ -1,0 +1,35 @@
+"""Commands that only the link coordinator can answer, forwarded to its `admin.listener` as they came."""
+
+import asyncio
+from typing import Any, Final
+
+import grpc
+import grpc.aio
+
+from linker.shell.options import ADMINISTRATOR_OPTIONS
+from linker.wire import administration
+
+FORWARDED: Final = "causeway-forwarded"  # in a request's metadata: it is not forwarded again
+FORWARD_SECONDS: Final = 300.0  # the asker has a shorter time of its own for most commands
+
+
+class Forwarder:
+    """One channel to each coordinator that was forwarded to."""
+
+    def __init__(self) -> None:
+        self._channels: dict[str, grpc.aio.Channel] = {}
+
+    async def ask(self, endpoint: str, method: str, request: bytes) -> bytes:
+        """The reply, as bytes; raises grpc.aio.AioRpcError."""
+        channel = self._channels.get(endpoint)
+        if channel is None:
+            channel = grpc.aio.insecure_channel(endpoint, options=ADMINISTRATOR_OPTIONS)
+            self._channels[endpoint] = channel
+        unary: Any = channel.unary_unary
+        call = unary(f"{administration.SERVICE_PREFIX}{method}")
+        reply = await call(request, timeout=FORWARD_SECONDS, metadata=((FORWARDED, "1"),))
+        return bytes(reply)
+
+    async def close(self) -> None:
+        channels, self._channels = self._channels, {}
+        await asyncio.gather(*(each.close(None) for each in channels.values()))

@@ -1,0 +1,74 @@
+"""What must be true of a mirror, when the weather is over and all replicas of each region are equal."""
+
+from collections.abc import Iterator
+
+from brokers.ids import BrokerId, Offset, TopicPartition
+from tests.sim.disks import Disk
+from tests.sim.evidence import Batch, batches, committed_in, log_start
+from tests.sim.linked.federation import LinkedFederation, Region
+from tests.sim.regions.checks import end_of
+from tests.sim.regions.inspection import Inspector
+
+
+def first_disk(region: Region, inspector: Inspector, partition: TopicPartition) -> Disk:
+    """Of a replica: all are equal by then."""
+    replicas: tuple[BrokerId, ...] = inspector.agreed[partition][2]
+    return region.node(replicas[0]).disk
+
+
+def behind(
+    federation: LinkedFederation, disks: dict[str, dict[TopicPartition, Disk]]
+) -> Iterator[str]:
+    """How the mirror differs from its source."""
+    for partition in federation.partitions():
+        there, here = disks["west"].get(partition), disks["east"].get(partition)
+        if here is None or there is None:
+            yield f"{partition} is not in both regions"
+            continue
+        ends = end_of(there, partition), end_of(here, partition)
+        starts = log_start(there, partition), log_start(here, partition)
+        if ends[0] != ends[1]:
+            yield f"{partition} ends at {ends[0]}, its mirror at {ends[1]}"
+        elif starts[0] > starts[1]:
+            yield f"{partition} starts at {starts[0]}, its mirror at {starts[1]}"
+
+
+def different(
+    partition: TopicPartition, there: Disk, here: Disk, end: Offset | None = None
+) -> Iterator[str]:
+    """Batches below `end` that one side has and the other has not, or has with other bytes."""
+    start = max(log_start(there, partition), log_start(here, partition))
+    known = {each.base_offset: each for each in _held(there, partition, start, end)}
+    found = {each.base_offset: each for each in _held(here, partition, start, end)}
+    for offset in sorted(known.keys() | found.keys()):
+        if offset not in found:
+            yield f"{partition}@{offset} is missing at the mirror"
+        elif offset not in known:
+            yield f"{partition}@{offset} is at the mirror only"
+        elif known[offset].data != found[offset].data:
+            yield f"{partition}@{offset} has other bytes at the mirror"
+
+
+def _held(
+    disk: Disk, partition: TopicPartition, start: Offset, end: Offset | None
+) -> Iterator[Batch]:
+    for batch in batches(disk, partition):
+        if batch.next_offset > start and (end is None or batch.next_offset <= end):
+            yield batch
+
+
+def uncarried(
+    there: Disk,
+    here: Disk | None,
+    place: TopicPartition,
+    ends: dict[TopicPartition, Offset],
+    starts: dict[TopicPartition, Offset],
+) -> Iterator[str]:
+    """Group offsets in `place` that are not the source's, as far as the mirror's data goes (P6)."""
+    mirrored = committed_in(here, place) if here is not None else {}
+    for (group, partition), offset in committed_in(there, place).items():
+        if partition not in ends or offset < starts[partition]:
+            continue
+        wanted = min(offset, ends[partition])
+        if (known := mirrored.get((group, partition), -1)) != wanted:
+            yield f"{group} of {partition} stands at {wanted}, at the mirror at {known}"

@@ -1,0 +1,112 @@
+"""The operator of two regions: asks any broker, follows to the link coordinator, and asks again until it is done."""
+
+from typing import Any
+
+from brokers.ids import BrokerId
+from linker.commands import (
+    ChangeMirrors,
+    Command,
+    CreateLink,
+    CreateMirror,
+    DescribeMirror,
+    MirrorDescription,
+    Topics,
+)
+from linker.errors import LinkRefusal
+from linker.events import AdminAsked, Elsewhere
+from linker.records.mirror_state import MirrorState
+from tests.sim.linked.federation import LinkedFederation
+from tests.sim.regions.cluster import ADMIN_PORT, TOPIC, place
+from tests.sim.world import Promise
+
+LINK = "west-to-east"
+ANSWER_MS = 40_000
+CONFIGS = {
+    "consumer.offset.sync.enable": "true",
+    "consumer.offset.sync.ms": "1000",
+    "topic.config.sync.ms": "1000",
+    "availability.check.ms": "3000",
+    "request.timeout.ms": "2000",
+    "retry.backoff.ms": "50",
+    "replica.fetch.max.bytes": "65536",
+}
+
+
+class LinkOperator:
+    """One person who sees both regions."""
+
+    def __init__(self, federation: LinkedFederation) -> None:
+        self._federation = federation
+        self._world = federation.world
+        self._rng = federation.world.rng("link operator")
+        self._last_ticket = 1 << 40
+        self.mirror: MirrorDescription | None = None  # as last described
+
+    async def begin(self) -> None:
+        """The link and the mirror."""
+        fetchers = str(self._rng.choice((1, 1, 2)))
+        configs = {**CONFIGS, "num.cluster.link.fetchers": fetchers}
+        configs["bootstrap.servers"] = self._federation.source.bootstrap_servers
+        await self._until(CreateLink(name=LINK, configs=configs), "CLUSTER_LINK_EXISTS")
+        await self._until(CreateMirror(link=LINK, mirror_topic=TOPIC), "TOPIC_ALREADY_EXISTS")
+        self._federation.destination.testimony.made[TOPIC] = self._federation.source.testimony.made[
+            TOPIC
+        ]
+
+    async def end(self, verb: str) -> None:
+        """Promote or fail over, until the topic is an ordinary one."""
+        while True:
+            await self._ask(ChangeMirrors(verb=verb, link=LINK, topics=(TOPIC,), timeout_ms=5_000))
+            if await self.describe() is MirrorState.STOPPED:
+                self._federation.destination.is_mirror = False
+                return
+
+    async def describe(self) -> MirrorState | None:
+        answer = await self._ask(DescribeMirror(TOPIC))
+        if not isinstance(answer, MirrorDescription):
+            return None
+        self.mirror = answer
+        return answer.record.state
+
+    async def _until(self, command: Command, done: str) -> None:
+        while True:
+            answer = await self._ask(command)
+            if isinstance(answer, LinkRefusal) and answer.code == done:
+                return
+            if answer is not None and not isinstance(answer, LinkRefusal):
+                return
+
+    async def _ask(self, command: Command) -> Any:
+        """Any broker; then the coordinator, if that broker knows it."""
+        number = self._rng.choice(self._federation.destination.brokers)
+        answer = await self._ask_at(number, command)
+        if isinstance(answer, Elsewhere):
+            answer = await self._ask_at(self._at(answer.endpoint), command)
+        if isinstance(answer, Elsewhere):
+            answer = None
+        if isinstance(answer, Topics):
+            answer = next((one.refusal for one in answer.topics if one.refusal), answer)
+        self._world.note("operator", f"{type(command).__name__} -> {_brief(answer)}")
+        await self._world.sleep(self._rng.randrange(10, 300))
+        return answer
+
+    async def _ask_at(self, number: BrokerId, command: Command) -> Any:
+        node = self._federation.destination.node(number)
+        if not node.up:
+            return None
+        self._last_ticket += 1
+        promise = Promise()
+        node.ask(self._last_ticket, AdminAsked(self._last_ticket, command), promise.settle)
+        return await self._world.within(ANSWER_MS, promise)
+
+    def _at(self, endpoint: str) -> BrokerId:
+        brokers = self._federation.destination.brokers
+        return next(each for each in brokers if f"{place(each)}:{ADMIN_PORT}" == endpoint)
+
+
+def _brief(answer: Any) -> str:
+    if isinstance(answer, LinkRefusal):
+        return f"{answer.code} {answer.because}"
+    if isinstance(answer, MirrorDescription):
+        return f"{answer.record.state.value} {answer.reason}"
+    return "no answer" if answer is None else type(answer).__name__

@@ -1,0 +1,30 @@
+"""Simulated federations of regions of several nodes, and always the seeds that once failed."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from tests.sim.linked.runs import LinkedRun
+from tests.sim.seeds import check_all, once_failed
+
+CHUNK = 10  # seeds a test, so that workers share them evenly and a failure names few
+
+
+def check(seeds: Iterable[int]) -> None:
+    check_all(seeds, lambda seed: LinkedRun(seed).execute(), "--linked ")
+
+
+@pytest.mark.parametrize("seed", once_failed(__file__))
+def test_a_seed_that_once_failed_keeps_every_promise(seed: int) -> None:
+    check([seed])
+
+
+@pytest.mark.parametrize("first", range(0, 150, CHUNK))
+def test_linked_regions_of_several_nodes_in_bad_weather_keep_every_promise(first: int) -> None:
+    check(range(first, first + CHUNK))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(10_000, 13_000, 250))
+def test_thousands_of_linked_regions_keep_every_promise(first: int) -> None:
+    check(range(first, first + 250))
