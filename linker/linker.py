@@ -4,7 +4,7 @@ As a source it serves the streams that other regions open to it. As a destinatio
 their records in the metadata log say.
 """
 
-from typing import assert_never
+from typing import Final, assert_never
 
 from brokers.config.endpoints import Address
 from brokers.events import TimeReached
@@ -51,6 +51,9 @@ from linker.events import (
 from linker.records.link_state import LINK_KIND, LinkRecord, decode_link
 from linker.records.mirror_state import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
+from linker.sliced_work import Job, SlicedWork, Step
+
+STATUS_COST: Final = 20  # of a mirror partition
 
 
 class Linker:
@@ -68,6 +71,7 @@ class Linker:
         self._probes: dict[Stream, SourceProbe] = {}
         self._last_stream: Stream = 0
         self._ready = False
+        self._work = SlicedWork(self._region)
 
     @property
     def deadline(self) -> Instant | None:
@@ -150,12 +154,18 @@ class Linker:
 
     def _describe_mirrors(self, ticket: Ticket, topics: tuple[str, ...], now: Instant) -> Effects:
         """The link coordinator asks what this broker knows."""
-        effects: Effects = []
+        return self._work.add(self._mirrors(ticket, topics), now)
+
+    def _mirrors(self, ticket: Ticket, topics: tuple[str, ...]) -> Job:
         found = []
-        for link in self.links.values():
-            effects += link.follow_clamps(topics, now)
-            found += [one for topic in topics if (one := link.status(topic, now)) is not None]
-        return [*effects, AnswerMirrors(ticket, tuple(found))]
+        for topic in topics:
+            for link in [each for each in self.links.values() if topic in each.mirrors]:
+                effects = link.follow_clamps((topic,), self._work.now)
+                status = link.status(topic, self._work.now)
+                found += [] if status is None else [status]
+                count = len(status.partitions) if status is not None else 0
+                yield Step(STATUS_COST * (1 + count), effects)
+        yield Step(1, [AnswerMirrors(ticket, tuple(found))])
 
     def _on_admin(self, event: AdminAsked, now: Instant) -> Effects:
         if not self._ready:

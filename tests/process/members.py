@@ -1,7 +1,6 @@
 """A region of several nodes as a user starts it, and ways to make its nodes suffer."""
 
 import os
-import subprocess
 import time
 from pathlib import Path
 from signal import Signals
@@ -9,7 +8,7 @@ from typing import Any
 
 from confluent_kafka.admin import AdminClient
 
-from tests.process.commands import CAUSEWAY, causeway, is_alive
+from tests.process.commands import causeway, is_alive
 
 PATIENCE_S = 60
 
@@ -17,15 +16,16 @@ PATIENCE_S = 60
 class Members:
     """`causeway local up --nodes N`; nodes are named by id."""
 
-    def __init__(self, directory: Path, nodes: int) -> None:
+    def __init__(self, directory: Path, nodes: int, region: str = "west") -> None:
         self._directory = directory
+        self._region = region
         self._count = nodes
         self._nodes: dict[int, Any] = {}
         self.bootstrap = ""
 
     def up(self) -> None:
         """Starts what is not running; addresses stay the same."""
-        said = self._run("local", "up", "--region", "west", "--nodes", str(self._count))
+        said = self._run("local", "up", "--region", self._region, "--nodes", str(self._count))
         (region,) = said["regions"]
         self._nodes = {node["id"]: node for node in region["nodes"]}
         self.bootstrap = region["bootstrap"]
@@ -76,16 +76,6 @@ class Members:
                 if found is not None and len(found.isrs) == len(found.replicas):
                     break
                 assert time.monotonic() < deadline, f"{topic}-{partition} is not in sync: {found}"
-
-    def try_link(self, at: str, source: str) -> str:
-        """What is said of a link that is refused."""
-        where = ("--bootstrap-server", at, "--source-bootstrap-server", source)
-        command = [CAUSEWAY, "link", "create", "west-east", *where]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-        )
-        assert done.returncode == 1, (done.stdout, done.stderr)
-        return done.stdout + done.stderr
 
     def _partition(self, topic: str, partition: int) -> Any:
         admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 2})

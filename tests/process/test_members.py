@@ -95,12 +95,3 @@ def test_all_nodes_are_killed_at_once(region: Members, ledger: Ledger) -> None:
         region.wait_dead(node)
     region.up()
     check_kept(region, ledger)
-
-
-def test_links_of_a_region_of_several_nodes_are_refused(region: Members, tmp_path: Path) -> None:
-    alone = Members(tmp_path / "alone", 1)
-    alone.up()
-    for at, source in ((region.bootstrap, alone.bootstrap), (alone.bootstrap, region.bootstrap)):
-        refused = alone.try_link(at.split(",")[0], source.split(",")[0])
-        assert "regions of one node only" in refused
-    alone.down()

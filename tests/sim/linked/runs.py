@@ -60,7 +60,7 @@ def drawn(rng: Random) -> tuple[RegionWeather, str]:
 
 
 class LinkedRun:
-    """Everything that takes part."""
+    """Everything that takes part. `adjust` may change the drawn weather, `ending` how the mirror ends."""
 
     def __init__(
         self,
@@ -69,9 +69,11 @@ class LinkedRun:
         *,
         adjust: Callable[[RegionWeather], RegionWeather] = lambda weather: weather,
         make_node: MakeNode = Node,
+        ending: str = "",
     ) -> None:
         self.world = World(seed, show)
-        weather, self.ending = drawn(self.world.rng("weather"))
+        weather, ending_drawn = drawn(self.world.rng("weather"))
+        self.ending = ending or ending_drawn
         self.weather = adjust(weather)
         self.world.note("weather", f"{self.weather.describe()} ending={self.ending}")
         self.federation = LinkedFederation(self.world, self.weather, make_node)
@@ -196,6 +198,9 @@ class LinkedRun:
                 partition, disks["west"][partition], disks["east"][partition], cut
             ):
                 raise MirrorBroken(finding)
+            end = end_of(disks["east"][partition], partition)
+            if cut is not None and end != max(cut, 0):
+                raise MirrorBroken(f"{partition} was cut at {cut}, and ends at {end}")
 
     def _cut_of(self, partition: TopicPartition) -> int | None:
         """Where the mirror was cut; it ends there, as nobody writes to it."""

@@ -1,0 +1,156 @@
+"""A link between two regions of three nodes, whose nodes are killed and frozen on both sides under stock clients."""
+
+import random
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.process.commands import causeway
+from tests.process.ledger import Ledger, check, create_topic, read_all
+from tests.process.members import Members
+from tests.process.test_link import consume, ends, produce
+
+NODES, PARTITIONS, TOPIC, LINK = 3, 2, "orders", "west-east"
+PATIENCE_S = 60
+GROUPS = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
+
+
+class LinkedRegions:
+    """West and east, each of three nodes, and a link from west to east."""
+
+    def __init__(self, directory: Path) -> None:
+        self.west = Members(directory / "west", NODES)
+        self.east = Members(directory / "east", NODES, "east")
+
+    def up(self) -> None:
+        for region in (self.west, self.east):
+            region.up()
+
+    def down(self) -> None:
+        for region in (self.west, self.east):
+            for node in region.ids:  # a stopped one would never end
+                region.signal(node, signal.SIGCONT)
+            region.down()
+
+    def link(self) -> None:
+        create_topic(
+            self.west.bootstrap, TOPIC, PARTITIONS, replicas=NODES, min_insync_replicas="2"
+        )
+        self.west.wait_in_sync(TOPIC, PARTITIONS)
+        self.run(
+            "link", "create", LINK, "--source-bootstrap-server", self.west.bootstrap,
+            "--config", "consumer.offset.sync.enable=true",
+            "--config", f"consumer.offset.group.filters={GROUPS}",
+        )  # fmt: skip
+        self.run("mirror", "create", TOPIC, "--link", LINK)
+        self.east.wait_in_sync(TOPIC, PARTITIONS)
+
+    def run(self, *arguments: str) -> Any:
+        """At whichever broker of east answers."""
+        return causeway(*arguments, "--bootstrap-server", self.east.bootstrap, timeout=PATIENCE_S)
+
+    def wait_caught_up(self, wanted: dict[int, int]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            lags = self.run("mirror", "describe", TOPIC)["mirror_lags"]
+            held = {one["partition"]: one["local_log_end_offset"] for one in lags}
+            if held == wanted:
+                return
+            assert time.monotonic() < deadline, (held, wanted)
+
+
+@pytest.fixture
+def regions(tmp_path: Path) -> Iterator[LinkedRegions]:
+    both = LinkedRegions(tmp_path)
+    both.up()
+    both.link()
+    yield both
+    both.down()
+
+
+@pytest.fixture
+def ledger(regions: LinkedRegions) -> Ledger:
+    ledger = Ledger(regions.west.bootstrap, TOPIC, PARTITIONS)
+    ledger.start()
+    ledger.wait_for(500)
+    return ledger
+
+
+def segments(region: Members, partition: int) -> list[dict[str, bytes]]:
+    """Of each replica: file names and bytes."""
+    folders = [region.data(node) / f"{TOPIC}-{partition}" for node in region.ids]
+    return [{path.name: path.read_bytes() for path in folder.glob("*.log")} for folder in folders]
+
+
+def test_all_replicas_of_both_regions_are_equal_after_leaders_were_killed(
+    regions: LinkedRegions, ledger: Ledger, rng: random.Random
+) -> None:
+    for region in (regions.west, regions.east, regions.west, regions.east):
+        leader = region.leader(TOPIC, rng.randrange(PARTITIONS))
+        region.end(leader, rng.choice((signal.SIGKILL, signal.SIGTERM)))
+        ledger.wait_for(len(ledger.acknowledged) + 500)
+        region.up()
+        region.wait_in_sync(TOPIC, PARTITIONS)
+    ledger.close()
+    found = read_all(regions.west.bootstrap, TOPIC, PARTITIONS)
+    check(ledger, found)
+    regions.wait_caught_up(ends(found))
+    for region in (regions.west, regions.east):
+        region.wait_in_sync(TOPIC, PARTITIONS)
+    regions.down()
+    for partition in range(PARTITIONS):
+        first, *others = segments(regions.west, partition) + segments(regions.east, partition)
+        assert all(other == first for other in others)
+    regions.up()
+
+
+def test_the_link_follows_while_nodes_stay_away(regions: LinkedRegions, ledger: Ledger) -> None:
+    """One is killed, the other does not answer: the records that come then are mirrored by those that are left."""
+    regions.west.end(regions.west.leader(TOPIC, 0), signal.SIGKILL)
+    frozen = regions.east.leader(TOPIC, 1)
+    regions.east.signal(frozen, signal.SIGSTOP)
+    regions.east.leader(TOPIC, 1, other_than=frozen)
+    ledger.wait_for(len(ledger.acknowledged) + 500)
+    ledger.close()
+    found = read_all(regions.west.bootstrap, TOPIC, PARTITIONS)
+    check(ledger, found)
+    regions.wait_caught_up(ends(found))
+
+
+def test_a_failover_with_nodes_down_on_both_sides_keeps_what_the_cut_says(
+    regions: LinkedRegions, ledger: Ledger
+) -> None:
+    read_before = consume(regions.west.bootstrap, lambda seen: len(seen) >= 300)
+    ledger.wait_for(len(ledger.acknowledged) + 500)
+    regions.east.end(regions.east.leader(TOPIC, 0), signal.SIGKILL)
+    for node in regions.west.ids:
+        regions.west.end(node, signal.SIGKILL)
+    regions.run("mirror", "failover", TOPIC)
+    acknowledged = dict(ledger.acknowledged)
+    held = read_all(regions.east.bootstrap, TOPIC, PARTITIONS)
+    cut = regions.run("mirror", "describe", TOPIC)["cut"]["partitions"]
+    by_partition = {one["partition"]: one["offset"] for one in cut}
+    assert ends(held) == by_partition
+    for number, where in acknowledged.items():
+        partition, offset = where
+        assert held.get(where) == (number if offset < by_partition[partition] else None)
+    everything = set(held.values())
+    read_after = consume(regions.east.bootstrap, lambda seen: everything <= read_before | seen)
+    assert everything <= read_before | read_after
+    produce(regions.east.bootstrap, b"now here")
+
+
+def test_a_promotion_proves_lag_0_at_every_leader(regions: LinkedRegions, ledger: Ledger) -> None:
+    ledger.close()
+    (asked,) = regions.run("mirror", "promote", TOPIC)["topics"]
+    assert asked["mirror_status"] == "STOPPED", asked
+    held = read_all(regions.east.bootstrap, TOPIC, PARTITIONS)
+    check(ledger, held)
+    cut = regions.run("mirror", "describe", TOPIC)["cut"]
+    assert cut["kind"] == "PROMOTE"
+    assert [one["missing"] for one in cut["partitions"]] == [0] * PARTITIONS
+    produce(regions.east.bootstrap, b"now here")

@@ -1,0 +1,130 @@
+"""Bugs of links between regions of several nodes, for the simulator to find: nodes that are wrong in one point each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from brokers.ids import Instant
+from brokers.region import AnswerMirrors, MirrorStatus, ReadToHighWatermark
+from federation.node import RegionNode
+from linker.events import FrameArrived
+from linker.frames import Subscribe
+from tests.sim.nodes import Node
+from tests.sim.regions.cluster import MakeNode
+from tests.sim.regions.weather import RegionWeather, Shape
+
+Adjust = Callable[[RegionWeather], RegionWeather]
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A bug, how the run ends in which it matters, and the weather."""
+
+    make_node: MakeNode
+    seeds: range  # in which it is found
+    ending: str
+    adjust: Adjust
+
+
+def _stormy(**changes: Any) -> Adjust:
+    settled = {
+        "shape": Shape(3, 3, combined=True),
+        "crash_mean_ms": 3_000,
+        "down_ms": 1_000,
+        "full_disk_mean_ms": 0,
+        "ailing_disk_mean_ms": 0,
+        "replication": 3,
+        "min_insync": 2,
+        "latency_ms": 10,
+        "duration_ms": 9_000,
+    }
+    return lambda weather: replace(weather, **(settled | changes))
+
+
+class _View:
+    """A region's view that is wrong about a partition's state."""
+
+    def __init__(self, view: Any, change: Callable[[Any], Any]) -> None:
+        self._view = view
+        self._change = change
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
+
+    def partition_state(self, partition: Any) -> Any:
+        state = self._view.partition_state(partition)
+        return None if state is None or not state.online else self._change(state)
+
+
+class Uncommitted(Node):
+    """As a source, gives away what its followers do not have yet."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        region = node._linker._region
+        region.view = _View(  # type: ignore[assignment]
+            self.broker.view, lambda state: replace(state, high_watermark=state.log_end_offset)
+        )
+        port, replicas = self.broker.parts.region_port, self.broker.parts.partitions
+        read = port._read
+
+        def read_all(event: ReadToHighWatermark) -> Any:
+            replica = replicas.get(event.partition)
+            if replica is None or replica.log is None:
+                return read(event)
+            known, replica.high_watermark = replica.high_watermark, replica.log.log_end_offset
+            effects = read(event)
+            replica.high_watermark = known
+            return effects
+
+        port._read = read_all  # type: ignore[method-assign]
+        return node
+
+
+class ByOffset(Node):
+    """As a source, serves whatever it holds, in whichever leader epoch: the subscriber's history is compared with that
+    of a follower, or of a leader that was succeeded."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        region = node._linker._region
+        region.view = _View(  # type: ignore[assignment]
+            self.broker.view, lambda state: replace(state, is_leader=True)
+        )
+        return node
+
+    def deliver(self, event: Any) -> None:
+        if isinstance(event, FrameArrived) and isinstance(event.frame, Subscribe):
+            event = replace(event, frame=replace(event.frame, leader_epoch=-1))
+        super().deliver(event)
+
+
+class Hasty(Node):
+    """Says that a halted partition has ended, while what it began to place is not placed, or not replicated."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        linker = node._linker
+        step = linker.step
+
+        def hurry(event: Any, now: Instant) -> Any:
+            return [
+                replace(each, mirrors=tuple(map(_ended, each.mirrors)))
+                if isinstance(each, AnswerMirrors)
+                else each
+                for each in step(event, now)
+            ]
+
+        linker.step = hurry  # type: ignore[method-assign]
+        return node
+
+
+def _ended(mirror: MirrorStatus) -> MirrorStatus:
+    partitions = (replace(each, is_drained=True) for each in mirror.partitions)
+    return replace(mirror, partitions=tuple(partitions))
+
+
+SERVE_UNCOMMITTED = Plant(Uncommitted, range(10), "none", _stormy())
+FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "none", _stormy(block_mean_ms=3_000, block_ms=5_000))
+CUT_TOO_EARLY = Plant(Hasty, range(40), "failover", _stormy(latency_ms=60))
