@@ -8,8 +8,6 @@ from typing import Any
 from brokers.ids import Instant
 from brokers.region import AnswerMirrors, MirrorStatus, ReadToHighWatermark
 from federation.node import RegionNode
-from linker.events import FrameArrived
-from linker.frames import Subscribe
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeNode
 from tests.sim.regions.weather import RegionWeather, Shape
@@ -63,7 +61,7 @@ class Uncommitted(Node):
     def _compose(self, rng: Random) -> RegionNode:
         node = super()._compose(rng)
         region = node._linker._region
-        region.view = _View(  # type: ignore[assignment]
+        region.view = _View(
             self.broker.view, lambda state: replace(state, high_watermark=state.log_end_offset)
         )
         port, replicas = self.broker.parts.region_port, self.broker.parts.partitions
@@ -82,26 +80,8 @@ class Uncommitted(Node):
         return node
 
 
-class ByOffset(Node):
-    """As a source, serves whatever it holds, in whichever leader epoch: the subscriber's history is compared with that
-    of a follower, or of a leader that was succeeded."""
-
-    def _compose(self, rng: Random) -> RegionNode:
-        node = super()._compose(rng)
-        region = node._linker._region
-        region.view = _View(  # type: ignore[assignment]
-            self.broker.view, lambda state: replace(state, is_leader=True)
-        )
-        return node
-
-    def deliver(self, event: Any) -> None:
-        if isinstance(event, FrameArrived) and isinstance(event.frame, Subscribe):
-            event = replace(event, frame=replace(event.frame, leader_epoch=-1))
-        super().deliver(event)
-
-
 class Hasty(Node):
-    """Says that a halted partition has ended, while what it began to place is not placed, or not replicated."""
+    """Says that a partition has ended before it knows that the mirror is halted."""
 
     def _compose(self, rng: Random) -> RegionNode:
         node = super()._compose(rng)
@@ -122,9 +102,10 @@ class Hasty(Node):
 
 def _ended(mirror: MirrorStatus) -> MirrorStatus:
     partitions = (replace(each, is_drained=True) for each in mirror.partitions)
-    return replace(mirror, partitions=tuple(partitions))
+    return replace(mirror, record_version=1 << 40, partitions=tuple(partitions))
 
 
 SERVE_UNCOMMITTED = Plant(Uncommitted, range(10), "none", _stormy())
-FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "none", _stormy(block_mean_ms=3_000, block_ms=5_000))
-CUT_TOO_EARLY = Plant(Hasty, range(40), "failover", _stormy(latency_ms=60))
+CUT_TOO_EARLY = Plant(
+    Hasty, range(18, 70), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
+)

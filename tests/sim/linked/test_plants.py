@@ -1,7 +1,7 @@
 """The simulator is tested: each bug that is planted is found within a few seeds."""
 
 from tests.sim.linked.federation import MirrorBroken
-from tests.sim.linked.plants import CUT_TOO_EARLY, FOLLOW_BY_OFFSET, SERVE_UNCOMMITTED, Plant
+from tests.sim.linked.plants import CUT_TOO_EARLY, SERVE_UNCOMMITTED, Plant
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.nodes import CoreRaised
 from tests.sim.runs import Stuck
@@ -20,10 +20,6 @@ def finding(plant: Plant) -> str:
 
 def test_a_source_that_serves_above_its_high_watermark_is_found() -> None:
     assert "the source has committed" in finding(SERVE_UNCOMMITTED)
-
-
-def test_a_source_that_serves_what_it_does_not_lead_is_found() -> None:
-    assert finding(FOLLOW_BY_OFFSET)
 
 
 def test_a_cut_that_does_not_wait_for_the_leaders_is_found() -> None:
