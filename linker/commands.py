@@ -157,6 +157,8 @@ class LinkDescription:
     tasks: tuple[Task, ...]
     created_at: Instant
     hint: str = ""
+    mode: str = "DESTINATION"
+    destination_cluster_id: str = ""  # where `mode` is SOURCE
 
 
 @dataclass(frozen=True, slots=True)

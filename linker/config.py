@@ -123,9 +123,9 @@ class HolePolicy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LinkConfigDef:
-    """`default` None: must be given. `immutable`: can be set only when the link is created."""
+    """`immutable`: can be set only when the link is created."""
 
-    default: str | None
+    default: str
     parse: Callable[[str], Any]
     immutable: bool = False
 
@@ -138,12 +138,19 @@ _UNSUPPORTED_TUNING: Final = (
     "acl.sync.ms", "acl.filters", "auto.create.mirror.topics.filters",
 )  # fmt: skip
 
+# Of a link whose `link.mode` is SOURCE.
+OF_A_SOURCE: Final = (
+    "bootstrap.servers", "link.mode", "connection.mode", "security.protocol", "cluster.link.paused",
+    "availability.check.ms", "availability.check.consecutive.failure.threshold", "request.timeout.ms",
+    "retry.backoff.ms", "num.cluster.link.fetchers",
+)  # fmt: skip
+
 SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
-    "bootstrap.servers": LinkConfigDef(None, _addresses),
+    "bootstrap.servers": LinkConfigDef("", lambda text: _addresses(text) if text else ()),
     "link.mode": LinkConfigDef(
-        "DESTINATION", _choice("DESTINATION", known=("SOURCE", "BIDIRECTIONAL")), True
+        "DESTINATION", _choice("DESTINATION", "SOURCE", known=("BIDIRECTIONAL",)), True
     ),
-    "connection.mode": LinkConfigDef("OUTBOUND", _choice("OUTBOUND", known=("INBOUND",)), True),
+    "connection.mode": LinkConfigDef("OUTBOUND", _choice("OUTBOUND", "INBOUND"), True),
     "security.protocol": LinkConfigDef(
         "PLAINTEXT", _choice("PLAINTEXT", known=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
     ),
@@ -194,6 +201,16 @@ class LinkConfig:
         return tuple(self._values["bootstrap.servers"])
 
     @property
+    def is_source(self) -> bool:
+        """Whether this region is the link's source, and has the link in order to dial (`link.mode`)."""
+        return bool(self._values["link.mode"] == "SOURCE")
+
+    @property
+    def is_dialed(self) -> bool:
+        """Whether the other region dials (`connection.mode` is INBOUND)."""
+        return bool(self._values["connection.mode"] == "INBOUND")
+
+    @property
     def paused(self) -> bool:
         return bool(self._values["cluster.link.paused"])
 
@@ -218,7 +235,7 @@ class LinkConfig:
     def effective(self) -> Iterator[tuple[str, str, bool]]:
         """(name, value as text, whether it is the default) of every setting that may be set."""
         for name, setting in SETTINGS.items():
-            yield name, self.given.get(name, setting.default or ""), name not in self.given
+            yield name, self.given.get(name, setting.default), name not in self.given
 
 
 def parse(given: Mapping[str, str]) -> LinkConfig:
@@ -230,12 +247,32 @@ def parse(given: Mapping[str, str]) -> LinkConfig:
     for name, setting in SETTINGS.items():
         text = given.get(name, setting.default)
         try:
-            values[name] = setting.parse(_required(text))
+            values[name] = setting.parse(text)
         except ValueError as error:
-            problems.append(f"{name}: {error}" + (f" (given {text!r})" if text is not None else ""))
+            problems.append(f"{name}: {error} (given {text!r})")
+    if {"bootstrap.servers", "link.mode", "connection.mode"} <= values.keys():
+        problems += [*_mode_problems(values), *_misplaced(given, values)]
     if problems:
         raise LinkConfigError(problems)
     return LinkConfig(dict(given), values)
+
+
+def _mode_problems(values: Mapping[str, Any]) -> Iterator[str]:
+    """Who dials, and whom."""
+    is_source, is_dialed = values["link.mode"] == "SOURCE", values["connection.mode"] == "INBOUND"
+    if is_source and is_dialed:
+        yield "connection.mode: with link.mode=SOURCE it is OUTBOUND; the destination's is INBOUND then"
+    elif is_dialed and values["bootstrap.servers"]:
+        yield "bootstrap.servers: not with connection.mode=INBOUND, where the source dials"
+    elif not is_dialed and not values["bootstrap.servers"]:
+        yield "bootstrap.servers: required, the Kafka listeners of the other region"
+
+
+def _misplaced(given: Mapping[str, str], values: Mapping[str, Any]) -> Iterator[str]:
+    """What has no effect in this region is refused."""
+    if values["link.mode"] == "SOURCE":
+        for name in sorted(set(given) - set(OF_A_SOURCE)):
+            yield f"{name}: has an effect in the destination region only: set it there"
 
 
 def altered(config: LinkConfig, changes: Mapping[str, str], deletes: tuple[str, ...]) -> LinkConfig:
@@ -257,9 +294,3 @@ def altered(config: LinkConfig, changes: Mapping[str, str], deletes: tuple[str, 
     if problems:
         raise LinkConfigError(problems)
     return fresh
-
-
-def _required(text: str | None) -> str:
-    if text is None:
-        raise ValueError("required")
-    return text

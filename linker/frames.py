@@ -64,6 +64,7 @@ class Hello:
     expected_cluster_id: str = ""
     chunk_bytes: int = 1 << 19  # the size that chunks should have
     versions: ProtocolVersions = SPOKEN
+    broker_id: BrokerId = NO_BROKER  # the sender's; unknown before version 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,18 @@ class Brokers:
 
     metadata_offset: Offset
     brokers: tuple[SourceBroker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """The first frame of a source that dials; the destination answers with Hello. `fetcher` numbers the streams between
+    two brokers."""
+
+    link_name: str
+    cluster_id: str
+    expected_cluster_id: str
+    broker_id: BrokerId
+    fetcher: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,4 +228,5 @@ class Credit:
 Frame: TypeAlias = (
     Hello | Welcome | Refused | WatchTopics | TopicState | WatchGroups | GroupOffsets | Subscribe
     | Unsubscribe | Agreed | Declined | Chunk | Beacon | AskBeacon | Credit | Brokers
+    | Announce
 )  # fmt: skip

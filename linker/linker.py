@@ -8,7 +8,7 @@ from typing import Final, assert_never
 
 from brokers.config.endpoints import Address
 from brokers.events import TimeReached
-from brokers.ids import Instant, Ticket
+from brokers.ids import Instant, Offset, Ticket
 from brokers.metadata.image.image import ADMIN_LISTENER
 from brokers.ports import Rng
 from brokers.region import (
@@ -28,26 +28,30 @@ from brokers.region import (
 )
 from linker.administration.administration import Administration
 from linker.commands import ANSWERED_BY_ANY
-from linker.config import LinkConfig
+from linker.config import LinkConfig, parse
 from linker.control.cluster_link import ClusterLink
 from linker.control.ledger_retention import LedgerRetention
+from linker.control.source_link import SourceLink
 from linker.control.source_probe import Found, SourceProbe
 from linker.control.source_stream import SourceStream
 from linker.data.credit import SendBudget
-from linker.errors import LinkRefusal
+from linker.errors import LinkError, LinkRefusal
 from linker.events import (
     AdminAnswered,
     AdminAsked,
     ChunkSent,
+    CloseStream,
     Elsewhere,
     FrameArrived,
     LinkerEffect,
     LinkerEvent,
+    Send,
     Stream,
     StreamAccepted,
     StreamDialed,
     StreamLost,
 )
+from linker.frames import Announce, Refused
 from linker.records.link_state import LINK_KIND, LinkRecord, decode_link
 from linker.records.mirror_state import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
@@ -63,6 +67,7 @@ class Linker:
         self, view: RegionView, rng: Rng, hole_retention_ms: int, queued_bytes_max: int
     ) -> None:
         self.links: dict[str, ClusterLink] = {}
+        self.source_links: dict[str, SourceLink] = {}
         self._region = RegionClient(view, rng)
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
@@ -80,7 +85,7 @@ class Linker:
     @property
     def follows_logs(self) -> bool:
         """Whether this core needs `PartitionAdvanced`."""
-        return bool(self._source_streams or self.links)
+        return bool(self._source_streams or self.links or self.source_links)
 
     def step(self, event: LinkerEvent, now: Instant) -> list[LinkerEffect]:
         """The same events at the same instants have the same effects."""
@@ -100,7 +105,7 @@ class Linker:
                 acts = self._region.timers.due(now)
                 return [effect for act in acts for effect in act(now)]
             case StreamAccepted(stream):
-                self._source_streams[stream] = SourceStream(self._region, stream, self._send_budget)
+                self._source_streams[stream] = self._new_source_stream(stream)
                 return []
             case AdminAsked():
                 return self._on_admin(event, now)
@@ -118,6 +123,9 @@ class Linker:
         self._last_stream -= 1
         return self._last_stream
 
+    def _new_source_stream(self, stream: Stream) -> SourceStream:
+        return SourceStream(self._region, stream, self._send_budget)
+
     def follow_links(self, now: Instant) -> Effects:
         """Adopt the records of links from the metadata log."""
         effects: Effects = []
@@ -126,20 +134,36 @@ class Linker:
             if kind != LINK_KIND:
                 continue
             found[name] = None
-            link = self.links.get(name)
+            link = self.links.get(name) or self.source_links.get(name)
             if link is not None and link.version == document.version:
                 continue
             record = decode_link(name, document.body)
             if link is not None and link.record.link_id == record.link_id:
                 effects += link.adopt(record, document.version, now)
                 continue
-            if link is not None:
-                effects += self.links.pop(name).close(now)
-            self.links[name] = ClusterLink(self._region, record, document.version, self.new_stream)
-            effects += self.links[name].begin(now)
-        for name in [name for name in self.links if name not in found]:
-            effects += self.links.pop(name).close(now)
+            effects += self._forget_link(name, now) + self._begin(record, document.version, now)
+        for name in [name for name in (*self.links, *self.source_links) if name not in found]:
+            effects += self._forget_link(name, now)
         return effects
+
+    def _begin(self, record: LinkRecord, version: Offset, now: Instant) -> Effects:
+        name = record.name
+        if parse(record.configs).is_source:
+            link = self.source_links[name] = SourceLink(
+                self._region,
+                record,
+                version,
+                self.new_stream,
+                self._new_source_stream,
+                self._source_streams,
+            )
+            return link.begin(now)
+        self.links[name] = ClusterLink(self._region, record, version, self.new_stream)
+        return self.links[name].begin(now)
+
+    def _forget_link(self, name: str, now: Instant) -> Effects:
+        link = self.links.pop(name, None) or self.source_links.pop(name, None)
+        return link.close(now) if link is not None else []
 
     def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
         """`found` is called with the source's cluster id, or why it is not known."""
@@ -189,6 +213,9 @@ class Linker:
     def _on_stream(
         self, event: FrameArrived | StreamDialed | StreamLost | ChunkSent, now: Instant
     ) -> Effects:
+        for source_link in self.source_links.values():
+            if source_link.has_stream(event.stream):
+                return source_link.on_event(event, now)
         source_stream = self._source_streams.get(event.stream)
         if source_stream is not None:
             return self._on_source_stream(source_stream, event, now)
@@ -207,6 +234,9 @@ class Linker:
         now: Instant,
     ) -> Effects:
         match event:
+            case FrameArrived(stream, Announce() as announce) if source_stream.is_greeting:
+                del self._source_streams[stream]
+                return self._on_announced(stream, announce, now)
             case FrameArrived(stream, frame):
                 effects = source_stream.on_frame(frame, now)
                 if source_stream.closed:
@@ -218,6 +248,16 @@ class Linker:
                 del self._source_streams[stream]
                 source_stream.lost()
         return []
+
+    def _on_announced(self, stream: Stream, announce: Announce, now: Instant) -> Effects:
+        """Another region is the source of a link of this one, and has dialed."""
+        link = self.links.get(announce.link_name)
+        if link is not None and self._ready:
+            return link.accept(stream, announce, now)
+        because = f"there is no link {announce.link_name} in region {self._region.view.cluster_id}"
+        if not self._ready:
+            because = "the node is still starting"
+        return [Send(stream, Refused(LinkError.UNKNOWN.value, because)), CloseStream(stream)]
 
     def _on_probed(
         self,
@@ -275,6 +315,8 @@ class Linker:
         if delta.brokers_changed and self._region.elect():
             for link in list(self.links.values()):
                 effects += link.coordinator_changed(now)
+        for link in list(self.links.values()) if delta.brokers_changed else ():
+            effects += link.brokers_changed()
         changed = dict.fromkeys(
             (*delta.topics_created, *delta.topics_changed, *delta.topic_configs_changed)
         )

@@ -14,12 +14,13 @@ from brokers.metadata.commands.document_commands import DocumentChange, PutDocum
 from linker import config
 from linker.administration import status
 from linker.administration.registry import (
+    AnyLink,
     Registry,
     Respond,
     change_each,
+    find_any_link,
     find_link,
     result,
-    sorted_links,
     undecided,
 )
 from linker.commands import (
@@ -49,13 +50,14 @@ class LinkAdministration:
         self._registry = registry
 
     def listing(self) -> Links:
-        return Links(tuple(status.describe_link(one) for one in sorted_links(self._registry)))
+        links: dict[str, AnyLink] = {**self._registry.links, **self._registry.source_links}
+        return Links(tuple(status.describe_any_link(links[name]) for name in sorted(links)))
 
     def describe(self, name: str) -> LinkDescription:
-        return status.describe_link(find_link(self._registry, name))
+        return status.describe_any_link(find_any_link(self._registry, name))
 
     def configs(self, name: str) -> Configs:
-        return Configs(tuple(find_link(self._registry, name).config.effective()))
+        return Configs(tuple(find_any_link(self._registry, name).config.effective()))
 
     def create(self, command: CreateLink, respond: Respond, now: Instant) -> Effects:
         if not _NAME.fullmatch(command.name):
@@ -64,7 +66,7 @@ class LinkAdministration:
                 f"{command.name!r} cannot name a link",
                 hint="1 to 249 of A-Z a-z 0-9 . _ -",
             )
-        if command.name in self._registry.links:
+        if command.name in self._registry.links or command.name in self._registry.source_links:
             raise LinkRefusal(
                 "CLUSTER_LINK_EXISTS",
                 f"link {command.name} exists",
@@ -75,7 +77,7 @@ class LinkAdministration:
             command.name, self._new_id(), command.source_cluster_id, command.configs, now
         )
         found = partial(self._on_probed, command, record, respond)
-        if command.skip_validation:
+        if command.skip_validation or parsed.is_dialed:
             return found(command.source_cluster_id, now)
         return self._registry.probe(record, parsed, found, now)
 
@@ -109,10 +111,15 @@ class LinkAdministration:
         if isinstance(result, Refusal):
             return respond(undecided(result, f"link {name} was not created"), now)
         effects = self._registry.follow_links(now)
-        link = self._registry.links[name]
+        link = self._registry.links.get(name)
+        if link is None or link.config.is_dialed:
+            found = find_any_link(self._registry, name)
+            return effects + respond(status.describe_any_link(found), now)
         return effects + link.when_tried(lambda at: respond(status.describe_link(link), at), now)
 
     def delete(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
+        if command.name in self._registry.source_links:
+            return self._delete_source_link(command, respond, now)
         link = find_link(self._registry, command.name)
         live = [mirror for mirror in link.mirrors.values() if mirror.record.state in LIVE]
         pending = [one.topic for one in live if one.record.state is MirrorState.PENDING_STOPPED]
@@ -173,8 +180,24 @@ class LinkAdministration:
             return respond(undecided(result, f"link {link.name} was not deleted"), now)
         return self._registry.follow_links(now) + respond(topics, now)
 
+    def _delete_source_link(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
+        """The destination keeps its mirrors, which wait for a source that dials."""
+        link = self._registry.source_links[command.name]
+        if command.validate_only:
+            return respond(Topics(()), now)
+        item = DocumentChange(
+            kind=LINK_KIND, name=link.name, body=None, expected_version=link.version
+        )
+
+        def deleted(result: object, at: Instant) -> Effects:
+            if isinstance(result, Refusal):
+                return respond(undecided(result, f"link {link.name} was not deleted"), at)
+            return self._registry.follow_links(at) + respond(Topics(()), at)
+
+        return [self._region.propose(PutDocuments((item,)), deleted)]
+
     def alter_configs(self, command: AlterLinkConfigs, respond: Respond, now: Instant) -> Effects:
-        link = find_link(self._registry, command.name)
+        link = find_any_link(self._registry, command.name)
         try:
             fresh = config.altered(link.config, command.sets, command.deletes)
         except LinkConfigError as error:

@@ -12,6 +12,7 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.failover import Answered
 from linker.control.mirror_refusals import refused
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.source_link import SourceLink
 from linker.errors import LinkRefusal
 from linker.records.link_state import LinkRecord
 from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
@@ -25,7 +26,8 @@ Change: TypeAlias = Callable[[Answered, Instant], Effects]
 class Registry(Protocol):
     """The links of this region; the linker implements it."""
 
-    links: dict[str, ClusterLink]
+    links: dict[str, ClusterLink]  # of which this region is the destination
+    source_links: dict[str, SourceLink]  # with which this region dials, as their source
 
     def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
         """`found` is called with the source's cluster id, or why it is not known."""
@@ -42,14 +44,28 @@ def sorted_links(registry: Registry) -> list[ClusterLink]:
     return [registry.links[name] for name in sorted(registry.links)]
 
 
+AnyLink: TypeAlias = ClusterLink | SourceLink
+
+
+def find_any_link(registry: Registry, name: str) -> AnyLink:
+    """Of either mode. Raises LinkRefusal if there is none."""
+    return registry.source_links.get(name) or find_link(registry, name)
+
+
 def find_link(registry: Registry, name: str) -> ClusterLink:
-    """Raises LinkRefusal if there is none."""
+    """Of which this region is the destination. Raises LinkRefusal if there is none."""
     link = registry.links.get(name)
+    if name in registry.source_links:
+        raise LinkRefusal(
+            "INVALID_REQUEST",
+            f"link {name} has link.mode=SOURCE here: its mirror topics are in the destination region",
+            hint="ask the destination region",
+        )
     if link is None:
         raise LinkRefusal(
             "CLUSTER_LINK_NOT_FOUND",
             f"there is no link {name!r} in this region",
-            hint="`causeway link list` names those there are; a link lives in its destination region",
+            hint="`causeway link list` names those there are; mirrors live in the destination region",
         )
     return link
 

@@ -4,9 +4,11 @@ from collections import Counter
 
 from brokers.ids import Instant, TopicPartition
 from brokers.region import MirrorPartitionStatus
+from linker.administration.registry import AnyLink
 from linker.commands import LinkDescription, MirrorDescription, PartitionLag, Task
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.source_link import SourceLink
 from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
 from linker.records import hole_ledger
 from linker.records.link_state import LinkState
@@ -20,6 +22,29 @@ _TASK_STATES = {
     LinkState.FAILED: TaskState.LINK_FAILED,
     LinkState.UNKNOWN: TaskState.UNKNOWN,
 }
+
+
+def describe_source_link(link: SourceLink) -> LinkDescription:
+    """Of link.mode SOURCE: mirrors and tasks are the destination's."""
+    return LinkDescription(
+        name=link.name,
+        link_id=link.record.link_id,
+        source_cluster_id="",
+        destination_cluster_id=link.record.source_cluster_id,
+        mode="SOURCE",
+        state=link.state.value,
+        error=link.error.value,
+        because=link.because,
+        topics=(),
+        category_counts={},
+        tasks=(),
+        created_at=link.record.created_at,
+        hint=LINK_HINTS[link.error],
+    )
+
+
+def describe_any_link(link: AnyLink) -> LinkDescription:
+    return describe_link(link) if isinstance(link, ClusterLink) else describe_source_link(link)
 
 
 def describe_link(link: ClusterLink) -> LinkDescription:

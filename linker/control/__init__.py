@@ -4,11 +4,13 @@ On every broker of the destination:
 
 - `cluster_link`: a link; makes the parts below and passes on what happens
 - `link_settings`: its record and configuration; `availability`: its state
-- `source_brokers`: the streams to the source's brokers; `connection`: one of them, and how it is kept open
+- `source_brokers`: the streams to the source's brokers; `source_connection`: one of them
 - `mirror_topics`: its mirrors as the metadata log has them; `mirror_topic`: one
 - `mirror_replicators`: the replicators of the partitions that this broker leads; `mirror_status`: what it knows of them
 - `hole_policy`: whether a mirror skips what its source deleted too early, pauses, or fails
 - `cut_clamp`: group offsets past a cut, of the groups that this broker coordinates; `group_clamp`: one attempt
+
+Of both ends: `connection`, which keeps a stream open that this end dials.
 
 On the link coordinator:
 
@@ -22,5 +24,6 @@ On the link coordinator:
 
 On every broker of the source:
 
-- `source_stream`: its side of a stream; `source_metadata`: the topics, groups and brokers that it sends
+- `source_link`: a link with which the source dials; `source_stream`: the source's side of a stream
+- `source_metadata`: the topics, groups and brokers that it sends
 """

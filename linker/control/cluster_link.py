@@ -5,38 +5,38 @@ Every broker copies what it leads. Only the link coordinator follows topics and 
 
 from collections.abc import Callable, Iterable, Mapping
 
-from brokers.effects import Changed
-from brokers.errors import Refusal
 from brokers.ids import Instant, Offset, TopicPartition
-from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.region import MirrorStatus
 from linker.config import LinkConfig
-from linker.control.connection import Phase, SourceConnection
+from linker.control.connection import Phase
 from linker.control.failover import Answered
 from linker.control.group_sync import GroupSync
-from linker.control.link_settings import LinkSettings
+from linker.control.link_settings import LinkSettings, record_other_end
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.mirror_topics import MirrorTopics
 from linker.control.source_brokers import SourceBrokers, must_redial
+from linker.control.source_connection import SourceConnection, mismatch_of
 from linker.control.source_topics import Inquirer, SourceTopics
 from linker.data.destination_stream import DestinationStream
 from linker.errors import LinkError, TaskError
-from linker.events import Stream
+from linker.events import CloseStream, Send, Stream
 from linker.filters import Filter
 from linker.frames import (
     Agreed,
+    Announce,
     Beacon,
     Brokers,
     Chunk,
     Declined,
     Frame,
     GroupOffsets,
+    Refused,
     TopicState,
     WatchGroups,
     Welcome,
 )
-from linker.records.link_state import LINK_KIND, LinkRecord, LinkState
+from linker.records.link_state import LinkRecord, LinkState
 from linker.region_client import Effects, RegionClient
 
 
@@ -238,6 +238,17 @@ class ClusterLink:
         """Whether this is a stream that is open or being opened."""
         return self._sources.has_stream(stream)
 
+    def accept(self, stream: Stream, announce: Announce, now: Instant) -> Effects:
+        """A broker of the source has dialed."""
+        mismatch = mismatch_of(self._settings, announce, self._region.view.cluster_id)
+        if mismatch is not None:
+            return [Send(stream, Refused(*mismatch)), CloseStream(stream)]
+        return self._sources.accept(stream, announce, now)
+
+    def brokers_changed(self) -> Effects:
+        """A broker of this region was registered, fenced or unregistered."""
+        return self._sources.send_brokers()
+
     def on_dialed(self, stream: Stream, now: Instant) -> Effects:
         return self._connection(stream).on_dialed(now)
 
@@ -262,34 +273,14 @@ class ClusterLink:
         effects += self._mirror_topics.opened(now)
         if stream is not self._sources.first:
             return effects
-        is_new = self._settings.record.source_cluster_id != welcome.cluster_id
-        if is_new and self._region.is_coordinator:
-            effects.append(self._record_source(welcome.cluster_id))
+        if self._region.is_coordinator:
+            effects += record_other_end(self._region, self._settings, welcome.cluster_id)
         return effects + self._source_topics.tried(now)
 
     def on_closed(self, stream: DestinationStream, now: Instant) -> Effects:
         """A stream was lost, or could not be opened."""
         effects = self._mirror_topics.closed(stream, now)
         return effects + self._source_topics.stream_closed(stream, now)
-
-    def _record_source(self, source_cluster_id: str) -> object:
-        """From now on only this region is accepted as the source."""
-        known = self._settings.record
-        record = LinkRecord(
-            known.name, known.link_id, source_cluster_id, known.configs, known.created_at
-        )
-        item = DocumentChange(
-            kind=LINK_KIND,
-            name=self.name,
-            body=record.encode(),
-            expected_version=self._settings.version,
-        )
-        return self._region.propose(PutDocuments((item,)), self._on_source_recorded)
-
-    def _on_source_recorded(self, result: object, now: Instant) -> Effects:
-        if isinstance(result, Refusal):
-            return [Changed(f"link {self.name}", "source not recorded", result.because)]
-        return []
 
     def on_frame(self, stream: Stream, frame: Frame, now: Instant) -> Effects:
         connection = self._connection(stream)

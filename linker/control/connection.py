@@ -1,4 +1,4 @@
-"""One stream to a broker of the source region: opened, checked, and opened again after it was lost.
+"""One stream to a broker of the other region: opened, checked, and opened again after it was lost.
 
     RESTING --due--> DIALING --StreamDialed--> GREETING --Welcome--> OPEN
        ^                |                         |                   |
@@ -7,17 +7,17 @@
 It dials again after pauses that grow and are drawn at random, so that many links do not dial at once.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import Enum
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from brokers.ids import BrokerId, Instant
 from linker.control.link_settings import LinkSettings
-from linker.data import handshake
-from linker.data.destination_stream import DestinationStream
+from linker.data.handshake import HandshakeMismatch
 from linker.errors import LinkError
-from linker.events import CloseStream, Dial, Stream
-from linker.frames import NO_BROKER, Frame, Hello, Welcome
+from linker.events import CloseStream, Dial, Send, Stream
+from linker.frames import NO_BROKER, Frame
 from linker.region_client import Effects, RegionClient
 
 PAUSE_MS_MAX: Final = 2_000
@@ -32,26 +32,26 @@ class Phase(Enum):
     OPEN = "OPEN"
 
 
-class ConnectionHost(Protocol):
+Connection = TypeVar("Connection", contravariant=True)
+
+
+class ConnectionHost(Protocol[Connection]):
     """Is called when a stream opens and closes."""
 
-    def endpoint_for(self, connection: "SourceConnection") -> str:
+    def endpoint_for(self, connection: Connection) -> str:
         """The `link.listener` to dial now; empty: ask `bootstrap.servers` for one."""
 
-    def on_open(self, connection: "SourceConnection", welcome: Welcome, now: Instant) -> Effects:
-        """The source has answered as expected."""
-
-    def on_closed(self, connection: "SourceConnection", now: Instant) -> Effects:
+    def on_closed(self, connection: Connection, now: Instant) -> Effects:
         """The stream was lost or closed, or could not be opened."""
 
-    def on_failed(self, connection: "SourceConnection", error: LinkError, because: str) -> Effects:
+    def on_failed(self, connection: Connection, error: LinkError, because: str) -> Effects:
         """The stream was lost, or could not be opened."""
 
-    def on_refused(self, connection: "SourceConnection", error: LinkError, because: str) -> Effects:
+    def on_refused(self, connection: Connection, error: LinkError, because: str) -> Effects:
         """The other end refused, or is not the region expected."""
 
 
-class SourceConnection:
+class LinkConnection(ABC):
     """Keeps one stream open from `open` to `close`. `broker_id` is that of the broker at the other end."""
 
     def __init__(
@@ -59,10 +59,9 @@ class SourceConnection:
         region: RegionClient,
         link: LinkSettings,
         new_stream: Callable[[], Stream],
-        host: ConnectionHost,
+        host: ConnectionHost[Any],
         broker_id: BrokerId = NO_BROKER,
     ) -> None:
-        self.data = DestinationStream()
         self.phase = Phase.RESTING
         self.broker_id = broker_id
         self.because = ""  # why it is not open
@@ -105,29 +104,31 @@ class SourceConnection:
     def on_dialed(self, now: Instant) -> Effects:
         if self.phase is not Phase.DIALING:
             return []
+        return self._greet(now)
+
+    def _greet(self, now: Instant) -> Effects:
         self.phase = Phase.GREETING
-        self.data.sender.stream = self._stream
         self._arm(now + self._link.config.number("request.timeout.ms"), self._on_silence)
-        return [*self.data.sender.send(self._hello())]
+        return [Send(self._stream, self._greeting())]
 
-    def _hello(self) -> Hello:
-        return self._link.hello(self._region.view.cluster_id)
+    @abstractmethod
+    def _greeting(self) -> Frame:
+        """The first frame of this end."""
 
+    @abstractmethod
     def on_greeting(self, frame: Frame, now: Instant) -> Effects:
-        """The first frame of the source."""
-        hello = self._hello()
-        answer = handshake.check(
-            frame, cluster_id=hello.cluster_id, expected_cluster_id=hello.expected_cluster_id
-        )
-        if isinstance(answer, handshake.HandshakeMismatch):
-            stream, self.because = self._stream, answer.because
-            effects = [*self._forget(now), CloseStream(stream)]
-            return effects + self._host.on_refused(self, *answer) + self._rest(now)
+        """The first frame of the other end: the stream is `_opened`, or `_refused`."""
+
+    def _opened(self, broker_id: BrokerId, now: Instant) -> None:
         self.phase = Phase.OPEN
         self._failures = 0
-        self.broker_id, self.because = answer.broker_id, ""
+        self.broker_id, self.because = broker_id, ""
         self._watch(now)
-        return [*self.data.open(), *self._host.on_open(self, answer, now)]
+
+    def _refused(self, mismatch: HandshakeMismatch, now: Instant) -> Effects:
+        stream, self.because = self._stream, mismatch.because
+        effects = [*self._forget(now), CloseStream(stream)]
+        return effects + self._host.on_refused(self, *mismatch) + self._rest(now)
 
     def frame_received(self) -> None:
         """A frame arrived."""
@@ -158,13 +159,12 @@ class SourceConnection:
 
     def _on_silence(self, now: Instant) -> Effects:
         stream = self._stream
-        because = "the source region stopped answering"
+        because = "the other region stopped answering"
         return [CloseStream(stream), *self.on_lost(LinkError.TIMEOUT_ERROR, because, now)]
 
     def _forget(self, now: Instant) -> Effects:
-        self.phase, self._stream, self.data.sender.stream = Phase.RESTING, 0, None
+        self.phase, self._stream = Phase.RESTING, 0
         self._disarm()
-        self.data.close()
         return self._host.on_closed(self, now)
 
     def _arm(self, due: Instant, act: object) -> None:

@@ -1,9 +1,15 @@
 """One link's record in the metadata log, and its configuration."""
 
-from brokers.ids import Offset
+from dataclasses import replace
+
+from brokers.effects import Changed
+from brokers.errors import Refusal
+from brokers.ids import BrokerId, Instant, Offset
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.config import LinkConfig, parse
 from linker.frames import Hello
-from linker.records.link_state import LinkRecord
+from linker.records.link_state import LINK_KIND, LinkRecord
+from linker.region_client import Effects, RegionClient
 
 
 class LinkSettings:
@@ -22,7 +28,7 @@ class LinkSettings:
         self.config = parse(record.configs)
         return before
 
-    def hello(self, cluster_id: str) -> Hello:
+    def hello(self, cluster_id: str, broker_id: BrokerId) -> Hello:
         """The first frame to the source; `cluster_id` is that of the region in which the link lives."""
         return Hello(
             self.name,
@@ -30,4 +36,26 @@ class LinkSettings:
             cluster_id,
             self.record.source_cluster_id,
             self.config.number("replica.fetch.max.bytes"),
+            broker_id=broker_id,
         )
+
+
+def record_other_end(region: RegionClient, settings: LinkSettings, cluster_id: str) -> Effects:
+    """From now on only this region is accepted at the other end."""
+    known = settings.record
+    if known.source_cluster_id == cluster_id:
+        return []
+    record = replace(known, source_cluster_id=cluster_id)
+    item = DocumentChange(
+        kind=LINK_KIND,
+        name=settings.name,
+        body=record.encode(),
+        expected_version=settings.version,
+    )
+
+    def recorded(result: object, now: Instant) -> Effects:
+        if isinstance(result, Refusal):
+            return [Changed(f"link {settings.name}", "other end not recorded", result.because)]
+        return []
+
+    return [region.propose(PutDocuments((item,)), recorded)]

@@ -3,6 +3,9 @@
 The first one is opened through `bootstrap.servers`, later also to any broker of the source that it has named. It brings
 the state of topics, and says who leads their partitions. To each broker that leads a partition which this one mirrors
 there are `num.cluster.link.fetchers` streams; the first stream is one of them where it has come to such a broker.
+
+Where the source dials (`connection.mode` is INBOUND), every broker of it opens its streams to every broker here. The
+first of those that are open takes the place of the first stream.
 """
 
 from collections import Counter
@@ -13,12 +16,13 @@ from zlib import crc32
 from brokers.ids import BrokerId, Instant, Offset, TopicPartition
 from linker.config import LinkConfig
 from linker.control.availability import LinkAvailability
-from linker.control.connection import SourceConnection
 from linker.control.link_settings import LinkSettings
+from linker.control.source_connection import AcceptedConnection, SourceConnection
+from linker.control.source_metadata import brokers_of
 from linker.data.destination_stream import DestinationStream
 from linker.errors import LinkError
 from linker.events import Stream
-from linker.frames import NO_BROKER, Brokers, TopicState, Welcome
+from linker.frames import NO_BROKER, Announce, Brokers, TopicState, Welcome
 from linker.region_client import Effects, RegionClient
 
 FIRST: Final = 0  # of the streams to a broker
@@ -63,6 +67,8 @@ class SourceBrokers:
         self._alive: tuple[BrokerId, ...] = ()
         self._metadata_offset: Offset = -1
         self._attempts = 0  # to open the first stream, since it was open
+        self._timer: int | None = None  # looks whether the source has dialed
+        self._is_closed = False  # every stream is being closed
         self._fetchers_of: dict[str, frozenset[Fetcher]] = {}  # by mirror topic
         self._wanted: Counter[Fetcher] = Counter()
 
@@ -130,7 +136,7 @@ class SourceBrokers:
         return next((each for each in self._connections() if each.stream == stream), None)
 
     def _connections(self) -> list[SourceConnection]:
-        return [self._first, *self._others.values()]
+        return list(dict.fromkeys((self._first, *self._others.values())))
 
     def _is_first(self, fetcher: Fetcher) -> bool:
         return fetcher == (self._first.broker_id, FIRST)
@@ -142,15 +148,57 @@ class SourceBrokers:
         effects = self.close(now)
         if self._link.config.paused:
             return effects + self.availability.paused()
-        return effects + self.availability.resumed() + self._first.open(now)
+        effects += self.availability.resumed()
+        if self._link.config.is_dialed:
+            self._await_source(now)
+            return effects
+        return effects + self._first.open(now)
+
+    def _await_source(self, now: Instant) -> None:
+        """A source that does not dial is unavailable, as one that does not answer."""
+        if self._timer is not None:
+            self._region.timers.cancel(self._timer)
+        pause = self._link.config.number("availability.check.ms")
+        self._timer = self._region.timers.set(now + pause, self._on_check)
+
+    def _on_check(self, now: Instant) -> Effects:
+        self._timer = None
+        if self.is_open or self._is_closed or self._link.config.paused:
+            return []
+        self._await_source(now)
+        because = "no broker of the source has connected"
+        return self.availability.failed(LinkError.TIMEOUT_ERROR, because)
+
+    def accept(self, stream: Stream, announce: Announce, now: Instant) -> Effects:
+        """A broker of the source has opened a stream."""
+        fetcher = Fetcher(announce.broker_id, announce.fetcher)
+        earlier = self._others.pop(fetcher, None)
+        effects = earlier.close(now) if earlier is not None else []
+        connection = AcceptedConnection(self._region, self._link, self._new_stream, self)
+        self._others[fetcher] = connection
+        return effects + connection.accept(stream, announce, now)
+
+    def send_brokers(self) -> Effects:
+        """A source that dials has to know whom."""
+        if not self._link.config.is_dialed:
+            return []
+        brokers = brokers_of(self._region.view.image)
+        return [
+            send
+            for each in self._connections()
+            if each.data.is_open
+            for send in each.data.sender.send(brokers)
+        ]
 
     def close(self, now: Instant) -> Effects:
         """Hang up everywhere. What is known of the source is forgotten: it may be another one."""
+        self._is_closed = True
         self._endpoints, self._alive, self._metadata_offset, self._attempts = {}, (), -1, 0
         effects = self._first.close(now)
         others, self._others = self._others, {}
         for each in others.values():
             effects += each.close(now)
+        self._is_closed = False
         return effects
 
     def want(self, topic: str, fetchers: Iterable[Fetcher], now: Instant) -> Effects:
@@ -167,7 +215,7 @@ class SourceBrokers:
 
     def follow_wanted(self, now: Instant) -> Effects:
         """Open the streams that are wanted and closed, close the others."""
-        if self._link.config.paused:
+        if self._link.config.paused or self._link.config.is_dialed:
             return []
         wanted = dict.fromkeys(self._wanted)
         if self.watches_groups:
@@ -207,6 +255,10 @@ class SourceBrokers:
 
     def on_open(self, connection: SourceConnection, welcome: Welcome, now: Instant) -> Effects:
         effects: Effects = []
+        if self._link.config.is_dialed:
+            effects += connection.data.sender.send(brokers_of(self._region.view.image))
+            if not self._first.data.is_open:
+                self._first = connection
         if connection is self._first:
             self._attempts = 0
             effects += self.availability.welcomed(welcome.cluster_id)
@@ -214,8 +266,22 @@ class SourceBrokers:
 
     def on_closed(self, connection: SourceConnection, now: Instant) -> Effects:
         effects = self._host.on_closed(connection.data, now)
+        if self._link.config.is_dialed:
+            return effects + self._forget_accepted(connection, now)
         # What the first stream carried may need one of its own now.
         return effects + (self.follow_wanted(now) if connection is self._first else [])
+
+    def _forget_accepted(self, connection: SourceConnection, now: Instant) -> Effects:
+        """Another stream takes the place of the first one."""
+        self._others = {key: one for key, one in self._others.items() if one is not connection}
+        if connection is not self._first or self._is_closed:
+            return []
+        for other in self._others.values():
+            if other.welcome is not None:
+                self._first = other
+                return self._host.on_open(other.data, other.welcome, now)
+        self._await_source(now)
+        return []
 
     def on_failed(self, connection: SourceConnection, error: LinkError, because: str) -> Effects:
         return self.availability.failed(error, because) if connection is self._first else []

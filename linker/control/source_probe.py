@@ -1,4 +1,4 @@
-"""Asks a region for its cluster id before a link to it is created."""
+"""Asks the region at the other end for its cluster id before a link is created."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -8,7 +8,7 @@ from linker.config import LinkConfig
 from linker.data import handshake
 from linker.errors import LINK_HINTS, LinkError, LinkRefusal
 from linker.events import CloseStream, Dial, Send, Stream
-from linker.frames import Frame, Hello
+from linker.frames import Announce, Frame, Hello
 from linker.records.link_state import LinkRecord
 from linker.region_client import Effects, RegionClient
 
@@ -16,7 +16,7 @@ Found: TypeAlias = Callable[[str | LinkRefusal, Instant], Effects]
 
 
 class SourceProbe:
-    """`found` is called once: with the source's cluster id, or why it is not known."""
+    """`found` is called once: with the other region's cluster id, or why it is not known."""
 
     def __init__(
         self,
@@ -39,13 +39,15 @@ class SourceProbe:
         return [Dial(self._stream, self._config.bootstrap_servers, timeout_ms)]
 
     def on_dialed(self) -> Effects:
-        return [Send(self._stream, self._hello())]
+        return [Send(self._stream, self._announce() if self._config.is_source else self._hello())]
 
     def on_frame(self, frame: Frame, now: Instant) -> Effects:
-        hello = self._hello()
-        answer = handshake.check(
-            frame, cluster_id=hello.cluster_id, expected_cluster_id=hello.expected_cluster_id
-        )
+        ids = {
+            "cluster_id": self._region.view.cluster_id,
+            "expected_cluster_id": self._record.source_cluster_id,
+        }
+        check = handshake.check_hello if self._config.is_source else handshake.check
+        answer = check(frame, **ids)
         close = CloseStream(self._stream)
         if isinstance(answer, handshake.HandshakeMismatch):
             return [close, *self._refuse(answer.error, answer.because, now)]
@@ -55,7 +57,7 @@ class SourceProbe:
         return self._refuse(error, because, now)
 
     def _on_silence(self, now: Instant) -> Effects:
-        refused = self._refuse(LinkError.TIMEOUT_ERROR, "the source region does not answer", now)
+        refused = self._refuse(LinkError.TIMEOUT_ERROR, "the other region does not answer", now)
         return [CloseStream(self._stream), *refused]
 
     def _refuse(self, error: LinkError, because: str, now: Instant) -> Effects:
@@ -72,3 +74,7 @@ class SourceProbe:
         return Hello(
             record.name, record.link_id, self._region.view.cluster_id, record.source_cluster_id
         )
+
+    def _announce(self) -> Announce:
+        view, record = self._region.view, self._record
+        return Announce(record.name, view.cluster_id, record.source_cluster_id, view.broker_id)

@@ -52,6 +52,11 @@ class SourceStream:
         self._sent_brokers: tuple[SourceBroker, ...] = ()
 
     @property
+    def is_greeting(self) -> bool:
+        """Whether the other end has not said yet which side it is."""
+        return self._source is None
+
+    @property
     def closed(self) -> bool:
         """Whether the stream is closed, by this end or the other."""
         return self._sender.stream is None

@@ -54,8 +54,9 @@ class SourceTopics:
         return effects + self.tried(now)
 
     def when_tried(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
-        """`then` runs once the link is open, or an attempt to open it has failed."""
-        if self._sources.is_open or self._settings.config.paused:
+        """`then` runs once the link is open, or an attempt to open it has failed; at once where the source dials."""
+        config = self._settings.config
+        if self._sources.is_open or config.paused or config.is_dialed:
             return then(now)
         self._untried.append(then)
         return []

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from brokers.ids import BrokerId
 from linker.errors import LinkError
-from linker.frames import SPOKEN, Frame, Hello, ProtocolVersions, Refused, Welcome
+from linker.frames import SPOKEN, Announce, Frame, Hello, ProtocolVersions, Refused, Welcome
 
 
 class HandshakeMismatch(NamedTuple):
@@ -33,6 +33,43 @@ def answer(
         because = f"this is region {cluster_id}, the link expects {frame.expected_cluster_id}"
         return Refused(LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR.value, because)
     return Welcome(cluster_id, version, broker_id)
+
+
+def answer_announce(
+    frame: Announce, *, cluster_id: str, expected_cluster_id: str
+) -> HandshakeMismatch | None:
+    """Why a destination refuses a source that dials; None if it does not. `expected_cluster_id` is the source's."""
+    if frame.cluster_id == cluster_id:
+        because = f"both ends are region {cluster_id}: a link to itself"
+    elif frame.expected_cluster_id not in ("", cluster_id):
+        because = f"this is region {cluster_id}, the link expects {frame.expected_cluster_id}"
+    elif expected_cluster_id not in ("", frame.cluster_id):
+        because = f"the source of link {frame.link_name} is region {expected_cluster_id}"
+    else:
+        return None
+    return HandshakeMismatch(LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR, because)
+
+
+def check_hello(
+    frame: Frame, *, cluster_id: str, expected_cluster_id: str
+) -> Hello | HandshakeMismatch:
+    """A source that dialed checks the destination's answer: returns it, or why the stream must be closed."""
+    wrong = LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR
+    match frame:
+        case Refused(code, because):
+            known = code in LinkError.__members__
+            return HandshakeMismatch(LinkError(code) if known else LinkError.UNKNOWN, because)
+        case Hello() if frame.cluster_id == cluster_id:
+            return HandshakeMismatch(wrong, "a link to itself")
+        case Hello() if expected_cluster_id not in ("", frame.cluster_id):
+            because = f"region {frame.cluster_id} answered, the link expects {expected_cluster_id}"
+            return HandshakeMismatch(wrong, because)
+        case Hello():
+            return frame
+        case _:
+            return HandshakeMismatch(
+                LinkError.UNKNOWN, "the destination's first frame was not Hello"
+            )
 
 
 def check(

@@ -55,7 +55,9 @@ class LinkRecord:
 
     name: str
     link_id: str
-    source_cluster_id: str  # empty until the source first answered
+    source_cluster_id: (
+        str  # of the other region, also in link.mode SOURCE; empty until it first answered
+    )
     configs: Mapping[str, str]
     created_at: Instant
 

@@ -181,6 +181,8 @@ def _link(link: LinkDescription) -> pb.LinkDescription:
         ],
         created_at_ms=link.created_at,
         hint=link.hint,
+        link_mode=link.mode,
+        destination_cluster_id=link.destination_cluster_id,
     )
 
 

@@ -12,6 +12,7 @@ from linker.frames import (
     SEVERAL_BROKERS_FROM,
     TOPICS_MAX,
     Agreed,
+    Announce,
     AskBeacon,
     Beacon,
     Brokers,
@@ -132,6 +133,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         name(m.expected_cluster_id),
         m.chunk_bytes,
         ProtocolVersions(m.oldest_version or m.version, m.version),
+        m.broker_id if m.version >= SEVERAL_BROKERS_FROM else NO_BROKER,
     ),
     "welcome": _from_welcome,
     "refused": lambda m: Refused(reason(m.code), reason(m.because)),
@@ -167,4 +169,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     "ask_beacon": lambda m: AskBeacon(m.nonce),
     "credit": lambda m: Credit(m.granted_bytes),
     "brokers": _from_brokers,
+    "announce": lambda m: Announce(
+        name(m.link_name), name(m.cluster_id), name(m.expected_cluster_id), m.broker_id, m.fetcher
+    ),
 }

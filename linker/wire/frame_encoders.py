@@ -6,6 +6,7 @@ from typing import Any, Final
 from linker.filters import Pattern
 from linker.frames import (
     Agreed,
+    Announce,
     AskBeacon,
     Beacon,
     Brokers,
@@ -43,6 +44,7 @@ def _hello(frame: Hello) -> pb.Frame:
             cluster_id=frame.cluster_id,
             expected_cluster_id=frame.expected_cluster_id,
             chunk_bytes=frame.chunk_bytes,
+            broker_id=frame.broker_id,
         )
     )
 
@@ -160,4 +162,13 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
     AskBeacon: lambda frame: pb.Frame(ask_beacon=pb.AskBeacon(nonce=frame.nonce)),
     Credit: lambda frame: pb.Frame(credit=pb.Credit(granted_bytes=frame.granted_bytes)),
     Brokers: _brokers,
+    Announce: lambda frame: pb.Frame(
+        announce=pb.Announce(
+            link_name=frame.link_name,
+            cluster_id=frame.cluster_id,
+            expected_cluster_id=frame.expected_cluster_id,
+            broker_id=frame.broker_id,
+            fetcher=frame.fetcher,
+        )
+    ),
 }

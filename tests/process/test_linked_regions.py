@@ -3,7 +3,7 @@
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +36,24 @@ class LinkedRegions:
                 region.signal(node, signal.SIGCONT)
             region.down()
 
-    def link(self) -> None:
+    def link(self, *, source_dials: bool) -> None:
         create_topic(
             self.west.bootstrap, TOPIC, PARTITIONS, replicas=NODES, min_insync_replicas="2"
         )
         self.west.wait_in_sync(TOPIC, PARTITIONS)
+        who = ("--source-bootstrap-server", self.west.bootstrap)
+        if source_dials:
+            who = ("--config", "connection.mode=INBOUND")
         self.run(
-            "link", "create", LINK, "--source-bootstrap-server", self.west.bootstrap,
+            "link", "create", LINK, *who,
             "--config", "consumer.offset.sync.enable=true",
             "--config", f"consumer.offset.group.filters={GROUPS}",
         )  # fmt: skip
+        if source_dials:
+            there = ("--bootstrap-server", self.west.bootstrap)
+            here = ("--destination-bootstrap-server", self.east.bootstrap)
+            causeway("link", "create", LINK, *there, *here, timeout=PATIENCE_S)
+            self.wait_until(lambda: self.run("link", "describe", LINK)["link_state"] == "ACTIVE")
         self.run("mirror", "create", TOPIC, "--link", LINK)
         self.east.wait_in_sync(TOPIC, PARTITIONS)
 
@@ -54,20 +62,23 @@ class LinkedRegions:
         return causeway(*arguments, "--bootstrap-server", self.east.bootstrap, timeout=PATIENCE_S)
 
     def wait_caught_up(self, wanted: dict[int, int]) -> None:
+        self.wait_until(lambda: self._held() == wanted)
+
+    def _held(self) -> dict[int, int]:
+        lags = self.run("mirror", "describe", TOPIC)["mirror_lags"]
+        return {one["partition"]: one["local_log_end_offset"] for one in lags}
+
+    def wait_until(self, is_so: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE_S
-        while True:
-            lags = self.run("mirror", "describe", TOPIC)["mirror_lags"]
-            held = {one["partition"]: one["local_log_end_offset"] for one in lags}
-            if held == wanted:
-                return
-            assert time.monotonic() < deadline, (held, wanted)
+        while not is_so():
+            assert time.monotonic() < deadline
 
 
-@pytest.fixture
-def regions(tmp_path: Path) -> Iterator[LinkedRegions]:
+@pytest.fixture(params=["destination"])
+def regions(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LinkedRegions]:
     both = LinkedRegions(tmp_path)
     both.up()
-    both.link()
+    both.link(source_dials=request.param == "source")
     yield both
     both.down()
 
@@ -86,6 +97,7 @@ def segments(region: Members, partition: int) -> list[dict[str, bytes]]:
     return [{path.name: path.read_bytes() for path in folder.glob("*.log")} for folder in folders]
 
 
+@pytest.mark.parametrize("regions", ["destination", "source"], indirect=True)
 def test_all_replicas_of_both_regions_are_equal_after_leaders_were_killed(
     regions: LinkedRegions, ledger: Ledger, rng: random.Random
 ) -> None:

@@ -33,10 +33,21 @@ def link() -> None:
     help="Kafka addresses of the source region (the link's bootstrap.servers).",
 )
 @click.option(
+    "--destination-bootstrap-server",
+    metavar="HOST:PORT[,...]",
+    help="Kafka addresses of the destination region: this one is the source, and dials (link.mode=SOURCE).",
+)
+@click.option(
     "--source-cluster",
     "source_cluster_id",
     default="",
     help="The source's cluster id; any other is refused.",
+)
+@click.option(
+    "--destination-cluster",
+    "destination_cluster_id",
+    default="",
+    help="With --destination-bootstrap-server: the destination's cluster id.",
 )
 @with_configs
 @validating("Check everything, create nothing.")
@@ -48,21 +59,35 @@ def create(
     region: RegionAdmin,
     name: str,
     source_bootstrap_server: str | None,
+    destination_bootstrap_server: str | None,
     source_cluster_id: str,
+    destination_cluster_id: str,
     pairs: tuple[str, ...],
     config_file: Path | None,
     validate_only: bool,
     no_validate: bool,
     as_json: bool,
 ) -> None:
-    """Create link NAME in the region. The cluster id of the source region is checked first."""
+    """Create link NAME in the region. The cluster id of the other region is checked first.
+
+    Where nothing may be open towards the source, the source dials: create the link in the destination with
+    `--config connection.mode=INBOUND`, then in the source with --destination-bootstrap-server, under the same name.
+    """
     configs = settings(pairs, config_file)
+    if source_bootstrap_server is not None and destination_bootstrap_server is not None:
+        raise click.UsageError(
+            "give --source-bootstrap-server or --destination-bootstrap-server: one end dials"
+        )
     if source_bootstrap_server is not None:
         configs["bootstrap.servers"] = source_bootstrap_server
+    if destination_bootstrap_server is not None:
+        configs |= {"bootstrap.servers": destination_bootstrap_server, "link.mode": "SOURCE"}
+    if destination_cluster_id and configs.get("link.mode") != "SOURCE":
+        raise click.UsageError("--destination-cluster goes with --destination-bootstrap-server")
     request = pb.CreateLinkRequest(
         link_name=name,
         configs=configs,
-        source_cluster_id=source_cluster_id,
+        source_cluster_id=source_cluster_id or destination_cluster_id,
         validate_only=validate_only,
         skip_validation=no_validate,
     )
@@ -71,9 +96,7 @@ def create(
     answer(
         as_dict(found),
         as_json,
-        lambda: click.echo(
-            f"Link {name} {done}: {found.link_state}, source {found.source_cluster_id}"
-        ),
+        lambda: click.echo(f"Link {name} {done}: {found.link_state}, {_other_end(found)}"),
     )
 
 
@@ -155,12 +178,19 @@ def configs(
     )
 
 
+def _other_end(found: Any) -> str:
+    if found.link_mode == "SOURCE":
+        return f"destination {found.destination_cluster_id or 'not known yet'}"
+    return f"source {found.source_cluster_id or 'not known yet'}"
+
+
 def _show_links(links: Any) -> None:
-    table = Table("LinkName", "SourceCluster", "LinkState", "LinkError", "Mirrors")
+    table = Table("LinkName", "LinkMode", "RemoteCluster", "LinkState", "LinkError", "Mirrors")
     for one in links:
         table.add_row(
             one.link_name,
-            one.source_cluster_id,
+            one.link_mode,
+            one.source_cluster_id or one.destination_cluster_id,
             one.link_state,
             one.link_error,
             str(len(one.topic_names)),
@@ -171,11 +201,14 @@ def _show_links(links: Any) -> None:
 def _show_link(found: Any) -> None:
     console = screen()
     console.print(f"[bold]{found.link_name}[/] {found.link_state} (id {found.link_id})")
-    console.print(f"source cluster {found.source_cluster_id or 'not known yet'}")
+    console.print(f"link mode {found.link_mode}, {_other_end(found)}")
     if found.link_error_message:
         console.print(f"{found.link_error}: {found.link_error_message}")
     if found.hint:
         console.print(f"Next: {found.hint}")
+    if found.link_mode == "SOURCE":
+        console.print("mirror topics: in the destination region")
+        return
     counts = [f"{count} {name}" for name, count in sorted(found.category_counts.items()) if count]
     console.print(f"mirror topics: {', '.join(counts) or 'none'}")
     table = Table("Task", "State", "Error", "Message")

@@ -148,7 +148,7 @@ class Task(_message.Message):
     def __init__(self, name: _Optional[str] = ..., state: _Optional[str] = ..., error: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class LinkDescription(_message.Message):
-    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms", "hint")
+    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms", "hint", "link_mode", "destination_cluster_id")
     class CategoryCountsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -167,6 +167,8 @@ class LinkDescription(_message.Message):
     TASKS_FIELD_NUMBER: _ClassVar[int]
     CREATED_AT_MS_FIELD_NUMBER: _ClassVar[int]
     HINT_FIELD_NUMBER: _ClassVar[int]
+    LINK_MODE_FIELD_NUMBER: _ClassVar[int]
+    DESTINATION_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     link_id: str
     source_cluster_id: str
@@ -178,7 +180,9 @@ class LinkDescription(_message.Message):
     tasks: _containers.RepeatedCompositeFieldContainer[Task]
     created_at_ms: int
     hint: str
-    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ..., hint: _Optional[str] = ...) -> None: ...
+    link_mode: str
+    destination_cluster_id: str
+    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ..., hint: _Optional[str] = ..., link_mode: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ...) -> None: ...
 
 class LinkReply(_message.Message):
     __slots__ = ("error", "link")

@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Frame(_message.Message):
-    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers")
+    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
@@ -25,6 +25,7 @@ class Frame(_message.Message):
     ASK_BEACON_FIELD_NUMBER: _ClassVar[int]
     CREDIT_FIELD_NUMBER: _ClassVar[int]
     BROKERS_FIELD_NUMBER: _ClassVar[int]
+    ANNOUNCE_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     welcome: Welcome
     refused: Refused
@@ -41,10 +42,11 @@ class Frame(_message.Message):
     ask_beacon: AskBeacon
     credit: Credit
     brokers: Brokers
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ...) -> None: ...
+    announce: Announce
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
-    __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version")
+    __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version", "broker_id")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     LINK_ID_FIELD_NUMBER: _ClassVar[int]
@@ -52,6 +54,7 @@ class Hello(_message.Message):
     EXPECTED_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
     CHUNK_BYTES_FIELD_NUMBER: _ClassVar[int]
     OLDEST_VERSION_FIELD_NUMBER: _ClassVar[int]
+    BROKER_ID_FIELD_NUMBER: _ClassVar[int]
     version: int
     link_name: str
     link_id: str
@@ -59,7 +62,22 @@ class Hello(_message.Message):
     expected_cluster_id: str
     chunk_bytes: int
     oldest_version: int
-    def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ..., oldest_version: _Optional[int] = ...) -> None: ...
+    broker_id: int
+    def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ..., oldest_version: _Optional[int] = ..., broker_id: _Optional[int] = ...) -> None: ...
+
+class Announce(_message.Message):
+    __slots__ = ("link_name", "cluster_id", "expected_cluster_id", "broker_id", "fetcher")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    BROKER_ID_FIELD_NUMBER: _ClassVar[int]
+    FETCHER_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    cluster_id: str
+    expected_cluster_id: str
+    broker_id: int
+    fetcher: int
+    def __init__(self, link_name: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., broker_id: _Optional[int] = ..., fetcher: _Optional[int] = ...) -> None: ...
 
 class Welcome(_message.Message):
     __slots__ = ("version", "cluster_id", "broker_id")

@@ -75,7 +75,15 @@ class Region(Cluster):
 class LinkedFederation:
     """Both regions have the same weather."""
 
-    def __init__(self, world: World, weather: RegionWeather, make_node: MakeNode = Node) -> None:
+    def __init__(
+        self,
+        world: World,
+        weather: RegionWeather,
+        make_node: MakeNode = Node,
+        *,
+        source_dials: bool = False,
+    ) -> None:
+        self.source_dials = source_dials
         self.world = world
         self.weather = weather
         self.network = Network(world, weather)

@@ -12,10 +12,11 @@ from linker.commands import (
     MirrorDescription,
     Topics,
 )
+from linker.config import OF_A_SOURCE
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked, Elsewhere
 from linker.records.mirror_state import MirrorState
-from tests.sim.linked.federation import LinkedFederation
+from tests.sim.linked.federation import LinkedFederation, Region
 from tests.sim.regions.cluster import ADMIN_PORT, TOPIC, place
 from tests.sim.world import Promise
 
@@ -46,12 +47,25 @@ class LinkOperator:
         """The link and the mirror."""
         fetchers = str(self._rng.choice((1, 1, 2)))
         configs = {**CONFIGS, "num.cluster.link.fetchers": fetchers}
-        configs["bootstrap.servers"] = self._federation.source.bootstrap_servers
-        await self._until(CreateLink(name=LINK, configs=configs), "CLUSTER_LINK_EXISTS")
+        if self._federation.source_dials:
+            await self._dial_from_source(configs, fetchers)
+        else:
+            configs["bootstrap.servers"] = self._federation.source.bootstrap_servers
+            await self._until(CreateLink(name=LINK, configs=configs), "CLUSTER_LINK_EXISTS")
         await self._until(CreateMirror(link=LINK, mirror_topic=TOPIC), "TOPIC_ALREADY_EXISTS")
         self._federation.destination.testimony.made[TOPIC] = self._federation.source.testimony.made[
             TOPIC
         ]
+
+    async def _dial_from_source(self, configs: dict[str, str], fetchers: str) -> None:
+        """First at the destination, which then waits for its source."""
+        here = {**configs, "connection.mode": "INBOUND"}
+        await self._until(CreateLink(name=LINK, configs=here), "CLUSTER_LINK_EXISTS")
+        there = {name: value for name, value in CONFIGS.items() if name in OF_A_SOURCE}
+        there |= {"link.mode": "SOURCE", "num.cluster.link.fetchers": fetchers}
+        there["bootstrap.servers"] = self._federation.destination.bootstrap_servers
+        source = self._federation.source
+        await self._until(CreateLink(name=LINK, configs=there), "CLUSTER_LINK_EXISTS", source)
 
     async def end(self, verb: str) -> None:
         """Promote or fail over, until the topic is an ordinary one."""
@@ -68,20 +82,23 @@ class LinkOperator:
         self.mirror = answer
         return answer.record.state
 
-    async def _until(self, command: Command, done: str) -> None:
+    async def _until(self, command: Command, done: str, region: Region | None = None) -> None:
         while True:
-            answer = await self._ask(command)
+            answer = await self._ask(command, region)
             if isinstance(answer, LinkRefusal) and answer.code == done:
                 return
             if answer is not None and not isinstance(answer, LinkRefusal):
                 return
 
-    async def _ask(self, command: Command) -> Any:
-        """Any broker; then the coordinator, if that broker knows it."""
-        number = self._rng.choice(self._federation.destination.brokers)
-        answer = await self._ask_at(number, command)
+    async def _ask(self, command: Command, region: Region | None = None) -> Any:
+        """Any broker; then the coordinator, if that broker knows it. In the destination, unless it says another."""
+        region = region or self._federation.destination
+        answer = await self._ask_at(region, self._rng.choice(region.brokers), command)
         if isinstance(answer, Elsewhere):
-            answer = await self._ask_at(self._at(answer.endpoint), command)
+            at = next(
+                one for one in region.brokers if f"{place(one)}:{ADMIN_PORT}" == answer.endpoint
+            )
+            answer = await self._ask_at(region, at, command)
         if isinstance(answer, Elsewhere):
             answer = None
         if isinstance(answer, Topics):
@@ -90,18 +107,14 @@ class LinkOperator:
         await self._world.sleep(self._rng.randrange(10, 300))
         return answer
 
-    async def _ask_at(self, number: BrokerId, command: Command) -> Any:
-        node = self._federation.destination.node(number)
+    async def _ask_at(self, region: Region, number: BrokerId, command: Command) -> Any:
+        node = region.node(number)
         if not node.up:
             return None
         self._last_ticket += 1
         promise = Promise()
         node.ask(self._last_ticket, AdminAsked(self._last_ticket, command), promise.settle)
         return await self._world.within(ANSWER_MS, promise)
-
-    def _at(self, endpoint: str) -> BrokerId:
-        brokers = self._federation.destination.brokers
-        return next(each for each in brokers if f"{place(each)}:{ADMIN_PORT}" == endpoint)
 
 
 def _brief(answer: Any) -> str:

@@ -76,7 +76,11 @@ class LinkedRun:
         self.ending = ending or ending_drawn
         self.weather = adjust(weather)
         self.world.note("weather", f"{self.weather.describe()} ending={self.ending}")
-        self.federation = LinkedFederation(self.world, self.weather, make_node)
+        source_dials = self.world.rng("initiation").random() < 0.4
+        self.world.note("link", f"dialed by the {'source' if source_dials else 'destination'}")
+        self.federation = LinkedFederation(
+            self.world, self.weather, make_node, source_dials=source_dials
+        )
         self.storms = [Storm(region) for region in self.federation.regions]
         self.inspectors = [Inspector(region) for region in self.federation.regions]
         self.admin = Admin(self.federation.source)

@@ -40,12 +40,11 @@ def test_addresses_are_split() -> None:
 
 def test_all_problems_are_told_at_once() -> None:
     with pytest.raises(LinkConfigError) as failure:
-        parse({"link.mode": "SOURCE", "no.such": "x", "consumer.offset.sync.ms": "10"})
-    assert len(failure.value.problems) == 4
+        parse({"link.mode": "BIDIRECTIONAL", "no.such": "x", "consumer.offset.sync.ms": "10"})
+    assert len(failure.value.problems) == 3
     text = str(failure.value)
     assert "no.such: unknown" in text
-    assert "bootstrap.servers: required" in text
-    assert "link.mode: SOURCE is not supported yet" in text
+    assert "link.mode: BIDIRECTIONAL is not supported yet" in text
     assert "consumer.offset.sync.ms: a whole number from 1000" in text
 
 
@@ -58,7 +57,7 @@ def test_all_problems_are_told_at_once() -> None:
         ("bootstrap.servers", ""),
         ("security.protocol", "SSL"),
         ("security.protocol", "plain"),
-        ("connection.mode", "INBOUND"),
+        ("connection.mode", "inbound"),
         ("cluster.link.paused", "yes"),
         ("cluster.link.prefix", "a" * 13),
         ("cluster.link.prefix", "no blanks"),
@@ -85,9 +84,35 @@ def test_what_is_wrong_or_not_there_yet_is_refused(name: str, value: str) -> Non
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_default_may_be_given(name: str) -> None:
-    default = SETTINGS[name].default
-    given = {**MINIMAL, **({name: default} if default is not None else {})}
-    assert parse(given).value(name) == parse(MINIMAL).value(name)
+    without = {key: value for key, value in MINIMAL.items() if key != name}
+    mode = {"connection.mode": "INBOUND"} if name == "bootstrap.servers" else {}
+    given = {**without, **mode, name: SETTINGS[name].default}
+    assert parse(given).value(name) == parse({**without, **mode}).value(name)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({}, "bootstrap.servers: required"),
+        ({"link.mode": "SOURCE"}, "bootstrap.servers: required"),
+        ({**MINIMAL, "connection.mode": "INBOUND"}, "bootstrap.servers: not with"),
+        ({"link.mode": "SOURCE", "connection.mode": "INBOUND"}, "connection.mode: with link.mode"),
+        (
+            {**MINIMAL, "link.mode": "SOURCE", "cluster.link.prefix": "w."},
+            "cluster.link.prefix: has an effect in the destination region only",
+        ),
+    ],
+)
+def test_modes_that_do_not_go_together_are_refused(given: dict[str, str], problem: str) -> None:
+    with pytest.raises(LinkConfigError) as failure:
+        parse(given)
+    (found,) = failure.value.problems
+    assert found.startswith(problem)
+
+
+def test_a_link_of_either_mode_is_taken() -> None:
+    assert parse({"connection.mode": "INBOUND"}).is_dialed
+    assert parse({**MINIMAL, "link.mode": "SOURCE"}).is_source
 
 
 def test_groups_are_filtered_only_while_they_are_carried() -> None:

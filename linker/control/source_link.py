@@ -1,0 +1,272 @@
+"""A link at its source, where the source dials (`link.mode` SOURCE): this broker's streams to those of the destination.
+
+Every broker of the source opens `num.cluster.link.fetchers` streams to every broker of the destination, and serves on
+them what it leads. The first one is opened through `bootstrap.servers`; the destination names its brokers on it.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from brokers.ids import BrokerId, Instant, Offset
+from linker.config import LinkConfig
+from linker.control.availability import LinkAvailability
+from linker.control.connection import ConnectionHost, LinkConnection
+from linker.control.link_settings import LinkSettings, record_other_end
+from linker.control.source_brokers import FIRST, Fetcher, must_redial
+from linker.control.source_stream import SourceStream
+from linker.data import handshake
+from linker.errors import LinkError
+from linker.events import ChunkSent, FrameArrived, Stream, StreamDialed, StreamLost
+from linker.frames import Announce, Brokers, Frame, Hello
+from linker.records.link_state import LinkRecord, LinkState
+from linker.region_client import Effects, RegionClient
+
+SourceStreams = dict[Stream, SourceStream]
+MakeStream = Callable[[Stream], SourceStream]
+
+
+class DestinationConnectionHost(ConnectionHost["DestinationConnection"], Protocol):
+    """Is called when a stream opens and closes."""
+
+    def on_open(self, connection: "DestinationConnection", hello: Hello, now: Instant) -> Effects:
+        """The destination has answered as expected, and is served from now on."""
+
+
+class DestinationConnection(LinkConnection):
+    """A stream to a broker of the destination. While it is open, `source_stream` serves it."""
+
+    def __init__(
+        self,
+        region: RegionClient,
+        link: LinkSettings,
+        new_stream: Callable[[], Stream],
+        host: DestinationConnectionHost,
+        fetcher: Fetcher,
+        make_stream: MakeStream,
+    ) -> None:
+        super().__init__(region, link, new_stream, host, fetcher.broker_id)
+        self.fetcher = fetcher
+        self.source_stream: SourceStream | None = None
+        self.served: Stream = 0  # the stream that was served last
+        self._opening_host = host
+        self._make_stream = make_stream
+
+    def _greeting(self) -> Announce:
+        view, record = self._region.view, self._link.record
+        number = self.fetcher.number
+        return Announce(
+            self._link.name, view.cluster_id, record.source_cluster_id, view.broker_id, number
+        )
+
+    def on_greeting(self, frame: Frame, now: Instant) -> Effects:
+        hello = handshake.check_hello(
+            frame,
+            cluster_id=self._region.view.cluster_id,
+            expected_cluster_id=self._link.record.source_cluster_id,
+        )
+        if isinstance(hello, handshake.HandshakeMismatch):
+            return self._refused(hello, now)
+        self._opened(hello.broker_id, now)
+        self.served = self.stream
+        self.source_stream = self._make_stream(self.stream)
+        effects = self.source_stream.on_frame(frame, now)
+        if self.source_stream.closed:
+            return effects + self.on_lost(LinkError.UNKNOWN, "the destination was refused", now)
+        return effects + self._opening_host.on_open(self, hello, now)
+
+    def on_frame(self, frame: Frame, now: Instant) -> Effects:
+        """A frame of the open stream."""
+        assert self.source_stream is not None
+        effects = self.source_stream.on_frame(frame, now)
+        if self.source_stream.closed:
+            effects += self.on_lost(LinkError.UNKNOWN, "the destination was refused", now)
+        return effects
+
+    def _forget(self, now: Instant) -> Effects:
+        if self.source_stream is not None:
+            self.source_stream.lost()
+            self.source_stream = None
+        return super()._forget(now)
+
+
+class SourceLink:
+    """One link of `link.mode` SOURCE, on this broker. `streams` are those that this broker serves, of all links."""
+
+    def __init__(
+        self,
+        region: RegionClient,
+        record: LinkRecord,
+        version: Offset,
+        new_stream: Callable[[], Stream],
+        make_stream: MakeStream,
+        streams: SourceStreams,
+    ) -> None:
+        self._settings = LinkSettings(record, version)
+        self._region = region
+        self._new_stream = new_stream
+        self._make_stream = make_stream
+        self._streams = streams
+        self._availability = LinkAvailability(self._settings)
+        self._first = self._connection(Fetcher(-1, FIRST))
+        self._others: dict[Fetcher, DestinationConnection] = {}
+        self._endpoints: dict[BrokerId, str] = {}
+        self._alive: tuple[BrokerId, ...] = ()
+        self._metadata_offset: Offset = -1
+        self._attempts = 0  # to open the first stream, since it was open
+
+    def _connection(self, fetcher: Fetcher) -> DestinationConnection:
+        return DestinationConnection(
+            self._region, self._settings, self._new_stream, self, fetcher, self._make_stream
+        )
+
+    @property
+    def name(self) -> str:
+        return self._settings.name
+
+    @property
+    def record(self) -> LinkRecord:
+        """The link's document in the metadata log, of version `version`."""
+        return self._settings.record
+
+    @property
+    def version(self) -> Offset:
+        return self._settings.version
+
+    @property
+    def config(self) -> LinkConfig:
+        return self._settings.config
+
+    @property
+    def state(self) -> LinkState:
+        return self._availability.state
+
+    @property
+    def error(self) -> LinkError:
+        return self._availability.error
+
+    @property
+    def because(self) -> str:
+        """Why the link is not ACTIVE."""
+        return self._availability.because
+
+    # --- the metadata log ---
+
+    def begin(self, now: Instant) -> Effects:
+        """The link is new, or its node has started."""
+        return self._reconsider(now)
+
+    def adopt(self, record: LinkRecord, version: Offset, now: Instant) -> Effects:
+        """The metadata log has a newer record of this link."""
+        before = self._settings.adopt(record, version)
+        return self._reconsider(now) if must_redial(before, self.config) else []
+
+    def close(self, now: Instant) -> Effects:
+        """The link is deleted, or dials anew."""
+        self._endpoints, self._alive, self._metadata_offset, self._attempts = {}, (), -1, 0
+        effects = self._first.close(now)
+        others, self._others = self._others, {}
+        for each in others.values():
+            effects += each.close(now)
+        return effects
+
+    def _reconsider(self, now: Instant) -> Effects:
+        effects = self.close(now)
+        if self.config.paused:
+            return effects + self._availability.paused()
+        return effects + self._availability.resumed() + self._first.open(now)
+
+    # --- the streams ---
+
+    def has_stream(self, stream: Stream) -> bool:
+        """Whether this is a stream that is open or being opened."""
+        return any(each.stream == stream for each in self._connections())
+
+    def _connections(self) -> list[DestinationConnection]:
+        return [self._first, *self._others.values()]
+
+    def on_event(
+        self, event: FrameArrived | StreamDialed | StreamLost | ChunkSent, now: Instant
+    ) -> Effects:
+        """Of one of its streams."""
+        connection = next(each for each in self._connections() if each.stream == event.stream)
+        match event:
+            case StreamDialed():
+                return connection.on_dialed(now)
+            case StreamLost(_, error, because):
+                return connection.on_lost(error, because, now)
+            case ChunkSent():
+                served = connection.source_stream
+                return served.on_chunk_sent(now) if served is not None else []
+            case FrameArrived(_, frame):
+                return self._on_frame(connection, frame, now)
+
+    def _on_frame(self, connection: DestinationConnection, frame: Frame, now: Instant) -> Effects:
+        connection.frame_received()
+        if connection.source_stream is None:
+            return connection.on_greeting(frame, now)
+        if isinstance(frame, Brokers):
+            return self._on_brokers(frame, now)
+        return connection.on_frame(frame, now)
+
+    def _on_brokers(self, frame: Brokers, now: Instant) -> Effects:
+        """A broker of the destination has named all of them: each gets its streams."""
+        if frame.metadata_offset < self._metadata_offset:
+            return []  # that broker is behind another one
+        self._metadata_offset = frame.metadata_offset
+        self._endpoints.update({one.broker_id: one.endpoint for one in frame.brokers})
+        self._alive = tuple(one.broker_id for one in frame.brokers)
+        return self._follow_brokers(now)
+
+    def _follow_brokers(self, now: Instant) -> Effects:
+        numbers = range(self.config.number("num.cluster.link.fetchers"))
+        wanted = {
+            Fetcher(broker_id, number): None for broker_id in self._alive for number in numbers
+        }
+        effects: Effects = []
+        for fetcher in [one for one in self._others if one not in wanted]:
+            effects += self._others.pop(fetcher).close(now)
+        for fetcher in wanted:
+            is_first = fetcher == Fetcher(self._first.broker_id, FIRST)
+            if fetcher not in self._others and not is_first:
+                connection = self._others[fetcher] = self._connection(fetcher)
+                effects += connection.open(now)
+        return effects
+
+    # --- the host of the connections ---
+
+    def endpoint_for(self, connection: DestinationConnection) -> str:
+        """As for a destination that dials: brokers that were named are tried in turn with `bootstrap.servers`."""
+        if connection is not self._first:
+            return self._endpoints[connection.fetcher.broker_id]
+        self._attempts += 1
+        taken = {each.fetcher.broker_id for each in self._others.values()}
+        others = [each for each in self._alive if each not in taken]
+        choices = [*(self._endpoints[each] for each in others), ""]
+        return choices[(self._attempts - 1) % len(choices)]
+
+    def on_open(self, connection: DestinationConnection, hello: Hello, now: Instant) -> Effects:
+        assert connection.source_stream is not None
+        self._streams[connection.stream] = connection.source_stream
+        if connection is not self._first:
+            return []
+        self._attempts = 0
+        effects = self._availability.welcomed(hello.cluster_id)
+        replaced = self._others.pop(Fetcher(hello.broker_id, FIRST), None)
+        effects += replaced.close(now) if replaced is not None else []
+        if self._region.is_coordinator:
+            effects += record_other_end(self._region, self._settings, hello.cluster_id)
+        return effects + self._follow_brokers(now)
+
+    def on_closed(self, connection: DestinationConnection, now: Instant) -> Effects:
+        self._streams.pop(connection.served, None)
+        return []
+
+    def on_failed(
+        self, connection: DestinationConnection, error: LinkError, because: str
+    ) -> Effects:
+        return self._availability.failed(error, because) if connection is self._first else []
+
+    def on_refused(
+        self, connection: DestinationConnection, error: LinkError, because: str
+    ) -> Effects:
+        return self._availability.refused(error, because) if connection is self._first else []

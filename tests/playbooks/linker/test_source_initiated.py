@@ -1,0 +1,167 @@
+"""Links whose source dials: created at the destination first, then at the source, under the same name."""
+
+from typing import Any
+
+import pytest
+
+from linker.commands import (
+    AlterLinkConfigs,
+    ChangeMirrors,
+    CreateLink,
+    CreateMirror,
+    DeleteLink,
+    DescribeLink,
+    LinkDescription,
+    ListLinks,
+    Topics,
+)
+from linker.errors import LinkRefusal
+from linker.records.mirror_state import MirrorState
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.world import Host, World, caught_up
+
+LINK = "west-east"
+AT_DESTINATION = {"connection.mode": "INBOUND", "availability.check.ms": "1000"}
+AT_SOURCE = {"link.mode": "SOURCE", "bootstrap.servers": "east:9092"}
+
+
+def create(host: Host, configs: dict[str, str], **options: Any) -> Any:
+    return host.ask(CreateLink(name=LINK, configs=configs, **options))
+
+
+def described(host: Host) -> LinkDescription:
+    found = host.ask(DescribeLink(LINK))
+    assert isinstance(found, LinkDescription), found
+    return found
+
+
+def linked(world: World) -> None:
+    for host, configs in ((world.destination, AT_DESTINATION), (world.source, AT_SOURCE)):
+        answer = create(host, configs)
+        assert isinstance(answer, LinkDescription), answer
+    world.run_until(lambda: described(world.destination).state == "ACTIVE")
+
+
+def mirrored() -> World:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world)
+    answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic="orders"))
+    assert not isinstance(answer, Exception), answer
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    world.run_until(lambda: caught_up(world))
+    return world
+
+
+def test_a_mirror_follows_a_source_that_dials_and_both_ends_know_one_another() -> None:
+    world = mirrored()
+    assert world.destination.log("orders", 0) == world.source.log("orders", 0)
+    here, there = described(world.destination), described(world.source)
+    assert (here.mode, here.source_cluster_id) == ("DESTINATION", "cluster-west")
+    assert (there.mode, there.state, there.destination_cluster_id) == (
+        "SOURCE",
+        "ACTIVE",
+        "cluster-east",
+    )
+    listed = world.source.ask(ListLinks()).links
+    assert [one.name for one in listed] == [LINK]
+
+
+def test_the_source_dials_again_after_cuts_and_restarts_of_either_end() -> None:
+    world = mirrored()
+    for value, interrupt in (
+        (b"c", world.cut),
+        (b"d", lambda: restart(world.source)),
+        (b"e", lambda: restart(world.destination)),
+    ):
+        interrupt()
+        clients.send(world.source, "orders", 0, value)
+        world.run_until(lambda: caught_up(world))
+    assert world.destination.log("orders", 0) == world.source.log("orders", 0)
+
+
+def restart(host: Host) -> None:
+    host.stop()
+    host.start()
+
+
+def test_a_source_that_stops_dialing_is_unavailable_and_a_failover_goes_without_it() -> None:
+    world = mirrored()
+    world.reachable = False
+    world.cut()
+    world.run_until(lambda: described(world.destination).state == "UNAVAILABLE")
+    assert described(world.destination).because == "no broker of the source has connected"
+    answer = world.destination.ask(ChangeMirrors(verb="failover", link=LINK, topics=("orders",)))
+    assert isinstance(answer, Topics) and answer.topics[0].state == "STOPPED"
+
+
+def test_a_promotion_proves_lag_0_over_streams_that_the_source_dialed() -> None:
+    world = mirrored()
+    world.destination.ask(ChangeMirrors(verb="promote", link=LINK, topics=("orders",)))
+    state = lambda: world.destination.mirror("orders").record.state  # noqa: E731
+    world.run_until(lambda: state() is MirrorState.STOPPED)
+    cut = world.destination.mirror("orders").record.cut
+    assert cut is not None and cut.partitions[0].missing == 0
+
+
+@pytest.mark.parametrize("side", ["source", "destination"])
+def test_either_end_can_pause_and_resume_it(side: str) -> None:
+    world = mirrored()
+    host = world.source if side == "source" else world.destination
+    host.ask(AlterLinkConfigs(name=LINK, sets={"cluster.link.paused": "true"}))
+    clients.send(world.source, "orders", 0, b"c")
+    world.run(5_000)
+    assert described(host).state == "PAUSED" and not caught_up(world)
+    host.ask(AlterLinkConfigs(name=LINK, sets={"cluster.link.paused": "false"}))
+    world.run_until(lambda: caught_up(world))
+
+
+def test_without_the_other_half_the_source_s_is_refused_and_nothing_is_made() -> None:
+    world = World().start()
+    answer = create(world.source, AT_SOURCE)
+    assert isinstance(answer, LinkRefusal) and "there is no link west-east" in answer.because
+    assert world.source.linker.source_links == {}
+
+
+def test_a_destination_that_dials_itself_takes_no_source_that_dials() -> None:
+    world = World().start()
+    assert isinstance(
+        create(world.destination, {"bootstrap.servers": "west:9092"}), LinkDescription
+    )
+    answer = create(world.source, AT_SOURCE)
+    assert isinstance(answer, LinkRefusal) and "OUTBOUND" in answer.because
+
+
+def test_a_link_takes_one_source_only() -> None:
+    world = World().start()
+    create(world.destination, AT_DESTINATION, source_cluster_id="cluster-north")
+    answer = create(world.source, AT_SOURCE)
+    assert isinstance(answer, LinkRefusal) and "is region cluster-north" in answer.because
+
+
+def test_a_region_that_is_not_the_one_named_is_refused() -> None:
+    world = World().start()
+    create(world.destination, AT_DESTINATION)
+    answer = create(world.source, AT_SOURCE, source_cluster_id="cluster-south")
+    assert isinstance(answer, LinkRefusal) and "cluster-south" in answer.because
+
+
+def test_mirrors_are_made_in_the_destination_only() -> None:
+    world = mirrored()
+    answer = world.source.ask(CreateMirror(link=LINK, mirror_topic="other"))
+    assert isinstance(answer, LinkRefusal) and answer.hint == "ask the destination region"
+
+
+def test_a_mirror_is_refused_at_once_while_no_source_has_dialed() -> None:
+    world = World().start()
+    create(world.destination, AT_DESTINATION)
+    answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic="orders"), patience_ms=100)
+    assert isinstance(answer, LinkRefusal) and answer.code == "CLUSTER_LINK_UNAVAILABLE"
+
+
+def test_a_source_that_deletes_its_half_leaves_the_mirror_as_it_is() -> None:
+    world = mirrored()
+    assert isinstance(world.source.ask(DeleteLink(name=LINK)), Topics)
+    assert world.source.linker.source_links == {}
+    world.run_until(lambda: described(world.destination).state == "UNAVAILABLE")
+    assert world.destination.mirror("orders").record.state is MirrorState.ACTIVE
