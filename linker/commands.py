@@ -26,6 +26,7 @@ class CreateLink:
     source_cluster_id: str = ""
     validate_only: bool = False
     skip_validation: bool = False
+    secret: str = field(default="", repr=False)  # with link.mode SOURCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,14 @@ class DescribeLinkConfigs:
     """-> `Configs`."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetLinkSecret:
+    """-> `LinkDescription`. A destination that is dialed makes a new secret; a source that dials uses the one given."""
+
+    name: str
+    secret: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +133,7 @@ class DescribeRegion:
 
 Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
+    | SetLinkSecret
     | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles
     | DescribeReplicas | DescribeRegion
 )  # fmt: skip
@@ -159,6 +169,7 @@ class LinkDescription:
     hint: str = ""
     mode: str = "DESTINATION"
     destination_cluster_id: str = ""  # where `mode` is SOURCE
+    secret: str = field(default="", repr=False)  # in the answer to the command that made it, only
 
 
 @dataclass(frozen=True, slots=True)

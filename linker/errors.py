@@ -59,7 +59,9 @@ ONE_BROKER = "this region has several brokers, and the destination's release kno
 
 LINK_HINTS: dict[LinkError, str] = {
     LinkError.NO_ERROR: "",
-    LinkError.AUTHENTICATION_ERROR: "check the link's security settings",
+    LinkError.AUTHENTICATION_ERROR: (
+        "give the source the secret that the destination showed (`causeway link secret` makes another)"
+    ),
     LinkError.UNRESOLVABLE_BOOTSTRAP_ERROR: "check the host names in bootstrap.servers, and DNS on this node",
     LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR: (
         "bootstrap.servers must name Kafka listeners of a region that serves links (link.listener)"

@@ -99,6 +99,7 @@ class Announce:
     expected_cluster_id: str
     broker_id: BrokerId
     fetcher: int = 0
+    secret: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from linker.commands import (
     ListHoles,
     ListLinks,
     ListMirrors,
+    SetLinkSecret,
 )
 from linker.errors import LinkRefusal
 from linker.records.hole_ledger import in_order
@@ -58,6 +59,8 @@ class Administration:
                 return respond(self._links.listing(), now)
             case DescribeLink(name):
                 return respond(self._links.describe(name), now)
+            case SetLinkSecret():
+                return self._links.set_secret(command, respond, now)
             case DescribeLinkConfigs(name):
                 return respond(self._links.configs(name), now)
             case CreateMirror():

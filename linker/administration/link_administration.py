@@ -30,11 +30,13 @@ from linker.commands import (
     DeleteLink,
     LinkDescription,
     Links,
+    SetLinkSecret,
     Topics,
 )
 from linker.config import LinkConfig, LinkConfigError
 from linker.control.cluster_link import ClusterLink
 from linker.errors import LinkError, LinkRefusal
+from linker.records.link_secret import SECRET_CHARACTERS_MAX, digest_of, new_secret
 from linker.records.link_state import LINK_KIND, LinkRecord
 from linker.records.mirror_state import LIVE, MIRROR_KIND, MirrorState
 from linker.region_client import Effects, RegionClient
@@ -74,7 +76,12 @@ class LinkAdministration:
             )
         parsed = _parse(command.configs)
         record = LinkRecord(
-            command.name, self._new_id(), command.source_cluster_id, command.configs, now
+            command.name,
+            self._new_id(),
+            command.source_cluster_id,
+            command.configs,
+            now,
+            secret=_secret_given(command, parsed),
         )
         found = partial(self._on_probed, command, record, respond)
         if command.skip_validation or parsed.is_dialed:
@@ -99,14 +106,17 @@ class LinkAdministration:
         record = replace(record, source_cluster_id=source_cluster_id)
         if command.validate_only:
             return respond(_not_created(record), now)
+        secret = new_secret(self._region.rng) if config.parse(record.configs).is_dialed else ""
+        if secret:
+            record = replace(record, secret_digest=digest_of(secret))
         item = DocumentChange(
             kind=LINK_KIND, name=record.name, body=record.encode(), expected_version=0
         )
-        created = partial(self._on_link_created, record.name, respond)
+        created = partial(self._on_link_created, record.name, secret, respond)
         return [self._region.propose(PutDocuments((item,)), created)]
 
     def _on_link_created(
-        self, name: str, respond: Respond, result: object, now: Instant
+        self, name: str, secret: str, respond: Respond, result: object, now: Instant
     ) -> Effects:
         if isinstance(result, Refusal):
             return respond(undecided(result, f"link {name} was not created"), now)
@@ -114,7 +124,8 @@ class LinkAdministration:
         link = self._registry.links.get(name)
         if link is None or link.config.is_dialed:
             found = find_any_link(self._registry, name)
-            return effects + respond(status.describe_any_link(found), now)
+            shown = replace(status.describe_any_link(found), secret=secret)
+            return effects + respond(shown, now)
         return effects + link.when_tried(lambda at: respond(status.describe_link(link), at), now)
 
     def delete(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
@@ -214,6 +225,36 @@ class LinkAdministration:
         altered = partial(self._on_altered, link.name, answer, respond)
         return [self._region.propose(PutDocuments((item,)), altered)]
 
+    def set_secret(self, command: SetLinkSecret, respond: Respond, now: Instant) -> Effects:
+        """A source that dials with another secret is refused from its next stream on."""
+        link = find_any_link(self._registry, command.name)
+        secret = ""
+        if link.config.is_source:
+            record = replace(link.record, secret=_checked(command.secret))
+        elif link.config.is_dialed and not command.secret:
+            secret = new_secret(self._region.rng)
+            record = replace(link.record, secret_digest=digest_of(secret))
+        else:
+            raise LinkRefusal(
+                "INVALID_REQUEST",
+                f"link {link.name}: the destination of a link whose source dials makes the secret",
+                hint="give none to the destination (connection.mode=INBOUND), its to the source (link.mode=SOURCE)",
+            )
+        item = DocumentChange(
+            kind=LINK_KIND, name=link.name, body=record.encode(), expected_version=link.version
+        )
+        done = partial(self._on_secret_set, link.name, secret, respond)
+        return [self._region.propose(PutDocuments((item,)), done)]
+
+    def _on_secret_set(
+        self, name: str, secret: str, respond: Respond, result: object, now: Instant
+    ) -> Effects:
+        if isinstance(result, Refusal):
+            return respond(undecided(result, f"link {name} was not changed"), now)
+        effects = self._registry.follow_links(now)
+        shown = status.describe_any_link(find_any_link(self._registry, name))
+        return effects + respond(replace(shown, secret=secret), now)
+
     def _on_altered(
         self, name: str, answer: Configs, respond: Respond, result: object, now: Instant
     ) -> Effects:
@@ -227,6 +268,28 @@ def _parse(given: Mapping[str, str]) -> LinkConfig:
         return config.parse(given)
     except LinkConfigError as error:
         raise _invalid(error) from None
+
+
+def _secret_given(command: CreateLink, parsed: LinkConfig) -> str:
+    if parsed.is_source:
+        return _checked(command.secret)
+    if command.secret:
+        raise LinkRefusal(
+            "INVALID_REQUEST",
+            "a secret is given to the source of a link that dials (link.mode=SOURCE)",
+            hint="leave it out: a destination with connection.mode=INBOUND makes it",
+        )
+    return ""
+
+
+def _checked(secret: str) -> str:
+    if not 0 < len(secret) <= SECRET_CHARACTERS_MAX or not secret.isascii():
+        raise LinkRefusal(
+            "INVALID_REQUEST",
+            "the source of a link needs the secret that the destination showed when its half was created",
+            hint="`causeway link secret NAME` at the destination makes another",
+        )
+    return secret
 
 
 def _invalid(error: LinkConfigError) -> LinkRefusal:

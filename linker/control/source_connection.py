@@ -11,6 +11,7 @@ from linker.data.destination_stream import DestinationStream
 from linker.errors import LinkError
 from linker.events import Stream
 from linker.frames import NO_BROKER, Announce, Frame, Hello, Welcome
+from linker.records.link_secret import is_secret
 from linker.region_client import Effects, RegionClient
 
 
@@ -81,6 +82,9 @@ def mismatch_of(link: LinkSettings, announce: Announce, cluster_id: str) -> tupl
         return LinkError.UNKNOWN.value, because
     if link.config.paused:
         return LinkError.UNKNOWN.value, f"link {link.name} is paused here (cluster.link.paused)"
+    if not is_secret(link.record.secret_digest, announce.secret):
+        because = f"the secret of link {link.name} is another"
+        return LinkError.AUTHENTICATION_ERROR.value, because
     found = handshake.answer_announce(
         announce, cluster_id=cluster_id, expected_cluster_id=link.record.source_cluster_id
     )

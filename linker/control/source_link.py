@@ -53,9 +53,13 @@ class DestinationConnection(LinkConnection):
 
     def _greeting(self) -> Announce:
         view, record = self._region.view, self._link.record
-        number = self.fetcher.number
         return Announce(
-            self._link.name, view.cluster_id, record.source_cluster_id, view.broker_id, number
+            self._link.name,
+            view.cluster_id,
+            record.source_cluster_id,
+            view.broker_id,
+            self.fetcher.number,
+            record.secret,
         )
 
     def on_greeting(self, frame: Frame, now: Instant) -> Effects:

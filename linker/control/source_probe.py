@@ -77,4 +77,7 @@ class SourceProbe:
 
     def _announce(self) -> Announce:
         view, record = self._region.view, self._record
-        return Announce(record.name, view.cluster_id, record.source_cluster_id, view.broker_id)
+        expected = record.source_cluster_id
+        return Announce(
+            record.name, view.cluster_id, expected, view.broker_id, secret=record.secret
+        )

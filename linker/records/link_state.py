@@ -1,7 +1,7 @@
 """A link's states as a table, drawn in `linker/README.md`, and its record in the metadata log."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
@@ -55,11 +55,12 @@ class LinkRecord:
 
     name: str
     link_id: str
-    source_cluster_id: (
-        str  # of the other region, also in link.mode SOURCE; empty until it first answered
-    )
+    # Of the other region, also with link.mode SOURCE; empty until it first answered.
+    source_cluster_id: str
     configs: Mapping[str, str]
     created_at: Instant
+    secret: str = field(default="", repr=False)  # with link.mode SOURCE
+    secret_digest: str = ""  # with connection.mode INBOUND
 
     def encode(self) -> bytes:
         return encode(
@@ -68,6 +69,8 @@ class LinkRecord:
                 "source_cluster_id": self.source_cluster_id,
                 "configs": dict(self.configs),
                 "created_at": self.created_at,
+                "secret": self.secret,
+                "secret_digest": self.secret_digest,
             }
         )
 
@@ -80,4 +83,6 @@ def decode_link(name: str, body: bytes) -> LinkRecord:
         source_cluster_id=str(fields["source_cluster_id"]),
         configs=text_map(fields["configs"]),
         created_at=int(fields["created_at"]),
+        secret=str(fields.get("secret", "")),
+        secret_digest=str(fields.get("secret_digest", "")),
     )

@@ -33,6 +33,7 @@ from linker.commands import (
     Mirrors,
     PartitionLag,
     Replicas,
+    SetLinkSecret,
     TopicResult,
     Topics,
 )
@@ -92,7 +93,13 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
             source_cluster_id=m.source_cluster_id,
             validate_only=m.validate_only,
             skip_validation=m.skip_validation,
+            secret=m.secret,
         ),
+        pb.LinkReply,
+    ),
+    "SetLinkSecret": (
+        pb.SetLinkSecretRequest,
+        lambda m: SetLinkSecret(m.link_name, m.secret),
         pb.LinkReply,
     ),
     "ListLinks": (pb.ListLinksRequest, lambda m: ListLinks(), pb.LinksReply),
@@ -183,6 +190,7 @@ def _link(link: LinkDescription) -> pb.LinkDescription:
         hint=link.hint,
         link_mode=link.mode,
         destination_cluster_id=link.destination_cluster_id,
+        secret=link.secret,
     )
 
 

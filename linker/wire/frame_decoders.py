@@ -170,6 +170,11 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     "credit": lambda m: Credit(m.granted_bytes),
     "brokers": _from_brokers,
     "announce": lambda m: Announce(
-        name(m.link_name), name(m.cluster_id), name(m.expected_cluster_id), m.broker_id, m.fetcher
+        name(m.link_name),
+        name(m.cluster_id),
+        name(m.expected_cluster_id),
+        m.broker_id,
+        m.fetcher,
+        name(m.secret),
     ),
 }

@@ -169,6 +169,7 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
             expected_cluster_id=frame.expected_cluster_id,
             broker_id=frame.broker_id,
             fetcher=frame.fetcher,
+            secret=frame.secret,
         )
     ),
 }

@@ -44,14 +44,19 @@ class LinkedRegions:
         who = ("--source-bootstrap-server", self.west.bootstrap)
         if source_dials:
             who = ("--config", "connection.mode=INBOUND")
-        self.run(
+        made = self.run(
             "link", "create", LINK, *who,
             "--config", "consumer.offset.sync.enable=true",
             "--config", f"consumer.offset.group.filters={GROUPS}",
         )  # fmt: skip
         if source_dials:
             there = ("--bootstrap-server", self.west.bootstrap)
-            here = ("--destination-bootstrap-server", self.east.bootstrap)
+            here = (
+                "--destination-bootstrap-server",
+                self.east.bootstrap,
+                "--secret",
+                made["secret"],
+            )
             causeway("link", "create", LINK, *there, *here, timeout=PATIENCE_S)
             self.wait_until(lambda: self.run("link", "describe", LINK)["link_state"] == "ACTIVE")
         self.run("mirror", "create", TOPIC, "--link", LINK)

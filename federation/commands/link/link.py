@@ -19,6 +19,13 @@ from federation.commands.watching import watch_option, watched
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
+secret_option = click.option(
+    "--secret",
+    envvar="CAUSEWAY_LINK_SECRET",
+    default="",
+    help="For the source's half of a link whose source dials: what the destination showed.",
+)
+
 
 @click.group()
 def link() -> None:
@@ -49,6 +56,7 @@ def link() -> None:
     default="",
     help="With --destination-bootstrap-server: the destination's cluster id.",
 )
+@secret_option
 @with_configs
 @validating("Check everything, create nothing.")
 @click.option(
@@ -62,6 +70,7 @@ def create(
     destination_bootstrap_server: str | None,
     source_cluster_id: str,
     destination_cluster_id: str,
+    secret: str,
     pairs: tuple[str, ...],
     config_file: Path | None,
     validate_only: bool,
@@ -90,14 +99,31 @@ def create(
         source_cluster_id=source_cluster_id or destination_cluster_id,
         validate_only=validate_only,
         skip_validation=no_validate,
+        secret=secret,
     )
     found = region.ask("CreateLink", request).link
     done = "could be created" if validate_only else "created"
-    answer(
-        as_dict(found),
-        as_json,
-        lambda: click.echo(f"Link {name} {done}: {found.link_state}, {_other_end(found)}"),
-    )
+    answer(as_dict(found), as_json, lambda: _show_created(found, f"Link {name} {done}"))
+
+
+@link.command("secret")
+@click.argument("name")
+@secret_option
+@region_options
+def set_secret(region: RegionAdmin, name: str, secret: str, as_json: bool) -> None:
+    """Make a new secret of link NAME, in its destination; with --secret, give it to its source."""
+    request = pb.SetLinkSecretRequest(link_name=name, secret=secret)
+    found = region.ask("SetLinkSecret", request).link
+    answer(as_dict(found), as_json, lambda: _show_created(found, f"Link {name} has a new secret"))
+
+
+def _show_created(found: Any, done: str) -> None:
+    click.echo(f"{done}: {found.link_state}, {_other_end(found)}")
+    if found.secret:
+        click.echo(f"Secret, shown this once: {found.secret}")
+        click.echo(
+            "Next: give it to the source region's half (`--secret`, or CAUSEWAY_LINK_SECRET)"
+        )
 
 
 @link.command("list")

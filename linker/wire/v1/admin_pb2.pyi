@@ -19,7 +19,7 @@ class Error(_message.Message):
     def __init__(self, code: _Optional[str] = ..., message: _Optional[str] = ..., hint: _Optional[str] = ..., problems: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class CreateLinkRequest(_message.Message):
-    __slots__ = ("link_name", "configs", "source_cluster_id", "validate_only", "skip_validation")
+    __slots__ = ("link_name", "configs", "source_cluster_id", "validate_only", "skip_validation", "secret")
     class ConfigsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -32,18 +32,28 @@ class CreateLinkRequest(_message.Message):
     SOURCE_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
     SKIP_VALIDATION_FIELD_NUMBER: _ClassVar[int]
+    SECRET_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     configs: _containers.ScalarMap[str, str]
     source_cluster_id: str
     validate_only: bool
     skip_validation: bool
-    def __init__(self, link_name: _Optional[str] = ..., configs: _Optional[_Mapping[str, str]] = ..., source_cluster_id: _Optional[str] = ..., validate_only: _Optional[bool] = ..., skip_validation: _Optional[bool] = ...) -> None: ...
+    secret: str
+    def __init__(self, link_name: _Optional[str] = ..., configs: _Optional[_Mapping[str, str]] = ..., source_cluster_id: _Optional[str] = ..., validate_only: _Optional[bool] = ..., skip_validation: _Optional[bool] = ..., secret: _Optional[str] = ...) -> None: ...
 
 class LinkRequest(_message.Message):
     __slots__ = ("link_name",)
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     def __init__(self, link_name: _Optional[str] = ...) -> None: ...
+
+class SetLinkSecretRequest(_message.Message):
+    __slots__ = ("link_name", "secret")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    SECRET_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    secret: str
+    def __init__(self, link_name: _Optional[str] = ..., secret: _Optional[str] = ...) -> None: ...
 
 class ListLinksRequest(_message.Message):
     __slots__ = ()
@@ -148,7 +158,7 @@ class Task(_message.Message):
     def __init__(self, name: _Optional[str] = ..., state: _Optional[str] = ..., error: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class LinkDescription(_message.Message):
-    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms", "hint", "link_mode", "destination_cluster_id")
+    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms", "hint", "link_mode", "destination_cluster_id", "secret")
     class CategoryCountsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -169,6 +179,7 @@ class LinkDescription(_message.Message):
     HINT_FIELD_NUMBER: _ClassVar[int]
     LINK_MODE_FIELD_NUMBER: _ClassVar[int]
     DESTINATION_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    SECRET_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     link_id: str
     source_cluster_id: str
@@ -182,7 +193,8 @@ class LinkDescription(_message.Message):
     hint: str
     link_mode: str
     destination_cluster_id: str
-    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ..., hint: _Optional[str] = ..., link_mode: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ...) -> None: ...
+    secret: str
+    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ..., hint: _Optional[str] = ..., link_mode: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., secret: _Optional[str] = ...) -> None: ...
 
 class LinkReply(_message.Message):
     __slots__ = ("error", "link")

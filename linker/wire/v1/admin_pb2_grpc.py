@@ -64,6 +64,11 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.LinkRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ConfigsReply.FromString,
                 _registered_method=True)
+        self.SetLinkSecret = channel.unary_unary(
+                '/linker.wire.v1.Admin/SetLinkSecret',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.SetLinkSecretRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.LinkReply.FromString,
+                _registered_method=True)
         self.CreateMirror = channel.unary_unary(
                 '/linker.wire.v1.Admin/CreateMirror',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.CreateMirrorRequest.SerializeToString,
@@ -150,6 +155,12 @@ class AdminServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DescribeLinkConfigs(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetLinkSecret(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -247,6 +258,11 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.DescribeLinkConfigs,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.LinkRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ConfigsReply.SerializeToString,
+            ),
+            'SetLinkSecret': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetLinkSecret,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.SetLinkSecretRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.LinkReply.SerializeToString,
             ),
             'CreateMirror': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateMirror,
@@ -461,6 +477,33 @@ class Admin:
             '/linker.wire.v1.Admin/DescribeLinkConfigs',
             linker_dot_wire_dot_v1_dot_admin__pb2.LinkRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.ConfigsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetLinkSecret(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/SetLinkSecret',
+            linker_dot_wire_dot_v1_dot_admin__pb2.SetLinkSecretRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.LinkReply.FromString,
             options,
             channel_credentials,
             insecure,

@@ -66,18 +66,20 @@ class Hello(_message.Message):
     def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ..., oldest_version: _Optional[int] = ..., broker_id: _Optional[int] = ...) -> None: ...
 
 class Announce(_message.Message):
-    __slots__ = ("link_name", "cluster_id", "expected_cluster_id", "broker_id", "fetcher")
+    __slots__ = ("link_name", "cluster_id", "expected_cluster_id", "broker_id", "fetcher", "secret")
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
     EXPECTED_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
     BROKER_ID_FIELD_NUMBER: _ClassVar[int]
     FETCHER_FIELD_NUMBER: _ClassVar[int]
+    SECRET_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     cluster_id: str
     expected_cluster_id: str
     broker_id: int
     fetcher: int
-    def __init__(self, link_name: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., broker_id: _Optional[int] = ..., fetcher: _Optional[int] = ...) -> None: ...
+    secret: str
+    def __init__(self, link_name: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., broker_id: _Optional[int] = ..., fetcher: _Optional[int] = ..., secret: _Optional[str] = ...) -> None: ...
 
 class Welcome(_message.Message):
     __slots__ = ("version", "cluster_id", "broker_id")

@@ -11,11 +11,14 @@ from linker.commands import (
     CreateMirror,
     DeleteLink,
     DescribeLink,
+    DescribeLinkConfigs,
     LinkDescription,
     ListLinks,
+    SetLinkSecret,
     Topics,
 )
 from linker.errors import LinkRefusal
+from linker.records.link_state import LINK_KIND, decode_link
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, World, caught_up
@@ -36,10 +39,17 @@ def described(host: Host) -> LinkDescription:
 
 
 def linked(world: World) -> None:
-    for host, configs in ((world.destination, AT_DESTINATION), (world.source, AT_SOURCE)):
-        answer = create(host, configs)
-        assert isinstance(answer, LinkDescription), answer
+    secret = made(world.destination)
+    answer = create(world.source, AT_SOURCE, secret=secret)
+    assert isinstance(answer, LinkDescription), answer
     world.run_until(lambda: described(world.destination).state == "ACTIVE")
+
+
+def made(destination: Host, **options: Any) -> str:
+    """The destination's half; its secret."""
+    answer = create(destination, AT_DESTINATION, **options)
+    assert isinstance(answer, LinkDescription) and answer.secret, answer
+    return answer.secret
 
 
 def mirrored() -> World:
@@ -118,7 +128,7 @@ def test_either_end_can_pause_and_resume_it(side: str) -> None:
 
 def test_without_the_other_half_the_source_s_is_refused_and_nothing_is_made() -> None:
     world = World().start()
-    answer = create(world.source, AT_SOURCE)
+    answer = create(world.source, AT_SOURCE, secret="s")
     assert isinstance(answer, LinkRefusal) and "there is no link west-east" in answer.because
     assert world.source.linker.source_links == {}
 
@@ -128,21 +138,21 @@ def test_a_destination_that_dials_itself_takes_no_source_that_dials() -> None:
     assert isinstance(
         create(world.destination, {"bootstrap.servers": "west:9092"}), LinkDescription
     )
-    answer = create(world.source, AT_SOURCE)
+    answer = create(world.source, AT_SOURCE, secret="s")
     assert isinstance(answer, LinkRefusal) and "OUTBOUND" in answer.because
 
 
 def test_a_link_takes_one_source_only() -> None:
     world = World().start()
-    create(world.destination, AT_DESTINATION, source_cluster_id="cluster-north")
-    answer = create(world.source, AT_SOURCE)
+    secret = made(world.destination, source_cluster_id="cluster-north")
+    answer = create(world.source, AT_SOURCE, secret=secret)
     assert isinstance(answer, LinkRefusal) and "is region cluster-north" in answer.because
 
 
 def test_a_region_that_is_not_the_one_named_is_refused() -> None:
     world = World().start()
-    create(world.destination, AT_DESTINATION)
-    answer = create(world.source, AT_SOURCE, source_cluster_id="cluster-south")
+    secret = made(world.destination)
+    answer = create(world.source, AT_SOURCE, source_cluster_id="cluster-south", secret=secret)
     assert isinstance(answer, LinkRefusal) and "cluster-south" in answer.because
 
 
@@ -165,3 +175,44 @@ def test_a_source_that_deletes_its_half_leaves_the_mirror_as_it_is() -> None:
     assert world.source.linker.source_links == {}
     world.run_until(lambda: described(world.destination).state == "UNAVAILABLE")
     assert world.destination.mirror("orders").record.state is MirrorState.ACTIVE
+
+
+def test_a_source_without_the_secret_is_refused() -> None:
+    world = World().start()
+    made(world.destination)
+    answer = create(world.source, AT_SOURCE, secret="guessed")
+    assert isinstance(answer, LinkRefusal) and answer.code == "AUTHENTICATION_ERROR"
+    for secret in ("", "s" * 101, "é"):
+        answer = create(world.source, AT_SOURCE, secret=secret)
+        assert isinstance(answer, LinkRefusal) and answer.code == "INVALID_REQUEST"
+
+
+def test_the_secret_is_shown_once_and_is_in_no_other_answer() -> None:
+    world = mirrored()
+    assert described(world.destination).secret == described(world.source).secret == ""
+    (stored,) = (
+        decode_link(name, one.body)
+        for (kind, name), one in world.destination.view.image.documents.items()
+        if kind == LINK_KIND
+    )
+    assert not stored.secret and len(stored.secret_digest) == 64
+    names = {name for name, _, _ in world.source.ask(DescribeLinkConfigs(LINK)).configs}
+    assert not any("secret" in name for name in names)
+
+
+def test_a_new_secret_is_in_force_from_the_next_stream_on() -> None:
+    world = mirrored()
+    renewed = world.destination.ask(SetLinkSecret(LINK)).secret
+    world.cut()
+    world.run_until(lambda: described(world.source).error == "AUTHENTICATION_ERROR")
+    assert isinstance(world.source.ask(SetLinkSecret(LINK, renewed)), LinkDescription)
+    clients.send(world.source, "orders", 0, b"c")
+    world.run_until(lambda: caught_up(world))
+    assert described(world.source).state == "ACTIVE"
+
+
+def test_a_secret_is_made_where_the_source_is_awaited_and_given_where_it_dials() -> None:
+    world = mirrored()
+    for host, secret in ((world.destination, "mine"), (world.source, "")):
+        answer = host.ask(SetLinkSecret(LINK, secret))
+        assert isinstance(answer, LinkRefusal) and answer.hint

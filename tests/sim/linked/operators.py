@@ -10,6 +10,7 @@ from linker.commands import (
     CreateMirror,
     DescribeMirror,
     MirrorDescription,
+    SetLinkSecret,
     Topics,
 )
 from linker.config import OF_A_SOURCE
@@ -61,11 +62,14 @@ class LinkOperator:
         """First at the destination, which then waits for its source."""
         here = {**configs, "connection.mode": "INBOUND"}
         await self._until(CreateLink(name=LINK, configs=here), "CLUSTER_LINK_EXISTS")
+        # The answer with the secret may have been lost, so another one is made.
+        described = await self._until(SetLinkSecret(LINK), "")
         there = {name: value for name, value in CONFIGS.items() if name in OF_A_SOURCE}
         there |= {"link.mode": "SOURCE", "num.cluster.link.fetchers": fetchers}
         there["bootstrap.servers"] = self._federation.destination.bootstrap_servers
         source = self._federation.source
-        await self._until(CreateLink(name=LINK, configs=there), "CLUSTER_LINK_EXISTS", source)
+        command = CreateLink(name=LINK, configs=there, secret=described.secret)
+        await self._until(command, "CLUSTER_LINK_EXISTS", source)
 
     async def end(self, verb: str) -> None:
         """Promote or fail over, until the topic is an ordinary one."""
@@ -82,13 +86,13 @@ class LinkOperator:
         self.mirror = answer
         return answer.record.state
 
-    async def _until(self, command: Command, done: str, region: Region | None = None) -> None:
+    async def _until(self, command: Command, done: str, region: Region | None = None) -> Any:
         while True:
             answer = await self._ask(command, region)
             if isinstance(answer, LinkRefusal) and answer.code == done:
-                return
+                return answer
             if answer is not None and not isinstance(answer, LinkRefusal):
-                return
+                return answer
 
     async def _ask(self, command: Command, region: Region | None = None) -> Any:
         """Any broker; then the coordinator, if that broker knows it. In the destination, unless it says another."""

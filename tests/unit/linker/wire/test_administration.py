@@ -30,6 +30,7 @@ from linker.commands import (
     Mirrors,
     PartitionLag,
     Replicas,
+    SetLinkSecret,
     Task,
     TopicResult,
     Topics,
@@ -70,6 +71,11 @@ REQUESTS: list[tuple[str, Any, Any]] = [
     ("ListLinks", pb.ListLinksRequest(), ListLinks()),
     ("DescribeLink", pb.LinkRequest(link_name="l"), DescribeLink("l")),
     ("DescribeLinkConfigs", pb.LinkRequest(link_name="l"), DescribeLinkConfigs("l")),
+    (
+        "SetLinkSecret",
+        pb.SetLinkSecretRequest(link_name="l", secret="s"),
+        SetLinkSecret("l", "s"),
+    ),
     (
         "DeleteLink",
         pb.DeleteLinkRequest(link_name="l", force=True),

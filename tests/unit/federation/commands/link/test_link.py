@@ -48,6 +48,45 @@ def test_create_sends_settings_from_the_file_and_the_command_line(
     assert "west-east created" in ran.output
 
 
+def test_a_source_that_dials_is_given_its_destination_and_the_secret(region: RegionDouble) -> None:
+    there = pb.LinkDescription(
+        link_mode="SOURCE", destination_cluster_id="east", link_state="UNKNOWN"
+    )
+    region.replies["CreateLink"] = [pb.LinkReply(link=there)]
+    ran = region.run(
+        "link", "create", "west-east", "--destination-bootstrap-server", "e:9092", "--secret", "s",
+        "--destination-cluster", "east",
+    )  # fmt: skip
+    assert ran.exit_code == 0 and "destination east" in ran.output, ran.output
+    ((_, request),) = region.asked
+    assert dict(request.configs) == {"bootstrap.servers": "e:9092", "link.mode": "SOURCE"}
+    assert (request.secret, request.source_cluster_id) == ("s", "east")
+
+
+def test_the_secret_of_a_new_link_is_shown(region: RegionDouble) -> None:
+    made = pb.LinkDescription(link_mode="DESTINATION", link_state="UNKNOWN", secret="abc")
+    region.replies["CreateLink"] = region.replies["SetLinkSecret"] = [pb.LinkReply(link=made)]
+    for arguments in (
+        ("link", "create", "west-east", "--config", "connection.mode=INBOUND"),
+        ("link", "secret", "west-east"),
+    ):
+        ran = region.run(*arguments)
+        assert "Secret, shown this once: abc" in ran.output, ran.output
+        assert json.loads(region.run(*arguments, "--json").stdout)["secret"] == "abc"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--source-bootstrap-server", "w:1", "--destination-bootstrap-server", "e:1"),
+        ("--source-bootstrap-server", "w:1", "--destination-cluster", "east"),
+    ],
+)
+def test_one_end_dials(region: RegionDouble, options: tuple[str, ...]) -> None:
+    ran = region.run("link", "create", "west-east", *options)
+    assert (ran.exit_code, region.asked) == (2, [])
+
+
 def test_a_file_of_settings_that_is_no_text_was_asked_wrongly(
     region: RegionDouble, tmp_path: Path
 ) -> None:
