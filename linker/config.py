@@ -113,6 +113,10 @@ def _groups(text: str) -> tuple[Filter, ...]:
     return parse_filters(text, "groupFilters") if text else EVERYTHING
 
 
+def _topic_filters(text: str) -> tuple[Filter, ...]:
+    return parse_filters(text, "topicFilters") if text else ()
+
+
 class HolePolicy(Enum):
     """What a mirror does when its source has deleted what it does not hold yet. Ours (`mirror.hole.policy`)."""
 
@@ -135,7 +139,7 @@ _UNSUPPORTED_TUNING: Final = (
     "replica.fetch.response.max.bytes", "replica.fetch.backoff.ms", "replica.socket.timeout.ms",
     "replica.socket.receive.buffer.bytes", "sasl.mechanism", "sasl.jaas.config", "local.listener.name",
     "local.listener", "local.security.protocol", "local.sasl.mechanism", "local.sasl.jaas.config",
-    "acl.sync.ms", "acl.filters", "auto.create.mirror.topics.filters",
+    "acl.sync.ms", "acl.filters",
 )  # fmt: skip
 
 # Of a link whose `link.mode` is SOURCE.
@@ -174,9 +178,8 @@ SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
     "num.cluster.link.fetchers": LinkConfigDef("1", _number(1, 16)),
     "consumer.group.prefix.enable": LinkConfigDef("false", _only("false")),
     "acl.sync.enable": LinkConfigDef("false", _only("false")),
-    "auto.create.mirror.topics.enable": LinkConfigDef(
-        "false", _only("false", "; create mirrors with `causeway mirror create`")
-    ),
+    "auto.create.mirror.topics.enable": LinkConfigDef("false", _flag),
+    "auto.create.mirror.topics.filters": LinkConfigDef("", _topic_filters),
     **{name: LinkConfigDef("", _only("")) for name in _UNSUPPORTED_TUNING},
 }
 
@@ -232,6 +235,12 @@ class LinkConfig:
         enabled = self._values["consumer.offset.sync.enable"]
         return tuple(self._values["consumer.offset.group.filters"]) if enabled else ()
 
+    @property
+    def topic_filters(self) -> tuple[Filter, ...]:
+        """The filters of topics whose mirrors are created by themselves; none while that is disabled."""
+        enabled = self._values["auto.create.mirror.topics.enable"]
+        return tuple(self._values["auto.create.mirror.topics.filters"]) if enabled else ()
+
     def effective(self) -> Iterator[tuple[str, str, bool]]:
         """(name, value as text, whether it is the default) of every setting that may be set."""
         for name, setting in SETTINGS.items():
@@ -252,6 +261,7 @@ def parse(given: Mapping[str, str]) -> LinkConfig:
             problems.append(f"{name}: {error} (given {text!r})")
     if {"bootstrap.servers", "link.mode", "connection.mode"} <= values.keys():
         problems += [*_mode_problems(values), *_misplaced(given, values)]
+    problems += _filter_problems(values)
     if problems:
         raise LinkConfigError(problems)
     return LinkConfig(dict(given), values)
@@ -266,6 +276,12 @@ def _mode_problems(values: Mapping[str, Any]) -> Iterator[str]:
         yield "bootstrap.servers: not with connection.mode=INBOUND, where the source dials"
     elif not is_dialed and not values["bootstrap.servers"]:
         yield "bootstrap.servers: required, the Kafka listeners of the other region"
+
+
+def _filter_problems(values: Mapping[str, Any]) -> Iterator[str]:
+    name = "auto.create.mirror.topics.filters"
+    if values.get("auto.create.mirror.topics.enable") and values.get(name) == ():
+        yield f"{name}: required with auto.create.mirror.topics.enable=true, else nothing is mirrored"
 
 
 def _misplaced(given: Mapping[str, str], values: Mapping[str, Any]) -> Iterator[str]:

@@ -112,7 +112,10 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class WatchTopics:
+    """These topics, and all that the filters admit, also one that is created later."""
+
     topics: tuple[str, ...]
+    filters: tuple[Filter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,13 @@ class Linker:
                 self._source_streams,
             )
             return link.begin(now)
-        self.links[name] = ClusterLink(self._region, record, version, self.new_stream)
+        self.links[name] = ClusterLink(
+            self._region,
+            record,
+            version,
+            self.new_stream,
+            self._administration.create_mirror_of,
+        )
         return self.links[name].begin(now)
 
     def _forget_link(self, name: str, now: Instant) -> Effects:

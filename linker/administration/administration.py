@@ -8,6 +8,7 @@ from linker.administration.registry import Registry, Respond
 from linker.administration.replicas import describe_replicas
 from linker.commands import (
     AlterLinkConfigs,
+    Answer,
     ChangeMirrors,
     Command,
     CreateLink,
@@ -24,7 +25,9 @@ from linker.commands import (
     ListMirrors,
     SetLinkSecret,
 )
+from linker.control.auto_mirrors import Created
 from linker.errors import LinkRefusal
+from linker.frames import TopicState
 from linker.records.hole_ledger import in_order
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import SlicedWork
@@ -81,6 +84,16 @@ class Administration:
                 view = self._view
                 facts = describe_region(view.image, view.topic_configs, self._work, respond)
                 return self._work.add(facts, now)
+
+    def create_mirror_of(
+        self, link: str, state: TopicState, created: Created, now: Instant
+    ) -> Effects:
+        """Create the mirror of a source topic as a link's filters want it; `created` is called once."""
+
+        def respond(answer: Answer | LinkRefusal, at: Instant) -> Effects:
+            return created(answer if isinstance(answer, LinkRefusal) else None, at)
+
+        return self._mirrors.create_of(link, state, respond, now)
 
     def _holes(self, topic: str) -> Holes:
         found = (hole for hole in self._ledger.all() if topic in ("", hole.partition.topic))

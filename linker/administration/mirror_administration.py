@@ -167,6 +167,19 @@ class MirrorAdministration:
         inquirer = partial(self._on_source_topic, command, source_topic, respond)
         return link.inquire(source_topic, inquirer, now)
 
+    def create_of(
+        self, link_name: str, state: TopicState, respond: Respond, now: Instant
+    ) -> Effects:
+        """The same for a topic whose state is known."""
+        try:
+            link = find_link(self._registry, link_name)
+            topic = link.config.prefix + state.topic
+            self._check_free(topic)
+        except LinkRefusal as refusal:
+            return respond(refusal, now)
+        command = CreateMirror(link=link_name, mirror_topic=topic, source_topic=state.topic)
+        return self._on_source_topic(command, state.topic, respond, state, now)
+
     def _check_free(self, topic: str) -> None:
         if topic in self._region.view.image.topics_by_name:
             raise LinkRefusal(

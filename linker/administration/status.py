@@ -59,7 +59,7 @@ def describe_link(link: ClusterLink) -> LinkDescription:
         because=link.because,
         topics=tuple(sorted(link.mirrors)),
         category_counts={category.value: counts[category.value] for category in Category},
-        tasks=(_group_task(link), _topic_task(link)),
+        tasks=(_group_task(link), _topic_task(link), _auto_create_task(link)),
         created_at=link.record.created_at,
         hint=LINK_HINTS[link.error],
     )
@@ -136,6 +136,16 @@ def _group_task(link: ClusterLink) -> Task:
     groups = ", ".join(link.groups_not_copied)
     because = f"not carried, because they have members here or were refused: {groups}"
     return Task(name, TaskState.IN_ERROR.value, error.value, because)
+
+
+def _auto_create_task(link: ClusterLink) -> Task:
+    name = "AutoCreateMirror"
+    if not link.config.topic_filters:
+        return Task(name, TaskState.NOT_CONFIGURED.value, TaskError.NO_ERROR.value)
+    if not link.mirrors_refused:
+        return Task(name, _TASK_STATES[link.state].value, TaskError.NO_ERROR.value)
+    because = "; ".join(f"{topic}: {why}" for topic, why in sorted(link.mirrors_refused.items()))
+    return Task(name, TaskState.IN_ERROR.value, TaskError.POLICY_VIOLATION_ERROR.value, because)
 
 
 def _topic_task(link: ClusterLink) -> Task:

@@ -20,6 +20,7 @@ On the link coordinator:
 - `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed
 - `group_sync`: consumer-group offsets, never past the mirror's data
 - `ledger_retention`: how long the hole ledger outlives its topics
+- `auto_mirrors`: mirrors that are created by themselves
 - `source_topics`: which topics the source is asked about; `source_probe`: who it is, before a link is made
 
 On every broker of the source:

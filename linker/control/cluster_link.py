@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.region import MirrorStatus
 from linker.config import LinkConfig
+from linker.control.auto_mirrors import AutoMirrors, CreateMirrorOf
 from linker.control.connection import Phase
 from linker.control.failover import Answered
 from linker.control.group_sync import GroupSync
@@ -49,6 +50,7 @@ class ClusterLink:
         record: LinkRecord,
         version: Offset,
         new_stream: Callable[[], Stream],
+        create_mirror: CreateMirrorOf,
     ) -> None:
         self._settings = LinkSettings(record, version)
         self._sources = SourceBrokers(region, self._settings, new_stream, self)
@@ -65,8 +67,14 @@ class ClusterLink:
             self._groups,
             lambda: self._source_topics.watch(),
         )
+        self._auto_mirrors = AutoMirrors(
+            region, self._settings, create_mirror, self._mirror_topics.on_source_state
+        )
         self._source_topics = SourceTopics(
-            self._settings, self._sources, lambda: self._mirror_topics.source_topics
+            self._settings,
+            self._sources,
+            lambda: self._mirror_topics.source_topics,
+            lambda: self._auto_mirrors.filters,
         )
         self._is_being_deleted = False
         self._region = region
@@ -121,6 +129,11 @@ class ClusterLink:
     @property
     def group_error(self) -> TaskError:
         return self._groups.task_error
+
+    @property
+    def mirrors_refused(self) -> Mapping[str, str]:
+        """Mirrors that could not be created by themselves, and why."""
+        return self._auto_mirrors.refused
 
     @property
     def groups_not_copied(self) -> list[str]:
@@ -192,6 +205,9 @@ class ClusterLink:
         effects: Effects = []
         if before.group_filters != config.group_filters:
             effects += self._watch_groups(now)
+        if before.topic_filters != config.topic_filters:
+            self._auto_mirrors.forget_all()
+            effects += self._source_topics.watch()
         return effects + self._mirror_topics.follow_settings(now)
 
     def coordinator_changed(self, now: Instant) -> Effects:
@@ -199,6 +215,7 @@ class ClusterLink:
         self._follow_group_filters()
         if not self._region.is_coordinator:
             self._groups.forget_all()
+            self._auto_mirrors.forget_all()
         effects = self._mirror_topics.coordinator_changed(now)
         return effects + self._watch_groups(now) + self._source_topics.watch()
 
@@ -273,6 +290,7 @@ class ClusterLink:
         effects += self._mirror_topics.opened(now)
         if stream is not self._sources.first:
             return effects
+        self._auto_mirrors.on_open(welcome)
         if self._region.is_coordinator:
             effects += record_other_end(self._region, self._settings, welcome.cluster_id)
         return effects + self._source_topics.tried(now)
@@ -294,7 +312,8 @@ class ClusterLink:
                 return self._sources.on_brokers(frame, now)
             case TopicState():
                 effects = self._mirror_topics.on_source_state(frame, now)
-                return effects + self._source_topics.answered(frame, now)
+                effects += self._source_topics.answered(frame, now)
+                return effects + self._auto_mirrors.on_source_state(frame, now)
             case GroupOffsets():
                 return self._groups.on_offsets(frame, now)
             case _:

@@ -1,6 +1,7 @@
 """What a source sends besides data: the state of watched topics and the offsets of watched groups, when they change."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 from brokers.config.endpoints import Address
@@ -10,7 +11,7 @@ from brokers.metadata.image.image import LINK_LISTENER, Image
 from brokers.region import RegionView
 from linker.data.credit import StreamSender
 from linker.filters import Filter, admits
-from linker.frames import Brokers, GroupOffsets, SourceBroker, TopicState
+from linker.frames import TOPICS_MAX, Brokers, GroupOffsets, SourceBroker, TopicState
 from linker.records.mirror_state import LIVE, MIRROR_KIND, decode_mirror
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, Step
@@ -71,16 +72,26 @@ class TopicPublisher:
             str, TopicState | None
         ] = {}  # of the topics that were watched before
         self._wanted: Iterator[str] = iter(())  # topics that will be watched
+        self._filters: tuple[Filter, ...] = ()
 
     @property
     def topics(self) -> Iterable[str]:
         return self._sent.keys()
 
-    def watch(self, topics: tuple[str, ...]) -> Job:
-        """These topics and no others. A later call takes the place of one that is not done."""
+    def watch(self, topics: tuple[str, ...], filters: tuple[Filter, ...] = ()) -> Job:
+        """These topics, those that the filters admit, and no others. A later call takes the place of one that is not
+        done."""
         self._sent_before, self._sent = self._sent_before | self._sent, {}
-        self._wanted = iter(topics)
+        self._filters = filters
+        names = list(self._region.view.image.topics_by_name) if filters else []
+        self._wanted = chain(topics, filter(self._admits, names))
         return self._watch()
+
+    def _admits(self, topic: str) -> bool:
+        """Whether a topic that exists is watched by the filters."""
+        image = self._region.view.image.topics_by_name.get(topic)
+        is_theirs = image is not None and not image.is_internal
+        return is_theirs and len(self._sent) < TOPICS_MAX and admits(self._filters, topic)
 
     def _watch(self) -> Job:
         while (topic := next(self._wanted, None)) is not None:
@@ -94,10 +105,10 @@ class TopicPublisher:
         return (self._look(topic) for topic in topics)
 
     def _look(self, topic: str) -> Step:
-        if topic not in self._sent:
+        if topic not in self._sent and not self._admits(topic):
             return Step(1, [])
         state = topic_state(self._region.view, topic)
-        if state == self._sent[topic]:
+        if state == self._sent.get(topic):
             return Step(TOPIC_COST, [])
         self._sent[topic] = state
         return Step(TOPIC_COST, [*self._sender.send(state)])

@@ -72,8 +72,8 @@ class SourceStream:
                 return []
             case Credit(granted_bytes):
                 return self._source.credit(granted_bytes, now)
-            case WatchTopics(topics):
-                watching = self._work.add(self._topics.watch(topics), now)
+            case WatchTopics(topics, filters):
+                watching = self._work.add(self._topics.watch(topics, filters), now)
                 return [*watching, *self._work.add(self._groups.topics_watched(), now)]
             case WatchGroups(filters):
                 return self._work.add(self._groups.watch(filters), now)
@@ -148,7 +148,8 @@ class SourceStream:
                     *delta.topic_configs_changed,
                     *(name for kind, name in delta.documents_changed if kind == MIRROR_KIND),
                 )
-                return effects + self._work.add(self._topics.changed(dict.fromkeys(topics)), now)
+                effects += self._work.add(self._topics.changed(dict.fromkeys(topics)), now)
+                return effects + self._work.add(self._groups.topics_watched(), now)
 
     def lost(self) -> None:
         """The stream was lost or closed; nothing is sent on it any more."""

@@ -8,6 +8,7 @@ from brokers.ids import Instant
 from linker.control.link_settings import LinkSettings
 from linker.control.source_brokers import SourceBrokers
 from linker.data.destination_stream import DestinationStream
+from linker.filters import Filter, admits
 from linker.frames import TopicState, WatchTopics
 from linker.region_client import Effects
 
@@ -23,22 +24,27 @@ class SourceTopics:
         settings: LinkSettings,
         sources: SourceBrokers,
         mirrored: Callable[[], Iterable[str]],
+        filters: Callable[[], tuple[Filter, ...]],
     ) -> None:
         self._settings = settings
         self._sources = sources
         self._mirrored = mirrored
-        self._watched: dict[DestinationStream, tuple[str, ...]] = {}
+        self._filters = filters
+        self._watched: dict[DestinationStream, WatchTopics] = {}
         self._inquiries: dict[str, list[Inquirer]] = {}
         self._untried: list[Callable[[Instant], Effects]] = []
 
     def watch(self) -> Effects:
         """Send the source the list of topics on each stream of metadata, if it has changed there."""
-        wanted = tuple(dict.fromkeys((*self._mirrored(), *self._inquiries)))
+        filters = self._filters()
+        named = dict.fromkeys((*self._mirrored(), *self._inquiries))
+        topics = tuple(topic for topic in named if not admits(filters, topic))
+        wanted = WatchTopics(topics, filters)
         effects: Effects = []
         for stream in self._sources.metadata_streams:
-            if wanted != self._watched.get(stream, ()):
+            if wanted != self._watched.get(stream, WatchTopics(())):
                 self._watched[stream] = wanted
-                effects += stream.sender.send(WatchTopics(wanted))
+                effects += stream.sender.send(wanted)
         return effects
 
     def stream_closed(self, stream: DestinationStream, now: Instant) -> Effects:
@@ -76,9 +82,11 @@ class SourceTopics:
         self._inquiries.setdefault(source_topic, []).append(inquirer)
         # Sent again even if the topic is watched, so that the answer is newer than the inquiry.
         first = self._sources.first
-        watched = tuple(topic for topic in self._watched.get(first, ()) if topic != source_topic)
-        self._watched[first] = (*watched, source_topic)
-        return [*first.sender.send(WatchTopics(watched), WatchTopics(self._watched[first]))]
+        known = self._watched.get(first, WatchTopics(()))
+        # Without the filters, which may admit it.
+        without = WatchTopics(tuple(one for one in known.topics if one != source_topic))
+        self._watched[first] = WatchTopics((*without.topics, source_topic), known.filters)
+        return [*first.sender.send(without, self._watched[first])]
 
     def answered(self, state: TopicState, now: Instant) -> Effects:
         """The source has sent a topic's state."""

@@ -137,7 +137,10 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     ),
     "welcome": _from_welcome,
     "refused": lambda m: Refused(reason(m.code), reason(m.because)),
-    "watch_topics": lambda m: WatchTopics(tuple(name(one) for one in listed(m.topics, TOPICS_MAX))),
+    "watch_topics": lambda m: WatchTopics(
+        tuple(name(one) for one in listed(m.topics, TOPICS_MAX)),
+        tuple(_from_filter(one) for one in listed(m.filters, FILTERS_MAX)),
+    ),
     "topic_state": _from_topic_state,
     "watch_groups": lambda m: WatchGroups(
         tuple(_from_filter(one) for one in listed(m.filters, FILTERS_MAX))

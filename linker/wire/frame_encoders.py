@@ -1,9 +1,9 @@
 """Frames to protobuf messages, all but chunks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from linker.filters import Pattern
+from linker.filters import Filter, Pattern
 from linker.frames import (
     Agreed,
     Announce,
@@ -64,12 +64,15 @@ def _topic_state(frame: TopicState) -> pb.Frame:
     )
 
 
-def _watch_groups(frame: WatchGroups) -> pb.Frame:
-    filters = [
+def _filters(filters: Iterable[Filter]) -> list[pb.Filter]:
+    return [
         pb.Filter(name=one.name, pattern=_PATTERNS[one.pattern], exclude=one.exclude)
-        for one in frame.filters
+        for one in filters
     ]
-    return pb.Frame(watch_groups=pb.WatchGroups(filters=filters))
+
+
+def _watch_groups(frame: WatchGroups) -> pb.Frame:
+    return pb.Frame(watch_groups=pb.WatchGroups(filters=_filters(frame.filters)))
 
 
 def _group_offsets(frame: GroupOffsets) -> pb.Frame:
@@ -148,7 +151,9 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
         )
     ),
     Refused: lambda frame: pb.Frame(refused=pb.Refused(code=frame.code, because=frame.because)),
-    WatchTopics: lambda frame: pb.Frame(watch_topics=pb.WatchTopics(topics=frame.topics)),
+    WatchTopics: lambda frame: pb.Frame(
+        watch_topics=pb.WatchTopics(topics=frame.topics, filters=_filters(frame.filters))
+    ),
     TopicState: _topic_state,
     WatchGroups: _watch_groups,
     GroupOffsets: _group_offsets,

@@ -116,10 +116,12 @@ class Refused(_message.Message):
     def __init__(self, code: _Optional[str] = ..., because: _Optional[str] = ...) -> None: ...
 
 class WatchTopics(_message.Message):
-    __slots__ = ("topics",)
+    __slots__ = ("topics", "filters")
     TOPICS_FIELD_NUMBER: _ClassVar[int]
+    FILTERS_FIELD_NUMBER: _ClassVar[int]
     topics: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, topics: _Optional[_Iterable[str]] = ...) -> None: ...
+    filters: _containers.RepeatedCompositeFieldContainer[Filter]
+    def __init__(self, topics: _Optional[_Iterable[str]] = ..., filters: _Optional[_Iterable[_Union[Filter, _Mapping]]] = ...) -> None: ...
 
 class TopicState(_message.Message):
     __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs", "origins", "leaders", "metadata_offset")

@@ -32,6 +32,11 @@ CONFIGS = {
     "retry.backoff.ms": "50",
     "replica.fetch.max.bytes": "65536",
 }
+AUTOMATIC = {
+    "auto.create.mirror.topics.enable": "true",
+    "auto.create.mirror.topics.filters": '{"topicFilters":[{"name":"orders","patternType":"LITERAL",'
+    '"filterType":"INCLUDE"}]}',
+}
 
 
 class LinkOperator:
@@ -48,12 +53,19 @@ class LinkOperator:
         """The link and the mirror."""
         fetchers = str(self._rng.choice((1, 1, 2)))
         configs = {**CONFIGS, "num.cluster.link.fetchers": fetchers}
+        is_automatic = self._rng.random() < 0.3
+        if is_automatic:
+            configs |= AUTOMATIC
         if self._federation.source_dials:
             await self._dial_from_source(configs, fetchers)
         else:
             configs["bootstrap.servers"] = self._federation.source.bootstrap_servers
             await self._until(CreateLink(name=LINK, configs=configs), "CLUSTER_LINK_EXISTS")
-        await self._until(CreateMirror(link=LINK, mirror_topic=TOPIC), "TOPIC_ALREADY_EXISTS")
+        if is_automatic:
+            while not isinstance(await self._ask(DescribeMirror(TOPIC)), MirrorDescription):
+                await self._world.sleep(200)
+        else:
+            await self._until(CreateMirror(link=LINK, mirror_topic=TOPIC), "TOPIC_ALREADY_EXISTS")
         self._federation.destination.testimony.made[TOPIC] = self._federation.source.testimony.made[
             TOPIC
         ]

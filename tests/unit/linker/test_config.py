@@ -68,7 +68,7 @@ def test_all_problems_are_told_at_once() -> None:
         ("topic.config.sync.include", "min.insync.replicas"),
         ("acl.sync.enable", "true"),
         ("acl.filters", "{}"),
-        ("auto.create.mirror.topics.enable", "true"),
+        ("auto.create.mirror.topics.filters", "{}"),
         ("num.cluster.link.fetchers", "17"),
         ("replica.fetch.max.bytes", "1"),
         ("availability.check.ms", "1.5"),
@@ -123,6 +123,16 @@ def test_groups_are_filtered_only_while_they_are_carried() -> None:
     assert on.group_filters == (Filter("b", Pattern.PREFIXED),)
     everything = parse({**MINIMAL, "consumer.offset.sync.enable": "true"})
     assert everything.group_filters == EVERYTHING
+
+
+def test_topics_are_filtered_only_while_mirrors_are_created_for_them() -> None:
+    filters = '{"topicFilters":[{"name":"b","patternType":"PREFIXED","filterType":"INCLUDE"}]}'
+    off = parse({**MINIMAL, "auto.create.mirror.topics.filters": filters})
+    assert off.topic_filters == ()
+    on = parse({**off.given, "auto.create.mirror.topics.enable": "true"})
+    assert on.topic_filters == (Filter("b", Pattern.PREFIXED),)
+    with pytest.raises(LinkConfigError, match="nothing is mirrored"):
+        parse({**MINIMAL, "auto.create.mirror.topics.enable": "true"})
 
 
 def test_what_a_mirror_needs_is_always_in_step() -> None:

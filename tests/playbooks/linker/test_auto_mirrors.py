@@ -1,0 +1,149 @@
+"""Mirrors that the link creates by itself: of topics that exist, of those that come later, and of no others."""
+
+import json
+from typing import Any
+
+from linker.commands import (
+    AlterLinkConfigs,
+    ChangeMirrors,
+    CreateLink,
+    CreateMirror,
+    DescribeLink,
+    LinkDescription,
+    MirrorDescription,
+    Task,
+)
+from linker.records.mirror_state import MirrorState
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.world import World, caught_up
+
+LINK = "west-east"
+
+
+def filters(*include: str, exclude: tuple[str, ...] = ()) -> str:
+    entries = [("INCLUDE", name) for name in include] + [("EXCLUDE", name) for name in exclude]
+    return json.dumps(
+        {
+            "topicFilters": [
+                {"name": name.rstrip("*") or "*", "patternType": pattern(name), "filterType": kind}
+                for kind, name in entries
+            ]
+        }
+    )
+
+
+def pattern(name: str) -> str:
+    return "PREFIXED" if name.endswith("*") and name != "*" else "LITERAL"
+
+
+def linked(world: World, wanted: str, **configs: str) -> None:
+    given = {
+        "bootstrap.servers": "west:9092",
+        "auto.create.mirror.topics.enable": "true",
+        "auto.create.mirror.topics.filters": wanted,
+        **{name.replace("_", "."): value for name, value in configs.items()},
+    }
+    answer = world.destination.ask(CreateLink(name=LINK, configs=given))
+    assert isinstance(answer, LinkDescription), answer
+
+
+def topics(world: World) -> set[str]:
+    return set(world.destination.view.image.topics_by_name)
+
+
+def task(world: World) -> Task:
+    described = world.destination.ask(DescribeLink(LINK))
+    return next(one for one in described.tasks if one.name == "AutoCreateMirror")
+
+
+def test_topics_that_are_there_and_those_that_come_are_mirrored() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    clients.send(world.source, "orders", 0, b"a")
+    linked(world, filters("*"))
+    world.run_until(lambda: topics(world) == {"orders"})
+    clients.create_topic(world.source, "later", 2)
+    clients.send(world.source, "later", 1, b"b")
+    world.run_until(lambda: topics(world) == {"orders", "later"})
+    for topic in ("orders", "later"):
+        world.run_until(lambda topic=topic: caught_up(world, topic))  # type: ignore[misc]
+        assert world.destination.mirror(topic).record.state is MirrorState.ACTIVE
+    assert task(world).state == "ACTIVE"
+
+
+def test_an_exclude_filter_wins_and_the_prefix_is_put_in_front() -> None:
+    world = World().start()
+    for name in ("orders", "orders.secret", "other"):
+        clients.create_topic(world.source, name)
+    linked(world, filters("orders*", exclude=("orders.secret",)), cluster_link_prefix="w.")
+    world.run_until(lambda: topics(world) == {"w.orders"})
+    world.run(10_000)
+    assert topics(world) == {"w.orders"}
+
+
+def test_group_offsets_of_a_topic_that_came_later_are_carried() -> None:
+    world = World().start()
+    linked(world, filters("*"), consumer_offset_sync_enable="true")
+    clients.create_topic(world.source, "orders")
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    clients.commit(world.source, "billing", "orders", 0, 1)
+    world.run(10_000)
+    assert clients.committed(world.destination, "billing", "orders") == 1
+
+
+def test_a_mirror_that_was_stopped_is_not_made_again() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, filters("*"))
+    world.run_until(lambda: topics(world) == {"orders"})
+    world.destination.ask(ChangeMirrors(verb="failover", link=LINK, topics=("orders",)))
+    restart(world)
+    world.run(40_000)
+    assert world.destination.mirror("orders").record.state is MirrorState.STOPPED
+    assert task(world).error == "NO_ERROR"
+
+
+def restart(world: World) -> None:
+    world.destination.stop()
+    world.destination.start()
+
+
+def test_a_topic_that_is_there_already_is_left_alone() -> None:
+    world = World().start()
+    clients.create_topic(world.destination, "orders")
+    clients.create_topic(world.source, "orders")
+    linked(world, filters("*"))
+    world.run(40_000)
+    assert clients.send(world.destination, "orders", 0, b"mine") == (0, 0)
+
+
+def test_new_filters_are_in_force_at_once_and_none_ends_it() -> None:
+    world = World().start()
+    for name in ("orders", "payments"):
+        clients.create_topic(world.source, name)
+    linked(world, filters("orders"))
+    world.run_until(lambda: topics(world) == {"orders"})
+    change(world, {"auto.create.mirror.topics.filters": filters("*")})
+    world.run_until(lambda: topics(world) == {"orders", "payments"})
+    change(world, {"auto.create.mirror.topics.enable": "false"})
+    clients.create_topic(world.source, "later")
+    world.run(40_000)
+    assert topics(world) == {"orders", "payments"}
+    assert task(world).state == "NOT_CONFIGURED"
+
+
+def change(world: World, sets: dict[str, str]) -> Any:
+    return world.destination.ask(AlterLinkConfigs(name=LINK, sets=sets))
+
+
+def test_a_mirror_can_still_be_made_by_hand() -> None:
+    """The filters admit it, too: the source is asked again, and answers."""
+    world = World().start()
+    linked(world, filters("*", exclude=("orders",)))
+    clients.create_topic(world.source, "orders")
+    world.run(1_000)
+    change(world, {"auto.create.mirror.topics.filters": filters("*")})
+    answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic="orders"))
+    assert isinstance(answer, MirrorDescription) or answer.code == "TOPIC_ALREADY_EXISTS", answer
+    world.run_until(lambda: topics(world) == {"orders"})
+    world.run_until(lambda: caught_up(world))
