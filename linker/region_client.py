@@ -4,11 +4,13 @@ A request to the region carries a ticket, by which `answered` finds its callback
 """
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias
 
-from brokers.errors import Refusal
+from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, Ticket
 from brokers.metadata.commands.commands import Submitted
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.image.image import BrokerImage
 from brokers.ports import Rng
 from brokers.region import Propose, RegionEvent, RegionView
@@ -17,10 +19,14 @@ from linker.coordinator_election import coordinator_of
 from linker.records.hole_ledger import HoleIndex
 
 FIRST_TICKET: Ticket = 1 << 62
+# The disk may have written it although it failed, or the controller that was lost may have.
+UNKNOWN_OUTCOMES: Final = (KafkaError.KAFKA_STORAGE_ERROR, KafkaError.REQUEST_TIMED_OUT)
+PUTS_MAX: Final = 500  # documents that are written together
 
 # Of LinkerEffect. The modules below know a part of its members each, so the type says less.
 Effects: TypeAlias = list[Any]
 Then: TypeAlias = Callable[[Any, Instant], Effects]
+OnPut: TypeAlias = Callable[[Refusal | None, Instant], Effects]
 
 
 class RegionClient:
@@ -34,6 +40,7 @@ class RegionClient:
         self.is_coordinator = False
         self._next_ticket = FIRST_TICKET
         self._waiting: dict[Ticket, Then] = {}
+        self._puts: list[tuple[DocumentChange, OnPut]] = []
 
     @property
     def has_several_brokers(self) -> bool:
@@ -63,6 +70,31 @@ class RegionClient:
         return self.ask(
             lambda ticket: Propose(ticket, command), lambda answer, now: then(answer.result, now)
         )
+
+    def put(self, change: DocumentChange, then: OnPut) -> Effects:
+        """Write a document, together with others that are written at the same time; `then` receives None, or the
+        `Refusal` of this one."""
+        self._puts.append((change, then))
+        if len(self._puts) == 1:
+            self.timers.set(0, self._flush_puts)
+        return []
+
+    def _flush_puts(self, now: Instant) -> Effects:
+        puts, self._puts = self._puts, []
+        batches = (puts[first : first + PUTS_MAX] for first in range(0, len(puts), PUTS_MAX))
+        return [self._propose_puts(batch) for batch in batches]
+
+    def _propose_puts(self, puts: list[tuple[DocumentChange, OnPut]]) -> RegionEvent:
+        command = PutDocuments(tuple(change for change, _ in puts))
+        return self.propose(command, partial(self._on_put, puts))
+
+    def _on_put(
+        self, puts: list[tuple[DocumentChange, OnPut]], result: object, now: Instant
+    ) -> Effects:
+        refusal = result if isinstance(result, Refusal) else None
+        if refusal and len(puts) > 1 and refusal.error not in UNKNOWN_OUTCOMES:
+            return [self._propose_puts([one]) for one in puts]  # one of them is at fault
+        return [effect for _, then in puts for effect in then(refusal, now)]
 
     def answered(self, answer: Any, now: Instant) -> Effects:
         """Call the callback of the request that this answers."""

@@ -14,7 +14,6 @@ from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.administration import status
 from linker.administration.registry import (
-    UNDECIDED,
     Change,
     Registry,
     Respond,
@@ -49,7 +48,7 @@ from linker.records.mirror_state import (
     MirrorTrigger,
     decode_mirror,
 )
-from linker.region_client import Effects, RegionClient
+from linker.region_client import UNKNOWN_OUTCOMES, Effects, RegionClient
 
 _TRIGGERS: Final = {
     "pause": MirrorTrigger.PAUSE,
@@ -303,7 +302,7 @@ class MirrorAdministration:
             link.end_creating(record.topic)
             effects = mirror.made(now)
             return effects + respond(status.describe_mirror(self._region, link, mirror, now), now)
-        if isinstance(result, Refusal) and result.error in UNDECIDED:
+        if isinstance(result, Refusal) and result.error in UNKNOWN_OUTCOMES:
             return self._on_undecided(record, result, respond, now)
         code = result.error.name if isinstance(result, Refusal) else "UNKNOWN_SERVER_ERROR"
         refusal = LinkRefusal(code, f"topic {record.topic} was not made: {because}")
@@ -394,4 +393,4 @@ class MirrorAdministration:
 
         reason = mirror.record.reason if target is mirror.record.state else ""
         record = replace(mirror.record, state=target, since=since, reason=reason)
-        return [mirror.change(record, written)]
+        return mirror.change(record, written)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
@@ -16,7 +16,7 @@ from linker.control.source_link import SourceLink
 from linker.errors import LinkRefusal
 from linker.records.link_state import LinkRecord
 from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
-from linker.region_client import Effects
+from linker.region_client import UNKNOWN_OUTCOMES, Effects
 
 Respond: TypeAlias = Callable[[Answer | LinkRefusal, Instant], Effects]
 Found: TypeAlias = Callable[[str | LinkRefusal, Instant], Effects]
@@ -34,10 +34,6 @@ class Registry(Protocol):
 
     def follow_links(self, now: Instant) -> Effects:
         """Adopt the records of links from the metadata log."""
-
-
-# The disk may have written it although it failed, or the controller that was lost may have.
-UNDECIDED: Final = (KafkaError.KAFKA_STORAGE_ERROR, KafkaError.REQUEST_TIMED_OUT)
 
 
 def sorted_links(registry: Registry) -> list[ClusterLink]:
@@ -116,7 +112,7 @@ def undecided(refusal: Refusal, what: str) -> LinkRefusal:
         return LinkRefusal(
             refusal.error.name, f"{what}: it was changed meanwhile", hint="ask again"
         )
-    if refusal.error in UNDECIDED:
+    if refusal.error in UNKNOWN_OUTCOMES:
         because = f"{what}, or nobody knows yet: {refusal.because}"
         return LinkRefusal(refusal.error.name, because, hint="look what there is, then ask again")
     return LinkRefusal(refusal.error.name, f"{what}: {refusal.because}")

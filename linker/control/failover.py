@@ -114,7 +114,7 @@ class MirrorFailover:
             stop_by=now + timeout_ms,
             reason="promote",
         )
-        return [mirror.change(record, partial(self._on_pending, answered))]
+        return mirror.change(record, partial(self._on_pending, answered))
 
     def _on_pending(self, answered: Answered, refusal: Refusal | None, now: Instant) -> Effects:
         if refusal is not None:
@@ -268,7 +268,7 @@ class MirrorFailover:
         ).with_error(TransitionError(now, "TIMEOUT_ERROR", f"promote gave up: {why}"))
         effects = self._go(FailoverTrigger.TOO_LATE, now)
         given_up = self._progress.in_this_phase(self._on_given_up)
-        return [*effects, mirror.change(record, given_up)]
+        return [*effects, *mirror.change(record, given_up)]
 
     def _on_given_up(self, refusal: Refusal | None, now: Instant) -> Effects:
         """Still in the same phase, so the record is not ACTIVE: it was not written."""
@@ -290,7 +290,7 @@ class MirrorFailover:
             reason=self._kind.value.lower(),
         )
         halted = self._progress.in_this_phase(self._on_halt_refused)
-        return [*mirror.stop_replicators(), mirror.change(record, halted)]
+        return [*mirror.stop_replicators(), *mirror.change(record, halted)]
 
     def _on_halt_refused(self, refusal: Refusal | None, now: Instant) -> Effects:
         """Still in the same phase, so the record is not halted: it was not written, or nobody knows yet."""
@@ -342,7 +342,7 @@ class MirrorFailover:
             generation=mirror.record.generation + 1,
             cut=mirror_cut.cut_of(mirror, self._reports, self._kind, now),
         )
-        return [mirror.change(record, self._progress.in_this_phase(self._on_cut_refused))]
+        return mirror.change(record, self._progress.in_this_phase(self._on_cut_refused))
 
     def _on_cut_refused(self, refusal: Refusal | None, now: Instant) -> Effects:
         """Still in the same phase, so the record holds no cut: it was not written, or nobody knows yet."""
@@ -355,7 +355,7 @@ class MirrorFailover:
     def _check_cut(self, now: Instant) -> Effects:
         """Nothing is placed until it is known whether the metadata log holds the cut: a write in its place shows it."""
         checked = self._progress.in_this_phase(self._on_checked)
-        return [self._mirror.change(self._mirror.record, checked)]
+        return self._mirror.change(self._mirror.record, checked)
 
     def _on_checked(self, refusal: Refusal | None, now: Instant) -> Effects:
         if refusal is None or refusal.error is KafkaError.INVALID_UPDATE_VERSION:

@@ -69,7 +69,7 @@ class HolePolicyOfMirror:
             holes_shown={**record.holes_shown, **shown},
         )
         change = self._mirror.change(paused, self._mirror.when_stopped)
-        return [*self._mirror.stop_replicators(), change]
+        return [*self._mirror.stop_replicators(), *change]
 
     def _try_again(self, now: Instant) -> Effects:
         self._retry = None

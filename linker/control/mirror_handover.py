@@ -80,7 +80,7 @@ class MirrorHandover:
         error = TransitionError(now, result.error.name, result.because)
         record = self._mirror.record.with_error(error)
         written = self._mirror.change(record, lambda *_: [])
-        return [written, *self._go(FailoverTrigger.REFUSED, now)]
+        return [*written, *self._go(FailoverTrigger.REFUSED, now)]
 
     def finish(self, now: Instant) -> Effects:
         """STOPPED."""
@@ -93,7 +93,7 @@ class MirrorHandover:
             reason=self._cut.kind.value.lower(),
             stop=None,
         )
-        return [mirror.change(record, self._progress.in_this_phase(self._on_not_finished))]
+        return mirror.change(record, self._progress.in_this_phase(self._on_not_finished))
 
     def _on_not_finished(self, refusal: Refusal | None, now: Instant) -> Effects:
         """Still in the same phase, so the record is not STOPPED: it was not written, or nobody knows yet."""

@@ -25,7 +25,7 @@ from brokers.metadata.commands.config_commands import (
     ConfigOutcome,
     ResourceType,
 )
-from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.document_commands import DocumentChange
 from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
 from brokers.metadata.commands.topic_commands import CreatePartitions, NewPartitions, TopicOutcome
 from linker.control.cut_clamp import CutClamp
@@ -166,7 +166,7 @@ class MirrorTopic:
         # Changes of the source topic that arrived while this one was paused are made now.
         return effects + self.refresh(now) + self.follow(now)
 
-    def change(self, record: MirrorRecord, done: Done) -> object:
+    def change(self, record: MirrorRecord, done: Done) -> Effects:
         """Write a new record in place of `record`; refused if the document was changed in between."""
         item = DocumentChange(
             kind=MIRROR_KIND,
@@ -174,11 +174,11 @@ class MirrorTopic:
             body=record.encode(),
             expected_version=self.version,
         )
-        return self._region.propose(PutDocuments((item,)), partial(self._on_changed, done))
+        return self._region.put(item, partial(self._on_changed, done))
 
-    def _on_changed(self, done: Done, result: object, now: Instant) -> Effects:
+    def _on_changed(self, done: Done, refusal: Refusal | None, now: Instant) -> Effects:
         effects = self._host.follow_documents((self.topic,), now)
-        return effects + done(result if isinstance(result, Refusal) else None, now)
+        return effects + done(refusal, now)
 
     def fail(self, error: MirrorError, because: str, now: Instant) -> Effects:
         """The source cannot be followed: stop until an operator decides."""
@@ -188,13 +188,18 @@ class MirrorTopic:
         record = replace(
             self.record, state=target, since=now, error=error, reason=because, stop=None
         )
-        return [*self.stop_replicators(), self.change(record, self.when_stopped)]
+        return [*self.stop_replicators(), *self.change(record, self.when_stopped)]
 
     def when_stopped(self, refusal: Refusal | None, now: Instant) -> Effects:
         """The record that says why replicators were stopped is written; if not, they start again and find out anew."""
         if refusal is not None:
-            self._region.timers.set(now + RETRY_MS, self.refresh)
+            self._region.timers.set(now + RETRY_MS, self._look_again)
         return []
+
+    def _look_again(self, now: Instant) -> Effects:
+        if self.source_state is None:
+            return self.refresh(now)
+        return self.on_source_state(self.source_state, now)
 
     # --- the replicators ---
 

@@ -1,6 +1,8 @@
 """Two regions of several nodes each, `west` linked to `east`, on one network."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from brokers.ids import BrokerId, Offset, TopicPartition
 from tests.sim.disks import Disk
@@ -62,10 +64,23 @@ class Region(Cluster):
     def high_watermark(self, partition: TopicPartition) -> Offset:
         """The highest that any replica knew while it lived."""
         for node in self.nodes.values():
-            state = node.broker.view.partition_state(partition) if node.life else None
-            if state is not None:
-                self._marks[partition] = max(self._marks.get(partition, 0), state.high_watermark)
+            self._learn(node, partition)
         return self._marks.get(partition, 0)
+
+    def remember_ends(self) -> None:
+        """What a node knew when it ends counts, too: what it sent may arrive later. Call it once storms are there."""
+        for node in self.nodes.values():
+            node.on_end = partial(self._on_end, node, node.on_end)
+
+    def _on_end(self, node: Node, then: Callable[[], None]) -> None:
+        for partition in self.partitions():
+            self._learn(node, partition)
+        then()
+
+    def _learn(self, node: Node, partition: TopicPartition) -> None:
+        state = node.broker.view.partition_state(partition) if node.life else None
+        if state is not None:
+            self._marks[partition] = max(self._marks.get(partition, 0), state.high_watermark)
 
     @property
     def bootstrap_servers(self) -> str:

@@ -82,6 +82,7 @@ class LinkedRun:
             self.world, self.weather, make_node, source_dials=source_dials
         )
         self.storms = [Storm(region) for region in self.federation.regions]
+        self.federation.source.remember_ends()
         self.inspectors = [Inspector(region) for region in self.federation.regions]
         self.admin = Admin(self.federation.source)
         self.operator = LinkOperator(self.federation)
