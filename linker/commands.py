@@ -113,6 +113,14 @@ class ChangeMirrors:
 
 
 @dataclass(frozen=True, slots=True)
+class ForecastMirrors:
+    """-> `Forecast`: what a failover now would cost. No topic means all live ones, of one link or of all."""
+
+    link: str = ""
+    topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ListHoles:
     """-> `Holes`: the hole ledger of a topic, or of all, those of deleted topics included."""
 
@@ -133,7 +141,7 @@ class DescribeRegion:
 
 Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
-    | SetLinkSecret
+    | SetLinkSecret | ForecastMirrors
     | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles
     | DescribeReplicas | DescribeRegion
 )  # fmt: skip
@@ -214,6 +222,45 @@ class Mirrors:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionForecast:
+    """One partition; -1 is unknown. `missing` records are lost at least: the source may have more, `known_ms` later."""
+
+    partition: int
+    mirror_end: Offset
+    source_high_watermark: Offset
+    missing: int
+    known_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupForecast:
+    """A group on one partition. It resumes at `resumes_at` (-1: where `auto.offset.reset` says) and reads `read_again`
+    records again; of what it has read, `read_and_lost` are not in the mirror. An active one has members here."""
+
+    group: str
+    partition: int
+    committed_at_source: Offset
+    resumes_at: Offset
+    read_again: int
+    read_and_lost: int
+    is_active_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TopicForecast:
+    topic: str
+    state: str
+    partitions: tuple[PartitionForecast, ...]
+    groups: tuple[GroupForecast, ...]
+    copies_groups: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    topics: tuple[TopicForecast, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TopicResult:
     """The result for one topic; `state` is the topic's state now."""
 
@@ -269,5 +316,6 @@ Answer: TypeAlias = (
     | Topics
     | Replicas
     | Holes
+    | Forecast
     | DescribedRegion
 )

@@ -3,5 +3,5 @@
 - `administration`: routes each command
 - `link_administration`, `mirror_administration`: links, mirror topics; `registry`: finds them by name
 - `status`: the descriptions of both; `replicas`: replicas of the region's own partitions
-- `region_facts`: what an audit must know of the region
+- `forecast`: what a failover would cost; `region_facts`: what an audit must know of the region
 """

@@ -1,6 +1,7 @@
 """Routes an operator's commands. A LinkRefusal that is raised is the answer; nothing is left half-made."""
 
 from brokers.ids import Instant
+from linker.administration.forecast import forecast
 from linker.administration.link_administration import LinkAdministration
 from linker.administration.mirror_administration import MirrorAdministration
 from linker.administration.region_facts import describe_region
@@ -19,6 +20,7 @@ from linker.commands import (
     DescribeMirror,
     DescribeRegion,
     DescribeReplicas,
+    ForecastMirrors,
     Holes,
     ListHoles,
     ListLinks,
@@ -38,6 +40,7 @@ class Administration:
 
     def __init__(self, region: RegionClient, registry: Registry) -> None:
         self._view = region.view
+        self._registry = registry
         self._ledger = region.holes
         self._work = SlicedWork(region)
         self._links = LinkAdministration(region, registry)
@@ -72,6 +75,8 @@ class Administration:
                 return self._mirrors.change(command, respond, now)
             case ListMirrors():
                 return self._mirrors.answer_list(command, respond, now)
+            case ForecastMirrors():
+                return forecast(self._registry, command, respond, now)
             case DescribeMirror(topic):
                 return self._mirrors.describe(topic, respond, now)
             case ListHoles(topic):

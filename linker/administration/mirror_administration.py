@@ -24,6 +24,7 @@ from linker.administration.registry import (
     result,
     sorted_links,
     undecided,
+    when_collected,
 )
 from linker.commands import (
     ChangeMirrors,
@@ -108,16 +109,7 @@ class MirrorAdministration:
             if command.link
             else sorted_links(self._registry)
         )
-        missing = len(links)
-
-        def one(at: Instant) -> Effects:
-            nonlocal missing
-            missing -= 1
-            return [] if missing else respond(self._listing(links, command, at), at)
-
-        if not links:
-            return respond(self._listing(links, command, now), now)
-        return [effect for link in links for effect in link.reports.collect(link.mirrors, one, now)]
+        return when_collected(links, lambda at: respond(self._listing(links, command, at), at), now)
 
     def _listing(self, links: Sequence[ClusterLink], command: ListMirrors, now: Instant) -> Mirrors:
         found = [

@@ -116,3 +116,19 @@ def undecided(refusal: Refusal, what: str) -> LinkRefusal:
         because = f"{what}, or nobody knows yet: {refusal.because}"
         return LinkRefusal(refusal.error.name, because, hint="look what there is, then ask again")
     return LinkRefusal(refusal.error.name, f"{what}: {refusal.because}")
+
+
+def when_collected(
+    links: Sequence[ClusterLink], then: Callable[[Instant], Effects], now: Instant
+) -> Effects:
+    """`then` runs when the brokers have said what they know of all mirrors of these links."""
+    missing = len(links)
+
+    def one(at: Instant) -> Effects:
+        nonlocal missing
+        missing -= 1
+        return [] if missing else then(at)
+
+    if not links:
+        return then(now)
+    return [effect for link in links for effect in link.reports.collect(link.mirrors, one, now)]

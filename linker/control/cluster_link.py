@@ -127,6 +127,11 @@ class ClusterLink:
         return self._mirror_topics.follow_clamps(topics, now)
 
     @property
+    def groups(self) -> GroupSync:
+        """The group offsets that the link copies."""
+        return self._groups
+
+    @property
     def group_error(self) -> TaskError:
         return self._groups.task_error
 

@@ -5,7 +5,7 @@ committed only while the group has no members in this region. A commit below the
 KIP-1279 would move it up: the group would skip records that it has not read, and nobody would know.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -78,6 +78,17 @@ class GroupSync:
         filters = self._link.config.group_filters
         for group in [group for group in self._committed if not admits(filters, group)]:
             self._forget_group(group)
+
+    def of_topic(self, source_topic: str) -> Iterator[tuple[str, TopicPartition, Offset]]:
+        """(group, partition of the source, offset) of what is committed at the source, as last heard."""
+        for group, offsets in sorted(self._committed.items()):
+            for key, committed in sorted(offsets.items()):
+                if key.topic == source_topic:
+                    yield group, key, committed.offset
+
+    def placed(self, group: str, mirror: TopicPartition) -> Offset:
+        """Where the group stands here by the last commit of this link; -1: it has none."""
+        return self._placed.get(group, {}).get(mirror, (-1, 0))[0]
 
     def forget_all(self) -> None:
         """Another broker is the link coordinator: the source's brokers send it everything anew."""

@@ -1,6 +1,7 @@
 """Administration <-> protobuf: requests to commands, answers to replies."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
@@ -23,6 +24,8 @@ from linker.commands import (
     DescribeMirror,
     DescribeRegion,
     DescribeReplicas,
+    Forecast,
+    ForecastMirrors,
     Holes,
     LinkDescription,
     Links,
@@ -34,6 +37,7 @@ from linker.commands import (
     PartitionLag,
     Replicas,
     SetLinkSecret,
+    TopicForecast,
     TopicResult,
     Topics,
 )
@@ -149,6 +153,11 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
     "ResumeMirrors": (pb.MirrorsRequest, _change("resume"), pb.TopicsReply),
     "PromoteMirrors": (pb.PromoteMirrorsRequest, _change("promote"), pb.TopicsReply),
     "FailoverMirrors": (pb.MirrorsRequest, _change("failover"), pb.TopicsReply),
+    "ForecastMirrors": (
+        pb.ForecastMirrorsRequest,
+        lambda m: ForecastMirrors(m.link_name, tuple(listed(m.mirror_topics, TOPICS_MAX))),
+        pb.ForecastReply,
+    ),
     "ListHoles": (
         pb.ListHolesRequest,
         lambda m: ListHoles(m.mirror_topic),
@@ -334,6 +343,16 @@ def _topic_facts(facts: DescribedTopic) -> pb.TopicFacts:
     )
 
 
+def _forecast(topic: TopicForecast) -> pb.TopicForecast:
+    return pb.TopicForecast(
+        mirror_topic=topic.topic,
+        mirror_status=topic.state,
+        partitions=[pb.PartitionForecast(**asdict(one)) for one in topic.partitions],
+        groups=[pb.GroupForecast(**asdict(one)) for one in topic.groups],
+        copies_groups=topic.copies_groups,
+    )
+
+
 _REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     LinkDescription: lambda answer: pb.LinkReply(link=_link(answer)),
     Links: lambda answer: pb.LinksReply(links=[_link(link) for link in answer.links]),
@@ -341,6 +360,7 @@ _REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     MirrorDescription: lambda answer: pb.MirrorReply(mirror=_mirror(answer)),
     Mirrors: lambda answer: pb.MirrorsReply(mirrors=[_mirror(one) for one in answer.mirrors]),
     Topics: lambda answer: pb.TopicsReply(topics=[_topic(one) for one in answer.topics]),
+    Forecast: lambda answer: pb.ForecastReply(topics=[_forecast(one) for one in answer.topics]),
     Holes: lambda answer: pb.HolesReply(holes=[_hole(one) for one in answer.holes]),
     DescribedRegion: lambda answer: pb.RegionReply(region=region(answer)),
     Replicas: lambda answer: pb.ReplicasReply(replicas=[_replica(*one) for one in answer.replicas]),

@@ -8,6 +8,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import Failure, answer, end, screen, show_table
+from federation.commands.link.forecast import forecast
 from federation.commands.link.holes import holes
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import (
@@ -31,6 +32,7 @@ def mirror() -> None:
 
 
 mirror.add_command(holes)
+mirror.add_command(forecast)
 
 
 @mirror.command()

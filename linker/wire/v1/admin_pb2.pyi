@@ -296,6 +296,68 @@ class Hole(_message.Message):
     deleted_at_ms: int
     def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., from_offset: _Optional[int] = ..., to_offset: _Optional[int] = ..., cause: _Optional[str] = ..., first_seen_ms: _Optional[int] = ..., topic_id: _Optional[str] = ..., deleted_at_ms: _Optional[int] = ...) -> None: ...
 
+class ForecastMirrorsRequest(_message.Message):
+    __slots__ = ("link_name", "mirror_topics")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_TOPICS_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    mirror_topics: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topics: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class PartitionForecast(_message.Message):
+    __slots__ = ("partition", "mirror_end", "source_high_watermark", "missing", "known_ms")
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_END_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_HIGH_WATERMARK_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_MS_FIELD_NUMBER: _ClassVar[int]
+    partition: int
+    mirror_end: int
+    source_high_watermark: int
+    missing: int
+    known_ms: int
+    def __init__(self, partition: _Optional[int] = ..., mirror_end: _Optional[int] = ..., source_high_watermark: _Optional[int] = ..., missing: _Optional[int] = ..., known_ms: _Optional[int] = ...) -> None: ...
+
+class GroupForecast(_message.Message):
+    __slots__ = ("group", "partition", "committed_at_source", "resumes_at", "read_again", "read_and_lost", "is_active_here")
+    GROUP_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    COMMITTED_AT_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    RESUMES_AT_FIELD_NUMBER: _ClassVar[int]
+    READ_AGAIN_FIELD_NUMBER: _ClassVar[int]
+    READ_AND_LOST_FIELD_NUMBER: _ClassVar[int]
+    IS_ACTIVE_HERE_FIELD_NUMBER: _ClassVar[int]
+    group: str
+    partition: int
+    committed_at_source: int
+    resumes_at: int
+    read_again: int
+    read_and_lost: int
+    is_active_here: bool
+    def __init__(self, group: _Optional[str] = ..., partition: _Optional[int] = ..., committed_at_source: _Optional[int] = ..., resumes_at: _Optional[int] = ..., read_again: _Optional[int] = ..., read_and_lost: _Optional[int] = ..., is_active_here: _Optional[bool] = ...) -> None: ...
+
+class TopicForecast(_message.Message):
+    __slots__ = ("mirror_topic", "mirror_status", "partitions", "groups", "copies_groups")
+    MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_STATUS_FIELD_NUMBER: _ClassVar[int]
+    PARTITIONS_FIELD_NUMBER: _ClassVar[int]
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
+    COPIES_GROUPS_FIELD_NUMBER: _ClassVar[int]
+    mirror_topic: str
+    mirror_status: str
+    partitions: _containers.RepeatedCompositeFieldContainer[PartitionForecast]
+    groups: _containers.RepeatedCompositeFieldContainer[GroupForecast]
+    copies_groups: bool
+    def __init__(self, mirror_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., partitions: _Optional[_Iterable[_Union[PartitionForecast, _Mapping]]] = ..., groups: _Optional[_Iterable[_Union[GroupForecast, _Mapping]]] = ..., copies_groups: _Optional[bool] = ...) -> None: ...
+
+class ForecastReply(_message.Message):
+    __slots__ = ("error", "topics")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    topics: _containers.RepeatedCompositeFieldContainer[TopicForecast]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., topics: _Optional[_Iterable[_Union[TopicForecast, _Mapping]]] = ...) -> None: ...
+
 class ListHolesRequest(_message.Message):
     __slots__ = ("mirror_topic",)
     MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]

@@ -20,6 +20,7 @@ from linker.commands import (
     DescribeMirror,
     DescribeRegion,
     DescribeReplicas,
+    ForecastMirrors,
     Holes,
     LinkDescription,
     Links,
@@ -71,6 +72,11 @@ REQUESTS: list[tuple[str, Any, Any]] = [
     ("ListLinks", pb.ListLinksRequest(), ListLinks()),
     ("DescribeLink", pb.LinkRequest(link_name="l"), DescribeLink("l")),
     ("DescribeLinkConfigs", pb.LinkRequest(link_name="l"), DescribeLinkConfigs("l")),
+    (
+        "ForecastMirrors",
+        pb.ForecastMirrorsRequest(link_name="l", mirror_topics=["a"]),
+        ForecastMirrors("l", ("a",)),
+    ),
     (
         "SetLinkSecret",
         pb.SetLinkSecretRequest(link_name="l", secret="s"),

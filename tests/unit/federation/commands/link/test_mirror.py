@@ -160,3 +160,37 @@ def test_dry_run_is_another_name_of_validate_only(region: RegionDouble) -> None:
         ran = region.run("mirror", "create", "orders", "--link", "we", option)
         assert "could be created" in ran.output
         assert region.asked[-1][1].validate_only
+
+
+def test_a_forecast_for_people_and_for_scripts(region: RegionDouble) -> None:
+    partitions = [
+        pb.PartitionForecast(
+            partition=0, mirror_end=7, source_high_watermark=10, missing=3, known_ms=40
+        ),
+        pb.PartitionForecast(
+            partition=1, mirror_end=-1, source_high_watermark=-1, missing=-1, known_ms=-1
+        ),
+    ]
+    group = pb.GroupForecast(
+        group="billing", committed_at_source=6, resumes_at=4, read_again=2, is_active_here=True
+    )
+    topic = pb.TopicForecast(
+        mirror_topic="orders", mirror_status="ACTIVE", partitions=partitions, groups=[group]
+    )
+    region.replies["ForecastMirrors"] = [pb.ForecastReply(topics=[topic])]
+    ran = region.run("mirror", "forecast", "orders", "--link", "west-east")
+    assert ran.exit_code == 0, ran.output
+    ((_, request),) = region.asked
+    assert (request.link_name, list(request.mirror_topics)) == ("west-east", ["orders"])
+    text = " ".join(ran.output.split())
+    assert "at least 3 records would be lost, as of 40 ms ago" in text
+    assert "of 1 partitions nothing is known" in text
+    assert "groups would read 2 records again" in text
+    assert "has members" in text and "auto.offset.reset says" in text
+    told = json.loads(region.run("mirror", "forecast", "--json").stdout)
+    assert [one["missing"] for one in told["topics"][0]["partitions"]] == [3, -1]
+
+
+def test_a_region_without_mirrors_has_no_forecast(region: RegionDouble) -> None:
+    region.replies["ForecastMirrors"] = [pb.ForecastReply()]
+    assert "No topic that a link writes" in region.run("mirror", "forecast").output

@@ -1,0 +1,95 @@
+"""What a failover of mirror topics now would cost, by what is known: lower bounds, each with its age."""
+
+from brokers.ids import Instant, TopicPartition
+from linker.administration.registry import (
+    Registry,
+    Respond,
+    find_link,
+    sorted_links,
+    when_collected,
+)
+from linker.administration.status import shown_state
+from linker.commands import (
+    Forecast,
+    ForecastMirrors,
+    GroupForecast,
+    PartitionForecast,
+    TopicForecast,
+)
+from linker.control.cluster_link import ClusterLink
+from linker.control.mirror_topic import MirrorTopic
+from linker.errors import LinkRefusal
+from linker.records.mirror_state import LIVE
+from linker.region_client import Effects
+
+
+def forecast(
+    registry: Registry, command: ForecastMirrors, respond: Respond, now: Instant
+) -> Effects:
+    """Of live mirror topics. Raises LinkRefusal for one that is named and is not."""
+    links = [find_link(registry, command.link)] if command.link else sorted_links(registry)
+    found = [
+        (link, mirror)
+        for link in links
+        for topic, mirror in sorted(link.mirrors.items())
+        if mirror.record.state in LIVE and topic in (command.topics or (topic,))
+    ]
+    if unknown := set(command.topics) - {mirror.topic for _, mirror in found}:
+        raise LinkRefusal(
+            "UNKNOWN_TOPIC_OR_PARTITION",
+            f"not a topic that a link writes: {', '.join(sorted(unknown))}",
+            hint="`causeway mirror list` names those there are",
+        )
+
+    def collected(at: Instant) -> Effects:
+        topics = (_topic(link, mirror, at) for link, mirror in found)
+        return respond(Forecast(tuple(topics)), at)
+
+    return when_collected(links, collected, now)
+
+
+def _topic(link: ClusterLink, mirror: MirrorTopic, now: Instant) -> TopicForecast:
+    partitions = tuple(
+        _partition(link, mirror, index, now) for index in range(mirror.partition_count)
+    )
+    ends = {each.partition: each.mirror_end for each in partitions}
+    return TopicForecast(
+        mirror.topic,
+        shown_state(link, mirror).value,
+        partitions,
+        _groups(link, mirror, ends),
+        copies_groups=bool(link.config.group_filters),
+    )
+
+
+def _partition(
+    link: ClusterLink, mirror: MirrorTopic, index: int, now: Instant
+) -> PartitionForecast:
+    report = link.reports.of(TopicPartition(mirror.topic, index), now)
+    if report is None or report.log_end_offset < 0:
+        return PartitionForecast(index, -1, -1, -1, -1)
+    source = report.source_high_watermark
+    missing = max(0, source - report.high_watermark) if source >= 0 else -1
+    return PartitionForecast(index, report.high_watermark, source, missing, report.lag_ms)
+
+
+def _groups(
+    link: ClusterLink, mirror: MirrorTopic, ends: dict[int, int]
+) -> tuple[GroupForecast, ...]:
+    found = []
+    for group, place, committed in link.groups.of_topic(mirror.record.source_topic):
+        index = place.partition
+        resumes_at = link.groups.placed(group, TopicPartition(mirror.topic, index))
+        end = ends.get(index, -1)
+        found.append(
+            GroupForecast(
+                group,
+                index,
+                committed,
+                resumes_at,
+                max(0, min(committed, end) - resumes_at) if resumes_at >= 0 <= end else -1,
+                max(0, committed - end) if end >= 0 else -1,
+                group in link.groups.in_use,
+            )
+        )
+    return tuple(found)
