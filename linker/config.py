@@ -149,6 +149,11 @@ OF_A_SOURCE: Final = (
     "retry.backoff.ms", "num.cluster.link.fetchers",
 )  # fmt: skip
 
+# Names of Confluent's for settings that it has for a broker, not for a link.
+ALIASES: Final = {
+    "confluent.cluster.link.io.max.bytes.per.second": "io.max.bytes.per.second",
+}
+
 SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
     "bootstrap.servers": LinkConfigDef("", lambda text: _addresses(text) if text else ()),
     "link.mode": LinkConfigDef(
@@ -176,6 +181,7 @@ SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
     "request.timeout.ms": LinkConfigDef("30000", _number(100)),
     "retry.backoff.ms": LinkConfigDef("100", _number(1)),
     "num.cluster.link.fetchers": LinkConfigDef("1", _number(1, 16)),
+    "io.max.bytes.per.second": LinkConfigDef("0", _number(0, 2**53)),
     "consumer.group.prefix.enable": LinkConfigDef("false", _only("false")),
     "acl.sync.enable": LinkConfigDef("false", _only("false")),
     "auto.create.mirror.topics.enable": LinkConfigDef("false", _flag),
@@ -249,7 +255,8 @@ class LinkConfig:
 
 def parse(given: Mapping[str, str]) -> LinkConfig:
     """Raises LinkConfigError with all problems."""
-    problems = [
+    given, problems = _without_aliases(given)
+    problems += [
         f"{name}: unknown link configuration" for name in sorted(given) if name not in SETTINGS
     ]
     values: dict[str, Any] = {}
@@ -265,6 +272,15 @@ def parse(given: Mapping[str, str]) -> LinkConfig:
     if problems:
         raise LinkConfigError(problems)
     return LinkConfig(dict(given), values)
+
+
+def _without_aliases(given: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """By our names; and a problem for each that is given under both."""
+    twice = [name for name in given if ALIASES.get(name) in given]
+    named = {ALIASES.get(name, name): text for name, text in given.items()}
+    return named, [
+        f"{name}: another name of {ALIASES[name]}, which is given, too" for name in twice
+    ]
 
 
 def _mode_problems(values: Mapping[str, Any]) -> Iterator[str]:
@@ -293,6 +309,8 @@ def _misplaced(given: Mapping[str, str], values: Mapping[str, Any]) -> Iterator[
 
 def altered(config: LinkConfig, changes: Mapping[str, str], deletes: tuple[str, ...]) -> LinkConfig:
     """The configuration with some values set and others at their defaults; raises LinkConfigError."""
+    changes, twice = _without_aliases(changes)
+    deletes = tuple(ALIASES.get(name, name) for name in deletes)
     problems = [
         f"{name}: can only be set when the link is created"
         for name in (*changes, *deletes)
@@ -306,7 +324,7 @@ def altered(config: LinkConfig, changes: Mapping[str, str], deletes: tuple[str, 
     try:
         fresh = parse({**given, **changes})
     except LinkConfigError as error:
-        raise LinkConfigError([*problems, *error.problems]) from None
-    if problems:
-        raise LinkConfigError(problems)
+        raise LinkConfigError([*twice, *problems, *error.problems]) from None
+    if problems or twice:
+        raise LinkConfigError([*twice, *problems])
     return fresh

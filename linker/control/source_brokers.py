@@ -19,6 +19,7 @@ from linker.control.availability import LinkAvailability
 from linker.control.link_settings import LinkSettings
 from linker.control.source_connection import AcceptedConnection, SourceConnection
 from linker.control.source_metadata import brokers_of
+from linker.data.byte_rate import ByteRate
 from linker.data.destination_stream import DestinationStream
 from linker.errors import LinkError
 from linker.events import Stream
@@ -61,7 +62,8 @@ class SourceBrokers:
         self._link = link
         self._new_stream = new_stream
         self._host = host
-        self._first = SourceConnection(region, link, new_stream, self)
+        self._rate = ByteRate(region, lambda: link.config.number("io.max.bytes.per.second"))
+        self._first = SourceConnection(region, link, new_stream, self, self._rate)
         self._others: dict[Fetcher, SourceConnection] = {}
         self._endpoints: dict[BrokerId, str] = {}  # the latest of each broker that was named
         self._alive: tuple[BrokerId, ...] = ()
@@ -174,7 +176,9 @@ class SourceBrokers:
         fetcher = Fetcher(announce.broker_id, announce.fetcher)
         earlier = self._others.pop(fetcher, None)
         effects = earlier.close(now) if earlier is not None else []
-        connection = AcceptedConnection(self._region, self._link, self._new_stream, self)
+        connection = AcceptedConnection(
+            self._region, self._link, self._new_stream, self, self._rate
+        )
         self._others[fetcher] = connection
         return effects + connection.accept(stream, announce, now)
 
@@ -227,7 +231,12 @@ class SourceBrokers:
             is_there = fetcher in self._others or self._is_first(fetcher)
             if not is_there and fetcher.broker_id in self._endpoints:
                 connection = SourceConnection(
-                    self._region, self._link, self._new_stream, self, fetcher.broker_id
+                    self._region,
+                    self._link,
+                    self._new_stream,
+                    self,
+                    self._rate,
+                    fetcher.broker_id,
                 )
                 self._others[fetcher] = connection
                 effects += connection.open(now)
@@ -292,6 +301,11 @@ class SourceBrokers:
 
 def must_redial(before: LinkConfig, config: LinkConfig) -> bool:
     """Whether a change of the configuration is in force only on new streams."""
-    names = ("cluster.link.paused", "replica.fetch.max.bytes", "num.cluster.link.fetchers")
+    names = (
+        "cluster.link.paused",
+        "replica.fetch.max.bytes",
+        "num.cluster.link.fetchers",
+        "io.max.bytes.per.second",
+    )
     values = [tuple(each.value(name) for name in names) for each in (before, config)]
     return before.bootstrap_servers != config.bootstrap_servers or values[0] != values[1]

@@ -7,6 +7,7 @@ from brokers.ids import Instant
 from linker.control.connection import ConnectionHost, LinkConnection
 from linker.control.link_settings import LinkSettings
 from linker.data import handshake
+from linker.data.byte_rate import ByteRate
 from linker.data.destination_stream import DestinationStream
 from linker.errors import LinkError
 from linker.events import Stream
@@ -31,10 +32,11 @@ class SourceConnection(LinkConnection):
         link: LinkSettings,
         new_stream: Callable[[], Stream],
         host: SourceConnectionHost,
+        rate: ByteRate,
         broker_id: int = NO_BROKER,
     ) -> None:
         super().__init__(region, link, new_stream, host, broker_id)
-        self.data = DestinationStream()
+        self.data = DestinationStream(rate=rate)
         self.welcome: Welcome | None = None  # of the open stream
         self._source_host = host
 

@@ -4,6 +4,6 @@
 - `mirror_link`: what a replicator uses of its link
 - `source_replicator`: the sending side; `handshake`: the checks of both sides before anything else
 - `destination_stream`: subscriptions, credit, beacons and the source's clock on one stream
-- `credit`: how many bytes the source may send; `retry_backoff`: pauses between attempts
+- `credit`: how many bytes the source may send; `byte_rate`: in a second; `retry_backoff`: pauses between attempts
 - `lineage`: where two leader-epoch histories agree; `lag`: how far the mirror is behind the source
 """

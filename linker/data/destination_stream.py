@@ -5,6 +5,7 @@ from typing import Final, Protocol, TypeAlias
 
 from brokers.ids import Instant
 from linker.config import MIB
+from linker.data.byte_rate import ByteRate
 from linker.data.credit import CreditWindow, StreamSender
 from linker.data.lag import SourceClock
 from linker.frames import Agreed, AskBeacon, Beacon, Chunk, Declined, OffsetBounds
@@ -31,9 +32,10 @@ class Subscriber(Protocol):
 class DestinationStream:
     """Open from `open` to `close`. Frames that are sent while it is closed are dropped."""
 
-    def __init__(self, window_bytes: int = WINDOW_BYTES) -> None:
+    def __init__(self, window_bytes: int = WINDOW_BYTES, rate: ByteRate | None = None) -> None:
         self.sender = StreamSender()
-        self.window = CreditWindow(self.sender, window_bytes)
+        self.window = CreditWindow(self.sender, window_bytes, rate)
+        self._rate = rate
         self.clock = SourceClock()
         self.clock_before: Instant = -1  # the source's clock in the frame before the current one
         self.is_open = False
@@ -46,7 +48,7 @@ class DestinationStream:
     def open(self) -> Effects:
         """The source has answered the handshake."""
         self.is_open = True
-        self.window = CreditWindow(self.sender, self._window_bytes)
+        self.window = CreditWindow(self.sender, self._window_bytes, self._rate)
         return [*self.window.open()]
 
     def close(self) -> None:

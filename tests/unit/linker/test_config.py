@@ -170,3 +170,13 @@ def test_any_text_is_a_value_or_a_problem(given_configs: dict[str, str]) -> None
         said = {name for name, _, is_default in config.effective() if not is_default}
         assert said == {*MINIMAL, *given_configs}
     assert len(problems) <= len(given_configs)
+
+
+def test_confluent_s_name_of_a_limit_is_taken_for_ours() -> None:
+    alias = "confluent.cluster.link.io.max.bytes.per.second"
+    config = parse({**MINIMAL, alias: "7"})
+    assert config.number("io.max.bytes.per.second") == 7
+    assert altered(config, {alias: "8"}, ()).number("io.max.bytes.per.second") == 8
+    assert altered(config, {}, (alias,)).number("io.max.bytes.per.second") == 0
+    with pytest.raises(LinkConfigError, match="another name of"):
+        parse({**MINIMAL, alias: "7", "io.max.bytes.per.second": "8"})
