@@ -105,6 +105,8 @@ class Linker:
                 acts = self._region.timers.due(now)
                 return [effect for act in acts for effect in act(now)]
             case StreamAccepted(stream):
+                if not self._ready:
+                    return [CloseStream(stream)]  # what this broker knows is not complete
                 self._source_streams[stream] = self._new_source_stream(stream)
                 return []
             case AdminAsked():
@@ -258,11 +260,9 @@ class Linker:
     def _on_announced(self, stream: Stream, announce: Announce, now: Instant) -> Effects:
         """Another region is the source of a link of this one, and has dialed."""
         link = self.links.get(announce.link_name)
-        if link is not None and self._ready:
+        if link is not None:
             return link.accept(stream, announce, now)
         because = f"there is no link {announce.link_name} in region {self._region.view.cluster_id}"
-        if not self._ready:
-            because = "the node is still starting"
         return [Send(stream, Refused(LinkError.UNKNOWN.value, because)), CloseStream(stream)]
 
     def _on_probed(

@@ -122,7 +122,7 @@ class SourceBrokers:
         other = self._others.get(fetcher)
         if other is not None and other.data.is_open:
             return other.data
-        return self._first.data if self._is_first(fetcher) and self.first.is_open else None
+        return self.first if self._is_first(fetcher) else None
 
     def trouble_with(self, fetcher: Fetcher) -> str:
         """Why there is no stream."""
@@ -141,7 +141,8 @@ class SourceBrokers:
         return list(dict.fromkeys((self._first, *self._others.values())))
 
     def _is_first(self, fetcher: Fetcher) -> bool:
-        return fetcher == (self._first.broker_id, FIRST)
+        """Whether the first stream is that one. It may come to another broker whenever it is opened."""
+        return self.first.is_open and fetcher == (self._first.broker_id, FIRST)
 
     # --- opening and closing ---
 
@@ -270,7 +271,7 @@ class SourceBrokers:
                 self._first = connection
         if connection is self._first:
             self._attempts = 0
-            effects += self.availability.welcomed(welcome.cluster_id)
+            effects += self.availability.welcomed(welcome.cluster_id) + self.follow_wanted(now)
         return effects + self._host.on_open(connection.data, welcome, now)
 
     def on_closed(self, connection: SourceConnection, now: Instant) -> Effects:
