@@ -76,6 +76,7 @@ class ClusterLink:
             lambda: self._mirror_topics.source_topics,
             lambda: self._auto_mirrors.filters,
         )
+        self._told_filters: dict[DestinationStream, tuple[Filter, ...]] = {}
         self._is_being_deleted = False
         self._region = region
 
@@ -234,10 +235,17 @@ class ClusterLink:
 
     def _watch_groups(self, now: Instant) -> Effects:
         """Tell every broker of the source; and be connected to all of them, or no longer."""
-        filters = WatchGroups(self._group_filters)
-        streams = list(self._sources.metadata_streams)
-        sent = [send for stream in streams for send in stream.sender.send(filters)]
-        return [*sent, *self._sources.follow_wanted(now)]
+        return [*self._sources.follow_wanted(now), *self._tell_filters()]
+
+    def _tell_filters(self) -> Effects:
+        """Which streams have metadata changes with the first one."""
+        filters = self._group_filters
+        effects: Effects = []
+        for stream in self._sources.metadata_streams:
+            if self._told_filters.get(stream) != filters:
+                self._told_filters[stream] = filters
+                effects += stream.sender.send(WatchGroups(filters))
+        return effects
 
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
         """Adopt the records of these mirror topics from the metadata log; None: of all of this link."""
@@ -288,10 +296,7 @@ class ClusterLink:
 
     def on_open(self, stream: DestinationStream, welcome: Welcome, now: Instant) -> Effects:
         """The source has answered as expected."""
-        effects: Effects = []
-        if stream in self._sources.metadata_streams:
-            effects += stream.sender.send(WatchGroups(self._group_filters))
-            effects += self._source_topics.watch()
+        effects = self._tell_filters() + self._source_topics.watch()
         effects += self._mirror_topics.opened(now)
         if stream is not self._sources.first:
             return effects
@@ -302,8 +307,10 @@ class ClusterLink:
 
     def on_closed(self, stream: DestinationStream, now: Instant) -> Effects:
         """A stream was lost, or could not be opened."""
+        self._told_filters.pop(stream, None)
         effects = self._mirror_topics.closed(stream, now)
-        return effects + self._source_topics.stream_closed(stream, now)
+        effects += self._source_topics.stream_closed(stream, now)
+        return effects + self._tell_filters() + self._source_topics.watch()
 
     def on_frame(self, stream: Stream, frame: Frame, now: Instant) -> Effects:
         connection = self._connection(stream)
