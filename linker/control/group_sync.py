@@ -107,6 +107,13 @@ class GroupSync:
             known.pop(group, None)
         self._logged.discard(group)
 
+    def mirror_added(self, source_topic: str, now: Instant) -> None:
+        """It has a mirror now: what came for it before could not be copied."""
+        for group, offsets in self._committed.items():
+            if any(key.topic == source_topic for key in offsets):
+                self._dirty[group] = None
+                self._arm(now, GATHER_MS)
+
     def forget(self, source_topic: str) -> None:
         """Its mirror was deleted: a new one of the same name may be another topic, at other offsets."""
         for group, offsets in self._committed.items():

@@ -173,6 +173,7 @@ class MirrorTopics:
                 progress,
             )
             effects += mirror.refresh(now) + mirror.clamp.follow(record, version, now)
+            self._groups.mirror_added(record.source_topic, now)
         else:
             effects += mirror.adopt(record, version, now)
         if not self._region.is_coordinator:

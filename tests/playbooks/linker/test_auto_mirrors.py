@@ -147,3 +147,13 @@ def test_a_mirror_can_still_be_made_by_hand() -> None:
     assert isinstance(answer, MirrorDescription) or answer.code == "TOPIC_ALREADY_EXISTS", answer
     world.run_until(lambda: topics(world) == {"orders"})
     world.run_until(lambda: caught_up(world))
+
+
+def test_group_offsets_that_came_before_the_mirror_are_carried() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    clients.commit(world.source, "billing", "orders", 0, 2)
+    linked(world, filters("*"), consumer_offset_sync_enable="true")
+    world.run(10_000)
+    assert clients.committed(world.destination, "billing", "orders") == 2

@@ -46,7 +46,8 @@ class Follower:
         self.client.is_coordinator = True
         status = MirrorPartitionStatus(0, 0, 2, 8, 8, -1)
         reports = MirrorReports(self.client, lambda topic, now: None, lambda place, now: status)
-        self.groups = GroupSync(self.client, self.link, lambda topic: topic, lambda: reports)
+        self.mirrors = {"orders": "orders"}
+        self.groups = GroupSync(self.client, self.link, self.mirrors.get, lambda: reports)
         self.commits: list[Offset] = []
         self.now = START
 
@@ -86,6 +87,17 @@ def test_a_commit_is_made_once_and_renewed_before_it_could_expire() -> None:
     assert len(follower.commits) >= 6 and set(follower.commits) == {5}
     age = follower.now - follower.region.offsets["billing"][ORDERS].committed_at
     assert age <= 2 * RENEW_MS
+
+
+def test_what_came_before_the_mirror_is_committed_when_it_is_there() -> None:
+    follower = Follower()
+    follower.mirrors.clear()
+    follower.hear(5)
+    assert follower.commits == []
+    follower.mirrors["orders"] = "orders"
+    follower.groups.mirror_added("orders", follower.now)
+    follower.pass_time(GATHER_MS)
+    assert follower.commits == [5]
 
 
 def test_the_same_commit_again_is_not_made_again() -> None:
