@@ -107,5 +107,5 @@ def _ended(mirror: MirrorStatus) -> MirrorStatus:
 
 SERVE_UNCOMMITTED = Plant(Uncommitted, range(10), "none", _stormy())
 CUT_TOO_EARLY = Plant(
-    Hasty, range(18, 70), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
+    Hasty, range(150), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
 )
