@@ -129,6 +129,21 @@ class TruncateLog:
 
 
 @dataclass(frozen=True, slots=True)
+class SealTail:
+    """Copy a further part of a log, from the batch that holds `offset` on, into the orphan store -> `TailSealed`.
+
+    Asked again until it is done. The log itself is not changed. `reason` is kept in the manifest. The store of a log
+    directory takes no more than `store_bytes_max`; -1: what the disk takes.
+    """
+
+    ticket: Ticket
+    partition: TopicPartition
+    offset: Offset
+    reason: str
+    store_bytes_max: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class KeepProducers:
     """Keep the producers' state as of `next_offset`, the content of a `.snapshot` file, for a clean shutdown.
 
@@ -277,7 +292,7 @@ class Changed:
 
 
 StorageEffect: TypeAlias = (
-    OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | KeepProducers | CloseLog | LeaveDirectory
+    OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | SealTail | KeepProducers | CloseLog | LeaveDirectory
     | RemoveStrays | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState
     | KeepBrokerEpoch | MeasureDirectories | CopyLog
 )  # fmt: skip

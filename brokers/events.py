@@ -232,6 +232,20 @@ class DirectoriesMeasured:
 
 
 @dataclass(frozen=True, slots=True)
+class TailSealed:
+    """The result of `SealTail`: every batch up to `next_offset` is copied; if `done`, to the end, durably.
+
+    `error` says why nothing more is copied; the log is unchanged.
+    """
+
+    ticket: Ticket
+    partition: TopicPartition
+    next_offset: Offset
+    done: bool = False
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StraysRemoved:
     """The result of `RemoveStrays`: the removed folders, at least one."""
 
@@ -254,10 +268,11 @@ class StateLoaded:
 
 
 # The results of reads that carry a ticket.
-LogAnswer: TypeAlias = RangeRead | RangesFound | TimestampFound | DirectoriesMeasured
+LogAnswer: TypeAlias = RangeRead | RangesFound | TimestampFound | DirectoriesMeasured | TailSealed
 Event: TypeAlias = (
     Request | Disconnected | Answered | Started | EndAsked | TimeReached | LogOpened | LogFailed | DirectoryRefused
     | LogCopied | LogMoved | MoveInterrupted | CopyFailed
     | Written | SegmentSealed
-    | RangeRead | RangesFound | TimestampFound | DirectoriesMeasured | StraysRemoved | StateSaved | StateLoaded
+    | RangeRead | RangesFound | TimestampFound | DirectoriesMeasured | TailSealed
+    | StraysRemoved | StateSaved | StateLoaded
 )  # fmt: skip

@@ -75,6 +75,32 @@ class TrimMirror:
 
 
 @dataclass(frozen=True, slots=True)
+class TruncateMirror:
+    """Cut a mirror partition's log from `offset` on -> `Placed` or `PlaceRefused`.
+
+    The partition is offline until its log is open again and, where it has other replicas, until its next leader epoch:
+    what they have acknowledged in this one does not count any more.
+    """
+
+    ticket: Ticket
+    writer: str
+    partition: TopicPartition
+    offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class SealOrphans:
+    """Copy what this node's replica of a mirror partition has from `offset` on into the orphan store -> `Placed`, or
+    `PlaceRefused` with the reason; the log is not changed. Leader or follower."""
+
+    ticket: Ticket
+    writer: str
+    partition: TopicPartition
+    offset: Offset
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReadToHighWatermark:
     """Read whole batches below the high watermark -> `HighWatermarkRead`."""
 
@@ -119,8 +145,8 @@ class AnswerMirrors:
 
 
 RegionEvent: TypeAlias = (
-    WatchRegion | PlaceBatches | SkipTo | TrimMirror | ReadToHighWatermark | Propose | CommitOffsets
-    | DescribeMirrors | AnswerMirrors
+    WatchRegion | PlaceBatches | SkipTo | TrimMirror | TruncateMirror | SealOrphans | ReadToHighWatermark | Propose
+    | CommitOffsets | DescribeMirrors | AnswerMirrors
 )  # fmt: skip
 
 # --- effects ---
@@ -199,7 +225,8 @@ class MirrorPartitionStatus:
 
     `is_running`: the link copies it, or tries to. `is_caught_up`: for a promotion, it holds all that the source had
     after the promotion began. `is_drained`: the link places nothing any more, and what it placed is replicated.
-    `last_epoch` is the largest leader epoch in the log.
+    `last_epoch` is the largest leader epoch in the log. `common_offset`: the end of what the log had in common with its
+    source when that was last asked. `is_following`: the source has agreed to go on from the end of this log.
     """
 
     index: int
@@ -216,6 +243,8 @@ class MirrorPartitionStatus:
     is_caught_up: bool = False
     is_drained: bool = False
     trouble: str = ""
+    common_offset: Offset = -1
+    is_following: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,13 +252,16 @@ class MirrorStatus:
     """What one broker knows of a mirror topic whose record it has in this version.
 
     `clamped`: the partitions of `__consumer_offsets`, each with its leader epoch, whose groups it has moved back to the
-    cut.
+    cut. `sealed`: the partitions whose orphan tail it has sealed, as leader or follower. `because`: why it has not done
+    more of what is pending.
     """
 
     topic: str
     record_version: Offset
     partitions: tuple[MirrorPartitionStatus, ...] = ()
     clamped: tuple[tuple[int, LeaderEpoch], ...] = ()
+    sealed: tuple[int, ...] = ()
+    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,15 @@ class ChangeMirrors:
 
 
 @dataclass(frozen=True, slots=True)
+class RestoreMirrors:
+    """-> `Topics`: truncate-and-restore. The state shows the outcome later."""
+
+    link: str
+    topics: tuple[str, ...]
+    validate_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ForecastMirrors:
     """-> `Forecast`: what a failover now would cost. No topic means all live ones, of one link or of all."""
 
@@ -141,7 +150,7 @@ class DescribeRegion:
 
 Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
-    | SetLinkSecret | ForecastMirrors
+    | SetLinkSecret | ForecastMirrors | RestoreMirrors
     | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles
     | DescribeReplicas | DescribeRegion
 )  # fmt: skip

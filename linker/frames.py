@@ -118,6 +118,14 @@ class WatchTopics:
     filters: tuple[Filter, ...] = ()
 
 
+class Former(NamedTuple):
+    """What a topic was a mirror of, until it was promoted or failed over."""
+
+    cluster_id: str
+    topic_id: bytes
+    generation: int  # since then
+
+
 @dataclass(frozen=True, slots=True)
 class TopicState:
     """`topic_id` is empty if the topic does not exist. `configs` are the topic's own, without defaults.
@@ -135,6 +143,7 @@ class TopicState:
     origins: tuple[str, ...] = ()
     leaders: tuple[BrokerId, ...] = ()
     metadata_offset: Offset = field(default=0, compare=False)
+    former: Former | None = None
 
 
 @dataclass(frozen=True, slots=True)

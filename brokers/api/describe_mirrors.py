@@ -53,6 +53,8 @@ def _to_mirror(mirror: MirrorStatus) -> DescribedMirror:
             PartitionLeaderEpoch(partition_index=index, leader_epoch=leader_epoch)
             for index, leader_epoch in mirror.clamped
         ],
+        sealed_partitions=list(mirror.sealed),
+        because=mirror.because,
     )
 
 
@@ -62,6 +64,8 @@ def _from_mirror(mirror: DescribedMirror) -> MirrorStatus:
         mirror.record_version,
         tuple(_from_partition(each) for each in mirror.partitions),
         tuple((one.partition_index, one.leader_epoch) for one in mirror.clamped_group_partitions),
+        tuple(mirror.sealed_partitions),
+        mirror.because,
     )
 
 
@@ -81,6 +85,8 @@ def _to_partition(status: MirrorPartitionStatus) -> DescribedMirrorPartition:
         is_caught_up=status.is_caught_up,
         is_drained=status.is_drained,
         trouble=status.trouble,
+        common_offset=status.common_offset,
+        is_following=status.is_following,
     )
 
 
@@ -100,4 +106,6 @@ def _from_partition(partition: DescribedMirrorPartition) -> MirrorPartitionStatu
         is_caught_up=partition.is_caught_up,
         is_drained=partition.is_drained,
         trouble=partition.trouble,
+        common_offset=partition.common_offset,
+        is_following=partition.is_following,
     )

@@ -167,6 +167,8 @@ class BrokerConfig(ListenerSettings):
     link_queued_max_bytes: Annotated[
         int, Field(ge=1 * MIB, le=INT32_MAX, alias="link.queued.max.bytes")
     ] = 32 * MIB
+    # What the orphan store of each log directory may hold; a tail that does not fit stops its truncation.
+    orphan_store_max_bytes: Annotated[Limit, Field(alias="orphan.store.max.bytes")] = -1
     replica_lag_time_max_ms: Annotated[Millis, Field(alias="replica.lag.time.max.ms")] = 30_000
     replica_fetch_wait_max_ms: Annotated[Bytes32, Field(alias="replica.fetch.wait.max.ms")] = 500
     replica_fetch_min_bytes: Annotated[

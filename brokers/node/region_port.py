@@ -8,7 +8,7 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.continuations import Continuations
 from brokers.coordinator.runtime import CoordinatorRuntime
 from brokers.effects import Effect, ReadRange, Reply
-from brokers.errors import KafkaError, Refusal, error_from_code
+from brokers.errors import KafkaError, error_from_code
 from brokers.events import Answered, LogAnswer, RangeRead
 from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.groups.offsets_partition import partition_for
@@ -28,9 +28,8 @@ from brokers.metadata.configs.effective_configs import topic_values
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.metadata.topics.topic_creation import internal_topic
-from brokers.partition import mirror
+from brokers.node.mirror_writes import MirrorWrites
 from brokers.partition.hosted_partitions import HostedPartitions
-from brokers.partition.replica import Replica
 from brokers.partition.replica_status import ReplicaStatus, replica_statuses
 from brokers.region import (
     AnswerMirrors,
@@ -42,14 +41,14 @@ from brokers.region import (
     PartitionAdvanced,
     PartitionState,
     PlaceBatches,
-    Placed,
-    PlaceRefused,
     Propose,
     Proposed,
     ReadToHighWatermark,
     RegionEvent,
+    SealOrphans,
     SkipTo,
     TrimMirror,
+    TruncateMirror,
     WatchRegion,
 )
 from brokers.wire.messages.api_keys import ApiKey
@@ -84,6 +83,7 @@ class RegionPort:
         self._forwarding = forwarding
         self._continuations = continuations
         self._groups = groups
+        self._mirror_writes = MirrorWrites(config, partitions, continuations)
         self.watched = False
         self.logs_watched = False
 
@@ -92,8 +92,8 @@ class RegionPort:
             case WatchRegion(logs):
                 self.watched, self.logs_watched = True, logs
                 return []
-            case PlaceBatches() | SkipTo() | TrimMirror():
-                return self._place(event, now)
+            case PlaceBatches() | SkipTo() | TrimMirror() | TruncateMirror() | SealOrphans():
+                return self._mirror_writes.perform(event, now)
             case ReadToHighWatermark():
                 return self._read(event)
             case Propose(ticket, command):
@@ -162,46 +162,6 @@ class RegionPort:
         return self._continuations.ask(
             broker.peer, CHANNEL, key, version, request, TIMEOUT_MS, answered
         )
-
-    def _place(self, event: PlaceBatches | SkipTo | TrimMirror, now: Instant) -> list[Effect]:
-        replica = self._partitions.get(event.partition)
-        try:
-            if replica is None:
-                raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"no {event.partition} here")
-            return self._placing(replica, event, now)
-        except Refusal as refusal:
-            end = (
-                replica.log.log_end_offset
-                if replica is not None and replica.log is not None
-                else -1
-            )
-            return [
-                PlaceRefused(event.ticket, event.partition, refusal.error, refusal.because, end)
-            ]
-
-    def _placing(
-        self, replica: Replica, event: PlaceBatches | SkipTo | TrimMirror, now: Instant
-    ) -> list[Effect]:
-        match event:
-            case PlaceBatches(ticket, writer, partition, offset, data, roll):
-                end, effects = mirror.place(replica, writer, offset, data, roll=roll, now=now)
-                replica.delayed.for_offset(end, self._when_placed(ticket, partition, end))
-                return [*effects]
-            case SkipTo(ticket, writer, partition, offset):
-                skipped = mirror.skip_to(replica, writer, offset)
-                return [*skipped, *replica.restarted(now), Placed(ticket, partition, offset)]
-            case TrimMirror(ticket, writer, partition, log_start_offset):
-                trimmed = mirror.trim(replica, writer, log_start_offset)
-                end = replica.require_log().log_end_offset
-                return [*trimmed, Placed(ticket, partition, end)]
-
-    def _when_placed(self, ticket: Ticket, partition: TopicPartition, end: int) -> Any:
-        def placed(error: KafkaError, now: Instant) -> list[Any]:
-            if error:
-                return [PlaceRefused(ticket, partition, error, "the disk refused the write", -1)]
-            return [Placed(ticket, partition, end)]
-
-        return placed
 
     def _read(self, event: ReadToHighWatermark) -> list[Effect]:
         replica = self._partitions.get(event.partition)

@@ -61,8 +61,24 @@ def trim(replica: Replica, writer: str, log_start_offset: Offset) -> list[Effect
     return replica.trim(min(log_start_offset, replica.high_watermark))
 
 
+def truncate(replica: Replica, writer: str, offset: Offset, now: Instant) -> list[Effect]:
+    """Cut the log from `offset` on, which is sealed (P5); `Replica.opened` has what is left."""
+    log = replica.require_log()
+    _require_writer(replica, writer)
+    if replica.leadership is not None:
+        # Followers have acknowledged what is cut now: this leader epoch must end.
+        replica.leadership.on_sent(log.log_end_offset)
+    effects = replica.delayed.fail(KafkaError.NOT_LEADER_OR_FOLLOWER, now)
+    return [*effects, *replica.truncate(offset)]
+
+
 def _require_writer(replica: Replica, writer: str) -> None:
     replica.require_leader()
+    require_mirror(replica, writer)
+
+
+def require_mirror(replica: Replica, writer: str) -> None:
+    """Raises `Refusal` unless the link writes the partition, which this node may lead or follow."""
     if replica.writer != writer:
         raise Refusal(
             KafkaError.POLICY_VIOLATION,

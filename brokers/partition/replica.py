@@ -4,8 +4,8 @@
     leads      other replicas: its `leadership` computes the high watermark
     follows    a leader: its high watermark is at most the leader's
 
-Always: log start <= high watermark <= written <= log end. The high watermark decreases only when a follower truncates
-below it, after an unclean election.
+Always: log start <= high watermark <= written <= log end. The high watermark decreases only when a log is truncated
+below it: a follower's after an unclean election, or a mirror's whose source has other records.
 """
 
 from typing import Protocol
@@ -153,6 +153,7 @@ class Replica:
         if self._withheld_log is None:
             return []
         self.log, self._withheld_log, self.offline = self._withheld_log, None, ""
+        self.high_watermark = min(self.high_watermark, self.log.log_end_offset)
         return [Changed(f"partition {self.partition}", "online", "its leadership changed")]
 
     # --- the log ---

@@ -25,6 +25,7 @@ from brokers.effects import (
     SaveEpochs,
     SaveHighWatermarks,
     SaveState,
+    SealTail,
     StorageEffect,
     TrimLog,
     TruncateLog,
@@ -46,6 +47,7 @@ from brokers.storage.directories.strays import remove_folder, remove_strays
 from brokers.storage.logs.digests import Digests
 from brokers.storage.logs.failed_syncs import FailedSyncs
 from brokers.storage.logs.local_log import LocalLog
+from brokers.storage.logs.orphans import OrphanStore
 from brokers.storage.logs.reads import Reads
 from brokers.storage.logs.rolling import roll_log
 from brokers.storage.logs.syncing import FlushResult, Syncs, SyncTarget
@@ -77,9 +79,8 @@ class Storage:
         Without `unwritten` every append is written at once.
         """
         self.directory = directory
-        self.files = self._files = files
-        self._interval = index_interval_bytes
-        self.root = LogDirCheckpoints(files)
+        self.files, self._interval = files, index_interval_bytes
+        self._files, self.root = files, LogDirCheckpoints(files)
         self._failed_syncs = FailedSyncs(files, self.root)
         self._loaded = LoadedIndexes()
         self._logs: dict[TopicPartition, LocalLog] = {}
@@ -103,6 +104,7 @@ class Storage:
             SaveEpochs: self._save_epochs,
             TrimLog: after_writes(self._trim),
             TruncateLog: after_writes(self._truncate),
+            SealTail: after_writes(OrphanStore(files, self._logs).seal),
             KeepProducers: self._keep_producers,
             CloseLog: after_writes(self._close),
             RemoveStrays: self._remove_strays,

@@ -7,6 +7,7 @@ from linker.administration.mirror_administration import MirrorAdministration
 from linker.administration.region_facts import describe_region
 from linker.administration.registry import Registry, Respond
 from linker.administration.replicas import describe_replicas
+from linker.administration.restore_administration import RestoreAdministration
 from linker.commands import (
     AlterLinkConfigs,
     Answer,
@@ -25,6 +26,7 @@ from linker.commands import (
     ListHoles,
     ListLinks,
     ListMirrors,
+    RestoreMirrors,
     SetLinkSecret,
 )
 from linker.control.auto_mirrors import Created
@@ -45,6 +47,7 @@ class Administration:
         self._work = SlicedWork(region)
         self._links = LinkAdministration(region, registry)
         self._mirrors = MirrorAdministration(region, registry)
+        self._restores = RestoreAdministration(region, registry)
 
     def ask(self, command: Command, respond: Respond, now: Instant) -> Effects:
         """`respond` is called once."""
@@ -75,6 +78,8 @@ class Administration:
                 return self._mirrors.change(command, respond, now)
             case ListMirrors():
                 return self._mirrors.answer_list(command, respond, now)
+            case RestoreMirrors():
+                return self._restores.restore(command, respond, now)
             case ForecastMirrors():
                 return forecast(self._registry, command, respond, now)
             case DescribeMirror(topic):

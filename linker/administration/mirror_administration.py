@@ -248,7 +248,7 @@ class MirrorAdministration:
             created_at=now,
             state=MirrorState.ACTIVE,
             since=now,
-            origins=(link.record.source_cluster_id, *state.origins),
+            origins=(link.source_cluster_id, *state.origins),
         )
 
     def _check_loop(self, source_topic: str, state: TopicState) -> None:

@@ -12,7 +12,14 @@ from linker.control.source_link import SourceLink
 from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
 from linker.records import hole_ledger
 from linker.records.link_state import LinkState
-from linker.records.mirror_state import CATEGORIES, LIVE, SHOWN, Category, MirrorState
+from linker.records.mirror_state import (
+    CATEGORIES,
+    LIVE,
+    RESTORING,
+    SHOWN,
+    Category,
+    MirrorState,
+)
 from linker.region_client import RegionClient
 
 _TASK_STATES = {
@@ -77,6 +84,8 @@ def describe_mirror(
     if record.state is MirrorState.PENDING_STOPPED and record.cut is None:
         verb = record.stop.value.lower() if record.stop is not None else "stop"
         reason = f"{verb}: {link.promotion_waits_for(mirror.topic, now)}"
+    elif record.state in RESTORING:
+        reason = f"truncate-and-restore: {link.restore_waits_for(mirror.topic)}"
     elif record.state in LIVE and not reason:
         reason = mirror.config_trouble or link.because
     lags = [partition_lag(link, mirror, index, now) for index in range(mirror.partition_count)]

@@ -8,6 +8,7 @@ On every broker of the destination:
 - `mirror_topics`: its mirrors as the metadata log has them; `mirror_topic`: one
 - `mirror_replicators`: the replicators of the partitions that this broker leads; `mirror_status`: what it knows of them
 - `hole_policy`: whether a mirror skips what its source deleted too early, pauses, or fails
+- `orphan_sealing`: what a restored topic has beyond its source, of the replicas that this broker holds
 - `cut_clamp`: group offsets past a cut, of the groups that this broker coordinates; `group_clamp`: one attempt
 
 Of both ends: `connection`, which keeps a stream open that this end dials.
@@ -17,6 +18,7 @@ On the link coordinator:
 - `mirror_reports`: what all brokers know of the mirror partitions that they lead
 - `failover`: promote and failover of a mirror topic, up to the cut; `mirror_handover`: after it
 - `failover_phases`: the phases of both
+- `restore`: truncate-and-restore of a topic
 - `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed
 - `group_sync`: consumer-group offsets, never past the mirror's data
 - `ledger_retention`: how long the hole ledger outlives its topics

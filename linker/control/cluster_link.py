@@ -78,6 +78,7 @@ class ClusterLink:
         )
         self._told_filters: dict[DestinationStream, tuple[Filter, ...]] = {}
         self._is_being_deleted = False
+        self._answered_by = ""  # the source's cluster id, as it said itself
         self._region = region
 
     @property
@@ -96,6 +97,11 @@ class ClusterLink:
     @property
     def config(self) -> LinkConfig:
         return self._settings.config
+
+    @property
+    def source_cluster_id(self) -> str:
+        """Also before the record has it."""
+        return self.record.source_cluster_id or self._answered_by
 
     @property
     def state(self) -> LinkState:
@@ -184,6 +190,9 @@ class ClusterLink:
 
     def promotion_waits_for(self, topic: str, now: Instant) -> str:
         return self._mirror_topics.failovers[topic].waits_for(now)
+
+    def restore_waits_for(self, topic: str) -> str:
+        return self._mirror_topics.restores[topic].because
 
     def inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
         """`inquirer` receives the source topic; None when the link does not open, or closes before the answer."""
@@ -300,6 +309,7 @@ class ClusterLink:
         effects += self._mirror_topics.opened(now)
         if stream is not self._sources.first:
             return effects
+        self._answered_by = welcome.cluster_id
         self._auto_mirrors.on_open(welcome)
         if self._region.is_coordinator:
             effects += record_other_end(self._region, self._settings, welcome.cluster_id)

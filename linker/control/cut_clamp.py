@@ -1,4 +1,7 @@
-"""Group offsets past the cut of a mirror topic are moved back, by each broker for the groups that it coordinates."""
+"""Group offsets past the cut of a mirror topic, or past what it will be truncated to, are moved back.
+
+Each broker does it for the groups that it coordinates.
+"""
 
 from functools import partial
 from typing import Final
@@ -21,29 +24,41 @@ class CutClamp:
         self._topic = topic
         self._version: Offset = -1  # of the record whose cut it is
         self._is_running = False
+        self._is_done = False
         self._timer: int | None = None
+        self.because = ""  # it is not done yet
 
     def follow(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
         """Move back the groups that this broker coordinates now; again whenever it coordinates others."""
-        if record.cut is None or record.state is not MirrorState.PENDING_STOPPED:
+        if not record.ends:
             return []
+        if version != self._version:
+            self._version, self.covered, self._is_done = version, (), False  # of another cut
         partitions = self._region.view.led_group_partitions()
-        is_done = version == self._version and partitions == self.covered
+        is_done = self._is_done and partitions == self.covered
         if is_done or self._is_running or self._timer is not None:
             return []
-        self._is_running, self._version = True, version
-        done = partial(self._on_done, partitions)
-        return GroupClamp(self._region, self._topic, record.cut, done).begin(now)
+        self._is_running = True
+        done = partial(self._on_done, version, partitions)
+        waits = record.state is MirrorState.PENDING_SETUP_FOR_RESTORE
+        clamp = GroupClamp(self._region, self._topic, record.ends, done, waits_for_members=waits)
+        return clamp.begin(now)
 
     def _on_done(
-        self, partitions: tuple[tuple[int, LeaderEpoch], ...], because: str, now: Instant
+        self,
+        version: Offset,
+        partitions: tuple[tuple[int, LeaderEpoch], ...],
+        because: str,
+        now: Instant,
     ) -> Effects:
         self._is_running = False
+        is_new, self.because = because != self.because, because
         if not because:
-            self.covered = partitions
+            if version == self._version:
+                self.covered, self._is_done = partitions, True
             return []
         self._timer = self._region.timers.set(now + RETRY_MS, self._on_time)
-        return [Changed(f"mirror {self._topic}", "failover waits", because)]
+        return [Changed(f"mirror {self._topic}", "waits", because)] if is_new else []
 
     def _on_time(self, now: Instant) -> Effects:
         self._timer = None

@@ -1,4 +1,4 @@
-"""Group offsets at a cut: those past the end of the topic's data are moved back to it (P6).
+"""Group offsets at a cut or a truncation: those past the end of the topic's data are moved back to it (P6).
 
 A link commits nothing beyond what the mirror holds, but a power failure may lose data that was not synced and keep the
 offset. A mirror that goes on copies that data again; one that is cut does not.
@@ -12,7 +12,6 @@ from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.ids import Instant, Offset, OffsetAndMetadata, TopicPartition
 from brokers.region import CommitOffsets, OffsetsPlaced
-from linker.records.mirror_state import Cut
 from linker.region_client import Effects, RegionClient
 
 STAMP_NOW = -1  # the region's own clock is the time of the commit
@@ -30,14 +29,24 @@ def clamp(committed: Offset, log_start_offset: Offset, end: Offset) -> Offset:
 class GroupClamp:
     """One attempt to move back the group offsets past the data of one topic.
 
-    A group that has members in this region is left as it is: they have read that far.
+    `ends` are the ends of the data, by partition. A group that has members in this region is left as it is, for they
+    have read that far; with `waits_for_members` it is waited for.
     """
 
-    def __init__(self, region: RegionClient, topic: str, cut: Cut, done: Clamped) -> None:
+    def __init__(
+        self,
+        region: RegionClient,
+        topic: str,
+        ends: tuple[Offset, ...],
+        done: Clamped,
+        *,
+        waits_for_members: bool = False,
+    ) -> None:
         self._region = region
         self._topic = topic
-        self._cut = cut.partitions
+        self._ends = ends
         self._done = done
+        self._waits_for_members = waits_for_members
         self._missing: dict[str, None] = {}
         self._refused: list[str] = []
 
@@ -57,7 +66,7 @@ class GroupClamp:
         """The offsets past the data of their partitions, each as it has to be."""
         moved = {}
         for partition, committed in offsets.items():
-            if partition.topic != self._topic or partition.partition >= len(self._cut):
+            if partition.topic != self._topic or partition.partition >= len(self._ends):
                 continue
             target = self._bound(partition, committed.offset)
             if target < committed.offset:
@@ -69,7 +78,7 @@ class GroupClamp:
     def _bound(self, partition: TopicPartition, committed: Offset) -> Offset:
         """A crash after the cut may have lost more data. What is not led here is assumed to end at the cut."""
         state = self._region.view.partition_state(partition)
-        end = self._cut[partition.partition].offset
+        end = self._ends[partition.partition]
         if state is None or not state.is_serving:
             return min(committed, end)
         return clamp(committed, state.log_start_offset, min(end, state.log_end_offset))
@@ -82,7 +91,11 @@ class GroupClamp:
     def _on_placed(self, group: str, answer: OffsetsPlaced, now: Instant) -> Effects:
         del self._missing[group]
         effects: Effects = []
-        if answer.error is KafkaError.NON_EMPTY_GROUP:
+        if answer.error is KafkaError.NON_EMPTY_GROUP and self._waits_for_members:
+            self._refused.append(
+                f"CONSUMER_GROUP_IN_USE_ERROR: group {group} has members here: stop them"
+            )
+        elif answer.error is KafkaError.NON_EMPTY_GROUP:
             because = "it has members here, which go by what they have read"
             effects.append(Changed(f"group {group}", f"stands past {self._topic}", because))
         elif answer.error is not KafkaError.NONE:

@@ -1,10 +1,14 @@
 """Where a mirror topic is cut, what has to be known for it, and what a promotion needs besides."""
 
-from brokers.ids import Instant, TopicPartition
+from typing import Final
+
+from brokers.ids import Instant, LeaderEpoch, TopicPartition
 from linker.control.group_sync import GroupSync
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.records.mirror_state import Cut, CutKind, CutPartition, SourceEnd
+
+ELECTION_BITS: Final = 16  # of a leader epoch
 
 
 def lacking(mirror: MirrorTopic, groups: GroupSync, reports: MirrorReports, now: Instant) -> str:
@@ -73,8 +77,14 @@ def _cut_partition(
     source = max(
         SourceEnd(report.source_high_watermark, report.source_clock), _known(mirror, index)
     )
-    leader_epoch = max(report.last_epoch, report.leader_epoch) + 1
-    return CutPartition(report.log_end_offset, *source, leader_epoch)
+    newest = max(report.last_epoch, report.leader_epoch)
+    return CutPartition(report.log_end_offset, *source, first_epoch_after(newest))
+
+
+def first_epoch_after(newest: LeaderEpoch) -> LeaderEpoch:
+    """The first leader epoch after a cut, which no other region gives out: elections raise the lower 16 bits, each cut
+    the upper ones. So two histories that part at a cut have no leader epoch in common after it (KIP-101)."""
+    return ((newest >> ELECTION_BITS) + 1) << ELECTION_BITS
 
 
 def _known(mirror: MirrorTopic, index: int) -> SourceEnd:

@@ -136,6 +136,11 @@ class MirrorReplicators:
             return self.refresh(now) if self._serves(index) else []
         return self._start(index, self._fetcher_of(index), now) + self._prove(now)
 
+    def forget_comparisons(self) -> None:
+        """What was found in common with the source was found for something else."""
+        for replicator in self.by_index.values():
+            replicator.common_offset = -1
+
     def _stop_one(self, index: int) -> Effects:
         replicator = self.by_index.get(index)
         return replicator.stop() if replicator is not None and replicator.running else []

@@ -1,6 +1,6 @@
 """What the brokers of this region know of the mirror partitions that they lead, gathered by the link coordinator."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
@@ -28,6 +28,8 @@ class _Report:
     record_version: Offset
     partitions: dict[int, MirrorPartitionStatus]
     clamped: frozenset[tuple[int, int]]
+    sealed: frozenset[int]
+    because: str
 
 
 @dataclass(slots=True)
@@ -90,17 +92,52 @@ class MirrorReports:
         report = self._reports.get((broker_id, topic))
         return report.clamped if report and report.record_version >= record_version else ()
 
+    def not_sealed(self, topic: str, record_version: Offset, now: Instant) -> str:
+        """Which in-sync replica has not sealed its orphan tail for this version of the record; empty if all have."""
+        image = self._region.view.image.topics_by_name.get(topic)
+        for index, placed in enumerate(image.partitions if image is not None else ()):
+            for broker_id in placed.isr:
+                sealed, because = self._sealed(broker_id, topic, record_version, now)
+                if index not in sealed:
+                    why = f": {because}" if because else ""
+                    return f"broker {broker_id} has not sealed the tail of partition {index}{why}"
+        return ""
+
+    def _sealed(
+        self, broker_id: BrokerId, topic: str, record_version: Offset, now: Instant
+    ) -> tuple[Collection[int], str]:
+        if broker_id == self._region.view.broker_id:
+            own = self._own_status(topic, now)
+            return (own.sealed, own.because) if own is not None else ((), "")
+        report = self._reports.get((broker_id, topic))
+        is_of_record = report is not None and report.record_version >= record_version
+        return (report.sealed, report.because) if report and is_of_record else ((), "")
+
+    def trouble(self, topic: str, now: Instant) -> str:
+        """Why some broker has not done what is pending."""
+        own = self._own_status(topic, now)
+        found = [each.because for (_, name), each in self._reports.items() if name == topic]
+        return next(filter(None, [own.because if own is not None else "", *found]), "")
+
     # --- asking ---
 
     def collect(
-        self, topics: Iterable[str], then: Then, now: Instant, *, groups: bool = False
+        self,
+        topics: Iterable[str],
+        then: Then,
+        now: Instant,
+        *,
+        groups: bool = False,
+        replicas: bool = False,
     ) -> Effects:
         """`then` runs once the leaders of these mirror topics have answered, or have not in time.
 
-        With `groups`, those are asked too that coordinate groups.
+        With `groups`, those are asked too that coordinate groups; with `replicas`, those that are in sync.
         """
         names = list(topics)
         brokers = self._leaders(names + ([OFFSETS_TOPIC] if groups else []))
+        if replicas:
+            brokers = list(dict.fromkeys([*brokers, *self._in_sync(names)]))
         if not brokers:
             return then(now)
         missing = len(brokers)
@@ -127,6 +164,18 @@ class MirrorReports:
             for placed in topic.partitions if topic is not None else ():
                 found[placed.leader] = None
         return [each for each in found if each not in (NO_LEADER, self._region.view.broker_id)]
+
+    def _in_sync(self, topics: Iterable[str]) -> list[BrokerId]:
+        """The other brokers in the in-sync sets of these topics."""
+        image, own = self._region.view.image, self._region.view.broker_id
+        found = (image.topics_by_name.get(name) for name in topics)
+        return [
+            broker_id
+            for topic in found
+            for placed in (topic.partitions if topic is not None else ())
+            for broker_id in placed.isr
+            if broker_id != own
+        ]
 
     def _ask(self, broker_id: BrokerId) -> Effects:
         questions = self._questions[broker_id]
@@ -158,6 +207,8 @@ class MirrorReports:
                 each.record_version,
                 {one.index: one for one in each.partitions},
                 frozenset(each.clamped),
+                frozenset(each.sealed),
+                each.because,
             )
         effects = self._ask(broker_id)
         for then in waiting:

@@ -14,7 +14,14 @@ def mirror_status(region: RegionClient, mirror: MirrorTopic, now: Instant) -> Mi
         partition_status(region, mirror, index, now) for index in range(mirror.partition_count)
     )
     partitions = tuple(each for each in found if each is not None)
-    return MirrorStatus(mirror.topic, mirror.version, partitions, mirror.clamp.covered)
+    return MirrorStatus(
+        mirror.topic,
+        mirror.version,
+        partitions,
+        mirror.clamp.covered,
+        mirror.sealing.sealed,
+        mirror.sealing.because or mirror.clamp.because,
+    )
 
 
 def partition_status(
@@ -53,6 +60,8 @@ def _of_source(
         lag_ms=lag.milliseconds(clock, now),
         since_received_ms=_since_received(replicator, now),
         is_running=replicator.running,
+        is_following=replicator.streams,
+        common_offset=replicator.common_offset,
         is_caught_up=status.log_end_offset >= 0 and mirror.replicators.is_proven(replicator),
     )
 

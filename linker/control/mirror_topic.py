@@ -16,7 +16,7 @@ from uuid import UUID
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import Instant, Offset
+from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.commands.config_commands import (
     AlterConfigs,
@@ -32,11 +32,13 @@ from linker.control.cut_clamp import CutClamp
 from linker.control.failover_phases import FailoverProgress
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_replicators import MirrorReplicators, MirrorReplicatorsHost
+from linker.control.orphan_sealing import OrphanSealing
 from linker.control.source_brokers import SourceBrokers
-from linker.data.mirror_link import LinkOfMirror
+from linker.data.mirror_link import Divergence, LinkOfMirror
 from linker.errors import MirrorError
 from linker.frames import TopicState
 from linker.records.mirror_state import (
+    LIVE,
     MIRROR_KIND,
     TRANSITIONS,
     MirrorRecord,
@@ -46,6 +48,7 @@ from linker.records.mirror_state import (
 from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 1_000
+_FOLLOWING: Final = [state for state in LIVE if state is not MirrorState.FAILED]
 
 
 class MirrorTopicHost(MirrorReplicatorsHost, Protocol):
@@ -108,6 +111,7 @@ class MirrorTopic:
         self.source_state: TopicState | None = None
         self.config_trouble = ""
         self.clamp = CutClamp(region, record.topic)
+        self.sealing = OrphanSealing(region, record.topic)
         self._region = region
         self._link = link
         self._host = host
@@ -137,8 +141,23 @@ class MirrorTopic:
 
     @property
     def streams(self) -> bool:
-        """Whether this topic's state allows replicators to run."""
-        return self.record.streams and not self.is_halted
+        """Whether this topic's state allows replicators to run: its link is the topic's writer."""
+        topic = self._region.view.image.topics_by_name.get(self.topic)
+        is_writer = topic is None or topic.writer == self._link.name
+        return self.record.streams and is_writer and not self.is_halted
+
+    def on_divergence(self, index: int, agreed_offset: Offset) -> Divergence:
+        """Only an orphan tail is cut, and only once it is sealed; also by who becomes leader later on."""
+        record = self.record
+        if record.state is MirrorState.PENDING_SETUP_FOR_RESTORE:
+            return Divergence.KEEP
+        state = self._region.view.partition_state(TopicPartition(self.topic, index))
+        if state is None or index >= len(record.restore):
+            return Divergence.FAIL
+        point = record.restore[index]
+        is_orphan = not state.epochs or state.epochs[-1][0] <= point.leader_epoch
+        is_sealed = agreed_offset >= point.offset
+        return Divergence.TRUNCATE if is_orphan and is_sealed else Divergence.FAIL
 
     @property
     def in_step(self) -> bool:
@@ -158,8 +177,11 @@ class MirrorTopic:
         changed = record.state is not self.record.state
         if not record.is_promoting or not self.record.is_promoting:
             self.replicators.forget_proofs()  # they are of another promotion
+        if changed and record.state is MirrorState.PENDING_SETUP_FOR_RESTORE:
+            self.replicators.forget_comparisons()
         self.record, self.version = record, version
         effects: Effects = self.clamp.follow(record, version, now)
+        effects += self.sealing.follow(record, version, now)
         if changed:
             what = f"mirror {self.topic}"
             effects.append(Changed(what, record.state.value, record.reason or record.error.value))
@@ -220,11 +242,7 @@ class MirrorTopic:
             return []  # from a broker that is behind another one
         self.source_state = state
         effects = self.refresh(now)
-        if not self._region.is_coordinator or self.record.state not in (
-            MirrorState.ACTIVE,
-            MirrorState.PAUSED,
-            MirrorState.PENDING_STOPPED,
-        ):
+        if not self._region.is_coordinator or self.record.state not in _FOLLOWING:
             return effects
         error, because = judge(self.record, self.partition_count, state)
         if error is not MirrorError.NO_ERROR:

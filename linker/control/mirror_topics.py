@@ -14,14 +14,17 @@ from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_status import mirror_status, partition_status
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.restore import MirrorRestore
 from linker.control.source_brokers import SourceBrokers
 from linker.data.destination_stream import DestinationStream
+from linker.data.mirror_link import Divergence
 from linker.errors import MirrorError
 from linker.frames import TopicState
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_state import (
     LIVE,
     MIRROR_KIND,
+    RESTORING,
     MirrorRecord,
     MirrorState,
     decode_mirror,
@@ -30,7 +33,10 @@ from linker.region_client import Effects, RegionClient
 
 
 class MirrorTopics:
-    """`by_name` and `failovers` have the same topics. A stopped mirror stays for as long as its topic exists."""
+    """`by_name`, `failovers` and `restores` have the same topics.
+
+    A stopped mirror stays for as long as its topic exists.
+    """
 
     def __init__(
         self,
@@ -44,6 +50,7 @@ class MirrorTopics:
         self.by_name: dict[str, MirrorTopic] = {}
         self.creating: list[str] = []  # their topics are created for an operator
         self.failovers: dict[str, MirrorFailover] = {}
+        self.restores: dict[str, MirrorRestore] = {}
         self._hole_policies: dict[str, HolePolicyOfMirror] = {}
         self._region = region
         self._settings = settings
@@ -66,8 +73,9 @@ class MirrorTopics:
             record = mirror.record
             if record.source_topic != source_topic or record.state not in LIVE:
                 continue
-            # A failed mirror holds other records than its source has now, so the source's offsets do not apply to it.
-            if record.cut is None and record.state is not MirrorState.FAILED:
+            # These hold other records than the source has now, so the source's offsets do not apply to them.
+            is_other = record.state is MirrorState.FAILED or record.state in RESTORING
+            if record.cut is None and not is_other:
                 return mirror.topic
         return None
 
@@ -77,6 +85,12 @@ class MirrorTopics:
 
     def leading_changed(self) -> Effects:
         return self._leading_changed()
+
+    def on_divergence(self, partition: TopicPartition, agreed_offset: Offset) -> Divergence:
+        mirror = self.by_name.get(partition.topic)
+        if mirror is None:
+            return Divergence.FAIL
+        return mirror.on_divergence(partition.partition, agreed_offset)
 
     def refuse_hole(self, hole: Hole, now: Instant) -> Effects | None:
         policy = self._hole_policies.get(hole.partition.topic)
@@ -110,7 +124,7 @@ class MirrorTopics:
         effects: Effects = []
         for topic, failover in list(self.failovers.items()):
             if self._region.is_coordinator:
-                effects += failover.follow_record(now) + self.by_name[topic].follow(now)
+                effects += self._follow_record(topic, now) + self.by_name[topic].follow(now)
             else:
                 effects += failover.resign(now)
         return effects
@@ -137,6 +151,7 @@ class MirrorTopics:
     def _forget(self, topic: str, now: Instant) -> Effects:
         mirror = self.by_name.pop(topic)
         self._hole_policies.pop(topic)
+        self.restores.pop(topic)
         self._groups.forget(mirror.record.source_topic)
         effects = mirror.stop_replicators() + self._sources.want(topic, (), now)
         return effects + self.failovers.pop(topic).abandon(now)
@@ -172,13 +187,21 @@ class MirrorTopics:
                 mirror,
                 progress,
             )
+            self.restores[record.topic] = MirrorRestore(self._region, self.reports, mirror)
             effects += mirror.refresh(now) + mirror.clamp.follow(record, version, now)
+            effects += mirror.sealing.follow(record, version, now)
             self._groups.mirror_added(record.source_topic, now)
         else:
+            was_restoring = mirror.record.state in RESTORING
             effects += mirror.adopt(record, version, now)
+            if was_restoring and record.state is MirrorState.ACTIVE:
+                self._groups.mirror_added(record.source_topic, now)
+        return effects + self._follow_record(record.topic, now)
+
+    def _follow_record(self, topic: str, now: Instant) -> Effects:
         if not self._region.is_coordinator:
-            return effects
-        return effects + self.failovers[record.topic].follow_record(now)
+            return []
+        return self.failovers[topic].follow_record(now) + self.restores[topic].follow(now)
 
     # --- the region ---
 
@@ -201,7 +224,9 @@ class MirrorTopics:
         for topic in changed:
             mirror = self.by_name.get(topic)
             if mirror is not None and self._exists(topic):
-                effects += mirror.refresh(now) + mirror.follow(now)
+                effects += (
+                    mirror.refresh(now) + mirror.follow(now) + self.restores[topic].follow(now)
+                )
         return effects
 
     def _exists(self, topic: str) -> bool:

@@ -11,8 +11,14 @@ from brokers.metadata.image.image import LINK_LISTENER, Image
 from brokers.region import RegionView
 from linker.data.credit import StreamSender
 from linker.filters import Filter, admits
-from linker.frames import TOPICS_MAX, Brokers, GroupOffsets, SourceBroker, TopicState
-from linker.records.mirror_state import LIVE, MIRROR_KIND, decode_mirror
+from linker.frames import TOPICS_MAX, Brokers, Former, GroupOffsets, SourceBroker, TopicState
+from linker.records.mirror_state import (
+    LIVE,
+    MIRROR_KIND,
+    MirrorRecord,
+    MirrorState,
+    decode_mirror,
+)
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, Step
 
@@ -27,15 +33,18 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
     image = view.image.topics_by_name.get(topic)
     if image is None or image.is_internal:
         return TopicState(topic, metadata_offset=view.image.next_offset)
+    document = view.image.documents.get((MIRROR_KIND, topic))
+    record = decode_mirror(topic, document.body) if document is not None else None
     return TopicState(
         topic,
         image.id.bytes,
         len(image.partitions),
         dict(view.image.config((ResourceType.TOPIC, topic))),
         tuple(partition.leader_epoch for partition in image.partitions),
-        _origins(view, topic),
+        record.origins if record is not None and record.state in LIVE else (),
         tuple(partition.leader for partition in image.partitions),
         view.image.next_offset,
+        _former(record),
     )
 
 
@@ -54,11 +63,11 @@ def brokers_of(image: Image) -> Brokers:
     return Brokers(image.next_offset, tuple(found))
 
 
-def _origins(view: RegionView, topic: str) -> tuple[str, ...]:
-    """Empty for what is no mirror, or none any more: its records are this region's own."""
-    document = view.image.documents.get((MIRROR_KIND, topic))
-    record = decode_mirror(topic, document.body) if document is not None else None
-    return record.origins if record is not None and record.state in LIVE else ()
+def _former(record: MirrorRecord | None) -> Former | None:
+    """None for what is a mirror, or never was one."""
+    if record is None or record.state is not MirrorState.STOPPED or not record.origins:
+        return None
+    return Former(record.origins[0], record.source_topic_id.bytes, record.generation)
 
 
 class TopicPublisher:

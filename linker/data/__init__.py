@@ -5,5 +5,6 @@
 - `source_replicator`: the sending side; `handshake`: the checks of both sides before anything else
 - `destination_stream`: subscriptions, credit, beacons and the source's clock on one stream
 - `credit`: how many bytes the source may send; `byte_rate`: in a second; `retry_backoff`: pauses between attempts
+- `log_start`: the mirror's log start offset; `truncation`: cuts what its source does not have
 - `lineage`: where two leader-epoch histories agree; `lag`: how far the mirror is behind the source
 """

@@ -1,8 +1,9 @@
 """What a replicator uses of the link and the mirror topic that it is of."""
 
+from enum import Enum
 from typing import Protocol
 
-from brokers.ids import Instant
+from brokers.ids import Instant, Offset, TopicPartition
 from linker.config import LinkConfig
 from linker.errors import MirrorError
 from linker.records.hole_ledger import Hole
@@ -19,11 +20,22 @@ class LinkOfMirror(Protocol):
     def config(self) -> LinkConfig: ...
 
 
+class Divergence(Enum):
+    """What becomes of a log whose history parts from its source's."""
+
+    FAIL = "fail"  # the mirror is FAILED
+    KEEP = "keep"  # for now; the operator has asked to restore the topic, and what it has beyond is not sealed yet
+    TRUNCATE = "truncate"
+
+
 class ReplicatorHost(Protocol):
     """What a replicator asks of the mirror topics of its link, by the topic's name."""
 
     def fail_mirror(self, topic: str, error: MirrorError, because: str, now: Instant) -> Effects:
         """The source cannot be followed."""
+
+    def on_divergence(self, partition: TopicPartition, agreed_offset: Offset) -> Divergence:
+        """The log and its source's agree up to `agreed_offset`, and have other batches from there on."""
 
     def refuse_hole(self, hole: Hole, now: Instant) -> Effects | None:
         """None: the hole may be recorded and skipped. Else the replicator stops, and is started when it may be."""

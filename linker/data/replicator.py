@@ -17,10 +17,12 @@ from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
-from brokers.region import PartitionState, PlaceBatches, Placed, PlaceRefused, SkipTo, TrimMirror
+from brokers.region import PartitionState, PlaceBatches, Placed, PlaceRefused, SkipTo
+from linker.data import truncation
 from linker.data.destination_stream import DestinationStream
 from linker.data.lag import MirrorLag
-from linker.data.mirror_link import LinkOfMirror, ReplicatorHost
+from linker.data.log_start import LogStart
+from linker.data.mirror_link import Divergence, LinkOfMirror, ReplicatorHost
 from linker.data.pending import PendingChunk, PendingHole, Queued, skip_before
 from linker.data.retry_backoff import RetryBackoff
 from linker.errors import MirrorError
@@ -29,6 +31,7 @@ from linker.records import hole_ledger
 from linker.records.hole_ledger import HOLE_KIND
 from linker.region_client import Effects, RegionClient
 
+_DIVERGED: Final = (MirrorError.UNEXPECTED_TRUNCATION, MirrorError.NON_MONOTONIC_SOURCE_EPOCH)
 _FATAL: Final = {
     KafkaError.CORRUPT_MESSAGE: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
     KafkaError.INVALID_RECORD: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
@@ -52,6 +55,7 @@ class PartitionReplicator:
         self.lag = MirrorLag()
         self.trouble = ""  # why it does not stream, for the operator
         self.received_at: Instant = -1
+        self.common_offset: Offset = -1  # the end of what the source was last found to have, too
         self._region = region
         self._link = link
         self.stream = DestinationStream()  # closed; `start` brings the one to the source's leader
@@ -64,11 +68,10 @@ class PartitionReplicator:
         self._from_latest = False
         self._expected: Offset | None = None  # None until Agreed
         self._wanted_epoch: LeaderEpoch = -1
-        self._log_start: Offset = 0  # the source's, in the newest frame
         self._queue: deque[Queued] = deque()
         self._placing = 0
         self._blocked = False  # waits for a proposal
-        self._trimming = False
+        self._log_start = LogStart(region, link, mirror, self._settle)
         self._backoff = RetryBackoff(region)
         self._drained: list[Callable[[Instant], Effects]] = []
 
@@ -86,7 +89,7 @@ class PartitionReplicator:
     @property
     def is_drained(self) -> bool:
         """Whether the region has answered all that this replicator asked."""
-        return not (self._placing or self._blocked or self._trimming)
+        return not (self._placing or self._blocked or self._log_start.is_moving)
 
     def start(self, stream: DestinationStream, source_epoch: LeaderEpoch, now: Instant) -> Effects:
         """Subscribe on the open stream to the source's leader, once nothing of an earlier subscription is in flight.
@@ -181,7 +184,7 @@ class PartitionReplicator:
                 )
                 return self.stop() + refused
             self._queue.append(pending)
-        self._expected = frame.start_offset
+        self._expected = self.common_offset = frame.start_offset
         self._from_latest = False
         self._wanted_epoch = max(self._wanted_epoch, frame.leader_epoch)
         if frame.start_offset >= frame.bounds.high_watermark:
@@ -204,22 +207,40 @@ class PartitionReplicator:
     def on_bounds(self, bounds: OffsetBounds, clock: Instant, now: Instant) -> Effects:
         self.received_at = now
         self.lag.source_at(clock, bounds.high_watermark, self.stream.clock_before)
-        self._log_start = bounds.log_start_offset
+        self._log_start.of_source = bounds.log_start_offset
         state = self._state()
         if state is None:
             return []
         self.lag.mirror_at(state.high_watermark)
-        return self._trim(state)
+        return self._log_start.follow(state)
 
     def on_declined(self, frame: Declined, now: Instant) -> Effects:
         if frame.error is MirrorError.NOT_SET:
             return self._interrupt(frame.because, now)
-        effects = self.stop()
-        self.trouble = frame.because
+        effects, self.trouble = self.stop(), frame.because
+        divergence = Divergence.FAIL
+        if frame.error in _DIVERGED and frame.agreed_offset >= 0:
+            self.common_offset = frame.agreed_offset
+            divergence = self._host.on_divergence(self.partition, frame.agreed_offset)
+        if divergence is Divergence.KEEP:
+            return effects
+        if divergence is Divergence.TRUNCATE:
+            return effects + self.when_drained(self._truncate, now)
         topic = self.partition.topic
         return effects + self._host.fail_mirror(
             topic, frame.error, f"{self.partition}: {frame.because}", now
         )
+
+    def _truncate(self, now: Instant) -> Effects:
+        """Cut what the source does not have. The next leader epoch subscribes again."""
+        self._blocked = True
+        offset, name = self.common_offset, self._link.name
+        return truncation.begin(self._region, name, self.partition, offset, self._on_truncated)
+
+    def _on_truncated(self, refusal: Refusal | None, now: Instant) -> Effects:
+        self._blocked = False
+        effects = self._on_refused(refusal.error, refusal.because, now) if refusal else []
+        return effects + self._settle(now)
 
     # --- the queue ---
 
@@ -277,7 +298,7 @@ class PartitionReplicator:
         if state is None:
             return []
         self.lag.mirror_at(state.high_watermark)
-        return self._trim(state)
+        return self._log_start.follow(state)
 
     def _raise(self, leader_epoch: LeaderEpoch) -> object:
         self._blocked = True
@@ -331,23 +352,6 @@ class PartitionReplicator:
         if isinstance(answer, PlaceRefused):
             return self._on_refused(answer.error, answer.because, now) + self._settle(now)
         return self._advance(now) + self._settle(now)
-
-    def _trim(self, state: PartitionState) -> Effects:
-        """Follow the source's log start offset, up to the mirror's high watermark at most."""
-        wanted = self._log_start
-        if self._trimming or not state.log_start_offset < wanted <= state.high_watermark:
-            return []
-        self._trimming = True
-        return [
-            self._region.ask(
-                lambda ticket: TrimMirror(ticket, self._link.name, self.partition, wanted),
-                self._on_trimmed,
-            )
-        ]
-
-    def _on_trimmed(self, answer: Placed | PlaceRefused, now: Instant) -> Effects:
-        self._trimming = False
-        return self._settle(now)
 
     # --- failures ---
 

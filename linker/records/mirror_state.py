@@ -16,7 +16,7 @@ TRANSITION_ERRORS_MAX: Final = 10  # the newest are kept
 
 
 class MirrorState(Enum):
-    """Names of Confluent Cluster Linking; the last four belong to two-way links, which do not exist yet."""
+    """Names of Confluent Cluster Linking. PENDING_MIRROR and PENDING_SYNCHRONIZE, of reversals, do not exist yet."""
 
     ACTIVE = "ACTIVE"
     PAUSED = "PAUSED"
@@ -37,9 +37,12 @@ STORED: Final = (
     MirrorState.PAUSED,
     MirrorState.FAILED,
     MirrorState.PENDING_STOPPED,
+    MirrorState.PENDING_SETUP_FOR_RESTORE,
+    MirrorState.PENDING_RESTORE,
     MirrorState.STOPPED,
 )
-LIVE: Final = STORED[:4]  # the link is the topic's writer
+LIVE: Final = STORED[:-1]  # the link is the topic's writer
+RESTORING: Final = (MirrorState.PENDING_SETUP_FOR_RESTORE, MirrorState.PENDING_RESTORE)
 
 
 class MirrorTrigger(Enum):
@@ -52,6 +55,9 @@ class MirrorTrigger(Enum):
     FAILOVER = "failover"
     GIVE_UP = "the proof for promote did not come in time"
     CUT = "the cut is made"
+    RESTORE = "truncate-and-restore"
+    SEALED = "every orphan tail is sealed"
+    RESTORED = "every partition follows its source"
 
 
 # What is not here is refused, with the state in the answer.
@@ -70,6 +76,14 @@ TRANSITIONS: Final[Mapping[tuple[MirrorState, MirrorTrigger], MirrorState]] = {
     (MirrorState.PENDING_STOPPED, MirrorTrigger.FAILOVER): MirrorState.PENDING_STOPPED,
     (MirrorState.PENDING_STOPPED, MirrorTrigger.GIVE_UP): MirrorState.ACTIVE,
     (MirrorState.PENDING_STOPPED, MirrorTrigger.CUT): MirrorState.STOPPED,
+    (MirrorState.STOPPED, MirrorTrigger.RESTORE): MirrorState.PENDING_SETUP_FOR_RESTORE,
+    (MirrorState.FAILED, MirrorTrigger.RESTORE): MirrorState.PENDING_SETUP_FOR_RESTORE,
+    (MirrorState.PENDING_SETUP_FOR_RESTORE, MirrorTrigger.SEALED): MirrorState.PENDING_RESTORE,
+    (MirrorState.PENDING_RESTORE, MirrorTrigger.RESTORED): MirrorState.ACTIVE,
+    (MirrorState.PENDING_SETUP_FOR_RESTORE, MirrorTrigger.FAIL): MirrorState.FAILED,
+    (MirrorState.PENDING_RESTORE, MirrorTrigger.FAIL): MirrorState.FAILED,
+    (MirrorState.PENDING_SETUP_FOR_RESTORE, MirrorTrigger.FAILOVER): MirrorState.PENDING_STOPPED,
+    (MirrorState.PENDING_RESTORE, MirrorTrigger.FAILOVER): MirrorState.PENDING_STOPPED,
 }
 
 # (stored state, the link's state) -> the state in descriptions.
@@ -148,6 +162,18 @@ class Cut:
     partitions: tuple[CutPartition, ...]
 
 
+class RestorePoint(NamedTuple):
+    """What one partition has in common with its source: everything below `offset`.
+
+    `end` was the log end offset when that was found. What lies between is the orphan tail. Its batches have leader
+    epochs up to `leader_epoch`, and those of the source that take their place later ones.
+    """
+
+    offset: Offset
+    end: Offset
+    leader_epoch: LeaderEpoch
+
+
 @dataclass(frozen=True, slots=True)
 class TransitionError:
     """Why a change of state that an operator asked for did not happen."""
@@ -165,7 +191,8 @@ class MirrorRecord:
     last hole ended at which the mirror was paused; who resumes it accepts that hole, wherever it ends by then. In
     PENDING_STOPPED, `stop` says for which command, and `stop_by` is the deadline of a promotion. From the time that
     `halted` is written, no broker places anything of the source, so that the ends can be known; `known` has what was
-    known of the source then, by partition. `cut` has the ends.
+    known of the source then, by partition. `cut` has the ends. `restore` has the ends of what a restored topic had in
+    common with its source, by partition, once all are known.
     """
 
     topic: str
@@ -186,6 +213,7 @@ class MirrorRecord:
     transition_errors: tuple[TransitionError, ...] = ()
     holes_shown: Mapping[int, Offset] = field(default_factory=dict)
     origins: tuple[str, ...] = ()
+    restore: tuple[RestorePoint, ...] = ()
 
     @property
     def is_promoting(self) -> bool:
@@ -196,7 +224,31 @@ class MirrorRecord:
     @property
     def streams(self) -> bool:
         """Whether data of the source is placed."""
-        return self.state is MirrorState.ACTIVE or self.is_promoting
+        return self.state is MirrorState.ACTIVE or self.state in RESTORING or self.is_promoting
+
+    @property
+    def ends(self) -> tuple[Offset, ...]:
+        """By partition, the offsets that no group may be past while the topic's state changes; empty: none are set."""
+        if self.state is MirrorState.PENDING_STOPPED and self.cut is not None:
+            return tuple(partition.offset for partition in self.cut.partitions)
+        if self.state is MirrorState.PENDING_SETUP_FOR_RESTORE:
+            return tuple(point.offset for point in self.restore)
+        return ()
+
+    def restored(self, state: MirrorState, reason: str, now: Instant) -> "MirrorRecord":
+        """The same mirror, whose log will be compared with its source's anew."""
+        return replace(
+            self,
+            state=state,
+            since=now,
+            error=MirrorError.NO_ERROR,
+            reason=reason,
+            stop=None,
+            stop_by=0,
+            halted=False,
+            known=(),
+            restore=(),
+        )
 
     def with_error(self, error: TransitionError) -> "MirrorRecord":
         return replace(
@@ -224,6 +276,7 @@ class MirrorRecord:
                     [one.at, one.code, one.because] for one in self.transition_errors
                 ],
                 "origins": self.origins,
+                "restore": self.restore,
                 "holes_shown": [[index, offset] for index, offset in self.holes_shown.items()],
             }
         )
@@ -250,6 +303,7 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         transition_errors=tuple(TransitionError(*one) for one in fields["transition_errors"]),
         holes_shown={int(index): int(offset) for index, offset in fields.get("holes_shown", ())},
         origins=tuple(str(one) for one in fields.get("origins", ())),
+        restore=tuple(RestorePoint(*one) for one in fields.get("restore", ())),
     )
 
 

@@ -36,6 +36,7 @@ from linker.commands import (
     Mirrors,
     PartitionLag,
     Replicas,
+    RestoreMirrors,
     SetLinkSecret,
     TopicForecast,
     TopicResult,
@@ -153,6 +154,13 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
     "ResumeMirrors": (pb.MirrorsRequest, _change("resume"), pb.TopicsReply),
     "PromoteMirrors": (pb.PromoteMirrorsRequest, _change("promote"), pb.TopicsReply),
     "FailoverMirrors": (pb.MirrorsRequest, _change("failover"), pb.TopicsReply),
+    "TruncateAndRestoreMirrors": (
+        pb.MirrorsRequest,
+        lambda m: RestoreMirrors(
+            m.link_name, tuple(listed(m.mirror_topics, TOPICS_MAX)), m.validate_only
+        ),
+        pb.TopicsReply,
+    ),
     "ForecastMirrors": (
         pb.ForecastMirrorsRequest,
         lambda m: ForecastMirrors(m.link_name, tuple(listed(m.mirror_topics, TOPICS_MAX))),
@@ -273,6 +281,14 @@ def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
         state_transition_errors=[
             pb.TransitionError(at_ms=one.at, code=one.code, message=one.because)
             for one in record.transition_errors
+        ],
+        restored_partitions=[
+            pb.RestoredPartition(
+                partition=index,
+                offset_truncated_to=one.offset,
+                messages_truncated=one.end - one.offset,
+            )
+            for index, one in enumerate(record.restore)
         ],
     )
 

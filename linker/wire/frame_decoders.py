@@ -18,6 +18,7 @@ from linker.frames import (
     Brokers,
     Credit,
     Declined,
+    Former,
     Frame,
     GroupOffsets,
     Hello,
@@ -93,7 +94,14 @@ def _from_topic_state(message: pb.TopicState) -> TopicState:
         tuple(name(one) for one in listed(message.origins, ORIGINS_MAX)),
         tuple(message.leaders),
         offset(message.metadata_offset),
+        _from_former(message.former) if message.HasField("former") else None,
     )
+
+
+def _from_former(message: pb.Former) -> Former:
+    if len(message.topic_id) != 16:
+        raise FrameError(f"a topic id of {len(message.topic_id)} bytes")
+    return Former(name(message.cluster_id), message.topic_id, message.generation)
 
 
 def _from_brokers(message: pb.Brokers) -> Brokers:

@@ -60,6 +60,7 @@ def _topic_state(frame: TopicState) -> pb.Frame:
             origins=frame.origins,
             leaders=frame.leaders,
             metadata_offset=frame.metadata_offset,
+            former=pb.Former(**frame.former._asdict()) if frame.former is not None else None,
         )
     )
 

@@ -1,4 +1,4 @@
-"""`python -m tests.sim [--region | --linked] --seed N [--count N] [--trace]`: run seeds, print what came of them."""
+"""`python -m tests.sim [--region | --linked | --restore] --seed N [--count N] [--trace]`: run seeds, print what came of them."""
 
 import argparse
 import sys
@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable
 from typing import Final
 
+from tests.sim.linked.restores import RestoreRun
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Run
@@ -15,6 +16,7 @@ RUNS: Final[dict[str, Callable[..., RegionRun | LinkedRun | Run]]] = {
     "": Run,
     "--region ": RegionRun,
     "--linked ": LinkedRun,
+    "--restore ": RestoreRun,
 }
 
 
@@ -30,11 +32,14 @@ def main() -> int:
     parser.add_argument(
         "--linked", action="store_true", help="two regions of several nodes each, and a link"
     )
+    parser.add_argument(
+        "--restore", action="store_true", help="the same, with a failover and the way back"
+    )
     parser.add_argument("--trace", action="store_true", help="print everything that happens")
     options = parser.parse_args()
     failed = 0
     for seed in range(options.seed, options.seed + options.count):
-        kind = "--region " if options.region else "--linked " if options.linked else ""
+        kind = next((each for each in RUNS if each and getattr(options, each.strip(" -"))), "")
         failed += not _run(seed, kind, trace=options.trace)
     return 1 if failed else 0
 

@@ -450,7 +450,14 @@ class DescribeMirrorsResponse(Message):
 
 
 class DescribedMirror(Message):
-    __slots__ = ("topic", "record_version", "partitions", "clamped_group_partitions")
+    __slots__ = (
+        "topic",
+        "record_version",
+        "partitions",
+        "clamped_group_partitions",
+        "sealed_partitions",
+        "because",
+    )
 
     def __init__(
         self,
@@ -459,6 +466,8 @@ class DescribedMirror(Message):
         record_version: int = 0,
         partitions: list[DescribedMirrorPartition] = EMPTY,
         clamped_group_partitions: list[PartitionLeaderEpoch] = EMPTY,
+        sealed_partitions: list[int] = EMPTY,
+        because: str = "",
     ) -> None:
         self.topic = topic
         self.record_version = record_version
@@ -466,6 +475,8 @@ class DescribedMirror(Message):
         self.clamped_group_partitions = (
             [] if clamped_group_partitions is EMPTY else clamped_group_partitions
         )
+        self.sealed_partitions = [] if sealed_partitions is EMPTY else sealed_partitions
+        self.because = because
 
 
 class DescribedMirrorPartition(Message):
@@ -484,6 +495,8 @@ class DescribedMirrorPartition(Message):
         "is_caught_up",
         "is_drained",
         "trouble",
+        "common_offset",
+        "is_following",
     )
 
     def __init__(
@@ -503,6 +516,8 @@ class DescribedMirrorPartition(Message):
         is_caught_up: bool = False,
         is_drained: bool = False,
         trouble: str = "",
+        common_offset: int = -1,
+        is_following: bool = False,
     ) -> None:
         self.partition_index = partition_index
         self.leader_epoch = leader_epoch
@@ -518,3 +533,5 @@ class DescribedMirrorPartition(Message):
         self.is_caught_up = is_caught_up
         self.is_drained = is_drained
         self.trouble = trouble
+        self.common_offset = common_offset
+        self.is_following = is_following

@@ -383,7 +383,7 @@ class TransitionError(_message.Message):
     def __init__(self, at_ms: _Optional[int] = ..., code: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class MirrorDescription(_message.Message):
-    __slots__ = ("link_name", "mirror_topic", "source_topic", "mirror_status", "mirror_topic_error", "reason", "state_time_ms", "num_partitions", "generation", "mirror_lags", "holes", "cut", "state_transition_errors", "source_topic_id", "hint")
+    __slots__ = ("link_name", "mirror_topic", "source_topic", "mirror_status", "mirror_topic_error", "reason", "state_time_ms", "num_partitions", "generation", "mirror_lags", "holes", "cut", "state_transition_errors", "source_topic_id", "hint", "restored_partitions")
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOPIC_FIELD_NUMBER: _ClassVar[int]
@@ -399,6 +399,7 @@ class MirrorDescription(_message.Message):
     STATE_TRANSITION_ERRORS_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
     HINT_FIELD_NUMBER: _ClassVar[int]
+    RESTORED_PARTITIONS_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     mirror_topic: str
     source_topic: str
@@ -414,7 +415,18 @@ class MirrorDescription(_message.Message):
     state_transition_errors: _containers.RepeatedCompositeFieldContainer[TransitionError]
     source_topic_id: str
     hint: str
-    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., mirror_topic_error: _Optional[str] = ..., reason: _Optional[str] = ..., state_time_ms: _Optional[int] = ..., num_partitions: _Optional[int] = ..., generation: _Optional[int] = ..., mirror_lags: _Optional[_Iterable[_Union[MirrorLag, _Mapping]]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., state_transition_errors: _Optional[_Iterable[_Union[TransitionError, _Mapping]]] = ..., source_topic_id: _Optional[str] = ..., hint: _Optional[str] = ...) -> None: ...
+    restored_partitions: _containers.RepeatedCompositeFieldContainer[RestoredPartition]
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., mirror_topic_error: _Optional[str] = ..., reason: _Optional[str] = ..., state_time_ms: _Optional[int] = ..., num_partitions: _Optional[int] = ..., generation: _Optional[int] = ..., mirror_lags: _Optional[_Iterable[_Union[MirrorLag, _Mapping]]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., state_transition_errors: _Optional[_Iterable[_Union[TransitionError, _Mapping]]] = ..., source_topic_id: _Optional[str] = ..., hint: _Optional[str] = ..., restored_partitions: _Optional[_Iterable[_Union[RestoredPartition, _Mapping]]] = ...) -> None: ...
+
+class RestoredPartition(_message.Message):
+    __slots__ = ("partition", "offset_truncated_to", "messages_truncated")
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_TRUNCATED_TO_FIELD_NUMBER: _ClassVar[int]
+    MESSAGES_TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    partition: int
+    offset_truncated_to: int
+    messages_truncated: int
+    def __init__(self, partition: _Optional[int] = ..., offset_truncated_to: _Optional[int] = ..., messages_truncated: _Optional[int] = ...) -> None: ...
 
 class MirrorReply(_message.Message):
     __slots__ = ("error", "mirror")

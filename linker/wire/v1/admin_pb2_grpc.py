@@ -104,6 +104,11 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
                 _registered_method=True)
+        self.TruncateAndRestoreMirrors = channel.unary_unary(
+                '/linker.wire.v1.Admin/TruncateAndRestoreMirrors',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+                _registered_method=True)
         self.DescribeReplicas = channel.unary_unary(
                 '/linker.wire.v1.Admin/DescribeReplicas',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeReplicasRequest.SerializeToString,
@@ -213,6 +218,12 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def TruncateAndRestoreMirrors(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DescribeReplicas(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -307,6 +318,11 @@ def add_AdminServicer_to_server(servicer, server):
             ),
             'FailoverMirrors': grpc.unary_unary_rpc_method_handler(
                     servicer.FailoverMirrors,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
+            ),
+            'TruncateAndRestoreMirrors': grpc.unary_unary_rpc_method_handler(
+                    servicer.TruncateAndRestoreMirrors,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
             ),
@@ -707,6 +723,33 @@ class Admin:
             request,
             target,
             '/linker.wire.v1.Admin/FailoverMirrors',
+            linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def TruncateAndRestoreMirrors(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/TruncateAndRestoreMirrors',
             linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
             options,

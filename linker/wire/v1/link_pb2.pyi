@@ -124,7 +124,7 @@ class WatchTopics(_message.Message):
     def __init__(self, topics: _Optional[_Iterable[str]] = ..., filters: _Optional[_Iterable[_Union[Filter, _Mapping]]] = ...) -> None: ...
 
 class TopicState(_message.Message):
-    __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs", "origins", "leaders", "metadata_offset")
+    __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs", "origins", "leaders", "metadata_offset", "former")
     class ConfigsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -140,6 +140,7 @@ class TopicState(_message.Message):
     ORIGINS_FIELD_NUMBER: _ClassVar[int]
     LEADERS_FIELD_NUMBER: _ClassVar[int]
     METADATA_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    FORMER_FIELD_NUMBER: _ClassVar[int]
     topic: str
     topic_id: bytes
     partition_count: int
@@ -148,7 +149,18 @@ class TopicState(_message.Message):
     origins: _containers.RepeatedScalarFieldContainer[str]
     leaders: _containers.RepeatedScalarFieldContainer[int]
     metadata_offset: int
-    def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., partition_count: _Optional[int] = ..., configs: _Optional[_Mapping[str, str]] = ..., leader_epochs: _Optional[_Iterable[int]] = ..., origins: _Optional[_Iterable[str]] = ..., leaders: _Optional[_Iterable[int]] = ..., metadata_offset: _Optional[int] = ...) -> None: ...
+    former: Former
+    def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., partition_count: _Optional[int] = ..., configs: _Optional[_Mapping[str, str]] = ..., leader_epochs: _Optional[_Iterable[int]] = ..., origins: _Optional[_Iterable[str]] = ..., leaders: _Optional[_Iterable[int]] = ..., metadata_offset: _Optional[int] = ..., former: _Optional[_Union[Former, _Mapping]] = ...) -> None: ...
+
+class Former(_message.Message):
+    __slots__ = ("cluster_id", "topic_id", "generation")
+    CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    cluster_id: str
+    topic_id: bytes
+    generation: int
+    def __init__(self, cluster_id: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., generation: _Optional[int] = ...) -> None: ...
 
 class Filter(_message.Message):
     __slots__ = ("name", "pattern", "exclude")

@@ -34,7 +34,7 @@ class Region(Cluster):
     ) -> None:
         self.written: dict[tuple[TopicPartition, Offset], set[bytes]] = {}
         self.source: Region | None = None
-        self.is_mirror = True  # until it is stopped
+        self.is_mirror = True  # of `source`, until it is stopped
         self._marks: dict[TopicPartition, Offset] = {}
         super().__init__(world, weather, make_node, Disk, region=region, network=network)
 
@@ -44,9 +44,10 @@ class Region(Cluster):
         if partition is None or partition.topic != TOPIC:
             return
         for batch in parse(data):
-            self.written.setdefault((partition, batch.base_offset), set()).add(batch.data)
-            if self.source is not None and self.is_mirror:
-                self._check(number, partition, batch)
+            known = self.written.setdefault((partition, batch.base_offset), set())
+            if self.source is not None and self.is_mirror and batch.data not in known:
+                self._check(number, partition, batch)  # else it is a copy of what is here
+            known.add(batch.data)
 
     def _check(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
         """P2, at each write: the source wrote these bytes at this offset, and has committed them."""

@@ -10,6 +10,7 @@ from linker.commands import (
     CreateMirror,
     DescribeMirror,
     MirrorDescription,
+    RestoreMirrors,
     SetLinkSecret,
     Topics,
 )
@@ -22,6 +23,7 @@ from tests.sim.regions.cluster import ADMIN_PORT, TOPIC, place
 from tests.sim.world import Promise
 
 LINK = "west-to-east"
+BACK = "east-to-west"
 ANSWER_MS = 40_000
 CONFIGS = {
     "consumer.offset.sync.enable": "true",
@@ -90,6 +92,20 @@ class LinkOperator:
             if await self.describe() is MirrorState.STOPPED:
                 self._federation.destination.is_mirror = False
                 return
+
+    async def restore(self) -> None:
+        """The first region mirrors the second one: asks until it does."""
+        source = self._federation.source
+        configs = {**CONFIGS, "bootstrap.servers": self._federation.destination.bootstrap_servers}
+        await self._until(CreateLink(name=BACK, configs=configs), "CLUSTER_LINK_EXISTS", source)
+        while True:
+            await self._ask(RestoreMirrors(BACK, (TOPIC,)), source)
+            answer = await self._ask(DescribeMirror(TOPIC), source)
+            if isinstance(answer, MirrorDescription):
+                if answer.record.state in (MirrorState.PENDING_RESTORE, MirrorState.ACTIVE):
+                    source.source = self._federation.destination
+                if answer.record.state is MirrorState.ACTIVE:
+                    return
 
     async def describe(self) -> MirrorState | None:
         answer = await self._ask(DescribeMirror(TOPIC))

@@ -20,6 +20,7 @@ from linker.records.mirror_state import (
     MirrorRecord,
     MirrorState,
     MirrorTrigger,
+    RestorePoint,
     TransitionError,
     decode_mirror,
 )
@@ -47,6 +48,7 @@ RECORDS = st.builds(
     stop=st.none() | st.sampled_from(CutKind),
     stop_by=NUMBERS,
     cut=st.none() | CUTS,
+    restore=st.lists(st.builds(RestorePoint, NUMBERS, NUMBERS, NUMBERS), max_size=3).map(tuple),
     transition_errors=st.lists(st.builds(TransitionError, NUMBERS, TEXT, TEXT), max_size=3).map(
         tuple
     ),
@@ -68,8 +70,14 @@ def test_only_stored_states_are_entered_and_left() -> None:
     assert {state for state, _ in TRANSITIONS} | set(TRANSITIONS.values()) == set(STORED)
 
 
-def test_stopped_is_final() -> None:
-    assert not [trigger for state, trigger in TRANSITIONS if state is MirrorState.STOPPED]
+def test_only_a_restore_leads_out_of_stopped() -> None:
+    leaving = [trigger for state, trigger in TRANSITIONS if state is MirrorState.STOPPED]
+    assert leaving == [MirrorTrigger.RESTORE]
+
+
+def test_nothing_is_truncated_before_every_tail_is_sealed() -> None:
+    entering = [key for key, to in TRANSITIONS.items() if to is MirrorState.PENDING_RESTORE]
+    assert entering == [(MirrorState.PENDING_SETUP_FOR_RESTORE, MirrorTrigger.SEALED)]
 
 
 def test_failover_is_possible_from_every_live_state() -> None:

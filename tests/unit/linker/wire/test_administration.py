@@ -31,6 +31,7 @@ from linker.commands import (
     Mirrors,
     PartitionLag,
     Replicas,
+    RestoreMirrors,
     SetLinkSecret,
     Task,
     TopicResult,
@@ -76,6 +77,11 @@ REQUESTS: list[tuple[str, Any, Any]] = [
         "ForecastMirrors",
         pb.ForecastMirrorsRequest(link_name="l", mirror_topics=["a"]),
         ForecastMirrors("l", ("a",)),
+    ),
+    (
+        "TruncateAndRestoreMirrors",
+        pb.MirrorsRequest(link_name="l", mirror_topics=["a"], validate_only=True),
+        RestoreMirrors("l", ("a",), validate_only=True),
     ),
     (
         "SetLinkSecret",

@@ -1,0 +1,100 @@
+"""What a link writes to this node's replicas of mirror partitions, through `region_port`."""
+
+from typing import Any
+
+from brokers.config.broker_config import BrokerConfig
+from brokers.continuations import Continuations
+from brokers.effects import Effect, SealTail
+from brokers.errors import KafkaError, Refusal
+from brokers.events import LogAnswer, TailSealed
+from brokers.ids import Instant, Offset, Ticket, TopicPartition
+from brokers.partition import mirror
+from brokers.partition.hosted_partitions import HostedPartitions
+from brokers.partition.replica import Replica
+from brokers.region import (
+    PlaceBatches,
+    Placed,
+    PlaceRefused,
+    SealOrphans,
+    SkipTo,
+    TrimMirror,
+    TruncateMirror,
+)
+
+MirrorWrite = PlaceBatches | SkipTo | TrimMirror | TruncateMirror | SealOrphans
+
+
+class MirrorWrites:
+    """`perform` returns `Placed` or `PlaceRefused` as an effect, at once or later."""
+
+    def __init__(
+        self, config: BrokerConfig, partitions: HostedPartitions, continuations: Continuations
+    ) -> None:
+        self._config = config
+        self._partitions = partitions
+        self._continuations = continuations
+
+    def perform(self, event: MirrorWrite, now: Instant) -> list[Effect]:
+        replica = self._partitions.get(event.partition)
+        try:
+            if replica is None:
+                raise Refusal(KafkaError.UNKNOWN_TOPIC_OR_PARTITION, f"no {event.partition} here")
+            return self._write(replica, event, now)
+        except Refusal as refusal:
+            end = (
+                replica.log.log_end_offset
+                if replica is not None and replica.log is not None
+                else -1
+            )
+            return [
+                PlaceRefused(event.ticket, event.partition, refusal.error, refusal.because, end)
+            ]
+
+    def _write(self, replica: Replica, event: MirrorWrite, now: Instant) -> list[Effect]:
+        match event:
+            case PlaceBatches(ticket, writer, partition, offset, data, roll):
+                end, effects = mirror.place(replica, writer, offset, data, roll=roll, now=now)
+                replica.delayed.for_offset(end, self._when_placed(ticket, partition, end))
+                return [*effects]
+            case SkipTo(ticket, writer, partition, offset):
+                skipped = mirror.skip_to(replica, writer, offset)
+                return [*skipped, *replica.restarted(now), Placed(ticket, partition, offset)]
+            case TrimMirror(ticket, writer, partition, log_start_offset):
+                trimmed = mirror.trim(replica, writer, log_start_offset)
+                end = replica.require_log().log_end_offset
+                return [*trimmed, Placed(ticket, partition, end)]
+            case TruncateMirror(ticket, writer, partition, offset):
+                truncated = mirror.truncate(replica, writer, offset, now)
+                return [*truncated, Placed(ticket, partition, offset)]
+            case SealOrphans():
+                mirror.require_mirror(replica, event.writer)
+                replica.require_log()
+                return self._seal(event)
+
+    def _when_placed(self, ticket: Ticket, partition: TopicPartition, end: int) -> Any:
+        def placed(error: KafkaError, now: Instant) -> list[Any]:
+            if error:
+                return [PlaceRefused(ticket, partition, error, "the disk refused the write", -1)]
+            return [Placed(ticket, partition, end)]
+
+        return placed
+
+    def _seal(self, event: SealOrphans) -> list[Effect]:
+        """One step of it; the answer leads to the next one."""
+
+        def answered(answer: LogAnswer, now: Instant) -> list[Any]:
+            assert isinstance(answer, TailSealed)
+            if answer.error:
+                return [_not_sealed(event, answer.error, answer.next_offset)]
+            if not answer.done:
+                return self._seal(event)
+            return [Placed(event.ticket, event.partition, answer.next_offset)]
+
+        limit = self._config.orphan_store_max_bytes
+        ticket = self._continuations.on_storage(answered)
+        return [SealTail(ticket, event.partition, event.offset, event.reason, limit)]
+
+
+def _not_sealed(event: SealOrphans, because: str, next_offset: Offset) -> Any:
+    error = KafkaError.KAFKA_STORAGE_ERROR
+    return PlaceRefused(event.ticket, event.partition, error, because, next_offset)

@@ -1,0 +1,107 @@
+"""`causeway mirror truncate-and-restore`: the way back of a region after a failover."""
+
+import time
+from typing import Any
+
+import click
+from rich.table import Table
+
+from federation.commands.answers import answer, end, screen
+from federation.commands.link.messages import as_dict
+from federation.commands.link.region_admin import RegionAdmin, region_options, validating
+from linker.wire.v1 import admin_pb2 as pb
+
+PENDING = ("PENDING_SETUP_FOR_RESTORE", "PENDING_RESTORE")
+POLL_SECONDS = 0.1
+
+
+@click.command("truncate-and-restore")
+@click.argument("topics", nargs=-1, required=True)
+@click.option(
+    "--link",
+    "link_name",
+    required=True,
+    help="The link from the region that they were failed over to.",
+)
+@click.option("--include-partitions", is_flag=True, help="Show what each partition lost.")
+@click.option("--no-wait", is_flag=True, help="Do not wait until they are mirrors.")
+@validating("Check only.")
+@region_options
+def truncate_and_restore(
+    region: RegionAdmin,
+    topics: tuple[str, ...],
+    link_name: str,
+    include_partitions: bool,
+    no_wait: bool,
+    validate_only: bool,
+    as_json: bool,
+) -> None:
+    """Make TOPICS of this region mirrors of those that they were failed over to.
+
+    What this region has beyond the failover's cut is sealed in every replica's log directory first, then truncated:
+    `causeway orphans` lists, shows and exports it. Also for a mirror that FAILED because its source lost records.
+
+    Until PENDING_RESTORE nothing is removed, and `causeway mirror failover` takes it back.
+    """
+    request = pb.MirrorsRequest(
+        link_name=link_name, mirror_topics=topics, validate_only=validate_only
+    )
+    reply = region.ask("TruncateAndRestoreMirrors", request)
+    found = [
+        _outcome(region, topic, waits=not (no_wait or validate_only)) for topic in reply.topics
+    ]
+    answer({"topics": found}, as_json, lambda: _show(found, include_partitions))
+    if any("error" in each for each in found):
+        end(1)
+
+
+def _outcome(region: RegionAdmin, topic: Any, *, waits: bool) -> dict[str, Any]:
+    outcome: dict[str, Any] = as_dict(topic)
+    if topic.HasField("error") or not waits:
+        return outcome
+    request = pb.DescribeMirrorRequest(mirror_topic=topic.mirror_topic)
+    shown = ""
+    while (mirror := region.ask("DescribeMirror", request).mirror).mirror_status in PENDING:
+        if mirror.reason != shown:
+            shown = mirror.reason
+            click.echo(f"{topic.mirror_topic}: {shown}", err=True)
+        time.sleep(POLL_SECONDS)
+    outcome["mirror_status"] = mirror.mirror_status
+    outcome["partitions"] = [as_dict(one) for one in mirror.restored_partitions]
+    outcome["messages_truncated"] = sum(
+        one.messages_truncated for one in mirror.restored_partitions
+    )
+    if mirror.mirror_topic_error != "NO_ERROR":
+        because = {"code": mirror.mirror_topic_error, "message": mirror.reason, "hint": mirror.hint}
+        outcome["error"] = because
+    return outcome
+
+
+def _show(found: list[dict[str, Any]], include_partitions: bool) -> None:
+    table = Table("MirrorTopicName", "MirrorStatus", "MessagesTruncated", "Error", "Next")
+    for one in found:
+        error = one.get("error", {})
+        message = f"{error['message']} ({error['code']})" if error else ""
+        truncated = str(one.get("messages_truncated", ""))
+        table.add_row(
+            one["mirror_topic"],
+            one.get("mirror_status", ""),
+            truncated,
+            message,
+            error.get("hint", ""),
+        )
+    screen().print(table)
+    for one in found if include_partitions else ():
+        if one.get("partitions"):
+            screen().print(_partitions(one))
+
+
+def _partitions(topic: dict[str, Any]) -> Table:
+    table = Table(
+        "Partition", "OffsetTruncatedTo", "MessagesTruncated", title=topic["mirror_topic"]
+    )
+    for one in topic["partitions"]:
+        table.add_row(
+            str(one["partition"]), str(one["offset_truncated_to"]), str(one["messages_truncated"])
+        )
+    return table

@@ -1,0 +1,200 @@
+"""truncate-and-restore: makes an ordinary topic of this region the mirror of the region that it was failed over to."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from brokers.errors import Refusal
+from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
+from brokers.metadata.commands.document_commands import DocumentChange
+from brokers.metadata.image.image import TopicImage
+from brokers.region import RegionView
+from linker.administration.registry import Registry, Respond, find_link, undecided
+from linker.commands import RestoreMirrors, TopicResult, Topics
+from linker.control.cluster_link import ClusterLink
+from linker.control.mirror_cut import first_epoch_after
+from linker.errors import LinkRefusal, MirrorError
+from linker.frames import TopicState
+from linker.records.mirror_state import (
+    MIRROR_KIND,
+    TRANSITIONS,
+    MirrorRecord,
+    MirrorState,
+    MirrorTrigger,
+    decode_mirror,
+)
+from linker.region_client import Effects, RegionClient
+
+VERB: Final = "truncate-and-restore"
+TARGET: Final = TRANSITIONS[MirrorState.STOPPED, MirrorTrigger.RESTORE]
+_DIVERGED: Final = (MirrorError.UNEXPECTED_TRUNCATION, MirrorError.NON_MONOTONIC_SOURCE_EPOCH)
+
+
+class RestoreAdministration:
+    """Each topic is checked against what the source says of it, and answered when its record is written."""
+
+    def __init__(self, region: RegionClient, registry: Registry) -> None:
+        self._region = region
+        self._registry = registry
+
+    def restore(self, command: RestoreMirrors, respond: Respond, now: Instant) -> Effects:
+        link = find_link(self._registry, command.link)
+        if not command.topics:
+            raise LinkRefusal(
+                "INVALID_REQUEST",
+                f"{VERB} of no topic",
+                hint="name the topics, for each of them may lose records here",
+            )
+        results: dict[str, TopicResult] = {}
+        topics = list(dict.fromkeys(command.topics))
+
+        def one(topic: str, state: str, refusal: LinkRefusal | None, at: Instant) -> Effects:
+            results[topic] = TopicResult(topic, state, refusal)
+            if len(results) < len(topics):
+                return []
+            return respond(Topics(tuple(results[each] for each in topics)), at)
+
+        effects: Effects = []
+        for topic in topics:
+            answered = partial(one, topic)
+            found = partial(self._on_source_topic, command, topic, answered)
+            effects += link.inquire(topic.removeprefix(link.config.prefix), found, now)
+        return effects
+
+    def _on_source_topic(
+        self,
+        command: RestoreMirrors,
+        topic: str,
+        answered: partial[Effects],
+        state: TopicState | None,
+        now: Instant,
+    ) -> Effects:
+        try:
+            link = find_link(self._registry, command.link)
+            record = self._record(link, topic, state, now)
+        except LinkRefusal as refusal:
+            return answered("", refusal, now)
+        if command.validate_only:
+            return answered(record.state.value, None, now)
+        known = self._region.view.image.documents.get((MIRROR_KIND, topic))
+
+        def written(refusal: Refusal | None, at: Instant) -> Effects:
+            effects = link.follow_documents((topic,), at)
+            failed = undecided(refusal, f"{topic} is not restored") if refusal else None
+            return effects + answered("" if failed else record.state.value, failed, at)
+
+        change = DocumentChange(
+            kind=MIRROR_KIND,
+            name=topic,
+            body=record.encode(),
+            expected_version=known.version if known is not None else 0,
+        )
+        return self._region.put(change, written)
+
+    def _record(
+        self, link: ClusterLink, topic: str, state: TopicState | None, now: Instant
+    ) -> MirrorRecord:
+        """The mirror's new record. Raises LinkRefusal."""
+        if state is None:
+            raise LinkRefusal(
+                "CLUSTER_LINK_UNAVAILABLE",
+                f"link {link.name} does not reach its source: {link.because or link.state.value}",
+                hint=f"`causeway link describe {link.name}` shows why",
+            )
+        if link.is_being_deleted or link.config.prefix:
+            raise LinkRefusal(
+                "INVALID_REQUEST",
+                f"link {link.name} has a prefix or is being deleted",
+                hint="a topic is restored under its own name: use a link without cluster.link.prefix",
+            )
+        placed = self._region.view.image.topics_by_name.get(topic)
+        if placed is None or topic in INTERNAL_TOPICS:
+            raise LinkRefusal(
+                "UNKNOWN_TOPIC_OR_PARTITION",
+                f"this region has no topic {topic} that can be restored",
+                hint="`causeway mirror create` makes a mirror of a topic that is not here",
+            )
+        known = self._region.view.image.documents.get((MIRROR_KIND, topic))
+        former = decode_mirror(topic, known.body) if known is not None else None
+        if former is not None and former.state is not MirrorState.STOPPED:
+            return _of_failed(former, link, state, now)
+        _check_source(self._region.view, placed, state)
+        _check_members(self._region.view, placed)
+        assert state.former is not None
+        return MirrorRecord(
+            topic=topic,
+            link=link.name,
+            source_topic=state.topic,
+            source_topic_id=UUID(bytes=state.topic_id),
+            created_at=now,
+            state=TARGET,
+            since=now,
+            generation=state.former.generation + 1,
+            reason=VERB,
+            origins=(link.source_cluster_id, *state.origins),
+        )
+
+
+def _of_failed(
+    record: MirrorRecord, link: ClusterLink, state: TopicState, now: Instant
+) -> MirrorRecord:
+    """A mirror whose source has lost records that it holds goes on from what they have in common."""
+    is_same = record.link == link.name and record.source_topic_id.bytes == state.topic_id
+    if record.state is not MirrorState.FAILED or record.error not in _DIVERGED or not is_same:
+        raise LinkRefusal(
+            "UNSUPPORTED_MIRROR_STATE",
+            f"{record.topic} is a mirror of link {record.link}, {record.state.value}",
+            hint="restore a topic that was promoted or failed over at the source, "
+            "or a mirror that FAILED because its source lost records",
+        )
+    return record.restored(TARGET, VERB, now)
+
+
+def _check_source(view: RegionView, placed: TopicImage, state: TopicState) -> None:
+    """Only what was a mirror of this very topic, and is none any more, has its history. Raises LinkRefusal."""
+    former = state.former
+    is_ours = former is not None and former.cluster_id == view.cluster_id
+    if former is None or not is_ours or former.topic_id != placed.id.bytes:
+        what = "is not there" if not state.topic_id else "was no mirror of this one"
+        if state.origins:
+            what = "is a mirror still"
+        raise LinkRefusal(
+            "REMOTE_MIRROR_NOT_FOUND_ERROR",
+            f"{state.topic} at the source {what}: {placed.name} is restored from a mirror of it that is STOPPED",
+            hint="fail the mirror over in its region first, or delete the topic here and mirror it anew",
+        )
+    if placed.writer is not None:
+        raise LinkRefusal("INVALID_REQUEST", f"{placed.name} is written by link {placed.writer}")
+    if state.partition_count < len(placed.partitions):
+        raise LinkRefusal(
+            "INVALID_PARTITIONS",
+            f"{state.topic} has {state.partition_count} partitions at the source, {len(placed.partitions)} here",
+            hint="add partitions at the source first",
+        )
+    if min(state.leader_epochs, default=0) < first_epoch_after(0):
+        raise LinkRefusal(
+            "UNSUPPORTED_VERSION",
+            f"{state.topic} was failed over by a release whose leader epochs do not tell the regions apart",
+            hint="delete the topic here and mirror it anew",
+        )
+
+
+def _check_members(view: RegionView, placed: TopicImage) -> None:
+    """Members have read, and would commit, what is removed. Raises LinkRefusal."""
+    groups = _active_groups(view, placed.each())
+    if groups:
+        raise LinkRefusal(
+            "CONSUMER_GROUP_IN_USE_ERROR",
+            f"groups that read {placed.name} have members: {', '.join(groups)}",
+            hint="stop them here; their place is the region that the topic was failed over to",
+        )
+
+
+def _active_groups(view: RegionView, partitions: Sequence[TopicPartition]) -> list[str]:
+    wanted = set(partitions)
+    return [
+        group
+        for group in view.groups_with_offsets()
+        if view.group_is_active(group) and not wanted.isdisjoint(view.group_offsets(group))
+    ]

@@ -1,0 +1,98 @@
+"""The orphan tails of a topic that is restored are sealed, by each broker for the replicas that it holds (P5)."""
+
+from functools import partial
+from typing import Final
+
+from brokers.effects import Changed
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.region import Placed, PlaceRefused, SealOrphans
+from linker.records.mirror_state import MirrorRecord, MirrorState, RestorePoint
+from linker.region_client import Effects, RegionClient
+
+RETRY_MS: Final = 500
+
+
+class OrphanSealing:
+    """Of one mirror topic. `sealed`: the partitions whose tail this broker has sealed, or does not have."""
+
+    def __init__(self, region: RegionClient, topic: str) -> None:
+        self.because = ""  # the last reason why a tail was not sealed
+        self._region = region
+        self._topic = topic
+        self._record: MirrorRecord | None = None
+        self._version: Offset = -1
+        self._sealed: set[int] = set()
+        self._sealing: set[int] = set()
+        self._timer: int | None = None
+
+    @property
+    def sealed(self) -> tuple[int, ...]:
+        return tuple(sorted(self._sealed))
+
+    def follow(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
+        """Seal what is to be sealed by this record, until all of it is."""
+        if version != self._version:
+            self._record, self._version = record, version
+            self._sealed.clear()
+            self.because = ""
+        return self._seal_all(now)
+
+    @property
+    def _points(self) -> tuple[RestorePoint, ...]:
+        record = self._record
+        is_wanted = record is not None and record.state is MirrorState.PENDING_SETUP_FOR_RESTORE
+        return record.restore if record is not None and is_wanted else ()
+
+    def _seal_all(self, now: Instant) -> Effects:
+        effects: Effects = []
+        for index, point in enumerate(self._points):
+            if index not in self._sealed and index not in self._sealing:
+                effects += self._seal(index, point)
+        if len(self._sealed) < len(self._points) and self._timer is None:
+            self._timer = self._region.timers.set(now + RETRY_MS, self._on_time)
+        return effects
+
+    def _on_time(self, now: Instant) -> Effects:
+        self._timer = None
+        return self._seal_all(now)
+
+    def _seal(self, index: int, point: RestorePoint) -> Effects:
+        partition = TopicPartition(self._topic, index)
+        state = self._region.view.partition_state(partition)
+        if state is None or not state.online:
+            return []  # no replica here, or not now
+        is_of_source = bool(state.epochs) and state.epochs[-1][0] > point.leader_epoch
+        if state.log_end_offset <= point.offset or is_of_source:
+            self._sealed.add(index)
+            return []
+        self._sealing.add(index)
+        assert self._record is not None
+        link = self._record.link
+        return [
+            self._region.ask(
+                lambda ticket: SealOrphans(ticket, link, partition, point.offset, _reason(link)),
+                partial(self._on_sealed, self._version, partition),
+            )
+        ]
+
+    def _on_sealed(
+        self,
+        version: Offset,
+        partition: TopicPartition,
+        answer: Placed | PlaceRefused,
+        now: Instant,
+    ) -> Effects:
+        self._sealing.discard(partition.partition)
+        if isinstance(answer, Placed):
+            if version == self._version:
+                self._sealed.add(partition.partition)
+            what = f"orphan tail of {partition}"
+            return [Changed(what, "sealed", f"up to offset {answer.next_offset}")]
+        is_new, self.because = answer.because != self.because, answer.because
+        return (
+            [Changed(f"orphan tail of {partition}", "not sealed", answer.because)] if is_new else []
+        )
+
+
+def _reason(link: str) -> str:
+    return f"truncate-and-restore, link {link}"

@@ -1,0 +1,176 @@
+"""truncate-and-restore: a former primary's topic becomes the mirror of the region that it was failed over to.
+
+The link coordinator goes by the record alone, so that another one goes on where it ended:
+
+    PENDING_SETUP_FOR_RESTORE   the link becomes the topic's writer: producers are refused
+                                each leader compares its log with the source's, and the record has what is in common
+                                every in-sync replica seals what it has beyond; groups past it are moved back
+    PENDING_RESTORE             each leader truncates, in a leader epoch of its own, and follows the source
+    ACTIVE                      every leader follows
+
+Until PENDING_RESTORE nothing is removed, and a failover makes the topic what it was. Lineage says what is in common: a
+cut begins leader epochs that no other region gives out (`mirror_cut`).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from brokers.effects import Changed
+from brokers.errors import Refusal
+from brokers.ids import NO_PARTITION_LEADER_EPOCH, Instant, TopicPartition
+from brokers.metadata.commands.mirror_commands import SetTopicWriter
+from brokers.region import MirrorPartitionStatus
+from linker.control.mirror_reports import MirrorReports
+from linker.control.mirror_topic import MirrorTopic
+from linker.records.mirror_state import (
+    RESTORING,
+    TRANSITIONS,
+    MirrorState,
+    MirrorTrigger,
+    RestorePoint,
+)
+from linker.region_client import Effects, RegionClient
+
+CHECK_MS: Final = 100
+RETRY_MS: Final = 500
+
+
+class MirrorRestore:
+    """Of one mirror topic, on the link coordinator. `because`: what it waits for."""
+
+    def __init__(self, region: RegionClient, reports: MirrorReports, mirror: MirrorTopic) -> None:
+        self.because = ""
+        self._region = region
+        self._reports = reports
+        self._mirror = mirror
+        self._is_asking = False  # an answer will lead on
+        self._timer: int | None = None
+
+    def follow(self, now: Instant) -> Effects:
+        """The record is new, this broker coordinates now, or an answer has come."""
+        record = self._mirror.record
+        if not self._region.is_coordinator or record.state not in RESTORING or self._is_asking:
+            return []
+        topic = self._region.view.image.topics_by_name.get(self._mirror.topic)
+        if topic is None:
+            return []  # deleted; its record will be, too
+        if topic.writer is None:
+            return self._take_over()
+        self._is_asking = True
+        is_sealing = record.state is MirrorState.PENDING_SETUP_FOR_RESTORE and bool(record.restore)
+        names = (self._mirror.topic,)
+        return self._reports.collect(
+            names, self._on_collected, now, groups=is_sealing, replicas=is_sealing
+        )
+
+    def _take_over(self) -> Effects:
+        self._is_asking = True
+        self.because = "the link becomes the topic's writer"
+        writer = SetTopicWriter(
+            topic=self._mirror.topic, expected_writer=None, writer=self._mirror.record.link
+        )
+        return [self._region.propose(writer, self._on_taken_over)]
+
+    def _on_taken_over(self, result: object, now: Instant) -> Effects:
+        self._is_asking = False
+        if isinstance(result, Refusal):
+            self.because = result.because
+            self._again_in(RETRY_MS, now)
+            return []
+        return self.follow(now)
+
+    def _again_in(self, pause_ms: int, now: Instant) -> None:
+        if self._timer is None:
+            self._timer = self._region.timers.set(now + pause_ms, self._on_time)
+
+    def _on_time(self, now: Instant) -> Effects:
+        self._timer = None
+        return self.follow(now)
+
+    def _on_collected(self, now: Instant) -> Effects:
+        self._is_asking = False
+        record = self._mirror.record
+        if record.state is MirrorState.PENDING_RESTORE:
+            return self._end(now)
+        if record.state is not MirrorState.PENDING_SETUP_FOR_RESTORE:
+            return []
+        return self._begin_truncation(now) if record.restore else self._note_points(now)
+
+    def _wait(self, because: str, now: Instant) -> Effects:
+        self.because = because
+        self._again_in(CHECK_MS, now)
+        return []
+
+    def _write(self, now: Instant, **changes: object) -> Effects:
+        self._is_asking = True
+        record = replace(self._mirror.record, **changes)  # type: ignore[arg-type]
+        return self._mirror.change(record, self._on_written)
+
+    def _on_written(self, refusal: Refusal | None, now: Instant) -> Effects:
+        self._is_asking = False
+        if refusal is not None:
+            return self._wait(refusal.because, now)
+        return self.follow(now)
+
+    def _each(self, lacks: Callable[[int], str]) -> str:
+        """What the first partition lacks that lacks something."""
+        found = (lacks(index) for index in range(self._mirror.partition_count))
+        return next(filter(None, found), "")
+
+    # --- the steps ---
+
+    def _note_points(self, now: Instant) -> Effects:
+        points: list[RestorePoint] = []
+
+        def lacks(index: int) -> str:
+            partition = TopicPartition(self._mirror.topic, index)
+            report = self._reports.of(partition, now, self._mirror.version)
+            if report is None:
+                return f"the leader of partition {index} does not answer"
+            if report.common_offset < 0:
+                why = f": {report.trouble}" if report.trouble else ""
+                return f"partition {index} is not compared with its source yet{why}"
+            points.append(_point(report))
+            return ""
+
+        because = self._each(lacks)
+        return self._wait(because, now) if because else self._write(now, restore=tuple(points))
+
+    def _begin_truncation(self, now: Instant) -> Effects:
+        mirror = self._mirror
+        because = self._reports.not_sealed(mirror.topic, mirror.version, now)
+        if not because and not self._reports.is_clamped(mirror.topic, mirror.version, now):
+            why = self._reports.trouble(mirror.topic, now)
+            because = f"groups are moved back: {why}" if why else "groups are moved back"
+        if because:
+            return mirror.clamp.follow(mirror.record, mirror.version, now) + self._wait(
+                because, now
+            )
+        target = TRANSITIONS[mirror.record.state, MirrorTrigger.SEALED]
+        return self._write(now, state=target, since=now)
+
+    def _end(self, now: Instant) -> Effects:
+        def lacks(index: int) -> str:
+            partition = TopicPartition(self._mirror.topic, index)
+            report = self._reports.of(partition, now, self._mirror.version)
+            if report is None or not report.is_following:
+                return f"partition {index} does not follow its source yet"
+            return ""
+
+        because = self._each(lacks)
+        if because:
+            return self._wait(because, now)
+        record = self._mirror.record
+        target = TRANSITIONS[record.state, MirrorTrigger.RESTORED]
+        restored = sum(point.end - point.offset for point in record.restore)
+        changed = Changed(f"mirror {record.topic}", "restored", f"{restored} records are orphans")
+        return [changed, *self._write(now, state=target, since=now, reason="")]
+
+
+def _point(report: MirrorPartitionStatus) -> RestorePoint:
+    """A partition that follows its source already has no orphans."""
+    offset = report.common_offset
+    if report.is_following:
+        return RestorePoint(offset, offset, NO_PARTITION_LEADER_EPOCH)
+    return RestorePoint(offset, max(offset, report.log_end_offset), report.last_epoch)
