@@ -29,6 +29,10 @@ COMMANDS = {
         "federation.commands.link.mirror:mirror",
         "Mirror topics: create, watch, promote, fail over.",
     ),
+    "orphans": (
+        "federation.commands.orphans.orphans:orphans",
+        "What an old primary had beyond a failover: list, show, export, replay, discard.",
+    ),
     "audit": (
         "federation.commands.audit.command:audit",
         "Prove from the stored data that two regions agree.",

@@ -8,5 +8,6 @@
 `reassign`                `causeway region reassign`, as `kafka-reassign-partitions`
 `replica`                 `causeway replica status`, as `kafka-replica-status`
 `link`                    cluster links and mirror topics, over a region's admin endpoint
+`orphans`                 `causeway orphans`: what was removed from an old primary
 `audit`                   `causeway audit`: the command line of the outside witness
 """

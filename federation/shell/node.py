@@ -13,6 +13,7 @@ from brokers.shell.identity import IdentityError
 from brokers.shell.node import Core, NodeRefused
 from brokers.shell.process import run
 from federation.node import RegionNode
+from federation.shell.orphan_files import OrphanFiles
 from linker.linker import Linker
 from linker.shell.admin_server import AdminServer
 from linker.shell.client import Dialer
@@ -45,7 +46,7 @@ class LinkServices:
         self._streams = Streams(feed, config.link_queued_max_bytes)
         limits = StreamLimits(config.link_max_streams, config.link_max_streams_per_ip)
         self._links = LinkServer(self._streams, feed, limits)
-        self._admin = AdminServer(feed)
+        self._admin = AdminServer(feed, disks=OrphanFiles(config.directories))
         self._dialer = Dialer(self._streams, config.socket_request_max_bytes)
         self.perform = self._streams.perform | self._admin.perform | self._dialer.perform
 

@@ -1,11 +1,13 @@
 """`admin.listener`: operators' commands, and their answers."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, Protocol
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 
 from linker.errors import LinkRefusal
 from linker.events import AdminAnswered, AdminAsked, Elsewhere
@@ -18,10 +20,25 @@ COMMANDS_MAX: Final = 64  # at a time; a promotion may wait for minutes
 MOVING: Final = ("COORDINATOR_NOT_AVAILABLE", "the link coordinator is changing")
 
 
+class DiskMethods(Protocol):
+    """Methods that no core answers. They block, and so run in a thread."""
+
+    methods: Mapping[str, Any]
+
+    def answer(self, method: str, data: bytes, /) -> bytes:
+        """The reply to a request; raises DecodeError for bytes that are none."""
+
+
 class AdminServer:
     """`bind` first, so that a port in use is known before anything starts; answers from `start` on."""
 
-    def __init__(self, feed: Feed, commands_max: int = COMMANDS_MAX) -> None:
+    def __init__(
+        self,
+        feed: Feed,
+        commands_max: int = COMMANDS_MAX,
+        disks: DiskMethods | None = None,
+    ) -> None:
+        """`disks` answers what is asked of this broker's log directories."""
         self._feed = feed
         self._next_ticket = 0
         self._asked: dict[int, asyncio.Future[Any]] = {}
@@ -29,7 +46,7 @@ class AdminServer:
         self._server = grpc.aio.server(
             options=ADMIN_SERVER_OPTIONS, maximum_concurrent_rpcs=commands_max
         )
-        self._server.add_generic_rpc_handlers((_Handlers(self._administer),))
+        self._server.add_generic_rpc_handlers((_Handlers(self._administer, disks),))
         self.perform: dict[type, Callable[[Any], None]] = {AdminAnswered: self._answer}
 
     def bind(self, address: str) -> int:
@@ -69,11 +86,14 @@ class AdminServer:
 class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class itself takes none
     """Requests and replies are bytes."""
 
-    def __init__(self, administer: Any) -> None:
+    def __init__(self, administer: Any, disks: DiskMethods | None) -> None:
         self._administer = administer
+        self._disks = disks
 
     def service(self, handler_call_details: Any) -> Any:
         name = handler_call_details.method.removeprefix(administration.SERVICE_PREFIX)
+        if self._disks is not None and name in self._disks.methods:
+            return grpc.unary_unary_rpc_method_handler(partial(self._on_disk, self._disks, name))
         if name not in administration.METHODS:
             return None
 
@@ -90,3 +110,10 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class 
                 raise
 
         return grpc.unary_unary_rpc_method_handler(ask)
+
+    async def _on_disk(self, disks: DiskMethods, name: str, request: bytes, context: Any) -> bytes:
+        try:
+            return await asyncio.to_thread(disks.answer, name, request)
+        except DecodeError as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+            raise

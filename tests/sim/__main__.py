@@ -1,4 +1,4 @@
-"""`python -m tests.sim [--region | --linked | --restore] --seed N [--count N] [--trace]`: run seeds, print what came of them."""
+"""`python -m tests.sim [--region | --linked | --restore] --seed N [--count N] [--trace]`: runs seeds."""
 
 import argparse
 import sys

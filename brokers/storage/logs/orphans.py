@@ -59,7 +59,7 @@ class TailSealing:
         self._copied: list[_File] = []
         self._segment: Offset = -1  # the base offset of the log's segment that is being copied
         self._epochs: list[tuple[LeaderEpoch, Offset]] = []
-        self._batches = 0
+        self._batches = self._records = 0
 
     def begin(self) -> None:
         """Make an empty folder. Nothing is made for a log that ends before its tail."""
@@ -88,6 +88,7 @@ class TailSealing:
     def _append(self, segment: Offset, data: Buffer) -> None:
         for _, header in iter_headers(data):
             self._batches += 1
+            self._records += header.record_count
             if not self._epochs or self._epochs[-1][0] != header.leader_epoch:
                 self._epochs.append((header.leader_epoch, header.base_offset))
         if segment != self._segment:
@@ -123,6 +124,7 @@ class TailSealing:
             "next_offset": self._end,
             "bytes": sum(each.size for each in self._copied),
             "batches": self._batches,
+            "records": self._records,
             "leader_epochs": self._epochs,
             "reason": self._effect.reason,
             "sealed_at": now,

@@ -584,3 +584,97 @@ class RegionReply(_message.Message):
     error: Error
     region: RegionFacts
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., region: _Optional[_Union[RegionFacts, _Mapping]] = ...) -> None: ...
+
+class ListOrphansRequest(_message.Message):
+    __slots__ = ("topic",)
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    def __init__(self, topic: _Optional[str] = ...) -> None: ...
+
+class Orphan(_message.Message):
+    __slots__ = ("name", "topic", "partition", "topic_id", "base_offset", "next_offset", "bytes", "batches", "records", "leader_epochs", "reason", "sealed_at_ms", "files", "log_dir", "damage")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+    BASE_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    BATCHES_FIELD_NUMBER: _ClassVar[int]
+    RECORDS_FIELD_NUMBER: _ClassVar[int]
+    LEADER_EPOCHS_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    SEALED_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    LOG_DIR_FIELD_NUMBER: _ClassVar[int]
+    DAMAGE_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    topic: str
+    partition: int
+    topic_id: str
+    base_offset: int
+    next_offset: int
+    bytes: int
+    batches: int
+    records: int
+    leader_epochs: _containers.RepeatedCompositeFieldContainer[OrphanEpoch]
+    reason: str
+    sealed_at_ms: int
+    files: _containers.RepeatedCompositeFieldContainer[OrphanFile]
+    log_dir: str
+    damage: str
+    def __init__(self, name: _Optional[str] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[str] = ..., base_offset: _Optional[int] = ..., next_offset: _Optional[int] = ..., bytes: _Optional[int] = ..., batches: _Optional[int] = ..., records: _Optional[int] = ..., leader_epochs: _Optional[_Iterable[_Union[OrphanEpoch, _Mapping]]] = ..., reason: _Optional[str] = ..., sealed_at_ms: _Optional[int] = ..., files: _Optional[_Iterable[_Union[OrphanFile, _Mapping]]] = ..., log_dir: _Optional[str] = ..., damage: _Optional[str] = ...) -> None: ...
+
+class OrphanEpoch(_message.Message):
+    __slots__ = ("leader_epoch", "start_offset")
+    LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
+    START_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    leader_epoch: int
+    start_offset: int
+    def __init__(self, leader_epoch: _Optional[int] = ..., start_offset: _Optional[int] = ...) -> None: ...
+
+class OrphanFile(_message.Message):
+    __slots__ = ("name", "base_offset", "bytes", "sha256")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    BASE_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    base_offset: int
+    bytes: int
+    sha256: str
+    def __init__(self, name: _Optional[str] = ..., base_offset: _Optional[int] = ..., bytes: _Optional[int] = ..., sha256: _Optional[str] = ...) -> None: ...
+
+class OrphansReply(_message.Message):
+    __slots__ = ("error", "orphans")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    ORPHANS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    orphans: _containers.RepeatedCompositeFieldContainer[Orphan]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., orphans: _Optional[_Iterable[_Union[Orphan, _Mapping]]] = ...) -> None: ...
+
+class ReadOrphanRequest(_message.Message):
+    __slots__ = ("name", "file", "position")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FILE_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    file: str
+    position: int
+    def __init__(self, name: _Optional[str] = ..., file: _Optional[str] = ..., position: _Optional[int] = ...) -> None: ...
+
+class OrphanBytesReply(_message.Message):
+    __slots__ = ("error", "data")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    data: bytes
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class DiscardOrphansRequest(_message.Message):
+    __slots__ = ("names", "validate_only")
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    names: _containers.RepeatedScalarFieldContainer[str]
+    validate_only: bool
+    def __init__(self, names: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...

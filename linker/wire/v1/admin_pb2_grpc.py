@@ -129,6 +129,21 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeRegionRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.RegionReply.FromString,
                 _registered_method=True)
+        self.ListOrphans = channel.unary_unary(
+                '/linker.wire.v1.Admin/ListOrphans',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListOrphansRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.OrphansReply.FromString,
+                _registered_method=True)
+        self.ReadOrphan = channel.unary_unary(
+                '/linker.wire.v1.Admin/ReadOrphan',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ReadOrphanRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.OrphanBytesReply.FromString,
+                _registered_method=True)
+        self.DiscardOrphans = channel.unary_unary(
+                '/linker.wire.v1.Admin/DiscardOrphans',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DiscardOrphansRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.OrphansReply.FromString,
+                _registered_method=True)
 
 
 class AdminServicer:
@@ -248,6 +263,25 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListOrphans(self, request, context):
+        """Of the orphan store of the broker that is asked: every broker has its own.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReadOrphan(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DiscardOrphans(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AdminServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -345,6 +379,21 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.DescribeRegion,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeRegionRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.RegionReply.SerializeToString,
+            ),
+            'ListOrphans': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListOrphans,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListOrphansRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.OrphansReply.SerializeToString,
+            ),
+            'ReadOrphan': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReadOrphan,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ReadOrphanRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.OrphanBytesReply.SerializeToString,
+            ),
+            'DiscardOrphans': grpc.unary_unary_rpc_method_handler(
+                    servicer.DiscardOrphans,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DiscardOrphansRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.OrphansReply.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -860,6 +909,87 @@ class Admin:
             '/linker.wire.v1.Admin/DescribeRegion',
             linker_dot_wire_dot_v1_dot_admin__pb2.DescribeRegionRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.RegionReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOrphans(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/ListOrphans',
+            linker_dot_wire_dot_v1_dot_admin__pb2.ListOrphansRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.OrphansReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReadOrphan(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/ReadOrphan',
+            linker_dot_wire_dot_v1_dot_admin__pb2.ReadOrphanRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.OrphanBytesReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DiscardOrphans(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/DiscardOrphans',
+            linker_dot_wire_dot_v1_dot_admin__pb2.DiscardOrphansRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.OrphansReply.FromString,
             options,
             channel_credentials,
             insecure,

@@ -6,8 +6,16 @@ from random import Random
 from typing import Any
 
 from brokers.ids import Instant
-from brokers.region import AnswerMirrors, MirrorStatus, ReadToHighWatermark
+from brokers.region import (
+    AnswerMirrors,
+    MirrorStatus,
+    Placed,
+    ReadToHighWatermark,
+    SealOrphans,
+)
 from federation.node import RegionNode
+from linker.events import Send
+from linker.frames import Subscribe
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeNode
 from tests.sim.regions.weather import RegionWeather, Shape
@@ -105,7 +113,49 @@ def _ended(mirror: MirrorStatus) -> MirrorStatus:
     return replace(mirror, record_version=1 << 40, partitions=tuple(partitions))
 
 
+class Unsealed(Node):
+    """Says that an orphan tail is sealed, and has sealed nothing."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        writes = self.broker.parts.region_port._mirror_writes
+        perform = writes.perform
+
+        def skip(event: Any, now: Instant) -> Any:
+            if isinstance(event, SealOrphans):
+                return [Placed(event.ticket, event.partition, event.offset)]
+            return perform(event, now)
+
+        writes.perform = skip  # type: ignore[method-assign]
+        return node
+
+
+class ByOffset(Node):
+    """As a destination, follows by offset and not by lineage."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        linker = node._linker
+        step = linker.step
+
+        def forget(event: Any, now: Instant) -> Any:
+            return [_without_lineage(each) for each in step(event, now)]
+
+        linker.step = forget  # type: ignore[method-assign]
+        return node
+
+
+def _without_lineage(effect: Any) -> Any:
+    if isinstance(effect, Send) and isinstance(effect.frame, Subscribe):
+        return replace(effect, frame=replace(effect.frame, lineage=()))
+    return effect
+
+
 SERVE_UNCOMMITTED = Plant(Uncommitted, range(10), "none", _stormy())
 CUT_TOO_EARLY = Plant(
     Hasty, range(150), "failover", _stormy(latency_ms=300, crash_mean_ms=0, producers=2)
 )
+
+# These are found by runs with the way back.
+TRUNCATE_UNSEALED = Plant(Unsealed, range(20), "restore", lambda weather: weather)
+FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "restore", lambda weather: weather)

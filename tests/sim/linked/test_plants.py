@@ -1,7 +1,14 @@
 """The simulator is tested: each bug that is planted is found within a few seeds."""
 
 from tests.sim.linked.federation import MirrorBroken
-from tests.sim.linked.plants import CUT_TOO_EARLY, SERVE_UNCOMMITTED, Plant
+from tests.sim.linked.plants import (
+    CUT_TOO_EARLY,
+    FOLLOW_BY_OFFSET,
+    SERVE_UNCOMMITTED,
+    TRUNCATE_UNSEALED,
+    Plant,
+)
+from tests.sim.linked.restores import RestoreRun
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.nodes import CoreRaised
 from tests.sim.runs import Stuck
@@ -10,7 +17,13 @@ from tests.sim.runs import Stuck
 def finding(plant: Plant) -> str:
     """What is found first; nothing if the bug survives all seeds."""
     for seed in plant.seeds:
-        run = LinkedRun(seed, adjust=plant.adjust, make_node=plant.make_node, ending=plant.ending)
+        run: LinkedRun
+        if plant.ending == "restore":
+            run = RestoreRun(seed, adjust=plant.adjust, make_node=plant.make_node)
+        else:
+            run = LinkedRun(
+                seed, adjust=plant.adjust, make_node=plant.make_node, ending=plant.ending
+            )
         try:
             run.execute()
         except (MirrorBroken, Stuck, CoreRaised) as found:
@@ -24,3 +37,11 @@ def test_a_source_that_serves_above_its_high_watermark_is_found() -> None:
 
 def test_a_cut_that_does_not_wait_for_the_leaders_is_found() -> None:
     assert "was cut at" in finding(CUT_TOO_EARLY)
+
+
+def test_a_tail_that_is_truncated_and_not_sealed_is_found() -> None:
+    assert "is nowhere" in finding(TRUNCATE_UNSEALED)
+
+
+def test_a_mirror_that_follows_by_offset_and_not_by_lineage_is_found() -> None:
+    assert finding(FOLLOW_BY_OFFSET)

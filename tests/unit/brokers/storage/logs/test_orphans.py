@@ -70,6 +70,7 @@ def test_a_tail_is_sealed_as_it_is() -> None:
     assert folder == "8-40.e1"
     assert manifest["topic_id"] == TOPIC_ID.hex() and manifest["reason"] == "test"
     assert (manifest["base_offset"], manifest["next_offset"], manifest["batches"]) == (8, 40, 16)
+    assert manifest["records"] == 32
     assert manifest["leader_epochs"] == [[0, 8], [1, 20]]
     assert driver.read_all().endswith(content(files, folder))
     assert len(manifest["files"]) > 2  # as many as segments of the log hold it

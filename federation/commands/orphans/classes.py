@@ -1,0 +1,99 @@
+"""Which records of a tail the region that took over has, too.
+
+A producer that was cut off sends its batch again to the new primary: the same records with the same times. A program
+that begins anew sends the same content at another time, which may also be another event: who looks must decide.
+Producer ids alone prove nothing, for each region gives out its own.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from enum import Enum
+
+from brokers.ids import Offset
+from brokers.records.batch import SEQUENCE_MODULUS, BatchHeader
+from brokers.records.record import Record, open_batch
+from federation.commands.orphans.reading import OrphanRecord
+from federation.commands.orphans.topics import TopicClient
+
+
+class OrphanClass(Enum):
+    """What an orphan record is."""
+
+    PRESENT = "present"  # the new primary has it: the same content with the same time, or the same sequence
+    RESENT = "resent"  # the new primary has the same content with another time
+    UNIQUE = "unique"
+    TRANSACTIONAL = "transactional"  # its transaction was cut off
+    CONTROL = "control"  # a marker, no record of a producer
+
+
+class Successors:
+    """The records that the new primary wrote from the cut on, as far as they are known."""
+
+    def __init__(self) -> None:
+        self._exact: Counter[bytes] = Counter()
+        self._contents: Counter[bytes] = Counter()
+        self._sequences: set[tuple[int, int, int, bytes]] = set()
+
+    @classmethod
+    def read(cls, client: TopicClient, partition: int, since: Offset) -> "Successors":
+        """From a topic that the new primary writes, or that mirrors it. Raises Failure."""
+        found = cls()
+        for header, batch in client.batches(partition, since):
+            for record in open_batch(batch):
+                if record.offset < since:
+                    continue
+                found._add(header, record)
+        return found
+
+    def _add(self, header: BatchHeader, record: Record) -> None:
+        content = _content(record)
+        self._contents[content] += 1
+        self._exact[_exact(record)] += 1
+        if header.base_sequence >= 0:
+            sequence = (
+                header.base_sequence + record.offset - header.base_offset
+            ) % SEQUENCE_MODULUS
+            producer = (header.producer_id, header.producer_epoch)
+            self._sequences.add((*producer, sequence, content))
+
+    def classify(
+        self, orphans: Iterable[OrphanRecord]
+    ) -> Iterator[tuple[OrphanRecord, OrphanClass]]:
+        """What is there once accounts for one orphan."""
+        exact, contents = self._exact.copy(), self._contents.copy()
+        for orphan in orphans:
+            yield orphan, self._class(orphan, exact, contents)
+
+    def _class(
+        self, orphan: OrphanRecord, exact: Counter[bytes], contents: Counter[bytes]
+    ) -> OrphanClass:
+        if orphan.is_control:
+            return OrphanClass.CONTROL
+        if orphan.is_transactional:
+            return OrphanClass.TRANSACTIONAL
+        content = _content(orphan.record)
+        sequence = (orphan.producer_id, orphan.producer_epoch, orphan.sequence, content)
+        is_same = _take(exact, _exact(orphan.record))
+        has_same_content = _take(contents, content)
+        if is_same or (orphan.sequence >= 0 and sequence in self._sequences):
+            return OrphanClass.PRESENT
+        return OrphanClass.RESENT if has_same_content else OrphanClass.UNIQUE
+
+
+def _take(counts: Counter[bytes], key: bytes) -> bool:
+    if counts[key] <= 0:
+        return False
+    counts[key] -= 1
+    return True
+
+
+def _content(record: Record) -> bytes:
+    """Key, value and headers."""
+    fields = (record.key, record.value, tuple(record.headers))
+    return hashlib.blake2b(repr(fields).encode(), digest_size=16).digest()
+
+
+def _exact(record: Record) -> bytes:
+    """The same, and the producer's time."""
+    return _content(record) + record.timestamp.to_bytes(8, "big", signed=True)

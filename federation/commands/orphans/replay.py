@@ -1,0 +1,96 @@
+"""Appends the records of a tail to a topic, each once, with headers that say where it came from.
+
+What was appended before is found in the topic itself, by those headers: so a replay that was interrupted goes on where
+it ended, from any machine. Within one replay the producer is idempotent. Two replays of a tail at a time append twice.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from brokers.ids import Offset
+from brokers.records.batch import SEQUENCE_MODULUS
+from brokers.records.builder import NewRecord, build_batch
+from brokers.records.record import open_batch
+from federation.commands.orphans.reading import OrphanRecord
+from federation.commands.orphans.stores import Tail
+from federation.commands.orphans.topics import EARLIEST, TopicClient
+
+ORPHAN: Final = b"causeway.orphan"  # the tail's name
+OFFSET: Final = b"causeway.orphan.offset"
+EPOCH: Final = b"causeway.orphan.leader.epoch"
+CLUSTER: Final = b"causeway.orphan.cluster"
+BATCH_RECORDS: Final = 500
+BATCH_BYTES: Final = 512 << 10
+
+Progress = Callable[[int], None]
+
+
+def replayed_before(client: TopicClient, tail: Tail, partition: int) -> set[Offset]:
+    """The offsets, in the tail, of records that the topic has from an earlier replay."""
+    since = client.offset_at(partition, EARLIEST)
+    if client.topic == tail.orphan.topic:
+        since = max(
+            since, tail.orphan.base_offset
+        )  # the cut: all that was written since lies above it
+    name = tail.name.encode()
+    found = set()
+    for _, batch in client.batches(partition, since):
+        for record in open_batch(batch):
+            headers = dict(record.headers)
+            if headers.get(ORPHAN) == name:
+                found.add(int(headers[OFFSET] or b"-1"))
+    return found
+
+
+def replay(
+    client: TopicClient,
+    tail: Tail,
+    orphans: Iterable[OrphanRecord],
+    cluster_id: str,
+    progress: Progress,
+) -> tuple[int, int]:
+    """(records appended, records that were there already), into the partition of the same number."""
+    partition = tail.orphan.partition % client.partition_count
+    before = replayed_before(client, tail, partition)
+    producer_id, producer_epoch = client.new_producer()
+    appended = there = 0
+    for group in _groups(orphans):
+        new = [each for each in group if each.record.offset not in before]
+        there += len(group) - len(new)
+        if new:
+            records = [_provenance(each, tail, cluster_id) for each in new]
+            batch = build_batch(
+                records,
+                timestamp=new[0].record.timestamp,
+                producer_id=producer_id,
+                producer_epoch=producer_epoch,
+                base_sequence=appended % SEQUENCE_MODULUS,
+            )
+            client.append(partition, batch)
+            appended += len(new)
+        progress(appended + there)
+    return appended, there
+
+
+def _groups(orphans: Iterable[OrphanRecord]) -> Iterator[list[OrphanRecord]]:
+    group: list[OrphanRecord] = []
+    size = 0
+    for orphan in orphans:
+        group.append(orphan)
+        size += len(orphan.record.value or b"")
+        if len(group) >= BATCH_RECORDS or size >= BATCH_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _provenance(orphan: OrphanRecord, tail: Tail, cluster_id: str) -> NewRecord:
+    record = orphan.record
+    origin = (
+        (ORPHAN, tail.name.encode()),
+        (CLUSTER, cluster_id.encode()),
+        (OFFSET, b"%d" % record.offset),
+        (EPOCH, b"%d" % orphan.leader_epoch),
+    )
+    return NewRecord(record.key, record.value, (*record.headers, *origin), record.timestamp)

@@ -1,0 +1,175 @@
+"""Reads and writes the partitions of one topic in Kafka's protocol, at whichever broker leads each."""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from types import TracebackType
+from typing import Any, Final
+
+from brokers.errors import KafkaError
+from brokers.ids import Buffer, Instant, Offset, ProducerId
+from brokers.records.batch import HEADER_SIZE, BatchHeader, iter_headers, parse_header
+from brokers.wire.messages.api_keys import ApiKey
+from brokers.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from brokers.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from brokers.wire.messages.partition_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from brokers.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from brokers.wire.messages.producers import InitProducerIdRequest
+from federation.commands.answers import Failure
+from federation.commands.region.client import Client, NoAnswer
+
+FETCH_BYTES: Final = 4 << 20
+RETRIES: Final = 30
+RETRY_SECONDS: Final = 0.5
+PRODUCE_MS: Final = 30_000
+EARLIEST: Final = -2
+MOVED: Final = (
+    KafkaError.NOT_LEADER_OR_FOLLOWER,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PARTITION,
+    KafkaError.KAFKA_STORAGE_ERROR,
+    KafkaError.NOT_ENOUGH_REPLICAS,
+)
+
+
+class TopicClient:
+    """A context manager: one topic of one region. Raises Failure where the region does not do what is asked."""
+
+    def __init__(self, bootstrap: str, topic: str) -> None:
+        self.topic = topic
+        self._bootstrap = bootstrap
+        self._clients: dict[str, Client] = {}
+        self._leaders: dict[int, str] = {}
+        self._topic_id: Any = None
+
+    def __enter__(self) -> "TopicClient":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for client in self._clients.values():
+            client.__exit__(kind, error, traceback)
+
+    @property
+    def partition_count(self) -> int:
+        if not self._leaders:
+            self._refresh()
+        return len(self._leaders)
+
+    # --- what is asked ---
+
+    def offset_at(self, partition: int, timestamp: Instant) -> Offset:
+        """The first offset at or after a time (EARLIEST: the log start); -1 where there is none."""
+
+        def ask(client: Client) -> Any:
+            wanted = ListOffsetsPartition(partition_index=partition, timestamp=timestamp)
+            topic = ListOffsetsTopic(name=self.topic, partitions=[wanted])
+            request = ListOffsetsRequest(replica_id=-1, topics=[topic])
+            return client.ask(ApiKey.LIST_OFFSETS, request).topics[0].partitions[0]
+
+        return int(self._ask(partition, ask).offset)
+
+    def batches(self, partition: int, offset: Offset) -> Iterator[tuple[BatchHeader, Buffer]]:
+        """Whole batches from `offset` on, up to what is committed when it is asked for last."""
+        while True:
+            found = self._ask(partition, partial(self._fetch, partition, offset))
+            data = memoryview(found.records or b"")
+            following = offset
+            for position, header in iter_headers(data):
+                following = header.next_offset
+                yield header, data[position : position + header.length]
+            if following == offset:
+                self._require_no_giant(data)
+                return
+            offset = following
+
+    def new_producer(self) -> tuple[ProducerId, int]:
+        """A producer id and its epoch: what is appended with them and a sequence is stored once."""
+        request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=PRODUCE_MS)
+        answer = self._ask(0, lambda client: client.ask(ApiKey.INIT_PRODUCER_ID, request))
+        return answer.producer_id, answer.producer_epoch
+
+    def append(self, partition: int, batch: Buffer) -> Offset:
+        """Acknowledged by all in-sync replicas -> its base offset."""
+
+        def ask(client: Client) -> Any:
+            data = PartitionProduceData(index=partition, records=batch)
+            topic = TopicProduceData(
+                name=self.topic, topic_id=self._topic_id, partition_data=[data]
+            )
+            request = ProduceRequest(acks=-1, timeout_ms=PRODUCE_MS, topic_data=[topic])
+            return client.ask(ApiKey.PRODUCE, request).responses[0].partition_responses[0]
+
+        return int(self._ask(partition, ask).base_offset)
+
+    def _fetch(self, partition: int, offset: Offset, client: Client) -> Any:
+        wanted = FetchPartition(
+            partition=partition, fetch_offset=offset, partition_max_bytes=FETCH_BYTES
+        )
+        topic = FetchTopic(topic=self.topic, topic_id=self._topic_id, partitions=[wanted])
+        request = FetchRequest(
+            max_wait_ms=0, min_bytes=0, isolation_level=0, session_id=0, topics=[topic]
+        )
+        return client.ask(ApiKey.FETCH, request).responses[0].partitions[0]
+
+    def _require_no_giant(self, data: memoryview) -> None:
+        if len(data) > HEADER_SIZE:
+            at = parse_header(data).base_offset
+            raise Failure(f"the batch at offset {at} of {self.topic} is cut short")
+
+    # --- leaders ---
+
+    def _ask(self, partition: int, ask: Any) -> Any:
+        """Again, while the partition has no leader that answers."""
+        because = ""
+        for _ in range(RETRIES):
+            try:
+                answer = ask(self._leader(partition))
+            except NoAnswer as failure:
+                because = str(failure)
+                self._clients.pop(self._leaders.get(partition, ""), None)
+            else:
+                if not answer.error_code:
+                    return answer
+                because = KafkaError(answer.error_code).name
+                if answer.error_code not in MOVED:
+                    break
+            self._leaders.clear()
+            time.sleep(RETRY_SECONDS)
+        raise Failure(
+            f"{self.topic}-{partition}: {because}", hint="look at `causeway region topics`"
+        )
+
+    def _leader(self, partition: int) -> Client:
+        if partition not in self._leaders:
+            self._refresh()
+        if partition not in self._leaders:
+            raise NoAnswer(f"{self.topic}-{partition} has no leader")
+        address = self._leaders[partition]
+        if address not in self._clients:
+            self._clients[address] = Client(address)
+        return self._clients[address]
+
+    def _refresh(self) -> None:
+        topic = MetadataRequestTopic(name=self.topic)
+        request = MetadataRequest(topics=[topic], allow_auto_topic_creation=False)
+        with Client(self._bootstrap) as client:
+            answer = client.ask(ApiKey.METADATA, request)
+        found = answer.topics[0]
+        if found.error_code == KafkaError.UNKNOWN_TOPIC_OR_PARTITION:
+            raise Failure(f"there is no topic {self.topic}", hint="create it, or check the name")
+        brokers = {each.node_id: f"{each.host}:{each.port}" for each in answer.brokers}
+        self._topic_id = found.topic_id
+        self._leaders = {
+            each.partition_index: brokers[each.leader_id]
+            for each in found.partitions
+            if each.leader_id in brokers
+        }
