@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
@@ -79,7 +80,7 @@ def show(bootstrap: str, name: str, limit: int, against: str, as_json: bool) -> 
 @click.argument("names", nargs=-1, required=True)
 @click.option(
     "--to",
-    "directory",
+    "target",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
     help="Where to write.",
@@ -97,7 +98,7 @@ def show(bootstrap: str, name: str, limit: int, against: str, as_json: bool) -> 
 def export(
     bootstrap: str,
     names: tuple[str, ...],
-    directory: Path,
+    target: Path,
     file_format: str,
     against: str,
     as_json: bool,
@@ -106,11 +107,13 @@ def export(
     written: list[Path] = []
     for tail in stores.find_tails(bootstrap, names):
         if file_format == "segments":
-            written += formats.write_segments(tail, directory)
+            written += formats.write_segments(tail, target)
             continue
-        directory.mkdir(parents=True, exist_ok=True)
-        path = directory / f"{tail.name.replace('/', '@')}.jsonl"
-        with path.open("x", encoding="utf-8") as file:
+        target.mkdir(parents=True, exist_ok=True)
+        path = target / f"{tail.name.replace('/', '@')}.jsonl"
+        if path.exists():
+            raise Failure(f"{path} is there already", hint="export to another directory")
+        with path.open("w", encoding="utf-8") as file:
             for line in formats.lines(_classified(tail, against or bootstrap)):
                 file.write(line + "\n")
         written.append(path)
@@ -157,7 +160,10 @@ def replay(
     cluster_id = region_at(bootstrap).cluster_id
     wanted = {OrphanClass(each) for each in classes}
     results = []
-    with TopicClient(target, to_topic) as client, Progress(disable=as_json, transient=True) as bar:
+    with (
+        TopicClient(target, to_topic) as client,
+        Progress(console=Console(stderr=True), transient=True) as bar,
+    ):
         for tail in stores.find_tails(bootstrap, names):
             chosen = (
                 orphan for orphan, one in _classified(tail, against or bootstrap) if one in wanted
