@@ -31,7 +31,7 @@ COMMANDS = {
     ),
     "orphans": (
         "federation.commands.orphans.orphans:orphans",
-        "What an old primary had beyond a failover: list, show, export, replay, discard.",
+        "What an old primary had beyond a failover.",
     ),
     "audit": (
         "federation.commands.audit.command:audit",

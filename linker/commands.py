@@ -122,6 +122,14 @@ class RestoreMirrors:
 
 
 @dataclass(frozen=True, slots=True)
+class UnfenceTopics:
+    """-> `Topics`: topics that another region has taken over are written here again."""
+
+    topics: tuple[str, ...]
+    validate_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ForecastMirrors:
     """-> `Forecast`: what a failover now would cost. No topic means all live ones, of one link or of all."""
 
@@ -150,7 +158,7 @@ class DescribeRegion:
 
 Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
-    | SetLinkSecret | ForecastMirrors | RestoreMirrors
+    | SetLinkSecret | ForecastMirrors | RestoreMirrors | UnfenceTopics
     | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles
     | DescribeReplicas | DescribeRegion
 )  # fmt: skip

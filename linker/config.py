@@ -182,6 +182,7 @@ SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
     "retry.backoff.ms": LinkConfigDef("100", _number(1)),
     "num.cluster.link.fetchers": LinkConfigDef("1", _number(1, 16)),
     "io.max.bytes.per.second": LinkConfigDef("0", _number(0, 2**53)),
+    "source.fencing.enable": LinkConfigDef("true", _flag),
     "consumer.group.prefix.enable": LinkConfigDef("false", _only("false")),
     "acl.sync.enable": LinkConfigDef("false", _only("false")),
     "auto.create.mirror.topics.enable": LinkConfigDef("false", _flag),
@@ -230,6 +231,11 @@ class LinkConfig:
     @property
     def from_latest(self) -> bool:
         return bool(self._values["mirror.start.offset.spec"] == "latest")
+
+    @property
+    def fences_source(self) -> bool:
+        """Whether the source is told what was promoted or failed over, and is read-only then. Ours."""
+        return bool(self._values["source.fencing.enable"])
 
     @property
     def hole_policy(self) -> HolePolicy:

@@ -41,9 +41,10 @@ class ProtocolVersions(NamedTuple):
         return f"versions {self.oldest} to {self.newest}"
 
 
-SPOKEN: Final = ProtocolVersions(oldest=1, newest=2)
+SPOKEN: Final = ProtocolVersions(oldest=1, newest=3)
 # From this version on a source may have several brokers: each serves the partitions that it leads.
 SEVERAL_BROKERS_FROM: Final = 2
+SUPERSEDES_FROM: Final = 3
 
 
 class OffsetBounds(NamedTuple):
@@ -146,6 +147,21 @@ class TopicState:
     former: Former | None = None
 
 
+class SupersededTopic(NamedTuple):
+    """By the source's name and topic id. `generation` is the topic's since it was taken over."""
+
+    topic: str
+    topic_id: bytes
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """The destination has taken these topics over: the source is not their primary any more (version 3)."""
+
+    topics: tuple[SupersededTopic, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class WatchGroups:
     filters: tuple[Filter, ...]
@@ -241,5 +257,5 @@ class Credit:
 Frame: TypeAlias = (
     Hello | Welcome | Refused | WatchTopics | TopicState | WatchGroups | GroupOffsets | Subscribe
     | Unsubscribe | Agreed | Declined | Chunk | Beacon | AskBeacon | Credit | Brokers
-    | Announce
+    | Announce | Superseded
 )  # fmt: skip

@@ -31,6 +31,7 @@ from linker.commands import ANSWERED_BY_ANY
 from linker.config import LinkConfig, parse
 from linker.control.cluster_link import ClusterLink
 from linker.control.ledger_retention import LedgerRetention
+from linker.control.source_fencing import SourceFencing
 from linker.control.source_link import SourceLink
 from linker.control.source_probe import Found, SourceProbe
 from linker.control.source_stream import SourceStream
@@ -64,13 +65,20 @@ class Linker:
     """Events enter through `step` only; `deadline` is when it needs `TimeReached`."""
 
     def __init__(
-        self, view: RegionView, rng: Rng, hole_retention_ms: int, queued_bytes_max: int
+        self,
+        view: RegionView,
+        rng: Rng,
+        hole_retention_ms: int,
+        queued_bytes_max: int,
+        *,
+        is_fencing_enabled: bool = True,
     ) -> None:
         self.links: dict[str, ClusterLink] = {}
         self.source_links: dict[str, SourceLink] = {}
         self._region = RegionClient(view, rng)
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
+        self._fencing = SourceFencing(self._region, is_enabled=is_fencing_enabled)
         self._send_budget = SendBudget(queued_bytes_max)
         self._source_streams: dict[Stream, SourceStream] = {}
         self._probes: dict[Stream, SourceProbe] = {}
@@ -126,7 +134,7 @@ class Linker:
         return self._last_stream
 
     def _new_source_stream(self, stream: Stream) -> SourceStream:
-        return SourceStream(self._region, stream, self._send_budget)
+        return SourceStream(self._region, stream, self._send_budget, self._fencing)
 
     def follow_links(self, now: Instant) -> Effects:
         """Adopt the records of links from the metadata log."""
@@ -331,5 +339,7 @@ class Linker:
             if mirrors:
                 effects += link.follow_documents(mirrors, now)
             effects += link.topics_changed(changed, delta.topics_deleted, now)
+        if delta.topics_deleted:
+            effects += self._fencing.topics_deleted(tuple(delta.topics_deleted))
         is_due = delta.topics_deleted and self._region.is_coordinator
         return effects + (self._ledger.check(now) if is_due else [])

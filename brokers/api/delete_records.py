@@ -9,6 +9,7 @@ from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
+from brokers.metadata.commands.mirror_commands import read_only_because, superseder_of
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
 from brokers.purgatory import Purgatory
@@ -106,5 +107,11 @@ class DeleteRecordsHandler:
         if partition.topic in INTERNAL_TOPICS:
             raise Refusal(KafkaError.INVALID_TOPIC_EXCEPTION)
         if replica.writer is not None:
-            raise Refusal(KafkaError.POLICY_VIOLATION, "a mirror follows its source's log start")
+            is_superseded = superseder_of(replica.writer) is not None
+            because = (
+                read_only_because(partition.topic, replica.writer)
+                if is_superseded
+                else "a mirror follows its source's log start"
+            )
+            raise Refusal(KafkaError.POLICY_VIOLATION, because)
         return replica

@@ -14,6 +14,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
 from brokers.membership.controlled_shutdown import ControlledShutdown
+from brokers.metadata.commands.mirror_commands import read_only_because
 from brokers.partition import leader
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.partition.replica import ALL_REPLICAS, Replica
@@ -192,11 +193,8 @@ class ProduceHandler:
         replica = self._replicas.get(partition) or self._replicas.require(partition)
         replica.require_leader()
         if replica.writer is not None:
-            raise Refusal(
-                KafkaError.POLICY_VIOLATION,
-                f"{name} is a mirror topic of link {replica.writer!r} and read-only; "
-                "promote it or fail it over to write here",
-            )
+            because = read_only_because(name, replica.writer)
+            raise Refusal(KafkaError.POLICY_VIOLATION, because)
         if replica.leadership is not None and message.acks == ALL_REPLICAS:
             replica.leadership.require_in_sync()
         return replica

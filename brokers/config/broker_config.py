@@ -167,6 +167,8 @@ class BrokerConfig(ListenerSettings):
     link_queued_max_bytes: Annotated[
         int, Field(ge=1 * MIB, le=INT32_MAX, alias="link.queued.max.bytes")
     ] = 32 * MIB
+    # Whether a region that mirrors topics of this one, and has failed them over, makes them read-only here.
+    link_fencing_enable: Annotated[bool, Field(alias="link.fencing.enable")] = True
     # What the orphan store of each log directory may hold; a tail that does not fit stops its truncation.
     orphan_store_max_bytes: Annotated[Limit, Field(alias="orphan.store.max.bytes")] = -1
     replica_lag_time_max_ms: Annotated[Millis, Field(alias="replica.lag.time.max.ms")] = 30_000

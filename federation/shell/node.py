@@ -59,7 +59,11 @@ class LinkServices:
     def compose(self, broker: Broker, rng: Rng) -> Core:
         config = self._config
         linker = Linker(
-            broker.view, rng, config.mirror_hole_retention_ms, config.link_queued_max_bytes
+            broker.view,
+            rng,
+            config.mirror_hole_retention_ms,
+            config.link_queued_max_bytes,
+            is_fencing_enabled=config.link_fencing_enable,
         )
         return RegionNode(broker, linker)
 

@@ -8,6 +8,7 @@ from linker.administration.region_facts import describe_region
 from linker.administration.registry import Registry, Respond
 from linker.administration.replicas import describe_replicas
 from linker.administration.restore_administration import RestoreAdministration
+from linker.administration.unfencing import unfence
 from linker.commands import (
     AlterLinkConfigs,
     Answer,
@@ -28,6 +29,7 @@ from linker.commands import (
     ListMirrors,
     RestoreMirrors,
     SetLinkSecret,
+    UnfenceTopics,
 )
 from linker.control.auto_mirrors import Created
 from linker.errors import LinkRefusal
@@ -41,6 +43,7 @@ class Administration:
     """One per region."""
 
     def __init__(self, region: RegionClient, registry: Registry) -> None:
+        self._region = region
         self._view = region.view
         self._registry = registry
         self._ledger = region.holes
@@ -80,6 +83,8 @@ class Administration:
                 return self._mirrors.answer_list(command, respond, now)
             case RestoreMirrors():
                 return self._restores.restore(command, respond, now)
+            case UnfenceTopics():
+                return unfence(self._region, command, respond, now)
             case ForecastMirrors():
                 return forecast(self._registry, command, respond, now)
             case DescribeMirror(topic):

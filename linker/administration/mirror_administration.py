@@ -12,6 +12,7 @@ from uuid import UUID
 from brokers.errors import Refusal
 from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.mirror_commands import read_only_because, superseder_of
 from linker.administration import status
 from linker.administration.registry import (
     Change,
@@ -83,6 +84,13 @@ class MirrorAdministration:
 
     def _of_deleted_link(self, topic: str) -> MirrorDescription:
         found = self._region.view.image.documents.get((MIRROR_KIND, topic))
+        placed = self._region.view.image.topics_by_name.get(topic)
+        if placed is not None and superseder_of(placed.writer) is not None:
+            raise LinkRefusal(
+                "UNKNOWN_TOPIC_OR_PARTITION",
+                read_only_because(topic, placed.writer or ""),
+                hint="`causeway mirror truncate-and-restore` makes it a mirror of that region",
+            )
         if found is None:
             raise LinkRefusal(
                 "UNKNOWN_TOPIC_OR_PARTITION",

@@ -8,6 +8,7 @@ from uuid import UUID
 from brokers.errors import Refusal
 from brokers.ids import INTERNAL_TOPICS, Instant, TopicPartition
 from brokers.metadata.commands.document_commands import DocumentChange
+from brokers.metadata.commands.mirror_commands import superseder_of
 from brokers.metadata.image.image import TopicImage
 from brokers.region import RegionView
 from linker.administration.registry import Registry, Respond, find_link, undecided
@@ -164,7 +165,7 @@ def _check_source(view: RegionView, placed: TopicImage, state: TopicState) -> No
             f"{state.topic} at the source {what}: {placed.name} is restored from a mirror of it that is STOPPED",
             hint="fail the mirror over in its region first, or delete the topic here and mirror it anew",
         )
-    if placed.writer is not None:
+    if placed.writer is not None and superseder_of(placed.writer) is None:
         raise LinkRefusal("INVALID_REQUEST", f"{placed.name} is written by link {placed.writer}")
     if state.partition_count < len(placed.partitions):
         raise LinkRefusal(

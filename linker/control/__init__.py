@@ -19,6 +19,7 @@ On the link coordinator:
 - `failover`: promote and failover of a mirror topic, up to the cut; `mirror_handover`: after it
 - `failover_phases`: the phases of both
 - `restore`: truncate-and-restore of a topic
+- `superseding`: tells the source what was taken over
 - `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed
 - `group_sync`: consumer-group offsets, never past the mirror's data
 - `ledger_retention`: how long the hole ledger outlives its topics
@@ -27,6 +28,7 @@ On the link coordinator:
 
 On every broker of the source:
 
+- `source_fencing`: topics that a destination has taken over are read-only
 - `source_link`: a link with which the source dials; `source_stream`: the source's side of a stream
 - `source_metadata`: the topics, groups and brokers that it sends
 """

@@ -19,6 +19,7 @@ from linker.control.mirror_topics import MirrorTopics
 from linker.control.source_brokers import SourceBrokers, must_redial
 from linker.control.source_connection import SourceConnection, mismatch_of
 from linker.control.source_topics import Inquirer, SourceTopics
+from linker.control.superseding import Superseding
 from linker.data.destination_stream import DestinationStream
 from linker.errors import LinkError, TaskError
 from linker.events import CloseStream, Send, Stream
@@ -76,6 +77,7 @@ class ClusterLink:
             lambda: self._mirror_topics.source_topics,
             lambda: self._auto_mirrors.filters,
         )
+        self._superseding = Superseding(region, self._settings, self._sources)
         self._told_filters: dict[DestinationStream, tuple[Filter, ...]] = {}
         self._is_being_deleted = False
         self._answered_by = ""  # the source's cluster id, as it said itself
@@ -223,6 +225,7 @@ class ClusterLink:
         if before.topic_filters != config.topic_filters:
             self._auto_mirrors.forget_all()
             effects += self._source_topics.watch()
+        effects += self._superseding.tell(self.mirrors.values())
         return effects + self._mirror_topics.follow_settings(now)
 
     def coordinator_changed(self, now: Instant) -> Effects:
@@ -232,6 +235,7 @@ class ClusterLink:
             self._groups.forget_all()
             self._auto_mirrors.forget_all()
         effects = self._mirror_topics.coordinator_changed(now)
+        effects += self._superseding.tell(self.mirrors.values())
         return effects + self._watch_groups(now) + self._source_topics.watch()
 
     def _follow_group_filters(self) -> None:
@@ -258,7 +262,11 @@ class ClusterLink:
 
     def follow_documents(self, topics: Iterable[str] | None, now: Instant) -> Effects:
         """Adopt the records of these mirror topics from the metadata log; None: of all of this link."""
-        return self._mirror_topics.follow_documents(topics, now) + self._source_topics.watch()
+        changed = None if topics is None else list(topics)
+        effects = self._mirror_topics.follow_documents(changed, now)
+        names = self.mirrors if changed is None else changed
+        stopped = [self.mirrors[name] for name in names if name in self.mirrors]
+        return effects + self._superseding.tell(stopped) + self._source_topics.watch()
 
     # --- the region ---
 
@@ -310,6 +318,8 @@ class ClusterLink:
         if stream is not self._sources.first:
             return effects
         self._answered_by = welcome.cluster_id
+        self._superseding.opened(welcome.version)
+        effects += self._superseding.tell(self.mirrors.values())
         self._auto_mirrors.on_open(welcome)
         if self._region.is_coordinator:
             effects += record_other_end(self._region, self._settings, welcome.cluster_id)

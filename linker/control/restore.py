@@ -19,7 +19,7 @@ from typing import Final
 from brokers.effects import Changed
 from brokers.errors import Refusal
 from brokers.ids import NO_PARTITION_LEADER_EPOCH, Instant, TopicPartition
-from brokers.metadata.commands.mirror_commands import SetTopicWriter
+from brokers.metadata.commands.mirror_commands import SetTopicWriter, superseder_of
 from brokers.region import MirrorPartitionStatus
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
@@ -55,8 +55,8 @@ class MirrorRestore:
         topic = self._region.view.image.topics_by_name.get(self._mirror.topic)
         if topic is None:
             return []  # deleted; its record will be, too
-        if topic.writer is None:
-            return self._take_over()
+        if topic.writer is None or superseder_of(topic.writer) is not None:
+            return self._take_over(topic.writer)
         self._is_asking = True
         is_sealing = record.state is MirrorState.PENDING_SETUP_FOR_RESTORE and bool(record.restore)
         names = (self._mirror.topic,)
@@ -64,11 +64,13 @@ class MirrorRestore:
             names, self._on_collected, now, groups=is_sealing, replicas=is_sealing
         )
 
-    def _take_over(self) -> Effects:
+    def _take_over(self, expected_writer: str | None) -> Effects:
         self._is_asking = True
         self.because = "the link becomes the topic's writer"
         writer = SetTopicWriter(
-            topic=self._mirror.topic, expected_writer=None, writer=self._mirror.record.link
+            topic=self._mirror.topic,
+            expected_writer=expected_writer,
+            writer=self._mirror.record.link,
         )
         return [self._region.propose(writer, self._on_taken_over)]
 

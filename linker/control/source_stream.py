@@ -7,6 +7,7 @@ from typing import Final
 
 from brokers.ids import Instant
 from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced
+from linker.control.source_fencing import SourceFencing
 from linker.control.source_metadata import GroupPublisher, TopicPublisher, brokers_of
 from linker.data import handshake
 from linker.data.credit import SendBudget, StreamSender
@@ -24,6 +25,7 @@ from linker.frames import (
     Refused,
     SourceBroker,
     Subscribe,
+    Superseded,
     Unsubscribe,
     WatchGroups,
     WatchTopics,
@@ -38,8 +40,12 @@ BEACON_MS: Final = 500  # at least this often a destination learns that nothing 
 class SourceStream:
     """The source's side of one stream."""
 
-    def __init__(self, region: RegionClient, stream: Stream, budget: SendBudget) -> None:
+    def __init__(
+        self, region: RegionClient, stream: Stream, budget: SendBudget, fencing: SourceFencing
+    ) -> None:
         self._region = region
+        self._fencing = fencing
+        self._destination = ""  # its cluster id
         self._budget = budget
         self._stream = stream
         self._sender = StreamSender(stream)
@@ -77,6 +83,8 @@ class SourceStream:
                 return [*watching, *self._work.add(self._groups.topics_watched(), now)]
             case WatchGroups(filters):
                 return self._work.add(self._groups.watch(filters), now)
+            case Superseded():
+                return self._fencing.superseded(frame, self._destination, now)
             case AskBeacon(nonce):
                 return self._work.add(self._answer_beacon(nonce), now)
             case _:
@@ -91,6 +99,7 @@ class SourceStream:
         if self._region.has_several_brokers and not self._is_versed:
             return self._refuse(Refused(LinkError.UNKNOWN.value, ONE_BROKER))
         assert isinstance(frame, Hello)
+        self._destination = frame.cluster_id
         chunk_bytes = min(max(frame.chunk_bytes, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX)
         self._source = SourceReplicator(self._region, self._sender, chunk_bytes, self._budget)
         self._arm(now)

@@ -41,6 +41,7 @@ from linker.commands import (
     TopicForecast,
     TopicResult,
     Topics,
+    UnfenceTopics,
 )
 from linker.errors import LinkRefusal
 from linker.frames import TOPICS_MAX
@@ -159,6 +160,11 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
         lambda m: RestoreMirrors(
             m.link_name, tuple(listed(m.mirror_topics, TOPICS_MAX)), m.validate_only
         ),
+        pb.TopicsReply,
+    ),
+    "UnfenceTopics": (
+        pb.UnfenceTopicsRequest,
+        lambda m: UnfenceTopics(tuple(listed(m.topics, TOPICS_MAX)), m.validate_only),
         pb.TopicsReply,
     ),
     "ForecastMirrors": (

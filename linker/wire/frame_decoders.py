@@ -27,6 +27,8 @@ from linker.frames import (
     Refused,
     SourceBroker,
     Subscribe,
+    Superseded,
+    SupersededTopic,
     TopicState,
     Unsubscribe,
     WatchGroups,
@@ -180,6 +182,12 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     "ask_beacon": lambda m: AskBeacon(m.nonce),
     "credit": lambda m: Credit(m.granted_bytes),
     "brokers": _from_brokers,
+    "superseded": lambda m: Superseded(
+        tuple(
+            SupersededTopic(name(one.topic), one.topic_id, one.generation)
+            for one in listed(m.topics, TOPICS_MAX)
+        )
+    ),
     "announce": lambda m: Announce(
         name(m.link_name),
         name(m.cluster_id),

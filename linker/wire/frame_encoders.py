@@ -17,6 +17,7 @@ from linker.frames import (
     OffsetBounds,
     Refused,
     Subscribe,
+    Superseded,
     TopicState,
     Unsubscribe,
     WatchGroups,
@@ -168,6 +169,11 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
     AskBeacon: lambda frame: pb.Frame(ask_beacon=pb.AskBeacon(nonce=frame.nonce)),
     Credit: lambda frame: pb.Frame(credit=pb.Credit(granted_bytes=frame.granted_bytes)),
     Brokers: _brokers,
+    Superseded: lambda frame: pb.Frame(
+        superseded=pb.Superseded(
+            topics=[pb.Superseded.Topic(**each._asdict()) for each in frame.topics]
+        )
+    ),
     Announce: lambda frame: pb.Frame(
         announce=pb.Announce(
             link_name=frame.link_name,

@@ -16,6 +16,7 @@ from tests.process.commands import causeway
 from tests.process.ledger import Ledger, create_topic, read_all
 from tests.process.test_link import ends
 from tests.process.test_linked_regions import (
+    LINK,
     NODES,
     PARTITIONS,
     PATIENCE_S,
@@ -33,6 +34,8 @@ def regions(tmp_path: Path) -> Iterator[LinkedRegions]:
     both = LinkedRegions(tmp_path)
     both.up()
     both.link(source_dials=False)
+    # So that its producer goes on, as one does that the link does not reach.
+    both.run("link", "configs", LINK, "--config", "source.fencing.enable=false")
     yield both
     both.down()
 

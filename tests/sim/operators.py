@@ -49,6 +49,7 @@ LINK_CONFIGS = {
     "request.timeout.ms": "2000",
     "retry.backoff.ms": "50",
     "replica.fetch.max.bytes": "65536",
+    "source.fencing.enable": "false",  # producers go on at the source, whatever becomes of the mirror
 }
 RESUME_LINK = AlterLinkConfigs(name=LINK, sets={"cluster.link.paused": "false"})
 

@@ -1,7 +1,8 @@
-"""Commands about mirror topics: topics that only one link writes."""
+"""Commands about mirror topics, which only one link writes, and about topics that another region has taken over."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from brokers.ids import LeaderEpoch
 
@@ -24,6 +25,8 @@ class CreateMirrorTopic:
 class SetTopicWriter:
     """Changes the writer of a topic; None: producers -> {partition: new leader epoch}, or `Refusal`.
 
+    `superseded_by` is the writer of a topic that nobody may write.
+
     `expected_writer` must be the present writer. Every partition's leader epoch rises, at least to its entry in
     `leader_epochs`.
     """
@@ -40,3 +43,40 @@ class RaiseLeaderEpochs:
 
     topic: str
     leader_epochs: Mapping[int, LeaderEpoch]
+
+
+class Superseder(NamedTuple):
+    """The region that took a topic over: it promoted or failed over its mirror, which has this generation since."""
+
+    generation: int
+    cluster_id: str
+
+
+_SUPERSEDED: Final = "superseded:"  # no link has such a name
+
+
+def superseded_by(superseder: Superseder) -> str:
+    """The writer of a topic that nobody writes in this region any more."""
+    return f"{_SUPERSEDED}{superseder.generation}:{superseder.cluster_id}"
+
+
+def superseder_of(writer: str | None) -> Superseder | None:
+    """None where producers or a link write the topic."""
+    if writer is None or not writer.startswith(_SUPERSEDED):
+        return None
+    generation, _, cluster_id = writer.removeprefix(_SUPERSEDED).partition(":")
+    return Superseder(int(generation), cluster_id)
+
+
+def read_only_because(topic: str, writer: str) -> str:
+    """Why producers are refused, and what to do."""
+    superseder = superseder_of(writer)
+    if superseder is None:
+        return (
+            f"{topic} is a mirror topic of link {writer!r} and read-only; "
+            "promote it or fail it over to write here"
+        )
+    return (
+        f"{topic} was taken over by region {superseder.cluster_id} (generation {superseder.generation}) "
+        "and is read-only here; write there, or `causeway mirror unfence` it"
+    )

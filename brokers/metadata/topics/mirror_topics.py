@@ -9,6 +9,7 @@ from brokers.metadata.commands.mirror_commands import (
     CreateMirrorTopic,
     RaiseLeaderEpochs,
     SetTopicWriter,
+    superseder_of,
 )
 from brokers.metadata.commands.topic_commands import DEFAULT
 from brokers.metadata.image.image import Image, TopicImage
@@ -22,8 +23,11 @@ from brokers.wire.messages.metadata_records import TopicWriterRecord
 
 
 def check_writer(topic: TopicImage, writer: str | None) -> None:
-    """Raises Refusal unless `writer` is the topic's: a mirror topic's link, or None for a topic of producers."""
-    if topic.writer == writer:
+    """Raises Refusal unless `writer` is the topic's: a mirror topic's link, or None for a topic of producers.
+
+    A topic that another region has taken over is an operator's as before.
+    """
+    if topic.writer == writer or (writer is None and superseder_of(topic.writer) is not None):
         return
     if topic.writer is None:
         because = f"{topic.name} is not a mirror of link {writer}"
@@ -65,7 +69,11 @@ def _check_not_internal(name: str) -> None:
 
 def set_topic_writer(image: Image, command: SetTopicWriter) -> ControllerResult:
     topic = find_topic(image, command.topic)
-    check_writer(topic, command.expected_writer)
+    if command.expected_writer is not None or superseder_of(topic.writer) is None:
+        check_writer(topic, command.expected_writer)
+    else:
+        because = f"{topic.name} was taken over by another region meanwhile"
+        raise Refusal(KafkaError.POLICY_VIOLATION, because)
     _check_not_internal(topic.name)
     # A new writer begins a new leader epoch, so that the records of the two writers can be distinguished.
     wanted = {

@@ -18,7 +18,7 @@ from federation.commands.link.region_admin import (
     validating,
     with_configs,
 )
-from federation.commands.link.restore import truncate_and_restore
+from federation.commands.link.restore import truncate_and_restore, unfence
 from federation.commands.link.times import instant
 from federation.commands.watching import watch_option, watched
 from linker.shell.administrator import FAILOVER_SECONDS
@@ -35,6 +35,7 @@ def mirror() -> None:
 mirror.add_command(holes)
 mirror.add_command(forecast)
 mirror.add_command(truncate_and_restore)
+mirror.add_command(unfence)
 
 
 @mirror.command()

@@ -1,4 +1,4 @@
-"""`causeway mirror truncate-and-restore`: the way back of a region after a failover."""
+"""`causeway mirror truncate-and-restore`, the way back of a region after a failover, and `unfence`."""
 
 import time
 from typing import Any
@@ -53,6 +53,33 @@ def truncate_and_restore(
     answer({"topics": found}, as_json, lambda: _show(found, include_partitions))
     if any("error" in each for each in found):
         end(1)
+
+
+@click.command()
+@click.argument("topics", nargs=-1, required=True)
+@validating("Check only.")
+@region_options
+def unfence(
+    region: RegionAdmin, topics: tuple[str, ...], validate_only: bool, as_json: bool
+) -> None:
+    """Make TOPICS of this region writable again, although another region has taken them over.
+
+    Both regions then have records that the other has not: `causeway mirror truncate-and-restore` is the other way.
+    """
+    request = pb.UnfenceTopicsRequest(topics=topics, validate_only=validate_only)
+    reply = region.ask("UnfenceTopics", request)
+    found = [as_dict(one) for one in reply.topics]
+    answer({"topics": found}, as_json, lambda: _show_unfenced(found, validate_only))
+    if any("error" in each for each in found):
+        end(1)
+
+
+def _show_unfenced(found: list[dict[str, Any]], validate_only: bool) -> None:
+    done = "can be unfenced" if validate_only else "is written here again"
+    for one in found:
+        error = one.get("error")
+        what = f"{error['message']} ({error['code']})" if error else f"{one['mirror_topic']} {done}"
+        click.echo(what)
 
 
 def _outcome(region: RegionAdmin, topic: Any, *, waits: bool) -> dict[str, Any]:

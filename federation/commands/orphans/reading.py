@@ -10,7 +10,7 @@ from brokers.ids import LeaderEpoch, Offset, ProducerId
 from brokers.records.batch import SEQUENCE_MODULUS, BatchError, iter_headers, verify_crc
 from brokers.records.record import Record, open_batch
 from federation.commands.answers import Failure
-from federation.commands.orphans.stores import Copy, Tail
+from federation.commands.orphans.stores import Tail, TailCopy
 from linker.shell.administrator import Administrator, Unreachable
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -40,7 +40,7 @@ def files_of(tail: Tail) -> Iterator[tuple[str, bytes]]:
     raise Failure(f"no copy of {tail.name} can be read: {'; '.join(failures)}")
 
 
-def _read(copy: Copy, file: Any) -> bytes:
+def _read(copy: TailCopy, file: Any) -> bytes:
     """Raises ValueError where it is not what was sealed, and Unreachable."""
     if copy.orphan.damage:
         raise ValueError(copy.orphan.damage)

@@ -17,7 +17,7 @@ ANSWER_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class TailCopy:
     """One tail on one broker."""
 
     broker: int
@@ -30,7 +30,7 @@ class Tail:
     """One tail, with its copies; they have the same name and the same records."""
 
     name: str
-    copies: tuple[Copy, ...]
+    copies: tuple[TailCopy, ...]
 
     @property
     def orphan(self) -> Any:
@@ -52,11 +52,11 @@ class Stores:
 
 def list_tails(bootstrap: str, topic: str = "") -> Stores:
     """Every broker's tails, by name. Raises Failure where no broker answers."""
-    copies: dict[str, list[Copy]] = {}
+    copies: dict[str, list[TailCopy]] = {}
 
     def take(broker: int, endpoint: str, reply: Any) -> None:
         for orphan in reply.orphans:
-            copies.setdefault(orphan.name, []).append(Copy(broker, endpoint, orphan))
+            copies.setdefault(orphan.name, []).append(TailCopy(broker, endpoint, orphan))
 
     silent = _ask_each(bootstrap, "ListOrphans", pb.ListOrphansRequest(topic=topic), take)
     tails = (Tail(name, tuple(found)) for name, found in sorted(copies.items()))
@@ -83,11 +83,11 @@ def find_tails(bootstrap: str, names: Iterable[str]) -> list[Tail]:
 
 def discard(bootstrap: str, names: Iterable[str], *, validate_only: bool) -> Stores:
     """Remove every copy of these tails -> those that are gone."""
-    copies: dict[str, list[Copy]] = {}
+    copies: dict[str, list[TailCopy]] = {}
 
     def take(broker: int, endpoint: str, reply: Any) -> None:
         for orphan in reply.orphans:
-            copies.setdefault(orphan.name, []).append(Copy(broker, endpoint, orphan))
+            copies.setdefault(orphan.name, []).append(TailCopy(broker, endpoint, orphan))
 
     request = pb.DiscardOrphansRequest(names=list(names), validate_only=validate_only)
     silent = _ask_each(bootstrap, "DiscardOrphans", request, take)

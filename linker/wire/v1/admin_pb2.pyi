@@ -678,3 +678,11 @@ class DiscardOrphansRequest(_message.Message):
     names: _containers.RepeatedScalarFieldContainer[str]
     validate_only: bool
     def __init__(self, names: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...
+
+class UnfenceTopicsRequest(_message.Message):
+    __slots__ = ("topics", "validate_only")
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    topics: _containers.RepeatedScalarFieldContainer[str]
+    validate_only: bool
+    def __init__(self, topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...

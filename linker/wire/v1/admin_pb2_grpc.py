@@ -109,6 +109,11 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
                 _registered_method=True)
+        self.UnfenceTopics = channel.unary_unary(
+                '/linker.wire.v1.Admin/UnfenceTopics',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.UnfenceTopicsRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+                _registered_method=True)
         self.DescribeReplicas = channel.unary_unary(
                 '/linker.wire.v1.Admin/DescribeReplicas',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeReplicasRequest.SerializeToString,
@@ -239,6 +244,12 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def UnfenceTopics(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DescribeReplicas(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -358,6 +369,11 @@ def add_AdminServicer_to_server(servicer, server):
             'TruncateAndRestoreMirrors': grpc.unary_unary_rpc_method_handler(
                     servicer.TruncateAndRestoreMirrors,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
+            ),
+            'UnfenceTopics': grpc.unary_unary_rpc_method_handler(
+                    servicer.UnfenceTopics,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.UnfenceTopicsRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
             ),
             'DescribeReplicas': grpc.unary_unary_rpc_method_handler(
@@ -800,6 +816,33 @@ class Admin:
             target,
             '/linker.wire.v1.Admin/TruncateAndRestoreMirrors',
             linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UnfenceTopics(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/UnfenceTopics',
+            linker_dot_wire_dot_v1_dot_admin__pb2.UnfenceTopicsRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
             options,
             channel_credentials,

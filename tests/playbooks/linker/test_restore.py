@@ -34,7 +34,7 @@ def failed_over(partitions: int = 1, disk: SimFiles | None = None) -> World:
     world.source.files = disk or world.source.files
     world.start()
     clients.create_topic(world.source, "orders", partitions, flush_messages="1")
-    linked(world)
+    linked(world, source_fencing_enable="false")
     for index in range(partitions):
         clients.send(world.source, "orders", index, b"a", b"b")
     world.run_until(lambda: caught_up(world))

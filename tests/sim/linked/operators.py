@@ -50,11 +50,13 @@ class LinkOperator:
         self._rng = federation.world.rng("link operator")
         self._last_ticket = 1 << 40
         self.mirror: MirrorDescription | None = None  # as last described
+        self.fences_source = False  # producers go on at the source, whatever becomes of the mirror
 
     async def begin(self) -> None:
         """The link and the mirror."""
         fetchers = str(self._rng.choice((1, 1, 2)))
         configs = {**CONFIGS, "num.cluster.link.fetchers": fetchers}
+        configs["source.fencing.enable"] = str(self.fences_source).lower()
         is_automatic = self._rng.random() < 0.3
         if is_automatic:
             configs |= AUTOMATIC

@@ -38,6 +38,7 @@ class RestoreRun(LinkedRun):
             make_node=make_node,
             ending="failover",
         )
+        self.operator.fences_source = self.world.rng("fencing").random() < 0.5
         idempotent = self.world.rng("later clients").random() < 0.7
         there = self.federation.destination
         self.successor = Producer(there, "producer1", idempotent=idempotent, acks=ALL)

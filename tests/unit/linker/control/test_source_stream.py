@@ -4,6 +4,7 @@ from random import Random
 from typing import Any
 
 from brokers.ids import OffsetAndMetadata, TopicPartition
+from linker.control.source_fencing import SourceFencing
 from linker.control.source_metadata import FRAME_OFFSETS_MAX, GroupPublisher, TopicPublisher
 from linker.control.source_stream import SourceStream
 from linker.data.credit import SendBudget, StreamSender
@@ -29,7 +30,9 @@ class Stream:
     def __init__(self, node: Whole) -> None:
         self.now = node.now
         self.region = RegionClient(node.broker.view, Random(1))
-        self.source = SourceStream(self.region, 1, SendBudget(1 << 20))
+        self.source = SourceStream(
+            self.region, 1, SendBudget(1 << 20), SourceFencing(self.region, is_enabled=True)
+        )
         self.sent: list[Frame] = []
         self.slices = 0
         self.effects: list[Any] = []

@@ -37,6 +37,7 @@ from linker.commands import (
     Task,
     TopicResult,
     Topics,
+    UnfenceTopics,
 )
 from linker.errors import LinkRefusal, MirrorError
 from linker.records.hole_ledger import Hole, HoleCause
@@ -78,6 +79,11 @@ REQUESTS: list[tuple[str, Any, Any]] = [
         "ForecastMirrors",
         pb.ForecastMirrorsRequest(link_name="l", mirror_topics=["a"]),
         ForecastMirrors("l", ("a",)),
+    ),
+    (
+        "UnfenceTopics",
+        pb.UnfenceTopicsRequest(topics=["a"], validate_only=True),
+        UnfenceTopics(("a",), validate_only=True),
     ),
     (
         "TruncateAndRestoreMirrors",

@@ -1,0 +1,96 @@
+"""A topic that another region has taken over is read-only here: its source is fenced by the link's generation.
+
+Kafka and its mirroring tools have no such thing: an old primary that returns goes on taking writes that nobody sees.
+"""
+
+import re
+from functools import partial
+from typing import Final
+
+from brokers.effects import Changed
+from brokers.errors import Refusal
+from brokers.ids import Instant
+from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.commands.mirror_commands import (
+    SetTopicWriter,
+    Superseder,
+    superseded_by,
+)
+from linker.frames import Superseded, SupersededTopic
+from linker.records.mirror_state import MIRROR_KIND, MirrorState, decode_mirror
+from linker.records.unfenced_topic import UNFENCED_KIND, unfenced_generation
+from linker.region_client import Effects, RegionClient
+
+RETRY_MS: Final = 500
+GENERATION_MAX: Final = 2**31 - 1
+_CLUSTER_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,249}")
+
+
+class SourceFencing:
+    """One per broker. `is_enabled`: `link.fencing.enable` of the node."""
+
+    def __init__(self, region: RegionClient, *, is_enabled: bool) -> None:
+        self._region = region
+        self._is_enabled = is_enabled
+        self._asking: set[str] = set()
+
+    def superseded(self, frame: Superseded, cluster_id: str, now: Instant) -> Effects:
+        """Region `cluster_id`, which mirrors topics of this one, has taken these over."""
+        if not self._is_enabled or not _CLUSTER_ID.fullmatch(cluster_id):
+            return []
+        return [
+            effect
+            for topic in dict.fromkeys(frame.topics)
+            for effect in self._fence(topic, cluster_id, now)
+        ]
+
+    def _fence(self, topic: SupersededTopic, cluster_id: str, now: Instant) -> Effects:
+        if topic.topic in self._asking or not self._is_news(topic):
+            return []
+        self._asking.add(topic.topic)
+        superseder = Superseder(topic.generation, cluster_id)
+        command = SetTopicWriter(
+            topic=topic.topic, expected_writer=None, writer=superseded_by(superseder)
+        )
+        return [self._region.propose(command, partial(self._on_fenced, topic, cluster_id))]
+
+    def _is_news(self, topic: SupersededTopic) -> bool:
+        """Whether producers write the topic here, by no later decision than that of the other region."""
+        image = self._region.view.image
+        placed = image.topics_by_name.get(topic.topic)
+        if placed is None or placed.is_internal or placed.writer is not None:
+            return False
+        if placed.id.bytes != topic.topic_id or not 0 < topic.generation <= GENERATION_MAX:
+            return False
+        known = max(
+            self._generation(topic.topic), unfenced_generation(image, topic.topic, placed.id)
+        )
+        return topic.generation > known
+
+    def _generation(self, topic: str) -> int:
+        """The generation in which this region took the topic over itself; 0 if it did not."""
+        document = self._region.view.image.documents.get((MIRROR_KIND, topic))
+        if document is None:
+            return 0
+        record = decode_mirror(topic, document.body)
+        return record.generation if record.state is MirrorState.STOPPED else 0
+
+    def _on_fenced(
+        self, topic: SupersededTopic, cluster_id: str, result: object, now: Instant
+    ) -> Effects:
+        self._asking.discard(topic.topic)
+        if isinstance(result, Refusal):
+            again = partial(self._fence, topic, cluster_id)
+            self._region.timers.set(now + RETRY_MS, again)
+            return []
+        why = f"region {cluster_id} has taken it over, in generation {topic.generation}"
+        return [Changed(f"topic {topic.topic}", "read-only", why)]
+
+    def topics_deleted(self, topics: tuple[str, ...]) -> Effects:
+        """What an operator said of a deleted topic is of no use."""
+        documents = self._region.view.image.documents
+        gone = [name for name in topics if (UNFENCED_KIND, name) in documents]
+        if not gone or not self._region.is_coordinator:
+            return []
+        changes = (DocumentChange(kind=UNFENCED_KIND, name=name, body=None) for name in gone)
+        return [self._region.propose(PutDocuments(tuple(changes)), lambda *_: [])]

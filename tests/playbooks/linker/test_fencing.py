@@ -1,0 +1,171 @@
+"""An old primary that returns learns that it was taken over: its topic is read-only until an operator decides."""
+
+import pytest
+
+from brokers.errors import KafkaError
+from brokers.metadata.commands.mirror_commands import Superseder, superseder_of
+from linker.commands import (
+    AlterLinkConfigs,
+    ChangeMirrors,
+    CreateLink,
+    RestoreMirrors,
+    UnfenceTopics,
+)
+from linker.errors import LinkRefusal
+from linker.records.mirror_state import MirrorState
+from linker.records.unfenced_topic import UNFENCED_KIND
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.world import Host, World, caught_up, linked
+
+REFUSED = KafkaError.POLICY_VIOLATION
+
+
+def mirrored(**configs: str) -> World:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, **configs)
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    world.run_until(lambda: caught_up(world))
+    return world
+
+
+def fail_over(world: World) -> None:
+    command = ChangeMirrors(verb="failover", link="west-east", topics=("orders",))
+    assert world.destination.ask(command).topics[0].state == "STOPPED"
+
+
+def cut_off(world: World) -> None:
+    world.reachable = False
+    world.cut()
+
+
+def superseder(host: Host) -> Superseder | None:
+    return superseder_of(host.view.image.topics_by_name["orders"].writer)
+
+
+def is_fenced(world: World) -> bool:
+    return superseder(world.source) == Superseder(2, "cluster-east")
+
+
+def unfence(world: World) -> LinkRefusal | None:
+    refusal: LinkRefusal | None = world.source.ask(UnfenceTopics(("orders",))).topics[0].refusal
+    return refusal
+
+
+def test_a_source_that_is_reachable_is_read_only_at_once() -> None:
+    world = mirrored()
+    fail_over(world)
+    world.run(100)
+    assert is_fenced(world)
+    assert clients.send(world.source, "orders", 0, b"refused")[0] == REFUSED
+    assert any(change.to == "read-only" for change in world.source.changes)
+    assert clients.send(world.destination, "orders", 0, b"here")[0] == 0
+
+
+def test_a_source_that_was_away_learns_it_when_the_link_is_up_again() -> None:
+    world = mirrored()
+    cut_off(world)
+    fail_over(world)
+    assert clients.send(world.source, "orders", 0, b"nobody knows")[0] == 0
+    world.reachable = True
+    world.run_until(lambda: is_fenced(world))
+    assert clients.send(world.source, "orders", 0, b"refused")[0] == REFUSED
+
+
+@pytest.mark.parametrize("host", ["source", "destination"])
+def test_a_restart_changes_nothing(host: str) -> None:
+    world = mirrored()
+    cut_off(world)
+    fail_over(world)
+    getattr(world, host).stop()
+    world.reachable = True
+    getattr(world, host).start()
+    world.run_until(lambda: is_fenced(world))
+    world.source.stop()
+    world.source.start()
+    assert is_fenced(world)
+    assert clients.send(world.source, "orders", 0, b"refused")[0] == REFUSED
+
+
+def test_a_fenced_topic_is_restored_from_the_region_that_took_it_over() -> None:
+    world = mirrored()
+    fail_over(world)
+    world.run_until(lambda: is_fenced(world))
+    world.source.ask(CreateLink(name="east-west", configs={"bootstrap.servers": "east:9092"}))
+    answer = world.source.ask(RestoreMirrors("east-west", ("orders",)))
+    assert answer.topics[0].refusal is None
+    world.run_until(lambda: world.source.mirror("orders").record.state is MirrorState.ACTIVE)
+    assert superseder(world.source) is None
+
+
+def test_the_region_that_took_over_last_is_the_one_that_is_written() -> None:
+    """West takes the topic back: east is fenced by the later generation, and cannot fence west by its earlier one."""
+    world = mirrored()
+    fail_over(world)
+    world.source.ask(CreateLink(name="east-west", configs={"bootstrap.servers": "east:9092"}))
+    world.source.ask(RestoreMirrors("east-west", ("orders",)))
+    world.run_until(lambda: world.source.mirror("orders").record.state is MirrorState.ACTIVE)
+    command = ChangeMirrors(verb="failover", link="east-west", topics=("orders",))
+    assert world.source.ask(command).topics[0].state == "STOPPED"
+    world.run(200)
+    assert superseder(world.destination) == Superseder(4, "cluster-west")
+    world.cut()  # both links open again, and both ends say what they took over
+    world.run(2_000)
+    assert clients.send(world.source, "orders", 0, b"taken")[0] == 0
+    assert clients.send(world.destination, "orders", 0, b"refused")[0] == REFUSED
+
+
+def test_an_operator_may_unfence_a_topic_and_it_stays_so() -> None:
+    world = mirrored()
+    fail_over(world)
+    world.run_until(lambda: is_fenced(world))
+    assert unfence(world) is None
+    assert clients.send(world.source, "orders", 0, b"taken")[0] == 0
+    world.cut()
+    world.run(2_000)
+    world.source.stop()
+    world.source.start()
+    world.run(2_000)
+    assert clients.send(world.source, "orders", 0, b"taken again")[0] == 0
+    assert unfence(world) is not None, "it is not fenced"
+
+
+def test_what_was_unfenced_is_forgotten_with_its_topic() -> None:
+    world = mirrored()
+    fail_over(world)
+    world.run_until(lambda: is_fenced(world))
+    unfence(world)
+    clients.delete_topic(world.source, "orders")
+    world.run(100)
+    assert (UNFENCED_KIND, "orders") not in world.source.view.image.documents
+
+
+def test_a_topic_that_was_made_anew_is_not_the_one_that_was_taken_over() -> None:
+    world = mirrored()
+    cut_off(world)
+    fail_over(world)
+    clients.delete_topic(world.source, "orders")
+    clients.create_topic(world.source, "orders")
+    world.reachable = True
+    world.run(3_000)
+    assert superseder(world.source) is None
+    assert clients.send(world.source, "orders", 0, b"taken")[0] == 0
+
+
+def test_an_operator_may_delete_and_configure_what_is_fenced() -> None:
+    world = mirrored()
+    fail_over(world)
+    world.run_until(lambda: is_fenced(world))
+    assert clients.set_config(world.source, "orders", "retention.ms", "1000") == 0
+    assert clients.delete_records(world.source, "orders", 0, 1) == REFUSED
+    assert clients.delete_topic(world.source, "orders") == 0
+
+
+def test_a_link_may_leave_its_source_writable() -> None:
+    world = mirrored(source_fencing_enable="false")
+    fail_over(world)
+    world.run(1_000)
+    assert clients.send(world.source, "orders", 0, b"taken")[0] == 0
+    sets = {"source.fencing.enable": "true"}
+    world.destination.ask(AlterLinkConfigs(name="west-east", sets=sets))
+    world.run_until(lambda: is_fenced(world))
