@@ -39,7 +39,7 @@ COMMANDS = {
     ),
     "demo": (
         "federation.commands.demo:demo",
-        "Two regions, a link, an audit and a failover, in under a minute.",
+        "Two regions, a link, an audit, a failover and the way back.",
     ),
     "node": ("federation.commands.node:node", "One node of a region, in the foreground."),
 }

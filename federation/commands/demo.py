@@ -28,7 +28,7 @@ _MARK = ".causeway-demo"
 @click.option("--keep", is_flag=True, help="Leave the regions running.")
 @json_option
 def demo(directory: Path, keep: bool, as_json: bool) -> None:
-    """Two regions, a link, an audit, a kill -9 and a failover, with real data, in under a minute.
+    """Two regions, a link, an audit, a kill -9, a failover and the way back, with real data, in under a minute.
 
     Exits 1 if a promise was broken. Stops all processes at its end, also after an error, unless --keep is given.
     """

@@ -99,6 +99,42 @@ class LinkAdmin:
             admin_pb2.CreateMirrorRequest(link_name=LINK, mirror_topic=topic),
         )
 
+    def link_from(self, bootstrap_servers: str, name: str) -> None:
+        """Create a link without mirrors."""
+        configs = {"bootstrap.servers": bootstrap_servers}
+        request = admin_pb2.CreateLinkRequest(link_name=name, configs=configs)
+        self._ask(self._admin.CreateLink, request)
+
+    def is_taken_over(self, topic: str) -> bool:
+        """Whether this region knows that another one writes the topic now."""
+        request = admin_pb2.DescribeMirrorRequest(mirror_topic=topic)
+        try:
+            reply = self._admin.DescribeMirror(request, timeout=_PATIENCE_S)
+        except grpc.RpcError as error:
+            raise DemoError(f"the region does not answer: {error.code().name}") from error
+        return "taken over" in reply.error.message
+
+    def restore(self, topic: str, link: str) -> None:
+        """truncate-and-restore, until the topic is a mirror. Members that the kill left end with their session."""
+        request = admin_pb2.MirrorsRequest(link_name=link, mirror_topics=[topic])
+        until = time.monotonic() + _PATIENCE_S
+        while True:
+            (asked,) = self._ask(self._admin.TruncateAndRestoreMirrors, request).topics
+            if asked.error.code != "CONSUMER_GROUP_IN_USE_ERROR" or time.monotonic() > until:
+                break
+            time.sleep(0.1)
+        _check(asked.error)
+        while (mirror := self.mirror(topic)).state != "ACTIVE":
+            if time.monotonic() > until:
+                raise DemoError(f"{topic} is not restored: it is {mirror.state}")
+            time.sleep(0.02)
+
+    def ends(self, topic: str) -> dict[int, int]:
+        """The log end offset of each partition."""
+        request = admin_pb2.DescribeReplicasRequest(topics=[topic])
+        replicas = self._ask(self._admin.DescribeReplicas, request).replicas
+        return {one.partition: one.log_end_offset for one in replicas if one.is_leader}
+
     def mirror(self, topic: str) -> Mirror:
         request = admin_pb2.DescribeMirrorRequest(mirror_topic=topic)
         reply = self._ask(self._admin.DescribeMirror, request)

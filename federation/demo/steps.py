@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from federation.demo.producer import Sender, now_ms
 from federation.demo.regions import DemoError, LinkAdmin, create_topic, kill
 from federation.demo.screen import Row, Screen
 from federation.demo.summary import Summary, list_lost
+from federation.demo.way_back import WayBack, come_back
 from federation.local import federation as local
 from federation.local.layout import Federation, Region
 
@@ -87,7 +88,14 @@ def run(directory: Path, screen: Screen) -> Summary:
             screen.note(f"verdict: [bold]{verdict['verdict']}[/bold], {verdict['said']}")
         failover = _fail_over(demo, sender, reader, stream)
         with screen.step("Accounts: every record of east read back"):
-            return _summarize(demo, failover, verdict, started)
+            stored = read_back(east.bootstrap, TOPIC, PARTITIONS)
+            loss = costs.loss(
+                failover.acknowledged_west, stored, killed_at_ms=failover.killed_at_ms
+            )
+            list_lost(directory / "lost.csv", loss.records)
+        with screen.step("West returns: what it had beyond the cut is sealed, and it mirrors east"):
+            back = come_back(directory, west, admin, screen, TOPIC, loss.records, east.bootstrap)
+        return _summarize(demo, failover, verdict, stored, loss, back, started)
 
 
 def _fill_and_link(demo: Demo, stream: Iterator[Flight]) -> tuple[Sender, Reader]:
@@ -167,8 +175,15 @@ def _unacknowledged_and_rest(sender: Sender, stream: Iterator[Flight]) -> Iterat
     yield from stream
 
 
-def _summarize(demo: Demo, failover: Failover, verdict: dict[str, Any], started: float) -> Summary:
-    stored = read_back(demo.east.bootstrap, TOPIC, PARTITIONS)
+def _summarize(
+    demo: Demo,
+    failover: Failover,
+    verdict: dict[str, Any],
+    stored: Mapping[int, Mapping[int, int]],
+    loss: costs.Loss,
+    back: WayBack,
+    started: float,
+) -> Summary:
     in_east = {flight for offsets in stored.values() for flight in offsets.values()}
     read_east, killed_at = failover.read_east, failover.killed_at_ms
     _wait(
@@ -176,8 +191,6 @@ def _summarize(demo: Demo, failover: Failover, verdict: dict[str, Any], started:
         "the group does not read to the end",
     )
     read_east.leave()
-    loss = costs.loss(failover.acknowledged_west, stored, killed_at_ms=killed_at)
-    list_lost(demo.directory / "lost.csv", loss.records)
     reading = costs.reading(
         old_end=failover.read_west.next,
         committed=failover.read_west.committed,
@@ -202,8 +215,15 @@ def _summarize(demo: Demo, failover: Failover, verdict: dict[str, Any], started:
         writable_ms=failover.writable_at_ms - killed_at,
         first_acknowledged_ms=first_acknowledged,
         first_read_ms=first_read,
+        sealed=back.sealed,
+        lost_and_sealed=back.kept,
+        way_back_ms=back.ms,
         audit=verdict,
-        files={"lost": str(demo.directory / "lost.csv"), "directory": str(demo.directory)},
+        files={
+            "lost": str(demo.directory / "lost.csv"),
+            "orphans": str(demo.directory / "orphans.jsonl"),
+            "directory": str(demo.directory),
+        },
         seconds=time.monotonic() - started,
     )
 

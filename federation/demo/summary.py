@@ -30,6 +30,9 @@ class Summary:
     writable_ms: float
     first_acknowledged_ms: float
     first_read_ms: float
+    sealed: int
+    lost_and_sealed: int
+    way_back_ms: float
     audit: dict[str, Any]
     files: dict[str, str]
     seconds: float
@@ -72,6 +75,12 @@ class Summary:
         yield "stored twice", f"{self.stored_twice:,}", "sent again: west died before acknowledging"
         yield "acknowledged in east", f"{self.acknowledged_after:,}", "after the failover"
         yield (
+            "sealed when west returned",
+            f"{self.sealed:,}",
+            f"{self.lost_and_sealed:,} of the {self.lost:,} lost are among them",
+        )
+        yield "way back", f"{self.way_back_ms:,.0f} ms", "until west mirrors all of east"
+        yield (
             "audit before the kill",
             str(self.audit.get("verdict", "")),
             str(self.audit.get("html", "")),
@@ -88,6 +97,9 @@ class Summary:
             problems.append(
                 f"P6: the group skipped {self.skipped} records, never read {self.never_read}"
             )
+        if self.lost_and_sealed != self.lost:
+            missing = self.lost - self.lost_and_sealed
+            problems.append(f"P5: {missing} lost records are not in west's orphan store")
         if self.audit.get("verdict") != "kept":
             problems.append(f"the audit before the kill says {self.audit.get('verdict')}")
         return problems

@@ -51,6 +51,8 @@ def test_the_demo_ends_with_its_accounts_in_order_and_nothing_running(directory:
     assert Path(told["audit"]["html"]).is_file()
     lost = Path(told["files"]["lost"]).read_text().splitlines()
     assert len(lost) == 1 + told["lost"]
+    orphans = Path(told["files"]["orphans"]).read_text().splitlines()
+    assert len(orphans) == told["sealed"] >= told["lost_and_sealed"] == told["lost"]
     assert _left_running(directory) == []
 
 
