@@ -52,6 +52,9 @@ class Region(Cluster):
     def _check(self, number: BrokerId, partition: TopicPartition, batch: Batch) -> None:
         """P2, at each write: the source wrote these bytes at this offset, and has committed them."""
         assert self.source is not None
+        topic = self.node(number).broker.view.image.topics_by_name.get(TOPIC)
+        if topic is not None and topic.writer is None:
+            return  # it has not heard yet, and leads nobody: what it takes is never acknowledged
         if batch.data not in self.source.written.get((partition, batch.base_offset), ()):
             raise MirrorBroken(
                 f"n{number} writes {partition}@{batch.base_offset}, which is not the source's"

@@ -14,6 +14,11 @@ def check(seeds: Iterable[int]) -> None:
     check_all(seeds, lambda seed: RestoreRun(seed).execute(), "--restore ")
 
 
+def test_a_leader_that_was_cut_off_takes_a_record_after_its_topic_was_restored() -> None:
+    """It is never acknowledged."""
+    check([2207])
+
+
 @pytest.mark.parametrize("first", range(0, 60, CHUNK))
 def test_a_region_that_comes_back_loses_nothing_that_it_had_acknowledged(first: int) -> None:
     check(range(first, first + CHUNK))
