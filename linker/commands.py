@@ -11,6 +11,7 @@ from brokers.ids import Instant, Offset, TopicPartition
 from brokers.metadata.image.image import TopicImage
 from brokers.region import ReplicaStatus
 from linker.errors import LinkRefusal
+from linker.records.decision import Decision
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_state import MirrorRecord, MirrorState
 
@@ -48,6 +49,7 @@ class DeleteLink:
     name: str
     force: bool = False
     validate_only: bool = False
+    asked_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +112,8 @@ class ChangeMirrors:
     topics: tuple[str, ...] = ()
     validate_only: bool = False
     timeout_ms: int = 0
+    why: str = ""  # of promote and failover, for the decision record
+    asked_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,13 @@ class ForecastMirrors:
 
 
 @dataclass(frozen=True, slots=True)
+class ListDecisions:
+    """-> `Decisions`: the promotions and failovers of a topic, or of all."""
+
+    topic: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ListHoles:
     """-> `Holes`: the hole ledger of a topic, or of all, those of deleted topics included."""
 
@@ -159,12 +170,12 @@ class DescribeRegion:
 Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
     | SetLinkSecret | ForecastMirrors | RestoreMirrors | UnfenceTopics
-    | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles
+    | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles | ListDecisions
     | DescribeReplicas | DescribeRegion
 )  # fmt: skip
 
 # The newest metadata of any broker has all that these ask, or what they ask is of the broker itself.
-ANSWERED_BY_ANY: Final = (ListHoles, DescribeReplicas, DescribeRegion)
+ANSWERED_BY_ANY: Final = (ListHoles, ListDecisions, DescribeReplicas, DescribeRegion)
 
 # --- answers ---
 
@@ -313,6 +324,13 @@ class Holes:
     holes: tuple[Hole, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """The oldest first."""
+
+    decisions: tuple[Decision, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedRegion:
     """Topics, mirrors and the hole ledger."""
@@ -333,6 +351,7 @@ Answer: TypeAlias = (
     | Topics
     | Replicas
     | Holes
+    | Decisions
     | Forecast
     | DescribedRegion
 )

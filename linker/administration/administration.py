@@ -16,6 +16,7 @@ from linker.commands import (
     Command,
     CreateLink,
     CreateMirror,
+    Decisions,
     DeleteLink,
     DescribeLink,
     DescribeLinkConfigs,
@@ -24,6 +25,7 @@ from linker.commands import (
     DescribeReplicas,
     ForecastMirrors,
     Holes,
+    ListDecisions,
     ListHoles,
     ListLinks,
     ListMirrors,
@@ -34,6 +36,7 @@ from linker.commands import (
 from linker.control.auto_mirrors import Created
 from linker.errors import LinkRefusal
 from linker.frames import TopicState
+from linker.records.decision import all_decisions
 from linker.records.hole_ledger import in_order
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import SlicedWork
@@ -91,6 +94,8 @@ class Administration:
                 return self._mirrors.describe(topic, respond, now)
             case ListHoles(topic):
                 return respond(self._holes(topic), now)
+            case ListDecisions(topic):
+                return respond(self._decisions(topic), now)
             case DescribeReplicas(topics):
                 names = topics or tuple(self._view.image.topics_by_name)
                 replicas = describe_replicas(self._view, names, self._work, respond)
@@ -113,3 +118,7 @@ class Administration:
     def _holes(self, topic: str) -> Holes:
         found = (hole for hole in self._ledger.all() if topic in ("", hole.partition.topic))
         return Holes(tuple(in_order(found)))
+
+    def _decisions(self, topic: str) -> Decisions:
+        found = (one for one in all_decisions(self._view.image) if topic in ("", one.topic))
+        return Decisions(tuple(sorted(found, key=lambda one: (one.cut_at, one.topic))))

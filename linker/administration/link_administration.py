@@ -38,7 +38,7 @@ from linker.control.cluster_link import ClusterLink
 from linker.errors import LinkError, LinkRefusal
 from linker.records.link_secret import SECRET_CHARACTERS_MAX, digest_of, new_secret
 from linker.records.link_state import LINK_KIND, LinkRecord
-from linker.records.mirror_state import LIVE, MIRROR_KIND, MirrorState
+from linker.records.mirror_state import LIVE, MIRROR_KIND, Asked, MirrorState
 from linker.region_client import Effects, RegionClient
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -155,8 +155,11 @@ class LinkAdministration:
         if command.validate_only:
             return respond(Topics(tuple(result(mirror) for mirror in live)), now)
         link.begin_deleting()
+        why = f"link {link.name} is deleted with --force"
+        asked = Asked(f"{link.name}@{now}", now, command.asked_by, why)
+        made = [mirror for mirror in live if mirror.is_made]
         return change_each(
-            [(mirror, partial(link.failover, mirror.topic)) for mirror in live if mirror.is_made],
+            [(mirror, partial(link.failover, mirror.topic, asked)) for mirror in made],
             partial(self._on_emptied, link, respond),
             now,
         )

@@ -45,6 +45,7 @@ from linker.records.mirror_state import (
     LIVE,
     MIRROR_KIND,
     TRANSITIONS,
+    Asked,
     MirrorRecord,
     MirrorState,
     MirrorTrigger,
@@ -352,8 +353,9 @@ class MirrorAdministration:
             ]
             return respond(Topics(tuple(results)), now)
         timeout_ms = command.timeout_ms or PROMOTE_TIMEOUT_MS
+        asked = Asked(f"{link.name}@{now}", now, command.asked_by, command.why)
         changes = [
-            (mirror, self._change(link, mirror, trigger, command.verb, timeout_ms))
+            (mirror, self._change(link, mirror, trigger, command.verb, timeout_ms, asked))
             for mirror in mirrors
         ]
         return change_each(changes, respond, now)
@@ -365,11 +367,12 @@ class MirrorAdministration:
         trigger: MirrorTrigger,
         verb: str,
         timeout_ms: int,
+        asked: Asked,
     ) -> Change:
         if trigger is MirrorTrigger.FAILOVER:
-            return partial(link.failover, mirror.topic)
+            return partial(link.failover, mirror.topic, asked)
         if trigger is MirrorTrigger.PROMOTE:
-            return partial(link.promote, mirror.topic, timeout_ms)
+            return partial(link.promote, mirror.topic, timeout_ms, asked)
         return partial(self._turn, mirror, trigger, verb)
 
     def _turn(

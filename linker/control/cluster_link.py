@@ -39,6 +39,7 @@ from linker.frames import (
     Welcome,
 )
 from linker.records.link_state import LinkRecord, LinkState
+from linker.records.mirror_state import Asked
 from linker.region_client import Effects, RegionClient
 
 
@@ -184,11 +185,13 @@ class ClusterLink:
         """The link could not be deleted."""
         self._is_being_deleted = False
 
-    def promote(self, topic: str, timeout_ms: int, answered: Answered, now: Instant) -> Effects:
-        return self._mirror_topics.failovers[topic].promote(timeout_ms, answered, now)
+    def promote(
+        self, topic: str, timeout_ms: int, asked: Asked, answered: Answered, now: Instant
+    ) -> Effects:
+        return self._mirror_topics.failovers[topic].promote(timeout_ms, asked, answered, now)
 
-    def failover(self, topic: str, answered: Answered, now: Instant) -> Effects:
-        return self._mirror_topics.failovers[topic].failover(answered, now)
+    def failover(self, topic: str, asked: Asked, answered: Answered, now: Instant) -> Effects:
+        return self._mirror_topics.failovers[topic].failover(asked, answered, now)
 
     def promotion_waits_for(self, topic: str, now: Instant) -> str:
         return self._mirror_topics.failovers[topic].waits_for(now)

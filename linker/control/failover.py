@@ -35,6 +35,7 @@ from linker.control.source_brokers import SourceBrokers
 from linker.errors import LinkRefusal
 from linker.records.mirror_state import (
     TRANSITIONS,
+    Asked,
     CutKind,
     MirrorState,
     MirrorTrigger,
@@ -71,6 +72,7 @@ class MirrorFailover:
         self._mirror = mirror
         self._progress = progress
         self._kind = CutKind.FAILOVER  # of the cut that is being made
+        self._asked: Asked | None = None  # for the failover that is being made
         self._timer: int | None = None
         self._deadline: Instant = 0  # of a promotion
         self._waited_for = ""  # what the operator's log has
@@ -98,7 +100,7 @@ class MirrorFailover:
 
     # --- what operators ask ---
 
-    def promote(self, timeout_ms: int, answered: Answered, now: Instant) -> Effects:
+    def promote(self, timeout_ms: int, asked: Asked, answered: Answered, now: Instant) -> Effects:
         """PENDING_STOPPED is answered at once; the mirror's state shows the outcome later."""
         mirror = self._mirror
         target = TRANSITIONS.get((mirror.record.state, MirrorTrigger.PROMOTE))
@@ -113,6 +115,7 @@ class MirrorFailover:
             stop=CutKind.PROMOTE,
             stop_by=now + timeout_ms,
             reason="promote",
+            asked=asked,
         )
         return mirror.change(record, partial(self._on_pending, answered))
 
@@ -121,7 +124,7 @@ class MirrorFailover:
             return answered(changed_meanwhile(self._mirror, refusal), now)
         return answered(None, now)
 
-    def failover(self, answered: Answered, now: Instant) -> Effects:
+    def failover(self, asked: Asked, answered: Answered, now: Instant) -> Effects:
         """Answered when the topic is writable."""
         mirror = self._mirror
         if mirror.record.cut is not None and mirror.record.state is MirrorState.PENDING_STOPPED:
@@ -132,7 +135,7 @@ class MirrorFailover:
         if (mirror.record.state, MirrorTrigger.FAILOVER) not in TRANSITIONS or mirror.is_halted:
             return answered(refused(mirror, "failover"), now)
         self._waiting.append(answered)
-        self._kind = CutKind.FAILOVER
+        self._kind, self._asked = CutKind.FAILOVER, asked
         return self._go(FailoverTrigger.FAILOVER_ASKED, now)
 
     def waits_for(self, now: Instant) -> str:
@@ -288,6 +291,7 @@ class MirrorFailover:
             halted=True,
             known=mirror_cut.source_ends(mirror, self._reports, now),
             reason=self._kind.value.lower(),
+            asked=mirror.record.asked if self._kind is CutKind.PROMOTE else self._asked,
         )
         halted = self._progress.in_this_phase(self._on_halt_refused)
         return [*mirror.stop_replicators(), *mirror.change(record, halted)]

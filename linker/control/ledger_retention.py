@@ -1,4 +1,4 @@
-"""How long the hole ledger outlives its topics.
+"""How long the hole ledger and the decision records outlive their topics.
 
 Whoever audits a copy of a topic that was deleted still needs to know what its mirror skipped. A topic that is made anew
 under the same name has a ledger of its own: entries name the topic's id.
@@ -10,6 +10,7 @@ from typing import Final
 
 from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from linker.records.decision import DECISION_KIND, all_decisions
 from linker.records.hole_ledger import HOLE_KIND, Hole, decode_hole, put
 from linker.region_client import Effects, RegionClient
 
@@ -17,7 +18,10 @@ CHECK_INTERVAL_MS: Final = 3_600_000
 
 
 class LedgerRetention:
-    """Marks the entries of deleted topics, and removes them `retention_ms` later; -1 keeps them for ever."""
+    """Marks the entries of deleted topics, and removes them `retention_ms` later; -1 keeps them for ever.
+
+    A decision record is removed so long after the decision, unless it is the last one about a topic that exists.
+    """
 
     def __init__(self, region: RegionClient, retention_ms: int) -> None:
         self._region = region
@@ -30,7 +34,7 @@ class LedgerRetention:
 
     def check(self, now: Instant) -> Effects:
         """A refused change is made by the next check."""
-        changes = tuple(self._changes(now))
+        changes = (*self._changes(now), *self._decisions(now))
         return [self._region.propose(PutDocuments(changes), lambda _, __: [])] if changes else []
 
     def _changes(self, now: Instant) -> Iterator[DocumentChange]:
@@ -44,6 +48,17 @@ class LedgerRetention:
                     yield DocumentChange(kind=HOLE_KIND, name=name, body=None)
             elif 0 <= self._retention_ms <= now - hole.deleted_at:
                 yield DocumentChange(kind=HOLE_KIND, name=name, body=None)
+
+    def _decisions(self, now: Instant) -> Iterator[DocumentChange]:
+        image = self._region.view.image
+        decisions = list(all_decisions(image))
+        last = {
+            one.topic_id: one.name for one in sorted(decisions, key=lambda each: each.generation)
+        }
+        for one in decisions:
+            is_last = last[one.topic_id] == one.name and one.topic_id in image.topics_by_id
+            if not is_last and 0 <= self._retention_ms <= now - one.done_at:
+                yield DocumentChange(kind=DECISION_KIND, name=one.name, body=None)
 
     def _exists(self, hole: Hole) -> bool:
         topic = self._region.view.image.topics_by_name.get(hole.partition.topic)

@@ -12,7 +12,14 @@ from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import MirrorError
-from linker.records.mirror_state import TRANSITIONS, Cut, MirrorTrigger, TransitionError
+from linker.records.decision import Decision, put
+from linker.records.mirror_state import (
+    TRANSITIONS,
+    Asked,
+    Cut,
+    MirrorTrigger,
+    TransitionError,
+)
 from linker.region_client import Effects, RegionClient
 
 CHECK_MS: Final = 20  # how often the brokers are asked whether they have moved back their groups
@@ -83,7 +90,36 @@ class MirrorHandover:
         return [*written, *self._go(FailoverTrigger.REFUSED, now)]
 
     def finish(self, now: Instant) -> Effects:
-        """STOPPED."""
+        """The decision is on record; then STOPPED."""
+        decision = self._decision(now)
+        if decision is None:
+            return self._stop(now)
+        return self._region.put(put(decision), self._progress.in_this_phase(self._on_recorded))
+
+    def _decision(self, now: Instant) -> Decision | None:
+        """None where the topic was deleted."""
+        record, cut = self._mirror.record, self._cut
+        topic = self._region.view.image.topics_by_name.get(record.topic)
+        if topic is None:
+            return None
+        return Decision(
+            topic=record.topic,
+            topic_id=topic.id,
+            link=record.link,
+            kind=cut.kind,
+            generation=record.generation,
+            asked=record.asked or Asked("", cut.at, "", ""),
+            cut_at=cut.at,
+            done_at=now,
+            partitions=cut.partitions,
+        )
+
+    def _on_recorded(self, refusal: Refusal | None, now: Instant) -> Effects:
+        if refusal is not None:
+            return self._go(FailoverTrigger.REFUSED, now)
+        return self._stop(now)
+
+    def _stop(self, now: Instant) -> Effects:
         mirror = self._mirror
         record = replace(
             mirror.record,

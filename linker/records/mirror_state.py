@@ -162,6 +162,15 @@ class Cut:
     partitions: tuple[CutPartition, ...]
 
 
+class Asked(NamedTuple):
+    """The command behind a decision. `by` is the address that it came from: there are no principals yet."""
+
+    decision_id: str
+    at: Instant
+    by: str
+    why: str
+
+
 class RestorePoint(NamedTuple):
     """What one partition has in common with its source: everything below `offset`.
 
@@ -214,6 +223,7 @@ class MirrorRecord:
     holes_shown: Mapping[int, Offset] = field(default_factory=dict)
     origins: tuple[str, ...] = ()
     restore: tuple[RestorePoint, ...] = ()
+    asked: Asked | None = None  # what is pending, or was done last
 
     @property
     def is_promoting(self) -> bool:
@@ -277,6 +287,7 @@ class MirrorRecord:
                 ],
                 "origins": self.origins,
                 "restore": self.restore,
+                "asked": self.asked,
                 "holes_shown": [[index, offset] for index, offset in self.holes_shown.items()],
             }
         )
@@ -304,6 +315,7 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         holes_shown={int(index): int(offset) for index, offset in fields.get("holes_shown", ())},
         origins=tuple(str(one) for one in fields.get("origins", ())),
         restore=tuple(RestorePoint(*one) for one in fields.get("restore", ())),
+        asked=Asked(*fields["asked"]) if fields.get("asked") else None,
     )
 
 

@@ -9,7 +9,8 @@ import grpc.aio
 from linker.shell.options import ADMINISTRATOR_OPTIONS
 from linker.wire import administration
 
-FORWARDED: Final = "causeway-forwarded"  # in a request's metadata: it is not forwarded again
+# In a request's metadata, with the address that it came from: it is not forwarded again.
+FORWARDED: Final = "causeway-forwarded-from"
 FORWARD_SECONDS: Final = 300.0  # the asker has a shorter time of its own for most commands
 
 
@@ -19,7 +20,7 @@ class Forwarder:
     def __init__(self) -> None:
         self._channels: dict[str, grpc.aio.Channel] = {}
 
-    async def ask(self, endpoint: str, method: str, request: bytes) -> bytes:
+    async def ask(self, endpoint: str, method: str, request: bytes, asker: str) -> bytes:
         """The reply, as bytes; raises grpc.aio.AioRpcError."""
         channel = self._channels.get(endpoint)
         if channel is None:
@@ -27,7 +28,7 @@ class Forwarder:
             self._channels[endpoint] = channel
         unary: Any = channel.unary_unary
         call = unary(f"{administration.SERVICE_PREFIX}{method}")
-        reply = await call(request, timeout=FORWARD_SECONDS, metadata=((FORWARDED, "1"),))
+        reply = await call(request, timeout=FORWARD_SECONDS, metadata=((FORWARDED, asker),))
         return bytes(reply)
 
     async def close(self) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Protocol
 
@@ -9,6 +10,7 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
+from linker.commands import ChangeMirrors, DeleteLink
 from linker.errors import LinkRefusal
 from linker.events import AdminAnswered, AdminAsked, Elsewhere
 from linker.shell.admin_forwarding import FORWARDED, Forwarder
@@ -60,18 +62,24 @@ class AdminServer:
         await self._forwarder.close()
         await self._server.stop(None)
 
-    async def _administer(self, method: str, request: bytes, is_forwarded: bool) -> bytes:
+    async def _administer(
+        self, method: str, request: bytes, forwarded_from: str | None, peer: str
+    ) -> bytes:
+        """`forwarded_from`: the address that a command came from, where another broker has passed it on."""
         self._next_ticket += 1
         ticket = self._next_ticket
         # A long request or reply is translated beside the loop, for which all clients wait.
         command = await asyncio.to_thread(administration.command, method, request)
+        asker = peer if forwarded_from is None else forwarded_from
+        if isinstance(command, ChangeMirrors | DeleteLink):
+            command = replace(command, asked_by=asker)
         asked = self._asked[ticket] = asyncio.get_running_loop().create_future()
         try:
             self._feed(AdminAsked(ticket, command))
             answer = await asked
             if isinstance(answer, Elsewhere):
-                if not is_forwarded:
-                    return await self._forwarder.ask(answer.endpoint, method, request)
+                if forwarded_from is None:
+                    return await self._forwarder.ask(answer.endpoint, method, request, asker)
                 answer = LinkRefusal(*MOVING, hint="ask again")
             return await asyncio.to_thread(administration.reply, method, answer)
         finally:
@@ -99,8 +107,9 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # the class 
 
         async def ask(request: bytes, context: Any) -> bytes:
             try:
-                is_forwarded = any(key == FORWARDED for key, _ in context.invocation_metadata())
-                return bytes(await self._administer(name, request, is_forwarded))
+                metadata = dict(context.invocation_metadata())
+                forwarded_from = metadata.get(FORWARDED)
+                return bytes(await self._administer(name, request, forwarded_from, context.peer()))
             except grpc.aio.AioRpcError as error:  # of the coordinator, to which it was forwarded
                 because = f"the link coordinator does not answer: {error.details()}"
                 await context.abort(grpc.StatusCode.UNAVAILABLE, because)

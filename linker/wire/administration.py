@@ -1,56 +1,38 @@
 """Administration <-> protobuf: requests to commands, answers to replies."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
-from brokers.ids import TopicPartition
-from brokers.region import ReplicaStatus
 from linker.commands import (
     AlterLinkConfigs,
     Answer,
     ChangeMirrors,
     Command,
-    Configs,
     CreateLink,
     CreateMirror,
     DeleteLink,
-    DescribedRegion,
-    DescribedTopic,
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
     DescribeRegion,
     DescribeReplicas,
-    Forecast,
     ForecastMirrors,
-    Holes,
-    LinkDescription,
-    Links,
+    ListDecisions,
     ListHoles,
     ListLinks,
     ListMirrors,
-    MirrorDescription,
-    Mirrors,
-    PartitionLag,
-    Replicas,
     RestoreMirrors,
     SetLinkSecret,
-    TopicForecast,
-    TopicResult,
-    Topics,
     UnfenceTopics,
 )
 from linker.errors import LinkRefusal
 from linker.frames import TOPICS_MAX
-from linker.records.hole_ledger import Hole
-from linker.records.mirror_state import Cut
-from linker.wire.limits import FrameError, listed
+from linker.wire.limits import FrameError, listed, reason
+from linker.wire.replies import REPLIES, error_message
 from linker.wire.v1 import admin_pb2 as pb
 
-FACTS_SCHEMA: Final = "causeway.region-facts/1"
 SERVICE_PREFIX: Final = "/linker.wire.v1.Admin/"
 
 
@@ -73,8 +55,8 @@ def reply(method: str, answer: Answer | LinkRefusal) -> bytes:
     """A refusal is a reply with `error`."""
     reply_type = METHODS[method][2]
     if isinstance(answer, LinkRefusal):
-        return bytes(reply_type(error=_error(answer)).SerializeToString())
-    return bytes(_REPLIES[type(answer)](answer).SerializeToString())
+        return bytes(reply_type(error=error_message(answer)).SerializeToString())
+    return bytes(REPLIES[type(answer)](answer).SerializeToString())
 
 
 def _change(verb: str) -> Callable[[Any], Command]:
@@ -85,6 +67,7 @@ def _change(verb: str) -> Callable[[Any], Command]:
             topics=tuple(listed(message.mirror_topics, TOPICS_MAX)),
             validate_only=message.validate_only,
             timeout_ms=message.timeout_ms if verb == "promote" else 0,
+            why=reason(message.reason) if verb in ("promote", "failover") else "",
         )
 
     return build
@@ -172,6 +155,11 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
         lambda m: ForecastMirrors(m.link_name, tuple(listed(m.mirror_topics, TOPICS_MAX))),
         pb.ForecastReply,
     ),
+    "ListDecisions": (
+        pb.ListDecisionsRequest,
+        lambda m: ListDecisions(m.topic),
+        pb.DecisionsReply,
+    ),
     "ListHoles": (
         pb.ListHolesRequest,
         lambda m: ListHoles(m.mirror_topic),
@@ -183,207 +171,4 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
         pb.ReplicasReply,
     ),
     "DescribeRegion": (pb.DescribeRegionRequest, lambda m: DescribeRegion(), pb.RegionReply),
-}
-
-
-def _error(refusal: LinkRefusal) -> pb.Error:
-    return pb.Error(
-        code=refusal.code,
-        message=refusal.because,
-        hint=refusal.hint,
-        problems=refusal.problems,
-    )
-
-
-def _link(link: LinkDescription) -> pb.LinkDescription:
-    return pb.LinkDescription(
-        link_name=link.name,
-        link_id=link.link_id,
-        source_cluster_id=link.source_cluster_id,
-        link_state=link.state,
-        link_error=link.error,
-        link_error_message=link.because,
-        topic_names=link.topics,
-        category_counts=link.category_counts,
-        tasks=[
-            pb.Task(name=task.name, state=task.state, error=task.error, message=task.because)
-            for task in link.tasks
-        ],
-        created_at_ms=link.created_at,
-        hint=link.hint,
-        link_mode=link.mode,
-        destination_cluster_id=link.destination_cluster_id,
-        secret=link.secret,
-    )
-
-
-def _configs(answer: Configs) -> pb.ConfigsReply:
-    return pb.ConfigsReply(
-        configs=[
-            pb.Config(name=name, value=value, is_default=is_default)
-            for name, value, is_default in answer.configs
-        ]
-    )
-
-
-def _lag(lag: PartitionLag) -> pb.MirrorLag:
-    return pb.MirrorLag(
-        partition=lag.partition,
-        lag=lag.lag,
-        lag_ms=lag.lag_ms,
-        last_source_fetch_offset=lag.source_high_watermark,
-        local_log_end_offset=lag.log_end_offset,
-        local_log_start_offset=lag.log_start_offset,
-        time_since_last_fetch_ms=lag.since_received_ms,
-        partition_state=lag.state,
-    )
-
-
-def _hole(hole: Hole) -> pb.Hole:
-    return pb.Hole(
-        topic=hole.partition.topic,
-        partition=hole.partition.partition,
-        from_offset=hole.base_offset,
-        to_offset=hole.next_offset,
-        cause=hole.cause.value,
-        first_seen_ms=hole.first_seen,
-        topic_id=str(hole.topic_id or ""),
-        deleted_at_ms=hole.deleted_at or 0,
-    )
-
-
-def _cut(cut: Cut) -> pb.Cut:
-    partitions = [
-        pb.CutPartition(
-            partition=index,
-            offset=one.offset,
-            source_high_watermark=one.source_high_watermark,
-            source_clock_ms=one.source_clock,
-            missing=one.missing,
-            leader_epoch=one.leader_epoch,
-        )
-        for index, one in enumerate(cut.partitions)
-    ]
-    return pb.Cut(kind=cut.kind.value, at_ms=cut.at, partitions=partitions)
-
-
-def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
-    record = mirror.record
-    return pb.MirrorDescription(
-        link_name=record.link,
-        mirror_topic=record.topic,
-        source_topic=record.source_topic,
-        source_topic_id=str(record.source_topic_id),
-        mirror_status=mirror.shown.value,
-        mirror_topic_error=record.error.value,
-        reason=mirror.reason,
-        state_time_ms=record.since,
-        num_partitions=len(mirror.lags) or (len(record.cut.partitions) if record.cut else 0),
-        generation=record.generation,
-        mirror_lags=[_lag(lag) for lag in mirror.lags],
-        holes=[_hole(hole) for hole in mirror.holes],
-        hint=mirror.hint,
-        cut=_cut(record.cut) if record.cut is not None else None,
-        state_transition_errors=[
-            pb.TransitionError(at_ms=one.at, code=one.code, message=one.because)
-            for one in record.transition_errors
-        ],
-        restored_partitions=[
-            pb.RestoredPartition(
-                partition=index,
-                offset_truncated_to=one.offset,
-                messages_truncated=one.end - one.offset,
-            )
-            for index, one in enumerate(record.restore)
-        ],
-    )
-
-
-def _topic(result: TopicResult) -> pb.TopicResult:
-    return pb.TopicResult(
-        mirror_topic=result.topic,
-        mirror_status=result.state,
-        error=_error(result.refusal) if result.refusal is not None else None,
-    )
-
-
-def _replica(partition: TopicPartition, standing: ReplicaStatus) -> pb.ReplicaStatus:
-    return pb.ReplicaStatus(
-        topic=partition.topic,
-        partition=partition.partition,
-        replica=standing.broker,
-        is_leader=standing.is_leader,
-        is_observer=standing.is_observer,
-        is_isr_eligible=standing.is_eligible,
-        is_in_isr=standing.is_in_sync,
-        is_caught_up=standing.is_caught_up,
-        last_caught_up_lag_ms=standing.caught_up_ms,
-        last_fetch_lag_ms=standing.fetched_ms,
-        log_start_offset=standing.log_start_offset,
-        log_end_offset=standing.log_end_offset,
-        lag=standing.lag,
-    )
-
-
-def region(facts: DescribedRegion) -> pb.RegionFacts:
-    return pb.RegionFacts(
-        schema=FACTS_SCHEMA,
-        cluster_id=facts.cluster_id,
-        at_ms=facts.at,
-        topics=[_topic_facts(one) for one in facts.topics],
-        mirrors=[
-            pb.MirrorFacts(
-                mirror_topic=one.topic,
-                link_name=one.link,
-                source_topic=one.source_topic,
-                state=one.state.value,
-                cut=_cut(one.cut).partitions if one.cut is not None else (),
-            )
-            for one in facts.mirrors
-        ],
-        holes=[_hole(one) for one in facts.holes],
-    )
-
-
-def _topic_facts(facts: DescribedTopic) -> pb.TopicFacts:
-    return pb.TopicFacts(
-        name=facts.topic.name,
-        topic_id=str(facts.topic.id),
-        configs=facts.configs,
-        partitions=[
-            pb.PartitionFacts(
-                partition=index,
-                leader=one.leader,
-                leader_epoch=one.leader_epoch,
-                replicas=one.replicas,
-                isr=one.isr,
-                elr=one.elr,
-                last_known_elr=one.last_known_elr,
-            )
-            for index, one in enumerate(facts.topic.partitions)
-        ],
-    )
-
-
-def _forecast(topic: TopicForecast) -> pb.TopicForecast:
-    return pb.TopicForecast(
-        mirror_topic=topic.topic,
-        mirror_status=topic.state,
-        partitions=[pb.PartitionForecast(**asdict(one)) for one in topic.partitions],
-        groups=[pb.GroupForecast(**asdict(one)) for one in topic.groups],
-        copies_groups=topic.copies_groups,
-    )
-
-
-_REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
-    LinkDescription: lambda answer: pb.LinkReply(link=_link(answer)),
-    Links: lambda answer: pb.LinksReply(links=[_link(link) for link in answer.links]),
-    Configs: _configs,
-    MirrorDescription: lambda answer: pb.MirrorReply(mirror=_mirror(answer)),
-    Mirrors: lambda answer: pb.MirrorsReply(mirrors=[_mirror(one) for one in answer.mirrors]),
-    Topics: lambda answer: pb.TopicsReply(topics=[_topic(one) for one in answer.topics]),
-    Forecast: lambda answer: pb.ForecastReply(topics=[_forecast(one) for one in answer.topics]),
-    Holes: lambda answer: pb.HolesReply(holes=[_hole(one) for one in answer.holes]),
-    DescribedRegion: lambda answer: pb.RegionReply(region=region(answer)),
-    Replicas: lambda answer: pb.ReplicasReply(replicas=[_replica(*one) for one in answer.replicas]),
 }

@@ -28,7 +28,7 @@ from federation.commands.link.messages import as_dict
 from linker.administration.region_facts import region_facts
 from linker.shell.administrator import QUICK_SECONDS, Administrator, Unreachable, find_endpoint
 from linker.shell.discovery import DiscoveryError
-from linker.wire.administration import region as to_message
+from linker.wire.replies import region as to_message
 from linker.wire.v1 import admin_pb2 as pb
 
 

@@ -8,6 +8,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import Failure, answer, end, screen, show_table
+from federation.commands.link.decisions import decisions
 from federation.commands.link.forecast import forecast
 from federation.commands.link.holes import holes
 from federation.commands.link.messages import as_dict
@@ -27,6 +28,11 @@ from linker.wire.v1 import admin_pb2 as pb
 POLL_SECONDS = 0.1
 
 
+reason_option = click.option(
+    "--reason", default="", help="Kept in the decision record (`causeway mirror decisions`)."
+)
+
+
 @click.group()
 def mirror() -> None:
     """Mirror topics: read-only copies that a link writes, until they are promoted or failed over."""
@@ -34,6 +40,7 @@ def mirror() -> None:
 
 mirror.add_command(holes)
 mirror.add_command(forecast)
+mirror.add_command(decisions)
 mirror.add_command(truncate_and_restore)
 mirror.add_command(unfence)
 
@@ -191,6 +198,7 @@ def resume(
     help="Milliseconds after which topics become ACTIVE again.",
 )
 @click.option("--no-wait", is_flag=True, help="Do not wait for the end of the promotion.")
+@reason_option
 @region_options
 def promote(
     region: RegionAdmin,
@@ -199,6 +207,7 @@ def promote(
     validate_only: bool,
     timeout_ms: int,
     no_wait: bool,
+    reason: str,
     as_json: bool,
 ) -> None:
     """Make TOPICS writable once they hold every record of the source; after --timeout-ms they become ACTIVE again."""
@@ -207,6 +216,7 @@ def promote(
         mirror_topics=topics,
         validate_only=validate_only,
         timeout_ms=timeout_ms,
+        reason=reason,
     )
     reply = region.ask("PromoteMirrors", request)
     if not (no_wait or validate_only):
@@ -237,12 +247,19 @@ def _await_promotion(region: RegionAdmin, topic: Any) -> None:
 
 @mirror.command()
 @_changing
+@reason_option
 @region_options
 def failover(
-    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
+    region: RegionAdmin,
+    link_name: str,
+    topics: tuple[str, ...],
+    validate_only: bool,
+    reason: str,
+    as_json: bool,
 ) -> None:
     """Make TOPICS writable now, with the records that they hold; the source need not answer."""
     request = _request(region, link_name, topics, validate_only)
+    request.reason = reason
     _change(region, "FailoverMirrors", request, as_json, FAILOVER_SECONDS)
 
 

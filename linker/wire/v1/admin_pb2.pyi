@@ -124,26 +124,30 @@ class DescribeMirrorRequest(_message.Message):
     def __init__(self, mirror_topic: _Optional[str] = ...) -> None: ...
 
 class MirrorsRequest(_message.Message):
-    __slots__ = ("link_name", "mirror_topics", "validate_only")
+    __slots__ = ("link_name", "mirror_topics", "validate_only", "reason")
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     MIRROR_TOPICS_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     mirror_topics: _containers.RepeatedScalarFieldContainer[str]
     validate_only: bool
-    def __init__(self, link_name: _Optional[str] = ..., mirror_topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...
+    reason: str
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class PromoteMirrorsRequest(_message.Message):
-    __slots__ = ("link_name", "mirror_topics", "validate_only", "timeout_ms")
+    __slots__ = ("link_name", "mirror_topics", "validate_only", "timeout_ms", "reason")
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     MIRROR_TOPICS_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
     TIMEOUT_MS_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     mirror_topics: _containers.RepeatedScalarFieldContainer[str]
     validate_only: bool
     timeout_ms: int
-    def __init__(self, link_name: _Optional[str] = ..., mirror_topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ..., timeout_ms: _Optional[int] = ...) -> None: ...
+    reason: str
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ..., timeout_ms: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class Task(_message.Message):
     __slots__ = ("name", "state", "error", "message")
@@ -686,3 +690,45 @@ class UnfenceTopicsRequest(_message.Message):
     topics: _containers.RepeatedScalarFieldContainer[str]
     validate_only: bool
     def __init__(self, topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...
+
+class ListDecisionsRequest(_message.Message):
+    __slots__ = ("topic",)
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    def __init__(self, topic: _Optional[str] = ...) -> None: ...
+
+class Decision(_message.Message):
+    __slots__ = ("decision_id", "topic", "topic_id", "link_name", "kind", "generation", "asked_at_ms", "asked_by", "reason", "done_at_ms", "known_missing", "cut")
+    DECISION_ID_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    ASKED_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    ASKED_BY_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    DONE_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_MISSING_FIELD_NUMBER: _ClassVar[int]
+    CUT_FIELD_NUMBER: _ClassVar[int]
+    decision_id: str
+    topic: str
+    topic_id: str
+    link_name: str
+    kind: str
+    generation: int
+    asked_at_ms: int
+    asked_by: str
+    reason: str
+    done_at_ms: int
+    known_missing: int
+    cut: Cut
+    def __init__(self, decision_id: _Optional[str] = ..., topic: _Optional[str] = ..., topic_id: _Optional[str] = ..., link_name: _Optional[str] = ..., kind: _Optional[str] = ..., generation: _Optional[int] = ..., asked_at_ms: _Optional[int] = ..., asked_by: _Optional[str] = ..., reason: _Optional[str] = ..., done_at_ms: _Optional[int] = ..., known_missing: _Optional[int] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ...) -> None: ...
+
+class DecisionsReply(_message.Message):
+    __slots__ = ("error", "decisions")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    DECISIONS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    decisions: _containers.RepeatedCompositeFieldContainer[Decision]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., decisions: _Optional[_Iterable[_Union[Decision, _Mapping]]] = ...) -> None: ...

@@ -14,6 +14,7 @@ from linker.records.mirror_state import (
     STORED,
     TRANSITION_ERRORS_MAX,
     TRANSITIONS,
+    Asked,
     Cut,
     CutKind,
     CutPartition,
@@ -48,6 +49,7 @@ RECORDS = st.builds(
     stop=st.none() | st.sampled_from(CutKind),
     stop_by=NUMBERS,
     cut=st.none() | CUTS,
+    asked=st.none() | st.builds(Asked, TEXT, NUMBERS, TEXT, TEXT),
     restore=st.lists(st.builds(RestorePoint, NUMBERS, NUMBERS, NUMBERS), max_size=3).map(tuple),
     transition_errors=st.lists(st.builds(TransitionError, NUMBERS, TEXT, TEXT), max_size=3).map(
         tuple

@@ -15,6 +15,7 @@ from linker.commands import (
     Configs,
     CreateLink,
     CreateMirror,
+    Decisions,
     DeleteLink,
     DescribeLink,
     DescribeLinkConfigs,
@@ -25,6 +26,7 @@ from linker.commands import (
     Holes,
     LinkDescription,
     Links,
+    ListDecisions,
     ListHoles,
     ListLinks,
     ListMirrors,
@@ -40,8 +42,10 @@ from linker.commands import (
     UnfenceTopics,
 )
 from linker.errors import LinkRefusal, MirrorError
+from linker.records.decision import Decision, decode_decision, put
 from linker.records.hole_ledger import Hole, HoleCause
 from linker.records.mirror_state import (
+    Asked,
     Cut,
     CutKind,
     CutPartition,
@@ -54,6 +58,7 @@ from linker.wire.v1 import admin_pb2 as pb
 
 REQUESTS: list[tuple[str, Any, Any]] = [
     ("DescribeRegion", pb.DescribeRegionRequest(), DescribeRegion()),
+    ("ListDecisions", pb.ListDecisionsRequest(topic="t"), ListDecisions("t")),
     ("ListHoles", pb.ListHolesRequest(mirror_topic="t"), ListHoles("t")),
     (
         "CreateLink",
@@ -126,8 +131,8 @@ REQUESTS: list[tuple[str, Any, Any]] = [
     ],
     (
         "PromoteMirrors",
-        pb.PromoteMirrorsRequest(link_name="l", timeout_ms=9),
-        ChangeMirrors(verb="promote", link="l", timeout_ms=9),
+        pb.PromoteMirrorsRequest(link_name="l", timeout_ms=9, reason="r"),
+        ChangeMirrors(verb="promote", link="l", timeout_ms=9, why="r"),
     ),
     (
         "DescribeReplicas",
@@ -250,3 +255,26 @@ def test_holes_of_topics_that_exist_and_of_deleted_ones() -> None:
         ("", 0),
         (str(UUID(int=7)), 8),
     ]
+
+
+def test_a_decision_says_who_asked_why_and_what_is_missing() -> None:
+    cut = (CutPartition(5, 9, 6, 2), CutPartition(3, 4, 6, 2))
+    decision = Decision(
+        topic="t",
+        topic_id=UUID(int=7),
+        link="l",
+        kind=CutKind.FAILOVER,
+        generation=2,
+        asked=Asked("l@1", 1, "ipv4:1.2.3.4:5", "a drill"),
+        cut_at=2,
+        done_at=3,
+        partitions=cut,
+    )
+    answered = reply("ListDecisions", Decisions((decision,)))
+    (found,) = pb.DecisionsReply.FromString(answered).decisions
+    assert (found.decision_id, found.asked_by, found.reason) == ("l@1", "ipv4:1.2.3.4:5", "a drill")
+    assert (found.kind, found.generation, found.known_missing) == ("FAILOVER", 2, 5)
+    assert [one.offset for one in found.cut.partitions] == [5, 3]
+    assert decode_decision(put(decision).body or b"") == decision
+    unknown = replace(decision, partitions=(*cut, CutPartition(1, -1, -1, 2)))
+    assert unknown.missing == -1

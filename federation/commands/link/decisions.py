@@ -1,0 +1,51 @@
+"""`causeway mirror decisions`: what was promoted and failed over, by whom, why, and what it cost."""
+
+from typing import Any
+
+import click
+from rich.table import Table
+
+from federation.commands.answers import answer, screen, show_table
+from federation.commands.link.messages import as_dict
+from federation.commands.link.region_admin import RegionAdmin, region_options
+from federation.commands.link.times import instant
+from linker.wire.v1 import admin_pb2 as pb
+
+
+@click.command()
+@click.argument("topic", required=False, default="")
+@region_options
+def decisions(region: RegionAdmin, topic: str, as_json: bool) -> None:
+    """List the promotions and failovers of this region, of TOPIC or of all, the oldest first.
+
+    KnownMissing is a lower bound: what was known of the source beyond the cut. Records stay for
+    mirror.hole.retention.ms, the last one of a topic for as long as the topic. The JSON has the cut of each partition.
+    """
+    request = pb.ListDecisionsRequest(topic=topic)
+    found = region.ask("ListDecisions", request).decisions
+    answer({"decisions": [as_dict(one) for one in found]}, as_json, lambda: _show(found))
+
+
+def _show(found: Any) -> None:
+    if not found:
+        screen().print("No decisions: nothing was promoted or failed over.")
+        return
+    table = Table(
+        "Decision", "Topic", "Kind", "Generation", "AskedAt", "TookMs", "AskedBy", "Partitions", "KnownMissing",
+        "Reason",
+    )  # fmt: skip
+    for one in found:
+        missing = one.known_missing
+        table.add_row(
+            one.decision_id,
+            one.topic,
+            one.kind,
+            str(one.generation),
+            instant(one.asked_at_ms),
+            str(one.done_at_ms - one.asked_at_ms),
+            one.asked_by,
+            str(len(one.cut.partitions)),
+            f"at least {missing}" if missing >= 0 else "unknown",
+            one.reason,
+        )
+    show_table(table)

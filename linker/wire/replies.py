@@ -1,0 +1,255 @@
+"""Answers of the administration to protobuf replies."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Final
+
+from brokers.ids import TopicPartition
+from brokers.region import ReplicaStatus
+from linker.commands import (
+    Configs,
+    Decisions,
+    DescribedRegion,
+    DescribedTopic,
+    Forecast,
+    Holes,
+    LinkDescription,
+    Links,
+    MirrorDescription,
+    Mirrors,
+    PartitionLag,
+    Replicas,
+    TopicForecast,
+    TopicResult,
+    Topics,
+)
+from linker.errors import LinkRefusal
+from linker.records.decision import Decision
+from linker.records.hole_ledger import Hole
+from linker.records.mirror_state import Cut
+from linker.wire.v1 import admin_pb2 as pb
+
+FACTS_SCHEMA: Final = "causeway.region-facts/1"
+
+
+def error_message(refusal: LinkRefusal) -> pb.Error:
+    return pb.Error(
+        code=refusal.code,
+        message=refusal.because,
+        hint=refusal.hint,
+        problems=refusal.problems,
+    )
+
+
+def _link(link: LinkDescription) -> pb.LinkDescription:
+    return pb.LinkDescription(
+        link_name=link.name,
+        link_id=link.link_id,
+        source_cluster_id=link.source_cluster_id,
+        link_state=link.state,
+        link_error=link.error,
+        link_error_message=link.because,
+        topic_names=link.topics,
+        category_counts=link.category_counts,
+        tasks=[
+            pb.Task(name=task.name, state=task.state, error=task.error, message=task.because)
+            for task in link.tasks
+        ],
+        created_at_ms=link.created_at,
+        hint=link.hint,
+        link_mode=link.mode,
+        destination_cluster_id=link.destination_cluster_id,
+        secret=link.secret,
+    )
+
+
+def _configs(answer: Configs) -> pb.ConfigsReply:
+    return pb.ConfigsReply(
+        configs=[
+            pb.Config(name=name, value=value, is_default=is_default)
+            for name, value, is_default in answer.configs
+        ]
+    )
+
+
+def _lag(lag: PartitionLag) -> pb.MirrorLag:
+    return pb.MirrorLag(
+        partition=lag.partition,
+        lag=lag.lag,
+        lag_ms=lag.lag_ms,
+        last_source_fetch_offset=lag.source_high_watermark,
+        local_log_end_offset=lag.log_end_offset,
+        local_log_start_offset=lag.log_start_offset,
+        time_since_last_fetch_ms=lag.since_received_ms,
+        partition_state=lag.state,
+    )
+
+
+def _hole(hole: Hole) -> pb.Hole:
+    return pb.Hole(
+        topic=hole.partition.topic,
+        partition=hole.partition.partition,
+        from_offset=hole.base_offset,
+        to_offset=hole.next_offset,
+        cause=hole.cause.value,
+        first_seen_ms=hole.first_seen,
+        topic_id=str(hole.topic_id or ""),
+        deleted_at_ms=hole.deleted_at or 0,
+    )
+
+
+def _cut(cut: Cut) -> pb.Cut:
+    partitions = [
+        pb.CutPartition(
+            partition=index,
+            offset=one.offset,
+            source_high_watermark=one.source_high_watermark,
+            source_clock_ms=one.source_clock,
+            missing=one.missing,
+            leader_epoch=one.leader_epoch,
+        )
+        for index, one in enumerate(cut.partitions)
+    ]
+    return pb.Cut(kind=cut.kind.value, at_ms=cut.at, partitions=partitions)
+
+
+def _decision(decision: Decision) -> pb.Decision:
+    return pb.Decision(
+        decision_id=decision.asked.decision_id,
+        topic=decision.topic,
+        topic_id=str(decision.topic_id),
+        link_name=decision.link,
+        kind=decision.kind.value,
+        generation=decision.generation,
+        asked_at_ms=decision.asked.at,
+        asked_by=decision.asked.by,
+        reason=decision.asked.why,
+        done_at_ms=decision.done_at,
+        known_missing=decision.missing,
+        cut=_cut(Cut(decision.kind, decision.cut_at, decision.partitions)),
+    )
+
+
+def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
+    record = mirror.record
+    return pb.MirrorDescription(
+        link_name=record.link,
+        mirror_topic=record.topic,
+        source_topic=record.source_topic,
+        source_topic_id=str(record.source_topic_id),
+        mirror_status=mirror.shown.value,
+        mirror_topic_error=record.error.value,
+        reason=mirror.reason,
+        state_time_ms=record.since,
+        num_partitions=len(mirror.lags) or (len(record.cut.partitions) if record.cut else 0),
+        generation=record.generation,
+        mirror_lags=[_lag(lag) for lag in mirror.lags],
+        holes=[_hole(hole) for hole in mirror.holes],
+        hint=mirror.hint,
+        cut=_cut(record.cut) if record.cut is not None else None,
+        state_transition_errors=[
+            pb.TransitionError(at_ms=one.at, code=one.code, message=one.because)
+            for one in record.transition_errors
+        ],
+        restored_partitions=[
+            pb.RestoredPartition(
+                partition=index,
+                offset_truncated_to=one.offset,
+                messages_truncated=one.end - one.offset,
+            )
+            for index, one in enumerate(record.restore)
+        ],
+    )
+
+
+def _topic(result: TopicResult) -> pb.TopicResult:
+    return pb.TopicResult(
+        mirror_topic=result.topic,
+        mirror_status=result.state,
+        error=error_message(result.refusal) if result.refusal is not None else None,
+    )
+
+
+def _replica(partition: TopicPartition, standing: ReplicaStatus) -> pb.ReplicaStatus:
+    return pb.ReplicaStatus(
+        topic=partition.topic,
+        partition=partition.partition,
+        replica=standing.broker,
+        is_leader=standing.is_leader,
+        is_observer=standing.is_observer,
+        is_isr_eligible=standing.is_eligible,
+        is_in_isr=standing.is_in_sync,
+        is_caught_up=standing.is_caught_up,
+        last_caught_up_lag_ms=standing.caught_up_ms,
+        last_fetch_lag_ms=standing.fetched_ms,
+        log_start_offset=standing.log_start_offset,
+        log_end_offset=standing.log_end_offset,
+        lag=standing.lag,
+    )
+
+
+def region(facts: DescribedRegion) -> pb.RegionFacts:
+    return pb.RegionFacts(
+        schema=FACTS_SCHEMA,
+        cluster_id=facts.cluster_id,
+        at_ms=facts.at,
+        topics=[_topic_facts(one) for one in facts.topics],
+        mirrors=[
+            pb.MirrorFacts(
+                mirror_topic=one.topic,
+                link_name=one.link,
+                source_topic=one.source_topic,
+                state=one.state.value,
+                cut=_cut(one.cut).partitions if one.cut is not None else (),
+            )
+            for one in facts.mirrors
+        ],
+        holes=[_hole(one) for one in facts.holes],
+    )
+
+
+def _topic_facts(facts: DescribedTopic) -> pb.TopicFacts:
+    return pb.TopicFacts(
+        name=facts.topic.name,
+        topic_id=str(facts.topic.id),
+        configs=facts.configs,
+        partitions=[
+            pb.PartitionFacts(
+                partition=index,
+                leader=one.leader,
+                leader_epoch=one.leader_epoch,
+                replicas=one.replicas,
+                isr=one.isr,
+                elr=one.elr,
+                last_known_elr=one.last_known_elr,
+            )
+            for index, one in enumerate(facts.topic.partitions)
+        ],
+    )
+
+
+def _forecast(topic: TopicForecast) -> pb.TopicForecast:
+    return pb.TopicForecast(
+        mirror_topic=topic.topic,
+        mirror_status=topic.state,
+        partitions=[pb.PartitionForecast(**asdict(one)) for one in topic.partitions],
+        groups=[pb.GroupForecast(**asdict(one)) for one in topic.groups],
+        copies_groups=topic.copies_groups,
+    )
+
+
+REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
+    LinkDescription: lambda answer: pb.LinkReply(link=_link(answer)),
+    Links: lambda answer: pb.LinksReply(links=[_link(link) for link in answer.links]),
+    Configs: _configs,
+    MirrorDescription: lambda answer: pb.MirrorReply(mirror=_mirror(answer)),
+    Mirrors: lambda answer: pb.MirrorsReply(mirrors=[_mirror(one) for one in answer.mirrors]),
+    Topics: lambda answer: pb.TopicsReply(topics=[_topic(one) for one in answer.topics]),
+    Forecast: lambda answer: pb.ForecastReply(topics=[_forecast(one) for one in answer.topics]),
+    Decisions: lambda answer: pb.DecisionsReply(
+        decisions=[_decision(one) for one in answer.decisions]
+    ),
+    Holes: lambda answer: pb.HolesReply(holes=[_hole(one) for one in answer.holes]),
+    DescribedRegion: lambda answer: pb.RegionReply(region=region(answer)),
+    Replicas: lambda answer: pb.ReplicasReply(replicas=[_replica(*one) for one in answer.replicas]),
+}

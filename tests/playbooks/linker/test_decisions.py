@@ -1,0 +1,89 @@
+"""Decision records: what was promoted or failed over is on record, with who asked and why, whatever crashes."""
+
+import pytest
+
+from linker.commands import ChangeMirrors, DeleteLink, ListDecisions
+from linker.events import AdminAsked
+from linker.records.decision import Decision
+from linker.records.mirror_state import CutKind, MirrorState
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.world import Host, World, caught_up, linked
+
+DAY_MS = 86_400_000
+
+
+def mirrored() -> World:
+    world = World().start()
+    clients.create_topic(world.source, "orders", 2)
+    linked(world)
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    world.run_until(lambda: caught_up(world))
+    return world
+
+
+def change(verb: str) -> ChangeMirrors:
+    return ChangeMirrors(
+        verb=verb, link="west-east", topics=("orders",), why="a drill", asked_by="1.2.3.4"
+    )
+
+
+def decisions(host: Host, topic: str = "") -> tuple[Decision, ...]:
+    found: tuple[Decision, ...] = host.ask(ListDecisions(topic)).decisions
+    return found
+
+
+def is_stopped(world: World) -> bool:
+    return world.destination.mirror("orders").record.state is MirrorState.STOPPED
+
+
+@pytest.mark.parametrize("kind", CutKind)
+def test_a_stop_is_on_record_with_who_asked_and_why(kind: CutKind) -> None:
+    world = mirrored()
+    asked_at = world.now
+    world.destination.ask(change(kind.value.lower()))
+    world.run_until(lambda: is_stopped(world))
+    (decision,) = decisions(world.destination)
+    record = world.destination.mirror("orders").record
+    assert record.cut is not None
+    assert (decision.kind, decision.generation, decision.partitions) == (
+        kind,
+        record.generation,
+        record.cut.partitions,
+    )
+    assert decision.asked[1:] == (asked_at, "1.2.3.4", "a drill")
+    assert asked_at <= decision.cut_at <= decision.done_at <= record.since
+    assert decisions(world.destination, "others") == ()
+
+
+@pytest.mark.parametrize("step", range(12))
+def test_a_crash_at_any_step_leaves_one_record(step: int) -> None:
+    world = mirrored()
+    world.destination.feed(AdminAsked(1 << 40, change("failover")))
+    for _ in range(step):
+        act = world.due(world.now + 1_000)
+        if act is not None:
+            act()
+    world.destination.stop()
+    world.destination.start()
+    if world.destination.mirror("orders").record.state is MirrorState.ACTIVE:
+        world.destination.ask(change("failover"))
+    world.run_until(lambda: is_stopped(world))
+    (decision,) = decisions(world.destination)
+    assert decision.asked.why == "a drill"
+
+
+def test_a_link_that_is_deleted_by_force_says_so() -> None:
+    world = mirrored()
+    world.destination.ask(DeleteLink(name="west-east", force=True, asked_by="1.2.3.4"))
+    (decision,) = decisions(world.destination)
+    assert decision.asked.why == "link west-east is deleted with --force"
+
+
+def test_a_record_stays_with_its_topic_and_goes_with_it_after_the_retention() -> None:
+    world = mirrored()
+    world.destination.ask(change("failover"))
+    world.run(3 * DAY_MS)
+    assert len(decisions(world.destination)) == 1
+    clients.delete_topic(world.destination, "orders")
+    world.run(2 * DAY_MS)
+    assert decisions(world.destination) == ()
