@@ -90,7 +90,10 @@ class TopicPublisher:
     def watch(self, topics: tuple[str, ...], filters: tuple[Filter, ...] = ()) -> Job:
         """These topics, those that the filters admit, and no others. A later call takes the place of one that is not
         done."""
-        self._sent_before, self._sent = self._sent_before | self._sent, {}
+        # What the list before this one does not have is sent again, whether that list was looked through or not.
+        unseen = set(self._wanted)
+        known = {topic: state for topic, state in self._sent_before.items() if topic in unseen}
+        self._sent_before, self._sent = known | self._sent, {}
         self._filters = filters
         names = list(self._region.view.image.topics_by_name) if filters else []
         self._wanted = chain(topics, filter(self._admits, names))

@@ -68,6 +68,19 @@ def test_topics_are_sent_in_slices_and_a_beacon_waits_for_those_before_it() -> N
     assert stream.slices >= 3
 
 
+def test_a_topic_that_was_left_out_in_between_is_sent_again() -> None:
+    """That is how a destination asks for a topic's newest state; the list in between may not be looked through yet."""
+    node = Whole()
+    for name in range(250):
+        node.create(f"t{name}")
+    names = tuple(f"t{name}" for name in range(250))
+    stream = Stream(node)
+    stream.hear(WatchTopics(names))
+    stream.sent.clear()
+    stream.hear(WatchTopics(names[:-1]), WatchTopics(names))
+    assert [frame.topic for frame in stream.sent if isinstance(frame, TopicState)] == ["t249"]
+
+
 def test_a_stream_that_is_closed_drops_the_rest_of_its_work() -> None:
     node = Whole()
     for name in range(250):
