@@ -22,6 +22,8 @@ OWN_CHANNEL = "controller"
 FORWARDING_CHANNEL = (
     "forwarding"  # large requests take their time, and heartbeats must not wait for them
 )
+# One that may be repeated has a shorter time, and a request that is late ends all others of its channel.
+REPEATED_CHANNEL = "forwarding repeated"
 REQUEST_MS = 2_000  # how long one controller may take for a request that may be repeated
 TIMEOUT_MS = 30_000  # how long a request may take in all, waiting for a controller included
 RETRY_MS = 50

@@ -17,6 +17,7 @@ from brokers.events import Request
 from brokers.ids import Instant, Offset
 from brokers.membership.controller_channel import (
     FORWARDING_CHANNEL,
+    REPEATED_CHANNEL,
     RETRY_MS,
     TIMEOUT_MS,
     ControllerChannel,
@@ -153,7 +154,7 @@ class ForwardingManager:
             return forwarded.then(Refusal(KafkaError.UNSUPPORTED_VERSION, str(error)), now)
         return self._channel.enqueue(
             ControllerRequest(
-                FORWARDING_CHANNEL,
+                REPEATED_CHANNEL if forwarded.may_repeat else FORWARDING_CHANNEL,
                 ApiKey.ENVELOPE,
                 envelope,
                 partial(self._on_response, forwarded),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -28,6 +29,7 @@ from linker.records.mirror_state import (
 from linker.region_client import Effects, RegionClient
 
 VERB: Final = "truncate-and-restore"
+AT_ONCE: Final = 200  # topics; each costs the controller several changes
 TARGET: Final = TRANSITIONS[MirrorState.STOPPED, MirrorTrigger.RESTORE]
 _DIVERGED: Final = (MirrorError.UNEXPECTED_TRUNCATION, MirrorError.NON_MONOTONIC_SOURCE_EPOCH)
 
@@ -49,19 +51,20 @@ class RestoreAdministration:
             )
         results: dict[str, TopicResult] = {}
         topics = list(dict.fromkeys(command.topics))
+        waiting = iter(topics)
+
+        def begin(topic: str, at: Instant) -> Effects:
+            found = partial(self._on_source_topic, command, topic, partial(one, topic))
+            return link.inquire(topic.removeprefix(link.config.prefix), found, at)
 
         def one(topic: str, state: str, refusal: LinkRefusal | None, at: Instant) -> Effects:
             results[topic] = TopicResult(topic, state, refusal)
-            if len(results) < len(topics):
-                return []
-            return respond(Topics(tuple(results[each] for each in topics)), at)
+            if len(results) == len(topics):
+                return respond(Topics(tuple(results[each] for each in topics)), at)
+            following = next(waiting, None)
+            return begin(following, at) if following is not None else []
 
-        effects: Effects = []
-        for topic in topics:
-            answered = partial(one, topic)
-            found = partial(self._on_source_topic, command, topic, answered)
-            effects += link.inquire(topic.removeprefix(link.config.prefix), found, now)
-        return effects
+        return [effect for topic in islice(waiting, AT_ONCE) for effect in begin(topic, now)]
 
     def _on_source_topic(
         self,

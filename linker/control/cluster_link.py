@@ -73,6 +73,7 @@ class ClusterLink:
             region, self._settings, create_mirror, self._mirror_topics.on_source_state
         )
         self._source_topics = SourceTopics(
+            region,
             self._settings,
             self._sources,
             lambda: self._mirror_topics.source_topics,

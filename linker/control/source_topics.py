@@ -10,7 +10,7 @@ from linker.control.source_brokers import SourceBrokers
 from linker.data.destination_stream import DestinationStream
 from linker.filters import Filter, admits
 from linker.frames import TopicState, WatchTopics
-from linker.region_client import Effects
+from linker.region_client import Effects, RegionClient
 
 # Receives the state of the source topic; None if the source cannot be asked.
 Inquirer: TypeAlias = Callable[[TopicState | None, Instant], Effects]
@@ -21,17 +21,20 @@ class SourceTopics:
 
     def __init__(
         self,
+        region: RegionClient,
         settings: LinkSettings,
         sources: SourceBrokers,
         mirrored: Callable[[], Iterable[str]],
         filters: Callable[[], tuple[Filter, ...]],
     ) -> None:
+        self._region = region
         self._settings = settings
         self._sources = sources
         self._mirrored = mirrored
         self._filters = filters
         self._watched: dict[DestinationStream, WatchTopics] = {}
         self._inquiries: dict[str, list[Inquirer]] = {}
+        self._unsent: dict[str, None] = {}  # inquiries that the source has not been sent
         self._untried: list[Callable[[Instant], Effects]] = []
 
     def watch(self) -> Effects:
@@ -80,12 +83,23 @@ class SourceTopics:
         if not self._sources.is_open:
             return inquirer(None, now)
         self._inquiries.setdefault(source_topic, []).append(inquirer)
-        # Sent again even if the topic is watched, so that the answer is newer than the inquiry.
+        if not self._unsent:
+            self._region.timers.set(now, self._send_inquiries)
+        self._unsent[source_topic] = None
+        return []
+
+    def _send_inquiries(self, now: Instant) -> Effects:
+        """Those of one instant together, for each list costs the source a look at all of its topics."""
+        topics, self._unsent = self._unsent, {}
+        wanted = [topic for topic in topics if topic in self._inquiries]
+        if not wanted or not self._sources.is_open:
+            return []  # answered with None when the stream closed
+        # Sent again even if a topic is watched, so that the answer is newer than the inquiry.
         first = self._sources.first
         known = self._watched.get(first, WatchTopics(()))
-        # Without the filters, which may admit it.
-        without = WatchTopics(tuple(one for one in known.topics if one != source_topic))
-        self._watched[first] = WatchTopics((*without.topics, source_topic), known.filters)
+        # Without the filters, which may admit them.
+        without = WatchTopics(tuple(one for one in known.topics if one not in topics))
+        self._watched[first] = WatchTopics((*without.topics, *wanted), known.filters)
         return [*first.sender.send(without, self._watched[first])]
 
     def answered(self, state: TopicState, now: Instant) -> Effects:

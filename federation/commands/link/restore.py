@@ -9,6 +9,7 @@ from rich.table import Table
 from federation.commands.answers import answer, end, screen
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options, validating
+from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
 PENDING = ("PENDING_SETUP_FOR_RESTORE", "PENDING_RESTORE")
@@ -46,7 +47,7 @@ def truncate_and_restore(
     request = pb.MirrorsRequest(
         link_name=link_name, mirror_topics=topics, validate_only=validate_only
     )
-    reply = region.ask("TruncateAndRestoreMirrors", request)
+    reply = region.ask("TruncateAndRestoreMirrors", request, FAILOVER_SECONDS)
     found = [
         _outcome(region, topic, waits=not (no_wait or validate_only)) for topic in reply.topics
     ]

@@ -9,6 +9,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import AskFailure, Listener, Request
 from brokers.membership.controller_channel import (
     FORWARDING_CHANNEL,
+    REPEATED_CHANNEL,
     REQUEST_MS,
     RETRY_MS,
     TIMEOUT_MS,
@@ -311,6 +312,15 @@ def test_a_command_that_may_have_been_taken_is_sent_again_only_where_that_is_har
     node.wait()
     assert len(node.asked) == 3
     assert conversion_of(RAISE).to_command(node.enclosed().message) == RAISE
+
+
+def test_a_command_that_may_be_repeated_has_a_channel_of_its_own(node: Node) -> None:
+    """It is late sooner, and a late request ends all others of its channel, whose outcome is unknown then."""
+    node.move(ONE)
+    node.submit(PEN)
+    node.submit(RAISE)
+    assert [ask.channel for ask in node.asked] == [FORWARDING_CHANNEL, REPEATED_CHANNEL]
+    assert node.asked[0].timeout_ms > node.asked[1].timeout_ms
 
 
 @pytest.mark.parametrize("command", [RAISE, PEN])
