@@ -5,6 +5,7 @@ On the wire: `proto/linker/wire/v1/admin.proto`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final, TypeAlias
 
 from brokers.ids import Instant, Offset, TopicPartition
@@ -142,6 +143,14 @@ class ForecastMirrors:
 
 
 @dataclass(frozen=True, slots=True)
+class DescribeDrift:
+    """-> `Drift`: how mirror topics of a link differ from their sources. No topic means all."""
+
+    link: str
+    topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ListDecisions:
     """-> `Decisions`: the promotions and failovers of a topic, or of all."""
 
@@ -169,7 +178,7 @@ class DescribeRegion:
 
 Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
-    | SetLinkSecret | ForecastMirrors | RestoreMirrors | UnfenceTopics
+    | SetLinkSecret | ForecastMirrors | RestoreMirrors | UnfenceTopics | DescribeDrift
     | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles | ListDecisions
     | DescribeReplicas | DescribeRegion
 )  # fmt: skip
@@ -324,6 +333,34 @@ class Holes:
     holes: tuple[Hole, ...]
 
 
+class SyncClass(Enum):
+    """Whether a setting of a topic is kept in step with its source."""
+
+    ALWAYS = "ALWAYS"
+    WHEN_NAMED = "WHEN_NAMED"
+    NEVER = "NEVER"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDrift:
+    """A difference; a value of None is the default of its region."""
+
+    topic: str
+    name: str
+    source_value: str | None
+    mirror_value: str | None
+    sync_class: SyncClass
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """`unknown_topics`: mirrors whose source has not answered yet."""
+
+    differences: tuple[ConfigDrift, ...]
+    unknown_topics: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Decisions:
     """The oldest first."""
@@ -352,6 +389,7 @@ Answer: TypeAlias = (
     | Replicas
     | Holes
     | Decisions
+    | Drift
     | Forecast
     | DescribedRegion
 )

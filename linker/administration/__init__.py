@@ -4,5 +4,6 @@
 - `link_administration`, `mirror_administration`: links, mirror topics; `registry`: finds them by name
 - `restore_administration`: truncate-and-restore; `unfencing`: topics that another region has taken over
 - `status`: the descriptions of both; `replicas`: replicas of the region's own partitions
-- `forecast`: what a failover would cost; `region_facts`: what an audit must know of the region
+- `forecast`: what a failover would cost; `drift`: how mirrors differ from their sources
+- `region_facts`: what an audit must know of the region
 """

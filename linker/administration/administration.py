@@ -1,6 +1,7 @@
 """Routes an operator's commands. A LinkRefusal that is raised is the answer; nothing is left half-made."""
 
 from brokers.ids import Instant
+from linker.administration.drift import describe_drift
 from linker.administration.forecast import forecast
 from linker.administration.link_administration import LinkAdministration
 from linker.administration.mirror_administration import MirrorAdministration
@@ -18,6 +19,7 @@ from linker.commands import (
     CreateMirror,
     Decisions,
     DeleteLink,
+    DescribeDrift,
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
@@ -88,6 +90,8 @@ class Administration:
                 return self._restores.restore(command, respond, now)
             case UnfenceTopics():
                 return unfence(self._region, command, respond, now)
+            case DescribeDrift():
+                return describe_drift(self._region, self._registry, command, respond, now)
             case ForecastMirrors():
                 return forecast(self._registry, command, respond, now)
             case DescribeMirror(topic):

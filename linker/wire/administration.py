@@ -13,6 +13,7 @@ from linker.commands import (
     CreateLink,
     CreateMirror,
     DeleteLink,
+    DescribeDrift,
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
@@ -154,6 +155,11 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
         pb.ForecastMirrorsRequest,
         lambda m: ForecastMirrors(m.link_name, tuple(listed(m.mirror_topics, TOPICS_MAX))),
         pb.ForecastReply,
+    ),
+    "DescribeDrift": (
+        pb.DescribeDriftRequest,
+        lambda m: DescribeDrift(m.link_name, tuple(listed(m.topics, TOPICS_MAX))),
+        pb.DriftReply,
     ),
     "ListDecisions": (
         pb.ListDecisionsRequest,

@@ -7,10 +7,12 @@ from typing import Any, Final
 from brokers.ids import TopicPartition
 from brokers.region import ReplicaStatus
 from linker.commands import (
+    ConfigDrift,
     Configs,
     Decisions,
     DescribedRegion,
     DescribedTopic,
+    Drift,
     Forecast,
     Holes,
     LinkDescription,
@@ -162,6 +164,10 @@ def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
     )
 
 
+def _difference(one: ConfigDrift) -> pb.ConfigDrift:
+    return pb.ConfigDrift(**asdict(one) | {"sync_class": one.sync_class.value})
+
+
 def _topic(result: TopicResult) -> pb.TopicResult:
     return pb.TopicResult(
         mirror_topic=result.topic,
@@ -246,6 +252,10 @@ REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
     Mirrors: lambda answer: pb.MirrorsReply(mirrors=[_mirror(one) for one in answer.mirrors]),
     Topics: lambda answer: pb.TopicsReply(topics=[_topic(one) for one in answer.topics]),
     Forecast: lambda answer: pb.ForecastReply(topics=[_forecast(one) for one in answer.topics]),
+    Drift: lambda answer: pb.DriftReply(
+        differences=[_difference(one) for one in answer.differences],
+        unknown_topics=answer.unknown_topics,
+    ),
     Decisions: lambda answer: pb.DecisionsReply(
         decisions=[_decision(one) for one in answer.decisions]
     ),

@@ -7,6 +7,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import answer, screen
+from federation.commands.link.drift import drift
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import (
     RegionAdmin,
@@ -30,6 +31,9 @@ secret_option = click.option(
 @click.group()
 def link() -> None:
     """Cluster links: a link belongs to its destination region and copies topics from its source region."""
+
+
+link.add_command(drift)
 
 
 @link.command()

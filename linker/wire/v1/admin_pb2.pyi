@@ -732,3 +732,37 @@ class DecisionsReply(_message.Message):
     error: Error
     decisions: _containers.RepeatedCompositeFieldContainer[Decision]
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., decisions: _Optional[_Iterable[_Union[Decision, _Mapping]]] = ...) -> None: ...
+
+class DescribeDriftRequest(_message.Message):
+    __slots__ = ("link_name", "topics")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    topics: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, link_name: _Optional[str] = ..., topics: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ConfigDrift(_message.Message):
+    __slots__ = ("topic", "name", "source_value", "mirror_value", "sync_class", "why")
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_VALUE_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_VALUE_FIELD_NUMBER: _ClassVar[int]
+    SYNC_CLASS_FIELD_NUMBER: _ClassVar[int]
+    WHY_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    name: str
+    source_value: str
+    mirror_value: str
+    sync_class: str
+    why: str
+    def __init__(self, topic: _Optional[str] = ..., name: _Optional[str] = ..., source_value: _Optional[str] = ..., mirror_value: _Optional[str] = ..., sync_class: _Optional[str] = ..., why: _Optional[str] = ...) -> None: ...
+
+class DriftReply(_message.Message):
+    __slots__ = ("error", "differences", "unknown_topics")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    DIFFERENCES_FIELD_NUMBER: _ClassVar[int]
+    UNKNOWN_TOPICS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    differences: _containers.RepeatedCompositeFieldContainer[ConfigDrift]
+    unknown_topics: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., differences: _Optional[_Iterable[_Union[ConfigDrift, _Mapping]]] = ..., unknown_topics: _Optional[_Iterable[str]] = ...) -> None: ...

@@ -124,6 +124,11 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ForecastMirrorsRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ForecastReply.FromString,
                 _registered_method=True)
+        self.DescribeDrift = channel.unary_unary(
+                '/linker.wire.v1.Admin/DescribeDrift',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeDriftRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DriftReply.FromString,
+                _registered_method=True)
         self.ListDecisions = channel.unary_unary(
                 '/linker.wire.v1.Admin/ListDecisions',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListDecisionsRequest.SerializeToString,
@@ -267,6 +272,12 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DescribeDrift(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListDecisions(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -396,6 +407,11 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.ForecastMirrors,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ForecastMirrorsRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ForecastReply.SerializeToString,
+            ),
+            'DescribeDrift': grpc.unary_unary_rpc_method_handler(
+                    servicer.DescribeDrift,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeDriftRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DriftReply.SerializeToString,
             ),
             'ListDecisions': grpc.unary_unary_rpc_method_handler(
                     servicer.ListDecisions,
@@ -914,6 +930,33 @@ class Admin:
             '/linker.wire.v1.Admin/ForecastMirrors',
             linker_dot_wire_dot_v1_dot_admin__pb2.ForecastMirrorsRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.ForecastReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DescribeDrift(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/DescribeDrift',
+            linker_dot_wire_dot_v1_dot_admin__pb2.DescribeDriftRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.DriftReply.FromString,
             options,
             channel_credentials,
             insecure,

@@ -17,6 +17,7 @@ from linker.commands import (
     CreateMirror,
     Decisions,
     DeleteLink,
+    DescribeDrift,
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
@@ -58,6 +59,11 @@ from linker.wire.v1 import admin_pb2 as pb
 
 REQUESTS: list[tuple[str, Any, Any]] = [
     ("DescribeRegion", pb.DescribeRegionRequest(), DescribeRegion()),
+    (
+        "DescribeDrift",
+        pb.DescribeDriftRequest(link_name="l", topics=["t"]),
+        DescribeDrift("l", ("t",)),
+    ),
     ("ListDecisions", pb.ListDecisionsRequest(topic="t"), ListDecisions("t")),
     ("ListHoles", pb.ListHolesRequest(mirror_topic="t"), ListHoles("t")),
     (
