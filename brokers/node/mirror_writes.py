@@ -20,6 +20,9 @@ from brokers.region import (
     TrimMirror,
     TruncateMirror,
 )
+from brokers.timers import Timers
+
+PAUSE_MS = 5  # between two steps of a sealing, in which other requests are served
 
 MirrorWrite = PlaceBatches | SkipTo | TrimMirror | TruncateMirror | SealOrphans
 
@@ -28,11 +31,16 @@ class MirrorWrites:
     """`perform` returns `Placed` or `PlaceRefused` as an effect, at once or later."""
 
     def __init__(
-        self, config: BrokerConfig, partitions: HostedPartitions, continuations: Continuations
+        self,
+        config: BrokerConfig,
+        partitions: HostedPartitions,
+        continuations: Continuations,
+        timers: Timers,
     ) -> None:
         self._config = config
         self._partitions = partitions
         self._continuations = continuations
+        self._timers = timers
 
     def perform(self, event: MirrorWrite, now: Instant) -> list[Effect]:
         replica = self._partitions.get(event.partition)
@@ -87,7 +95,8 @@ class MirrorWrites:
             if answer.error:
                 return [_not_sealed(event, answer.error, answer.next_offset)]
             if not answer.done:
-                return self._seal(event)
+                self._timers.set(now + PAUSE_MS, lambda _: self._seal(event))
+                return []
             return [Placed(event.ticket, event.partition, answer.next_offset)]
 
         limit = self._config.orphan_store_max_bytes

@@ -102,6 +102,7 @@ class Parts:
             self.forwarding,
             self.continuations,
             self.groups,
+            self.timers,
         )
         self.view = LocalRegionView(
             self.config, self.raft, self.partitions, self.groups.coordinator

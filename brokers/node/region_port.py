@@ -51,6 +51,7 @@ from brokers.region import (
     TruncateMirror,
     WatchRegion,
 )
+from brokers.timers import Timers
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.group_offsets import (
     OffsetCommitRequest,
@@ -76,6 +77,7 @@ class RegionPort:
         forwarding: ForwardingManager,
         continuations: Continuations,
         groups: CoordinatorRuntime[GroupCoordinator],
+        timers: Timers,
     ) -> None:
         self._config = config
         self._raft = raft
@@ -83,7 +85,7 @@ class RegionPort:
         self._forwarding = forwarding
         self._continuations = continuations
         self._groups = groups
-        self._mirror_writes = MirrorWrites(config, partitions, continuations)
+        self._mirror_writes = MirrorWrites(config, partitions, continuations, timers)
         self.watched = False
         self.logs_watched = False
 

@@ -8,6 +8,7 @@ import pytest
 
 from brokers.errors import KafkaError
 from brokers.ids import Buffers, TopicPartition
+from brokers.node.mirror_writes import PAUSE_MS
 from brokers.ports import DiskError
 from brokers.records.batch import iter_headers
 from linker.commands import (
@@ -204,6 +205,22 @@ def test_a_crash_at_any_step_is_gone_on_from(step: int, power: bool) -> None:
     world.source.start()
     world.run_until(lambda: is_restored(world) and same_logs(world, range(2)))
     assert len(orphans(world.source)) == 2
+
+
+def test_a_long_tail_is_sealed_in_steps_between_which_others_are_served() -> None:
+    world = failed_over()
+    clients.create_topic(world.source, "others")
+    for _ in range(4):
+        clients.send(world.source, "orders", 0, bytes(900_000))
+    link_back(world)
+    restore(world)
+    world.run_until(lambda: bool(list(world.source.files.list("orphans/orders-0"))))
+    began = world.now
+    assert clients.send(world.source, "others", 0, b"served") == (0, 0)
+    assert not orphans(world.source)
+    world.run_until(lambda: bool(orphans(world.source)))
+    assert world.now - began >= 3 * PAUSE_MS
+    world.run_until(lambda: is_restored(world) and same_logs(world))
 
 
 class FullStore(SimFiles):
