@@ -106,12 +106,8 @@ class RestoreAdministration:
                 f"link {link.name} does not reach its source: {link.because or link.state.value}",
                 hint=f"`causeway link describe {link.name}` shows why",
             )
-        if link.is_being_deleted or link.config.prefix:
-            raise LinkRefusal(
-                "INVALID_REQUEST",
-                f"link {link.name} has a prefix or is being deleted",
-                hint="a topic is restored under its own name: use a link without cluster.link.prefix",
-            )
+        if link.is_being_deleted:
+            raise LinkRefusal("CLUSTER_LINK_NOT_FOUND", f"link {link.name} is being deleted")
         placed = self._region.view.image.topics_by_name.get(topic)
         if placed is None or topic in INTERNAL_TOPICS:
             raise LinkRefusal(
@@ -123,6 +119,12 @@ class RestoreAdministration:
         former = decode_mirror(topic, known.body) if known is not None else None
         if former is not None and former.state is not MirrorState.STOPPED:
             return _of_failed(former, link, state, now)
+        if link.config.prefix:
+            raise LinkRefusal(
+                "INVALID_REQUEST",
+                f"link {link.name} has a prefix",
+                hint="a topic is restored under its own name: use a link without cluster.link.prefix",
+            )
         _check_source(self._region.view, placed, state)
         _check_members(self._region.view, placed)
         assert state.former is not None

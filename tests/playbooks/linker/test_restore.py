@@ -79,6 +79,11 @@ def is_restored(world: World) -> bool:
     return state(world.source) is MirrorState.ACTIVE
 
 
+def high_watermark(host: Host, partition: TopicPartition) -> int:
+    found = host.view.partition_state(partition)
+    return -1 if found is None else found.high_watermark
+
+
 def same_logs(world: World, partitions: Iterable[int] = (0,)) -> bool:
     return all(
         world.source.segments("orders", index) == world.destination.segments("orders", index)
@@ -293,23 +298,30 @@ def test_group_offsets_past_the_cut_are_moved_back_and_then_follow_the_source() 
     world.run_until(lambda: clients.committed(world.source, "billing", "orders") == 3)
 
 
-def test_a_mirror_whose_source_lost_records_goes_on_from_what_they_have_in_common() -> None:
+@pytest.mark.parametrize("prefix", ["", "w."])
+def test_a_mirror_whose_source_lost_records_goes_on_from_what_they_have_in_common(
+    prefix: str,
+) -> None:
     """The source's power failed before it had synced what the mirror holds already."""
+    mirror = f"{prefix}orders"
     world = World().start()
     clients.create_topic(world.source, "orders")
-    linked(world)
+    linked(world, mirror, cluster_link_prefix=prefix)
     clients.send(world.source, "orders", 0, b"a", b"b")
-    world.run_until(lambda: caught_up(world))
+    held = TopicPartition(mirror, 0)
+    world.run_until(lambda: high_watermark(world.destination, held) == 2)
     world.source.stop()
     world.source.files.crash(Unlucky())
     world.source.start()
     assert clients.send(world.source, "orders", 0, b"other") == (0, 0)
-    world.run_until(lambda: state(world.destination) is MirrorState.FAILED, 600_000)
-    assert world.destination.mirror("orders").record.error is MirrorError.UNEXPECTED_TRUNCATION
-    answer = world.destination.ask(RestoreMirrors("west-east", ("orders",)))
+    mirrors = world.destination.mirror
+    world.run_until(lambda: mirrors(mirror).record.state is MirrorState.FAILED, 600_000)
+    assert mirrors(mirror).record.error is MirrorError.UNEXPECTED_TRUNCATION
+    answer = world.destination.ask(RestoreMirrors("west-east", (mirror,)))
     assert answer.topics[0].refusal is None
-    world.run_until(lambda: state(world.destination) is MirrorState.ACTIVE and same_logs(world))
-    assert [name.split(".e")[0] for name in orphans(world.destination)] == ["orders-0/0-2"]
+    world.run_until(lambda: mirrors(mirror).record.state is MirrorState.ACTIVE)
+    world.run_until(lambda: world.source.log("orders", 0) == world.destination.log(mirror, 0))
+    assert [name.split(".e")[0] for name in orphans(world.destination)] == [f"{mirror}-0/0-2"]
 
 
 def test_validate_only_changes_nothing() -> None:
