@@ -10,16 +10,20 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from linker.commands import ChangeMirrors, DeleteLink
+from linker.commands import ChangeMirrors, Command, DeleteLink
 from linker.errors import LinkRefusal
 from linker.events import AdminAnswered, AdminAsked, Elsewhere
-from linker.shell.admin_forwarding import FORWARDED, Forwarder
+from linker.shell.admin_forwarding import FORWARDED, Forwarder, NotSent
 from linker.shell.options import ADMIN_SERVER_OPTIONS
 from linker.shell.streams import Feed
 from linker.wire import administration
 
 COMMANDS_MAX: Final = 64  # at a time; a promotion may wait for minutes
 MOVING: Final = ("COORDINATOR_NOT_AVAILABLE", "the link coordinator is changing")
+MOVING_SECONDS: Final = (
+    20.0  # a frozen coordinator is fenced after its session timeout, by default 9 s
+)
+MOVING_PAUSE_SECONDS: Final = 0.1
 
 
 class DiskMethods(Protocol):
@@ -66,22 +70,43 @@ class AdminServer:
         self, method: str, request: bytes, forwarded_from: str | None, peer: str
     ) -> bytes:
         """`forwarded_from`: the address that a command came from, where another broker has passed it on."""
-        self._next_ticket += 1
-        ticket = self._next_ticket
         # A long request or reply is translated beside the loop, for which all clients wait.
         command = await asyncio.to_thread(administration.command, method, request)
         asker = peer if forwarded_from is None else forwarded_from
         if isinstance(command, ChangeMirrors | DeleteLink):
             command = replace(command, asked_by=asker)
+        answer = await self._ask(command)
+        if isinstance(answer, Elsewhere) and forwarded_from is not None:
+            answer = LinkRefusal(*MOVING, hint="ask again")
+        elif isinstance(answer, Elsewhere):
+            answer = await self._elsewhere(answer, command, method, request, asker)
+        if isinstance(answer, bytes):
+            return answer
+        return await asyncio.to_thread(administration.reply, method, answer)
+
+    async def _elsewhere(
+        self, answer: Any, command: Command, method: str, request: bytes, asker: str
+    ) -> Any:
+        """The coordinator's reply, as bytes; another answer if this broker has become it, or none can be reached."""
+        until = asyncio.get_running_loop().time() + MOVING_SECONDS
+        while isinstance(answer, Elsewhere):
+            try:
+                return await self._forwarder.ask(answer.endpoint, method, request, asker)
+            except NotSent as error:
+                if asyncio.get_running_loop().time() > until:
+                    return LinkRefusal(MOVING[0], str(error), hint="ask again")
+            # It may have died: the metadata will name another one.
+            await asyncio.sleep(MOVING_PAUSE_SECONDS)
+            answer = await self._ask(command)
+        return answer
+
+    async def _ask(self, command: Command) -> Any:
+        self._next_ticket += 1
+        ticket = self._next_ticket
         asked = self._asked[ticket] = asyncio.get_running_loop().create_future()
         try:
             self._feed(AdminAsked(ticket, command))
-            answer = await asked
-            if isinstance(answer, Elsewhere):
-                if forwarded_from is None:
-                    return await self._forwarder.ask(answer.endpoint, method, request, asker)
-                answer = LinkRefusal(*MOVING, hint="ask again")
-            return await asyncio.to_thread(administration.reply, method, answer)
+            return await asked
         finally:
             del self._asked[ticket]
 
