@@ -1,0 +1,1 @@
+"""Orphan tails on the command line."""

@@ -1,0 +1,1 @@
+"""What of a federation awaits or blocks."""

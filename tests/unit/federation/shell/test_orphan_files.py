@@ -1,0 +1,99 @@
+"""The orphan stores of a broker's disks, as its administration lists, reads and removes them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.message import DecodeError
+
+from brokers.effects import SealTail
+from brokers.events import TailSealed
+from brokers.shell.files import DiskFiles
+from federation.shell.orphan_files import DISCARDED_SUFFIX, OrphanFiles
+from linker.wire.v1 import admin_pb2 as pb
+from tests.unit.brokers.storage.driver import TP, Driver
+
+NAME = f"{TP}/4-20.e0"
+
+
+@pytest.fixture
+def disks(tmp_path: Path) -> OrphanFiles:
+    """Two log directories, of which the second one has a tail of sixteen records."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    driver = Driver(DiskFiles(tmp_path / "b"))
+    for _ in range(10):
+        driver.append_next(2)
+    (answer,) = driver.perform([SealTail(1, TP, 4, "test")])
+    assert isinstance(answer, TailSealed) and answer.done, answer
+    return OrphanFiles((str(tmp_path / "a"), str(tmp_path / "b")))
+
+
+def ask(disks: OrphanFiles, method: str, request: Any) -> Any:
+    reply_type = disks.methods[method][1]
+    return reply_type.FromString(disks.answer(method, request.SerializeToString()))
+
+
+def listed(disks: OrphanFiles, topic: str = "") -> list[Any]:
+    return list(ask(disks, "ListOrphans", pb.ListOrphansRequest(topic=topic)).orphans)
+
+
+def test_a_tail_is_listed_with_its_manifest(disks: OrphanFiles, tmp_path: Path) -> None:
+    (orphan,) = listed(disks)
+    assert (orphan.name, orphan.topic, orphan.partition) == (NAME, TP.topic, TP.partition)
+    assert (orphan.base_offset, orphan.next_offset, orphan.records) == (4, 20, 16)
+    assert (orphan.reason, orphan.log_dir, orphan.damage) == ("test", str(tmp_path / "b"), "")
+    assert listed(disks, "others") == [] and len(listed(disks, TP.topic)) == 1
+
+
+def test_its_files_are_read_and_no_others(disks: OrphanFiles) -> None:
+    (orphan,) = listed(disks)
+    (file,) = orphan.files
+    request = pb.ReadOrphanRequest(name=NAME, file=file.name)
+    assert len(ask(disks, "ReadOrphan", request).data) == file.bytes
+    request.position = file.bytes - 1
+    assert len(ask(disks, "ReadOrphan", request).data) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        (NAME, "../../../../etc/passwd"),
+        (NAME, ""),
+        (f"{TP}/../../{TP}", "00000000000000000000.log"),
+        ("..", "manifest.json"),
+        ("", ""),
+    ],
+)
+def test_a_path_leads_nowhere_else(disks: OrphanFiles, name: str, file: str) -> None:
+    reply = ask(disks, "ReadOrphan", pb.ReadOrphanRequest(name=name, file=file))
+    assert reply.error.code == "INVALID_REQUEST" and not reply.data
+
+
+def test_a_damaged_manifest_is_said(disks: OrphanFiles, tmp_path: Path) -> None:
+    (tmp_path / "b/orphans" / NAME / "manifest.json").write_text("{")
+    (orphan,) = listed(disks)
+    assert orphan.name == NAME and "manifest.json" in orphan.damage
+
+
+def test_what_is_discarded_is_gone(disks: OrphanFiles, tmp_path: Path) -> None:
+    would = ask(disks, "DiscardOrphans", pb.DiscardOrphansRequest(names=[NAME], validate_only=True))
+    assert [one.name for one in would.orphans] == [NAME] and len(listed(disks)) == 1
+    gone = ask(disks, "DiscardOrphans", pb.DiscardOrphansRequest(names=[NAME, "none"]))
+    assert [one.name for one in gone.orphans] == [NAME]
+    assert listed(disks) == [] and not list((tmp_path / "b/orphans").glob("*/*"))
+
+
+def test_a_removal_that_a_crash_interrupted_is_finished_by_the_next(
+    disks: OrphanFiles, tmp_path: Path
+) -> None:
+    folder = tmp_path / "b/orphans" / NAME
+    folder.rename(folder.with_name(folder.name + DISCARDED_SUFFIX))
+    assert listed(disks) == []
+    ask(disks, "DiscardOrphans", pb.DiscardOrphansRequest())
+    assert not list((tmp_path / "b/orphans").glob("*/*"))
+
+
+def test_bytes_that_are_no_request_are_refused(disks: OrphanFiles) -> None:
+    with pytest.raises(DecodeError):
+        disks.answer("ListOrphans", b"\xff")
