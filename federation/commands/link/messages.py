@@ -9,11 +9,11 @@ from google.protobuf.message import Message
 
 
 def as_dict(message: Message) -> dict[str, Any]:
-    """All fields; absent messages are left out."""
+    """All fields; absent messages, and absent values of optional fields, are left out."""
     return {
         field.name: _value(getattr(message, field.name))
         for field in message.DESCRIPTOR.fields
-        if field.is_repeated or field.message_type is None or message.HasField(field.name)
+        if field.is_repeated or not field.has_presence or message.HasField(field.name)
     }
 
 

@@ -43,6 +43,15 @@ OTHERS = st.one_of(
         st.dictionaries(TEXT, TEXT, max_size=3),
         st.lists(EPOCHS, max_size=4).map(tuple),
         st.lists(TEXT, max_size=3).map(tuple),
+        st.lists(INT32, max_size=3).map(tuple),
+        OFFSETS,
+        st.none() | st.builds(frames.Former, TEXT, st.just(b"0123456789abcdef"), SIGNED),
+    ),
+    st.builds(
+        frames.Superseded,
+        st.lists(
+            st.builds(frames.SupersededTopic, TEXT, st.binary(max_size=16), SIGNED), max_size=3
+        ).map(tuple),
     ),
     st.builds(frames.WatchGroups, st.lists(FILTERS, max_size=3).map(tuple)),
     st.builds(frames.GroupOffsets, TEXT, st.dictionaries(PARTITIONS, COMMITS, max_size=3)),
@@ -122,6 +131,7 @@ def test_a_chunk_that_was_cut_or_changed_is_a_chunk_or_refused(chunk: Chunk, dra
     "frame",
     [
         frames.TopicState("orders", b"abc", 1),
+        frames.TopicState("orders", former=frames.Former("west", b"abc", 1)),
         frames.TopicState("orders", b"0123456789abcdef", 1, {}, (2**31 - 1,)),
         frames.Agreed(1, 0, 2**31 - 1, OffsetBounds(0, 0, 0), 5),
         Chunk(1, 2, 3, 2**31 - 1, True, OffsetBounds(0, 9, 9), 5, b"x"),
