@@ -20,7 +20,7 @@ setup: $(VENV)/.setup  ## a virtual environment with the product: leaves .venv/b
 
 dev: $(VENV)/.dev  ## the same with everything that tests and checks need
 
-demo: setup  ## two regions, a link, an audit, a failover: under a minute
+demo: setup  ## two regions, a link, an audit, a failover and the way back: under a minute
 	$(BIN)/causeway demo
 
 # Bytecode is kept, whatever the environment says: pytest rewrites each assertion once then, not in every run.
