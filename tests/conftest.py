@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from federation.local.settings import PORTS, PORTS_VARIABLE
 from tests.quick import EXAMPLES, PROFILE
 
 # Tests share their cores with processes that other tests start, so no test may depend on how long it takes.
@@ -18,6 +19,8 @@ settings.load_profile("causeway")
 
 SEED = "CAUSEWAY_TEST_SEED"  # in the environment, so that every worker of a run has it
 
+WORKERS_MAX = 16  # of more, some share their ports
+
 HERE = Path(__file__).resolve().parent
 # Layers whose tests run for many seconds, so that none of them is the last one running. Those of the first two share
 # nothing with their neighbours; all others stay with their file, whose fixtures they share.
@@ -25,9 +28,19 @@ SLOW = ("process", "sim", "spark", "compat")
 ALONE = ("process", "sim")
 
 
+def _share_ports() -> None:
+    """Each worker has ports of its own for local regions: a free one may be that of a node that a test has killed."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if worker:
+        share = len(PORTS) // WORKERS_MAX
+        first = PORTS.start + int(worker.removeprefix("gw")) % WORKERS_MAX * share
+        os.environ[PORTS_VARIABLE] = f"{first}-{first + share - 1}"
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """One seed is behind all that a run draws at random, Hypothesis' examples among it."""
+    _share_ports()
     os.environ.setdefault(SEED, str(SystemRandom().randrange(1 << 32)))
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = os.environ[SEED]

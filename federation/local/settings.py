@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import random
 import re
 import socket
@@ -16,6 +17,9 @@ from federation.local.layout import LocalError
 # Below the range of ports of outgoing connections (from 32768 in Linux, 49152 by IANA), so that no connection takes a
 # node's port while the node is down.
 PORTS = range(10_000, 30_000)
+PORTS_VARIABLE = (
+    "CAUSEWAY_LOCAL_PORTS"  # FROM-TO in the environment: the ports that may be taken instead
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +201,25 @@ def _free_ports(count: int, taken: Collection[int]) -> list[int]:
     ports: list[int] = []
     if not count:
         return ports
-    for port in random.sample(PORTS, k=1_000):
+    allowed = allowed_ports()
+    for port in random.sample(allowed, k=min(1_000, len(allowed))):
         if port not in taken and _is_free(port):
             ports.append(port)
         if len(ports) == count:
             return ports
-    raise LocalError("no free port was found", f"free some between {PORTS[0]} and {PORTS[-1]}")
+    raise LocalError("no free port was found", f"free some between {allowed[0]} and {allowed[-1]}")
+
+
+def allowed_ports(environment: Mapping[str, str] = os.environ) -> range:
+    """Those of `CAUSEWAY_LOCAL_PORTS`, or the default. Raises LocalError for what is no range of ports."""
+    text = environment.get(PORTS_VARIABLE)
+    if text is None:
+        return PORTS
+    first, _, last = text.partition("-")
+    if not (first.isdecimal() and last.isdecimal() and 0 < int(first) <= int(last) < 1 << 16):
+        because = f"{PORTS_VARIABLE}={text} is no range of ports"
+        raise LocalError(because, "give FROM-TO, as 10000-29999")
+    return range(int(first), int(last) + 1)
 
 
 def _is_free(port: int) -> bool:

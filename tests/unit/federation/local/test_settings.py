@@ -11,8 +11,10 @@ from brokers.config.broker_config import BrokerConfig, parse
 from federation.local.layout import LocalError
 from federation.local.settings import (
     PORTS,
+    PORTS_VARIABLE,
     Addresses,
     NodeFiles,
+    allowed_ports,
     assigned_ports,
     check_racks,
     write_settings,
@@ -79,6 +81,17 @@ def test_no_taken_port_is_chosen(tmp_path: Path) -> None:
     for where in write_settings(places(tmp_path, 5), taken=taken):
         ports = [int(each.rpartition(":")[2]) for each in (where.kafka, where.admin)]
         assert not set(ports) & set(taken)
+
+
+def test_the_environment_may_say_which_ports() -> None:
+    assert allowed_ports({}) == PORTS
+    assert allowed_ports({PORTS_VARIABLE: "20000-20001"}) == range(20_000, 20_002)
+
+
+@pytest.mark.parametrize("text", ["", "1", "5-4", "0-9", "1-65536", "a-b", "-5", "1-2-3"])
+def test_what_is_no_range_of_ports_is_refused(text: str) -> None:
+    with pytest.raises(LocalError, match=PORTS_VARIABLE):
+        allowed_ports({PORTS_VARIABLE: text})
 
 
 def test_a_lone_node_is_told_nothing_of_others(tmp_path: Path) -> None:
