@@ -58,7 +58,8 @@ def come_back(
     ]
     _write(directory / "orphans.jsonl", sealed)
     places = {(partition, orphan.record.offset) for partition, orphan in sealed}
-    screen.note(f"{len(sealed):,} records were sealed, such as")
+    which = ", such as" if sealed else ": east has all that west had"
+    screen.note(f"{len(sealed):,} records were sealed{which}")
     for partition, orphan in sealed[:SHOWN]:
         shown = bytes(orphan.record.value or b"")[:60].decode("utf-8", "replace")
         screen.note(f"  {topic}-{partition}@{orphan.record.offset}: {shown!r}")
