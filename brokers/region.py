@@ -111,6 +111,15 @@ class ReadToHighWatermark:
 
 
 @dataclass(frozen=True, slots=True)
+class FindOffset:
+    """Find the first record of a time or later below the high watermark -> `OffsetFound`."""
+
+    ticket: Ticket
+    partition: TopicPartition
+    timestamp: Instant
+
+
+@dataclass(frozen=True, slots=True)
 class Propose:
     """Send a command to the controller -> `Proposed` once it is committed or refused."""
 
@@ -125,6 +134,15 @@ class CommitOffsets:
     ticket: Ticket
     group: str
     offsets: Mapping[TopicPartition, OffsetAndMetadata]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOffsets:
+    """Delete offsets of a group without members, wherever it is coordinated -> `OffsetsPlaced`."""
+
+    ticket: Ticket
+    group: str
+    partitions: tuple[TopicPartition, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +163,8 @@ class AnswerMirrors:
 
 
 RegionEvent: TypeAlias = (
-    WatchRegion | PlaceBatches | SkipTo | TrimMirror | TruncateMirror | SealOrphans | ReadToHighWatermark | Propose
-    | CommitOffsets | DescribeMirrors | AnswerMirrors
+    WatchRegion | PlaceBatches | SkipTo | TrimMirror | TruncateMirror | SealOrphans | ReadToHighWatermark | FindOffset
+    | Propose | CommitOffsets | DeleteOffsets | DescribeMirrors | AnswerMirrors
 )  # fmt: skip
 
 # --- effects ---
@@ -180,6 +198,15 @@ class HighWatermarkRead:
     data: Buffer = field(repr=False)
     next_offset: Offset
     error: KafkaError = KafkaError.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetFound:
+    """The record's offset; -1 where there is none."""
+
+    ticket: Ticket
+    partition: TopicPartition
+    offset: Offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +308,7 @@ class MirrorsAsked:
 
 
 RegionEffect: TypeAlias = (
-    Placed | PlaceRefused | HighWatermarkRead | Proposed | OffsetsPlaced | PartitionAdvanced
+    Placed | PlaceRefused | HighWatermarkRead | OffsetFound | Proposed | OffsetsPlaced | PartitionAdvanced
     | ImageChanged | GroupOffsetsChanged | Ready | MirrorsDescribed | MirrorsAsked
 )  # fmt: skip
 

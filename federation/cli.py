@@ -33,6 +33,10 @@ COMMANDS = {
         "federation.commands.orphans.orphans:orphans",
         "What an old primary had beyond a failover.",
     ),
+    "lineage": (
+        "federation.commands.lineage.lineage:lineage",
+        "Which region wrote which offsets of a topic.",
+    ),
     "audit": (
         "federation.commands.audit.command:audit",
         "Prove from the stored data that two regions agree.",

@@ -3,9 +3,10 @@
 A link promises P2 (same bytes, same offsets), P4 (nobody else writes), P6 (group offsets never point past the mirror's
 data) and P8 (every hole is in the ledger). It sees a region through `brokers.region` only. Lowest layer first:
 
-- `config`: a link's configuration; `filters`: which names it copies; `errors`: the errors that operators see
+- `config`: a link's configuration; `config_values`: what each setting may be
+- `filters`: which names it copies; `errors`: the errors that operators see
 - `frames`: the messages of the stream between two regions; `records/`: documents of links in the metadata log
-- `commands`: what operators ask, and the answers
+- `commands`: what operators ask; `answers`: what they are told
 - `coordinator_election`: which broker coordinates links; `region_client`: how links ask their own region
 - `sliced_work`: work that takes long, done in slices
 - `events`: the events and effects of the linker
@@ -13,5 +14,5 @@ data) and P8 (every hole is in the ledger). It sees a region through `brokers.re
 - `control/`: one link: its connection, its mirror topics and their failover, its groups; and the source's side of it
 - `administration/`: carries out what operators ask
 - `linker`: routes events to them
-- `wire/`: protobuf, in and out (`wire/v1` is generated); `shell/`: gRPC and discovery, which do I/O
+- `wire/`: protobuf, in and out (`wire/v1` is generated); `shell/`: gRPC, HTTP and discovery, which do I/O
 """

@@ -3,32 +3,29 @@
 A setting whose behaviour does not exist yet is known by name, and accepts only the value of the present behaviour.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 
-from linker.filters import EVERYTHING, Filter, parse_filters
-
-KIB: Final = 1 << 10
-MIB: Final = 1 << 20
-PREFIX_LENGTH_MAX: Final = 12
-
-# Copied also if `topic.config.sync.include` leaves them out: with another value the mirror could not hold the source's
-# batches, or would not be the same topic to a reader.
-ALWAYS_SYNCED: Final = ("cleanup.policy", "max.message.bytes", "message.timestamp.type")
-SYNCED_BY_DEFAULT: Final = (
-    *ALWAYS_SYNCED, "delete.retention.ms", "retention.bytes", "retention.ms", "segment.bytes", "segment.ms",
-)  # fmt: skip
-SYNCABLE: Final = (
-    *SYNCED_BY_DEFAULT,
-    "compression.type",
-    "max.compaction.lag.ms",
-    "min.compaction.lag.ms",
+from linker.config_values import (
+    KIB,
+    MIB,
+    SYNCED_BY_DEFAULT,
+    addresses,
+    choice,
+    flag,
+    groups,
+    number,
+    only,
+    prefix,
+    priorities,
+    start,
+    synced,
+    topic_filters,
 )
-
-_ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[^:/\[\]\s]+):([0-9]{1,5})$")
+from linker.filters import Filter
+from linker.frames import Pace
 
 
 class LinkConfigError(ValueError):
@@ -39,90 +36,19 @@ class LinkConfigError(ValueError):
         self.problems = tuple(problems)
 
 
-def _addresses(text: str) -> tuple[str, ...]:
-    addresses = tuple(part.strip() for part in text.split(",") if part.strip())
-    wrong = [
-        one
-        for one in addresses
-        if not (found := _ADDRESS.match(one)) or not 0 < int(found[2]) < 65536
-    ]
-    if wrong or not addresses:
-        raise ValueError("give HOST:PORT, several separated by commas")
-    return addresses
-
-
-def _flag(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise ValueError("true or false")
-    return text.lower() == "true"
-
-
-def _number(low: int, high: int = 2**31 - 1) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not re.fullmatch(r"-?[0-9]{1,19}", text) or not low <= int(text) <= high:
-            raise ValueError(f"a whole number from {low} to {high}")
-        return int(text)
-
-    return parse
-
-
-def _choice(*choices: str, known: tuple[str, ...] = ()) -> Callable[[str], str]:
-    """`known` are values of Cluster Linking that are not supported yet."""
-
-    def parse(text: str) -> str:
-        if text in known:
-            raise ValueError(f"{text} is not supported yet; supported: {', '.join(choices)}")
-        if text not in choices:
-            raise ValueError(f"one of {', '.join((*choices, *known))}")
-        return text
-
-    return parse
-
-
-def _only(value: str, instead: str = "") -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text.lower() != value:
-            raise ValueError(f"only {value or 'nothing'} is supported yet{instead}")
-        return text
-
-    return parse
-
-
-def _prefix(text: str) -> str:
-    if len(text) > PREFIX_LENGTH_MAX or not re.fullmatch(r"[A-Za-z0-9._-]*", text):
-        raise ValueError(f"at most {PREFIX_LENGTH_MAX} of A-Z a-z 0-9 . _ -")
-    return text
-
-
-def _start(text: str) -> str:
-    if text not in ("earliest", "latest"):
-        raise ValueError("earliest or latest; a point in time is not supported yet")
-    return text
-
-
-def _synced(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-    if wrong := [name for name in names if name not in SYNCABLE]:
-        raise ValueError(
-            f"cannot be kept in step: {', '.join(wrong)}; can be: {', '.join(SYNCABLE)}"
-        )
-    return tuple(dict.fromkeys((*ALWAYS_SYNCED, *names)))
-
-
-def _groups(text: str) -> tuple[Filter, ...]:
-    return parse_filters(text, "groupFilters") if text else EVERYTHING
-
-
-def _topic_filters(text: str) -> tuple[Filter, ...]:
-    return parse_filters(text, "topicFilters") if text else ()
-
-
 class HolePolicy(Enum):
     """What a mirror does when its source has deleted what it does not hold yet. Ours (`mirror.hole.policy`)."""
 
     CONTINUE_AND_RECORD = "continue-and-record"
     PAUSE = "pause"
     FAIL = "fail"
+
+
+class DivergencePolicy(Enum):
+    """What a mirror does that holds what its source does not have any more. Ours (`mirror.divergence.policy`)."""
+
+    FAIL = "fail"
+    TRUNCATE = "truncate"  # back to what they have in common; what is removed is sealed first
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,60 +60,86 @@ class LinkConfigDef:
     immutable: bool = False
 
 
-_UNSUPPORTED_TUNING: Final = (
-    "metadata.max.age.ms", "replica.fetch.min.bytes", "replica.fetch.wait.max.ms",
-    "replica.fetch.response.max.bytes", "replica.fetch.backoff.ms", "replica.socket.timeout.ms",
-    "replica.socket.receive.buffer.bytes", "sasl.mechanism", "sasl.jaas.config", "local.listener.name",
-    "local.listener", "local.security.protocol", "local.sasl.mechanism", "local.sasl.jaas.config",
-    "acl.sync.ms", "acl.filters",
+# Of what does not exist yet: SASL, and ACLs.
+_UNSUPPORTED: Final = (
+    "sasl.mechanism", "sasl.jaas.config", "local.sasl.mechanism", "local.sasl.jaas.config", "acl.sync.ms",
+    "acl.filters",
 )  # fmt: skip
+_PROTOCOLS: Final = choice("PLAINTEXT", known=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
 
 # Of a link whose `link.mode` is SOURCE.
 OF_A_SOURCE: Final = (
     "bootstrap.servers", "link.mode", "connection.mode", "security.protocol", "cluster.link.paused",
     "availability.check.ms", "availability.check.consecutive.failure.threshold", "request.timeout.ms",
-    "retry.backoff.ms", "num.cluster.link.fetchers",
+    "retry.backoff.ms", "num.cluster.link.fetchers", "local.listener.name", "local.security.protocol",
+    "replica.socket.receive.buffer.bytes",
 )  # fmt: skip
+
+# What the source has to know of version 5 of the protocol.
+PACES: Final = (
+    "replica.fetch.min.bytes", "replica.fetch.wait.max.ms", "link.compression.type", "mirror.priority",
+)  # fmt: skip
+
+# Of the end that dials.
+OF_A_DIALER: Final = ("replica.socket.receive.buffer.bytes",)
 
 # Names of Confluent's for settings that it has for a broker, not for a link.
 ALIASES: Final = {
     "confluent.cluster.link.io.max.bytes.per.second": "io.max.bytes.per.second",
+    "local.listener": "local.listener.name",
 }
 
 SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
-    "bootstrap.servers": LinkConfigDef("", lambda text: _addresses(text) if text else ()),
+    "bootstrap.servers": LinkConfigDef("", lambda text: addresses(text) if text else ()),
     "link.mode": LinkConfigDef(
-        "DESTINATION", _choice("DESTINATION", "SOURCE", known=("BIDIRECTIONAL",)), True
+        "DESTINATION", choice("DESTINATION", "SOURCE", "BIDIRECTIONAL"), True
     ),
-    "connection.mode": LinkConfigDef("OUTBOUND", _choice("OUTBOUND", "INBOUND"), True),
-    "security.protocol": LinkConfigDef(
-        "PLAINTEXT", _choice("PLAINTEXT", known=("SSL", "SASL_PLAINTEXT", "SASL_SSL"))
-    ),
-    "cluster.link.paused": LinkConfigDef("false", _flag),
-    "cluster.link.prefix": LinkConfigDef("", _prefix, True),
-    "cluster.link.retry.timeout.ms": LinkConfigDef("300000", _number(1)),
-    "availability.check.ms": LinkConfigDef("60000", _number(1)),
-    "availability.check.consecutive.failure.threshold": LinkConfigDef("5", _number(1)),
-    "mirror.start.offset.spec": LinkConfigDef("earliest", _start),
+    "connection.mode": LinkConfigDef("OUTBOUND", choice("OUTBOUND", "INBOUND"), True),
+    "security.protocol": LinkConfigDef("PLAINTEXT", _PROTOCOLS),
+    # A link reads the logs of its own region without a connection, so these are compared with what there is, no more.
+    "local.listener.name": LinkConfigDef("", str),
+    "local.security.protocol": LinkConfigDef("PLAINTEXT", _PROTOCOLS),
+    "cluster.link.paused": LinkConfigDef("false", flag),
+    "cluster.link.prefix": LinkConfigDef("", prefix, True),
+    "cluster.link.retry.timeout.ms": LinkConfigDef("300000", number(1)),
+    "availability.check.ms": LinkConfigDef("60000", number(1)),
+    "availability.check.consecutive.failure.threshold": LinkConfigDef("5", number(1)),
+    "mirror.start.offset.spec": LinkConfigDef("earliest", start),
+    "mirror.priority": LinkConfigDef("", priorities),
     "mirror.hole.policy": LinkConfigDef(
-        "continue-and-record", _choice(*(policy.value for policy in HolePolicy))
+        "continue-and-record", choice(*(policy.value for policy in HolePolicy))
     ),
-    "consumer.offset.sync.enable": LinkConfigDef("false", _flag),
-    "consumer.offset.sync.ms": LinkConfigDef("30000", _number(1000)),
-    "consumer.offset.group.filters": LinkConfigDef("", _groups),
-    "topic.config.sync.ms": LinkConfigDef("5000", _number(1000)),
-    "topic.config.sync.include": LinkConfigDef(",".join(SYNCED_BY_DEFAULT), _synced),
-    "replica.fetch.max.bytes": LinkConfigDef("1048576", _number(64 * KIB, 16 * MIB)),
-    "request.timeout.ms": LinkConfigDef("30000", _number(100)),
-    "retry.backoff.ms": LinkConfigDef("100", _number(1)),
-    "num.cluster.link.fetchers": LinkConfigDef("1", _number(1, 16)),
-    "io.max.bytes.per.second": LinkConfigDef("0", _number(0, 2**53)),
-    "source.fencing.enable": LinkConfigDef("true", _flag),
-    "consumer.group.prefix.enable": LinkConfigDef("false", _only("false")),
-    "acl.sync.enable": LinkConfigDef("false", _only("false")),
-    "auto.create.mirror.topics.enable": LinkConfigDef("false", _flag),
-    "auto.create.mirror.topics.filters": LinkConfigDef("", _topic_filters),
-    **{name: LinkConfigDef("", _only("")) for name in _UNSUPPORTED_TUNING},
+    "mirror.divergence.policy": LinkConfigDef(
+        "fail", choice(*(policy.value for policy in DivergencePolicy))
+    ),
+    "consumer.offset.sync.enable": LinkConfigDef("false", flag),
+    "consumer.offset.sync.ms": LinkConfigDef("30000", number(1000)),
+    "consumer.offset.group.filters": LinkConfigDef("", groups),
+    "topic.config.sync.ms": LinkConfigDef("5000", number(1000)),
+    "topic.config.sync.include": LinkConfigDef(",".join(SYNCED_BY_DEFAULT), synced),
+    "replica.fetch.max.bytes": LinkConfigDef("1048576", number(64 * KIB, 16 * MIB)),
+    # Bytes of chunks under way on a stream. Kafka's 10 MiB would allow 131 MB/s at a round trip of 80 ms, these 400.
+    "replica.fetch.response.max.bytes": LinkConfigDef("33554432", number(MIB, 1 << 30)),
+    # Pauses between the attempts of a partition grow from retry.backoff.ms to this.
+    "replica.fetch.backoff.ms": LinkConfigDef("1000", number(1)),
+    # A stream on which the source has said nothing for that long is opened anew.
+    "replica.socket.timeout.ms": LinkConfigDef("30000", number(1000)),
+    "replica.socket.receive.buffer.bytes": LinkConfigDef("-1", number(-1)),  # -1: the system's
+    # The states of source topics are asked for again after that long, though nothing was said to have changed.
+    "metadata.max.age.ms": LinkConfigDef("300000", number(1000)),
+    "replica.fetch.min.bytes": LinkConfigDef("1", number(1, 16 * MIB)),
+    "replica.fetch.wait.max.ms": LinkConfigDef("500", number(0, 60_000)),
+    "link.compression.type": LinkConfigDef("none", choice("none", "zstd")),
+    "request.timeout.ms": LinkConfigDef("30000", number(100)),
+    "retry.backoff.ms": LinkConfigDef("100", number(1)),
+    "num.cluster.link.fetchers": LinkConfigDef("1", number(1, 16)),
+    "io.max.bytes.per.second": LinkConfigDef("0", number(0, 2**53)),
+    "source.fencing.enable": LinkConfigDef("true", flag),
+    "consumer.group.prefix.enable": LinkConfigDef("false", flag, True),
+    "acl.sync.enable": LinkConfigDef("false", only("false")),
+    "auto.create.mirror.topics.enable": LinkConfigDef("false", flag),
+    "auto.create.mirror.topics.filters": LinkConfigDef("", topic_filters),
+    **{name: LinkConfigDef("", only("")) for name in _UNSUPPORTED},
 }
 
 
@@ -216,6 +168,11 @@ class LinkConfig:
         return bool(self._values["link.mode"] == "SOURCE")
 
     @property
+    def is_bidirectional(self) -> bool:
+        """Whether the other region has a link of this name, too: each may mirror topics of the other."""
+        return bool(self._values["link.mode"] == "BIDIRECTIONAL")
+
+    @property
     def is_dialed(self) -> bool:
         """Whether the other region dials (`connection.mode` is INBOUND)."""
         return bool(self._values["connection.mode"] == "INBOUND")
@@ -229,8 +186,42 @@ class LinkConfig:
         return str(self._values["cluster.link.prefix"])
 
     @property
-    def from_latest(self) -> bool:
-        return bool(self._values["mirror.start.offset.spec"] == "latest")
+    def group_prefix(self) -> str:
+        """What the names of groups get in this region (`consumer.group.prefix.enable`)."""
+        return self.prefix if self._values["consumer.group.prefix.enable"] else ""
+
+    @property
+    def pace(self) -> Pace:
+        """How the source sends chunks."""
+        return Pace(
+            self.number("replica.fetch.min.bytes"),
+            self.number("replica.fetch.wait.max.ms"),
+            self._values["link.compression.type"] == "zstd",
+        )
+
+    @property
+    def paces(self) -> tuple[str, ...]:
+        """The settings by which the source sends otherwise than an older release would, of those that were given."""
+        return tuple(name for name in PACES if name in self.given)
+
+    @property
+    def retry_pauses(self) -> tuple[int, int]:
+        """Milliseconds between the attempts of a partition: the first pause, and the longest."""
+        return self.number("retry.backoff.ms"), self.number("replica.fetch.backoff.ms")
+
+    def weight_of(self, source_topic: str) -> int:
+        """A topic's share of the link's bytes among the others (`mirror.priority`, ours)."""
+        matching = [
+            weight for one, weight in self._values["mirror.priority"] if one.matches(source_topic)
+        ]
+        return max(matching, default=1)
+
+    @property
+    def start(self) -> str | int:
+        """Where new mirrors begin: earliest, latest, or milliseconds since 1970."""
+        value = self._values["mirror.start.offset.spec"]
+        assert isinstance(value, str | int)
+        return value
 
     @property
     def fences_source(self) -> bool:
@@ -240,6 +231,10 @@ class LinkConfig:
     @property
     def hole_policy(self) -> HolePolicy:
         return HolePolicy(self._values["mirror.hole.policy"])
+
+    @property
+    def divergence_policy(self) -> DivergencePolicy:
+        return DivergencePolicy(self._values["mirror.divergence.policy"])
 
     @property
     def group_filters(self) -> tuple[Filter, ...]:
@@ -274,7 +269,7 @@ def parse(given: Mapping[str, str]) -> LinkConfig:
             problems.append(f"{name}: {error} (given {text!r})")
     if {"bootstrap.servers", "link.mode", "connection.mode"} <= values.keys():
         problems += [*_mode_problems(values), *_misplaced(given, values)]
-    problems += _filter_problems(values)
+    problems += [*_filter_problems(values), *_prefix_problems(values)]
     if problems:
         raise LinkConfigError(problems)
     return LinkConfig(dict(given), values)
@@ -306,11 +301,24 @@ def _filter_problems(values: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: required with auto.create.mirror.topics.enable=true, else nothing is mirrored"
 
 
+def _prefix_problems(values: Mapping[str, Any]) -> Iterator[str]:
+    name = "consumer.group.prefix.enable"
+    if not values.get(name):
+        return
+    if values.get("link.mode") == "BIDIRECTIONAL":
+        yield f"{name}: not with link.mode=BIDIRECTIONAL, where a group has one name in both regions"
+    elif not values.get("cluster.link.prefix"):
+        yield f"{name}: needs cluster.link.prefix"
+
+
 def _misplaced(given: Mapping[str, str], values: Mapping[str, Any]) -> Iterator[str]:
     """What has no effect in this region is refused."""
     if values["link.mode"] == "SOURCE":
         for name in sorted(set(given) - set(OF_A_SOURCE)):
             yield f"{name}: has an effect in the destination region only: set it there"
+    if values["connection.mode"] == "INBOUND":
+        for name in sorted(set(given) & set(OF_A_DIALER)):
+            yield f"{name}: not with connection.mode=INBOUND, where the source dials"
 
 
 def altered(config: LinkConfig, changes: Mapping[str, str], deletes: tuple[str, ...]) -> LinkConfig:

@@ -1,6 +1,9 @@
 """Why a link, a mirror topic or a task does not work, by the names of Cluster Linking, and what an operator can do."""
 
 from enum import Enum
+from typing import Final
+
+from brokers.errors import KafkaError
 
 
 class LinkError(Enum):
@@ -110,3 +113,13 @@ class LinkRefusal(Exception):
         self.because = because
         self.hint = hint
         self.problems = problems
+
+
+# Of a source whose history parts from the mirror's.
+DIVERGED: Final = (MirrorError.UNEXPECTED_TRUNCATION, MirrorError.NON_MONOTONIC_SOURCE_EPOCH)
+# What the region's refusal of a chunk says of the source.
+FATAL: Final = {
+    KafkaError.CORRUPT_MESSAGE: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
+    KafkaError.INVALID_RECORD: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
+    KafkaError.UNKNOWN_LEADER_EPOCH: MirrorError.NON_MONOTONIC_LOG_APPEND_EPOCH,
+}

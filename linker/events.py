@@ -7,7 +7,8 @@ from brokers.effects import Changed
 from brokers.events import TimeReached
 from brokers.ids import Ticket
 from brokers.region import RegionEffect, RegionEvent
-from linker.commands import Answer, Command
+from linker.answers import Answer
+from linker.commands import Command
 from linker.errors import LinkError, LinkRefusal
 from linker.frames import Frame
 
@@ -79,6 +80,7 @@ class Dial:
     bootstrap_servers: tuple[str, ...]
     timeout_ms: int
     endpoint: str = ""
+    receive_buffer_bytes: int = -1  # of the socket; -1: the system's
 
 
 @dataclass(frozen=True, slots=True)

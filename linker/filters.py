@@ -27,6 +27,7 @@ class Filter(NamedTuple):
 
 
 FILTERS_MAX: Final = 10_000  # of one list
+WEIGHT_MAX: Final = 100  # of a topic among others
 EVERYTHING = (Filter("*"),)
 
 
@@ -38,6 +39,25 @@ def admits(filters: Iterable[Filter], name: str) -> bool:
 
 def parse_filters(text: str, key: str) -> tuple[Filter, ...]:
     """`{key: [{"name", "patternType", "filterType"}]}` -> filters; raises ValueError with the problem."""
+    return tuple(_filter(item) for item in _listed(text, key))
+
+
+def parse_weights(text: str, key: str) -> tuple[tuple[Filter, int], ...]:
+    """`{key: [{"name", "patternType", "weight"}]}` -> names with weights; raises ValueError with the problem."""
+    return tuple(_weight(item) for item in _listed(text, key))
+
+
+def _weight(item: object) -> tuple[Filter, int]:
+    if not isinstance(item, dict) or set(item) != {"name", "patternType", "weight"}:
+        raise ValueError(f"{item!r}: give name, patternType and weight")
+    weight = item["weight"]
+    if isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= WEIGHT_MAX:
+        raise ValueError(f"weight {weight!r}: a whole number from 1 to {WEIGHT_MAX}")
+    named = {name: item[name] for name in ("name", "patternType")}
+    return _filter(named | {"filterType": "INCLUDE"}), weight
+
+
+def _listed(text: str, key: str) -> list[object]:
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:
@@ -52,7 +72,7 @@ def parse_filters(text: str, key: str) -> tuple[Filter, ...]:
         raise ValueError(f'must be {{"{key}": [...]}}')
     if len(document[key]) > FILTERS_MAX:
         raise ValueError(f"{len(document[key])} filters, above {FILTERS_MAX}")
-    return tuple(_filter(item) for item in document[key])
+    return list(document[key])
 
 
 def _filter(item: object) -> Filter:

@@ -41,10 +41,14 @@ class ProtocolVersions(NamedTuple):
         return f"versions {self.oldest} to {self.newest}"
 
 
-SPOKEN: Final = ProtocolVersions(oldest=1, newest=3)
+SPOKEN: Final = ProtocolVersions(oldest=1, newest=5)
 # From this version on a source may have several brokers: each serves the partitions that it leads.
 SEVERAL_BROKERS_FROM: Final = 2
 SUPERSEDES_FROM: Final = 3
+REVERSES_FROM: Final = 4
+DELETES_OFFSETS_FROM: Final = 4
+STARTS_AT_TIMES_FROM: Final = 4
+PACES_FROM: Final = 5  # from which on a source knows what `Pace` and a weight are
 
 
 class OffsetBounds(NamedTuple):
@@ -53,6 +57,18 @@ class OffsetBounds(NamedTuple):
     log_start_offset: Offset
     high_watermark: Offset
     last_stable_offset: Offset
+
+
+class Pace(NamedTuple):
+    """How a destination wants its chunks (version 5): of `min_bytes` at least, unless that takes longer than
+    `wait_max_ms`; compressed on the wire with zstd where their batches are not."""
+
+    min_bytes: int = 1
+    wait_max_ms: int = 0
+    is_compressed: bool = False
+
+
+AT_ONCE: Final = Pace()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +82,7 @@ class Hello:
     chunk_bytes: int = 1 << 19  # the size that chunks should have
     versions: ProtocolVersions = SPOKEN
     broker_id: BrokerId = NO_BROKER  # the sender's; unknown before version 2
+    pace: Pace = AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +137,7 @@ class WatchTopics:
 
 
 class Former(NamedTuple):
-    """What a topic was a mirror of, until it was promoted or failed over."""
+    """A topic of another region, of which this one was the mirror until it was promoted, failed over or reversed."""
 
     cluster_id: str
     topic_id: bytes
@@ -133,7 +150,8 @@ class TopicState:
 
     `origins`: where the records of a mirror topic came through, by cluster id, the nearest first. `leaders` are broker
     ids, by partition; empty before version 2, whose sources have one broker. `metadata_offset` says of which offset of
-    the source's metadata log all this is: brokers may be behind one another.
+    the source's metadata log all this is: brokers may be behind one another. `reversing`: the mirror that this topic
+    will be a mirror of; nobody writes it any more (version 4).
     """
 
     topic: str
@@ -145,6 +163,7 @@ class TopicState:
     leaders: tuple[BrokerId, ...] = ()
     metadata_offset: Offset = field(default=0, compare=False)
     former: Former | None = None
+    reversing: Former | None = None
 
 
 class SupersededTopic(NamedTuple):
@@ -162,6 +181,50 @@ class Superseded:
     topics: tuple[SupersededTopic, ...]
 
 
+class ReversedTopic(NamedTuple):
+    """By the source's name and topic id. `generation` is the mirror's since the reversal began; the mirror is there at
+    `metadata_offset` of its region's metadata log."""
+
+    topic: str
+    topic_id: bytes
+    mirror_topic_id: bytes
+    generation: int
+    is_paused: bool  # once it is the mirror
+    metadata_offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class Reverse:
+    """The source is to make these topics read-only, and its mirrors' mirrors once those are writable (version 4)."""
+
+    topics: tuple[ReversedTopic, ...]
+
+
+class WithdrawnReversal(NamedTuple):
+    """The reversal of this generation will not happen."""
+
+    topic: str
+    topic_id: bytes
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawReversals:
+    """The source's topics are its own again (version 4)."""
+
+    topics: tuple[WithdrawnReversal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReversalRefused:
+    """The source's answer to Reverse where it cannot be done; `code` is a name of a refusal's code (version 4)."""
+
+    topic: str
+    generation: int
+    code: str
+    because: str
+
+
 @dataclass(frozen=True, slots=True)
 class WatchGroups:
     filters: tuple[Filter, ...]
@@ -169,10 +232,11 @@ class WatchGroups:
 
 @dataclass(frozen=True, slots=True)
 class GroupOffsets:
-    """By the source's topic names."""
+    """By the source's topic names. `deleted`: the group has no offset for these any more (version 4)."""
 
     group: str
     offsets: Mapping[TopicPartition, OffsetAndMetadata]
+    deleted: tuple[TopicPartition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +244,8 @@ class Subscribe:
     """The destination's log ends at `offset`; `lineage` has its leader epochs: (epoch, first offset), ascending.
 
     `leader_epoch` is the source's, as its TopicState had it: a broker in another one declines. -1: not known.
+    `from_timestamp`: begin at the batch with the first record of that time or later, or at the high watermark where
+    there is none (version 4); -1: not so. `weight`: its share of the stream's bytes among the others (version 5).
     """
 
     subscription: int
@@ -189,6 +255,8 @@ class Subscribe:
     lineage: EpochStarts
     from_latest: bool = False
     leader_epoch: LeaderEpoch = -1
+    from_timestamp: Instant = -1
+    weight: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +297,8 @@ class Chunk:
     bounds: OffsetBounds
     clock: Instant
     data: Buffer = field(repr=False)
+    # On the wire: `data` is always the batches.
+    is_compressed: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +312,15 @@ class Beacon:
 
 @dataclass(frozen=True, slots=True)
 class AskBeacon:
-    """The beacon that answers follows the frames of everything that changed before it."""
+    """The beacon that answers follows the frames of everything that changed before it.
+
+    With a `topic`, which nobody writes since `metadata_offset` of the source's metadata log, it is sent once what this
+    stream has of the topic is committed to its end (version 4).
+    """
 
     nonce: int
+    topic: str = ""
+    metadata_offset: Offset = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,5 +333,5 @@ class Credit:
 Frame: TypeAlias = (
     Hello | Welcome | Refused | WatchTopics | TopicState | WatchGroups | GroupOffsets | Subscribe
     | Unsubscribe | Agreed | Declined | Chunk | Beacon | AskBeacon | Credit | Brokers
-    | Announce | Superseded
+    | Announce | Superseded | Reverse | WithdrawReversals | ReversalRefused
 )  # fmt: skip

@@ -18,6 +18,7 @@ from brokers.region import (
     ImageChanged,
     MirrorsAsked,
     MirrorsDescribed,
+    OffsetFound,
     OffsetsPlaced,
     PartitionAdvanced,
     Placed,
@@ -32,8 +33,9 @@ from linker.config import LinkConfig, parse
 from linker.control.cluster_link import ClusterLink
 from linker.control.ledger_retention import LedgerRetention
 from linker.control.source_fencing import SourceFencing
-from linker.control.source_link import SourceLink
+from linker.control.source_link import SourceLink, dials_as_source
 from linker.control.source_probe import Found, SourceProbe
+from linker.control.source_reversals import Known, SourceReversals
 from linker.control.source_stream import SourceStream
 from linker.data.credit import SendBudget
 from linker.errors import LinkError, LinkRefusal
@@ -54,7 +56,7 @@ from linker.events import (
 )
 from linker.frames import Announce, Refused
 from linker.records.link_state import LINK_KIND, LinkRecord, decode_link
-from linker.records.mirror_state import MIRROR_KIND
+from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork, Step
 
@@ -79,6 +81,7 @@ class Linker:
         self._ledger = LedgerRetention(self._region, hole_retention_ms)
         self._administration = Administration(self._region, self)
         self._fencing = SourceFencing(self._region, is_enabled=is_fencing_enabled)
+        self._reversals = SourceReversals(self._region, self._known_link)
         self._send_budget = SendBudget(queued_bytes_max)
         self._source_streams: dict[Stream, SourceStream] = {}
         self._probes: dict[Stream, SourceProbe] = {}
@@ -89,6 +92,16 @@ class Linker:
     @property
     def deadline(self) -> Instant | None:
         return self._region.timers.deadline
+
+    @property
+    def is_coordinator(self) -> bool:
+        """Whether this broker is the link coordinator of its region."""
+        return self._region.is_coordinator
+
+    def skipped_offsets(self, topic: str) -> int:
+        """How many offsets of its source a mirror topic does not have, by the hole ledger."""
+        holes = self._region.holes.of(self._region.view.image, topic)
+        return sum(one.next_offset - one.base_offset for one in holes)
 
     @property
     def follows_logs(self) -> bool:
@@ -105,7 +118,7 @@ class Linker:
                 return self._region.answered(event, now)
             case FrameArrived() | StreamDialed() | StreamLost() | ChunkSent():
                 return self._on_stream(event, now)
-            case MirrorsDescribed():
+            case MirrorsDescribed() | OffsetFound():
                 return self._region.answered(event, now)
             case MirrorsAsked(ticket, topics):
                 return self._describe_mirrors(ticket, topics, now)
@@ -134,32 +147,42 @@ class Linker:
         return self._last_stream
 
     def _new_source_stream(self, stream: Stream) -> SourceStream:
-        return SourceStream(self._region, stream, self._send_budget, self._fencing)
+        return SourceStream(self._region, stream, self._send_budget, self._fencing, self._reversals)
+
+    def _known_link(self, name: str) -> Known | None:
+        link = self.links.get(name)
+        return Known(link.record, link.config) if link is not None else None
 
     def follow_links(self, now: Instant) -> Effects:
         """Adopt the records of links from the metadata log."""
         effects: Effects = []
-        found: dict[str, None] = {}
-        for (kind, name), document in list(self._region.view.image.documents.items()):
-            if kind != LINK_KIND:
-                continue
-            found[name] = None
-            link = self.links.get(name) or self.source_links.get(name)
-            if link is not None and link.version == document.version:
+        documents = list(self._region.view.image.documents.items())
+        found = {name: one for (kind, name), one in documents if kind == LINK_KIND}
+        for name, document in found.items():
+            halves = self._halves(name)
+            if halves and all(each.version == document.version for each in halves):
                 continue
             record = decode_link(name, document.body)
-            if link is not None and link.record.link_id == record.link_id:
-                effects += link.adopt(record, document.version, now)
-                continue
-            effects += self._forget_link(name, now) + self._begin(record, document.version, now)
+            if halves and halves[0].record.link_id != record.link_id:
+                effects += self._forget_link(name, now)
+            for each in self._halves(name):
+                effects += each.adopt(record, document.version, now)
+            effects += self._begin(record, document.version, now)
         for name in [name for name in (*self.links, *self.source_links) if name not in found]:
             effects += self._forget_link(name, now)
         return effects
 
+    def _halves(self, name: str) -> "list[ClusterLink | SourceLink]":
+        """What this broker does for a link, as its destination and as a source that dials."""
+        found = (self.links.get(name), self.source_links.get(name))
+        return [each for each in found if each is not None]
+
     def _begin(self, record: LinkRecord, version: Offset, now: Instant) -> Effects:
-        name = record.name
-        if parse(record.configs).is_source:
-            link = self.source_links[name] = SourceLink(
+        """What this broker does for the link, and does not yet."""
+        effects: Effects = []
+        name, config = record.name, parse(record.configs)
+        if dials_as_source(record, config) and name not in self.source_links:
+            source_link = self.source_links[name] = SourceLink(
                 self._region,
                 record,
                 version,
@@ -167,19 +190,23 @@ class Linker:
                 self._new_source_stream,
                 self._source_streams,
             )
-            return link.begin(now)
-        self.links[name] = ClusterLink(
-            self._region,
-            record,
-            version,
-            self.new_stream,
-            self._administration.create_mirror_of,
-        )
-        return self.links[name].begin(now)
+            effects += source_link.begin(now)
+        if not config.is_source and name not in self.links:
+            link = self.links[name] = ClusterLink(
+                self._region,
+                record,
+                version,
+                self.new_stream,
+                self._administration.create_mirror_of,
+            )
+            effects += link.begin(now)
+        return effects
 
     def _forget_link(self, name: str, now: Instant) -> Effects:
-        link = self.links.pop(name, None) or self.source_links.pop(name, None)
-        return link.close(now) if link is not None else []
+        halves = self._halves(name)
+        self.links.pop(name, None)
+        self.source_links.pop(name, None)
+        return [effect for each in halves for effect in each.close(now)]
 
     def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
         """`found` is called with the source's cluster id, or why it is not known."""

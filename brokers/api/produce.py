@@ -12,9 +12,9 @@ from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, Hangup, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
-from brokers.ids import INTERNAL_TOPICS, Instant, Ticket, TopicPartition
+from brokers.ids import INTERNAL_TOPICS, Buffer, Instant, Ticket, TopicPartition
 from brokers.membership.controlled_shutdown import ControlledShutdown
-from brokers.metadata.commands.mirror_commands import read_only_because
+from brokers.metadata.commands.mirror_commands import read_only_because, superseder_of
 from brokers.partition import leader
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
 from brokers.partition.replica import ALL_REPLICAS, Replica
@@ -60,7 +60,8 @@ class PendingProduce:
     def appended(
         self, replica: Replica, item: PartitionProduceResponse, done: leader.Appended
     ) -> None:
-        item.base_offset, next_offset, item.log_append_time_ms, item.log_start_offset, _ = done
+        item.base_offset, next_offset = done.base_offset, done.next_offset
+        item.log_append_time_ms, item.log_start_offset = done.append_time, done.log_start_offset
         if replica.is_acknowledged(next_offset, self._acks):
             return
         self._open[id(item)] = item
@@ -71,6 +72,7 @@ class PendingProduce:
             if self._open.pop(id(item), None) is None:
                 return []  # its time was up
             if error:
+                error = _undecided(error) if done.is_idempotent else error
                 _refuse(item, Refusal(error, replica.offline))
             elif self._acks == ALL_REPLICAS and not replica.has_enough_in_sync:
                 _refuse(item, Refusal(KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND))
@@ -124,7 +126,7 @@ class ProduceHandler:
                 answer.partition_responses.append(item)
                 try:
                     replica = self._admit(request, message, topic, data.index)
-                    done = leader.append(replica, data.records, version, now)
+                    done = _append(replica, data.records, version, now)
                     pending.appended(replica, item, done)
                     effects += done.effects
                     if version >= LEADER_HINTS_FROM and self._shutdown.leaving:
@@ -192,15 +194,34 @@ class ProduceHandler:
         partition = TopicPartition(name, index)
         replica = self._replicas.get(partition) or self._replicas.require(partition)
         replica.require_leader()
-        if replica.writer is not None:
-            because = read_only_because(name, replica.writer)
-            raise Refusal(KafkaError.POLICY_VIOLATION, because)
         if replica.leadership is not None and message.acks == ALL_REPLICAS:
             replica.leadership.require_in_sync()
         return replica
 
     def _next_leaders(self) -> NextLeaders:
         return NextLeaders(self._config, self._metadata.image, self._shutdown.leaving)
+
+
+def _append(replica: Replica, data: Buffer | None, version: int, now: Instant) -> leader.Appended:
+    """A topic that a link writes takes nothing, but answers who sends again what it has (P10): it may have become a
+    mirror in between. A topic that another region has taken over does not: that region may not have the batch."""
+    if replica.writer is None:
+        return leader.append(replica, data, version, now)
+    done = leader.repeated(replica, data) if superseder_of(replica.writer) is None else None
+    if done is None:
+        because = read_only_because(replica.partition.topic, replica.writer)
+        raise Refusal(KafkaError.POLICY_VIOLATION, because)
+    return done
+
+
+def _undecided(error: KafkaError) -> KafkaError:
+    """What an idempotent producer hears of a batch that was appended, and may or may not outlive the loss of its leader
+    or of its disk. Kafka says NOT_LEADER_OR_FOLLOWER or KAFKA_STORAGE_ERROR. librdkafka takes either for "not stored":
+    it sends the records again in other batches, which no broker can know for repetitions, and they are stored twice.
+    """
+    if error in (KafkaError.NOT_LEADER_OR_FOLLOWER, KafkaError.KAFKA_STORAGE_ERROR):
+        return KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    return error
 
 
 def _refuse(item: PartitionProduceResponse, refusal: Refusal) -> None:

@@ -53,9 +53,13 @@ class BrokerConfig(ListenerSettings):
     process_roles: Annotated[str, Field(alias="process.roles")] = "broker,controller"
     # Where the same process serves other regions' links, and administration, over gRPC; a broker only advertises it.
     link_listener: Annotated[str | None, Field(alias="link.listener")] = None
+    # Where other regions reach link.listener, if that is elsewhere: behind a proxy, or an address translation.
+    link_advertised_listener: Annotated[str | None, Field(alias="link.advertised.listener")] = None
     admin_listener: Annotated[str | None, Field(alias="admin.listener")] = None
     # The address of /metrics and /health, over HTTP. None: they are not served.
     metrics_listener: Annotated[str | None, Field(alias="metrics.listener")] = None
+    # The address of REST v3, for links and mirror topics, over HTTP. None: it is not served.
+    rest_listener: Annotated[str | None, Field(alias="rest.listener")] = None
     log_format: Annotated[Literal["text", "json"], Field(alias="log.format")] = "text"
     broker_rack: Annotated[str | None, Field(alias="broker.rack")] = None
     # Nodes on one machine fail together, so the replicas of a partition are kept on different hosts while they can.
@@ -229,7 +233,13 @@ class BrokerConfig(ListenerSettings):
             raise ValueError("give broker, controller, or broker,controller")
         return value
 
-    @field_validator("link_listener", "admin_listener", "metrics_listener")
+    @field_validator(
+        "link_listener",
+        "admin_listener",
+        "metrics_listener",
+        "rest_listener",
+        "link_advertised_listener",
+    )
     @classmethod
     def _endpoint(cls, value: str | None) -> str | None:
         if value is not None:

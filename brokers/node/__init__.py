@@ -11,7 +11,8 @@
 - `region_member`: the life of a node among others, or alone; `replication_host`: what replication uses
 - `log_maintenance`: retention and checkpoints by the clock (Kafka's LogManager)
 - `broker_probes`: the active controller asks whether a silent broker's process is gone
-- `region_port`: how upper layers in the same process use the node; `mirror_writes`: what links write through it
+- `region_port`: how upper layers in the same process use the node; `mirror_writes`: what links write through it;
+  `offset_writes`: the group offsets that they write and delete
 
 How a CreateTopics request reaches its decision, in six steps:
 

@@ -7,37 +7,36 @@ from brokers.api import describe_mirrors
 from brokers.config.broker_config import BrokerConfig
 from brokers.continuations import Continuations
 from brokers.coordinator.runtime import CoordinatorRuntime
-from brokers.effects import Effect, ReadRange, Reply
-from brokers.errors import KafkaError, error_from_code
-from brokers.events import Answered, LogAnswer, RangeRead
+from brokers.effects import Effect, FindTimestamp, ReadRange, Reply
+from brokers.errors import KafkaError
+from brokers.events import Answered, LogAnswer, RangeRead, TimestampFound
 from brokers.groups.group_coordinator import GroupCoordinator
-from brokers.groups.offsets_partition import partition_for
 from brokers.ids import (
     OFFSETS_TOPIC,
     BrokerId,
     Instant,
     LeaderEpoch,
     OffsetAndMetadata,
-    Peer,
     Ticket,
     TopicPartition,
 )
 from brokers.membership.forwarding import ForwardingManager
-from brokers.metadata.commands.topic_commands import CreateTopics
 from brokers.metadata.configs.effective_configs import topic_values
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
-from brokers.metadata.topics.topic_creation import internal_topic
 from brokers.node.mirror_writes import MirrorWrites
+from brokers.node.offset_writes import CHANNEL, TIMEOUT_MS, OffsetWrites
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica_status import ReplicaStatus, replica_statuses
 from brokers.region import (
     AnswerMirrors,
     CommitOffsets,
+    DeleteOffsets,
     DescribeMirrors,
+    FindOffset,
     HighWatermarkRead,
     MirrorsDescribed,
-    OffsetsPlaced,
+    OffsetFound,
     PartitionAdvanced,
     PartitionState,
     PlaceBatches,
@@ -53,17 +52,7 @@ from brokers.region import (
 )
 from brokers.timers import Timers
 from brokers.wire.messages.api_keys import ApiKey
-from brokers.wire.messages.group_offsets import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-    OffsetCommitResponse,
-)
 from brokers.wire.messages.links import DescribeMirrorsRequest, DescribeMirrorsResponse
-
-CHANNEL = "links"  # of connections to other brokers of this region
-COMMIT_VERSION = 9  # the last that names topics
-TIMEOUT_MS = 5_000
 
 
 class RegionPort:
@@ -84,7 +73,7 @@ class RegionPort:
         self._partitions = partitions
         self._forwarding = forwarding
         self._continuations = continuations
-        self._groups = groups
+        self._offset_writes = OffsetWrites(config, raft, forwarding, continuations, groups)
         self._mirror_writes = MirrorWrites(config, partitions, continuations, timers)
         self.watched = False
         self.logs_watched = False
@@ -98,10 +87,14 @@ class RegionPort:
                 return self._mirror_writes.perform(event, now)
             case ReadToHighWatermark():
                 return self._read(event)
+            case FindOffset():
+                return self._find(event)
             case Propose(ticket, command):
                 return [*self._forwarding.submit(command, self._proposed(ticket), now)]
             case CommitOffsets():
-                return self._commit(event, now)
+                return self._offset_writes.commit(event, now)
+            case DeleteOffsets():
+                return self._offset_writes.delete(event, now)
             case DescribeMirrors():
                 return self._describe_mirrors(event, now)
             case AnswerMirrors(ticket, mirrors):
@@ -109,43 +102,6 @@ class RegionPort:
 
     def _proposed(self, ticket: Ticket) -> Any:
         return lambda result, now: [Proposed(ticket, result)]
-
-    def _commit(self, event: CommitOffsets, now: Instant) -> list[Effect]:
-        """A link's first commit creates `__consumer_offsets`, as a consumer's first FindCoordinator does."""
-        if OFFSETS_TOPIC in self._raft.image.topics_by_name:
-            return self._commit_now(event, now)
-        command = CreateTopics((internal_topic(OFFSETS_TOPIC, self._config),))
-        return self._forwarding.submit(command, lambda _, at: self._commit_now(event, at), now)
-
-    def _commit_now(self, event: CommitOffsets, now: Instant) -> list[Effect]:
-        peer = self._coordinator_of(event.group)
-        if peer is not None and peer.node_id != self._config.node_id:
-            return self._commit_at(peer, event)
-        ticket, groups = event.ticket, self._groups
-        groups.on_answer(ticket, lambda answer: OffsetsPlaced(ticket, answer.error))
-        committing = groups.coordinator.commit_from_link(ticket, event.group, event.offsets, now)
-        return groups.run(committing, now)
-
-    def _coordinator_of(self, group: str) -> Peer | None:
-        """The broker that coordinates a group; None where none does."""
-        image = self._raft.image
-        topic = image.topics_by_name.get(OFFSETS_TOPIC)
-        if topic is None:
-            return None
-        leader = topic.partitions[partition_for(group, len(topic.partitions))].leader
-        broker = image.brokers.get(leader)
-        return broker.peer if broker is not None else None
-
-    def _commit_at(self, peer: Peer, event: CommitOffsets) -> list[Effect]:
-        """As an OffsetCommit of a consumer without a group would."""
-
-        def answered(answer: Answered, now: Instant) -> list[Any]:
-            return [OffsetsPlaced(event.ticket, _commit_error(answer.message))]
-
-        request = _commit_request(event)
-        return self._continuations.ask(
-            peer, CHANNEL, ApiKey.OFFSET_COMMIT, COMMIT_VERSION, request, TIMEOUT_MS, answered
-        )
 
     def _describe_mirrors(self, event: DescribeMirrors, now: Instant) -> list[Effect]:
         def answered(answer: Answered, at: Instant) -> list[Any]:
@@ -197,38 +153,21 @@ class RegionPort:
             )
         ]
 
+    def _find(self, event: FindOffset) -> list[Effect]:
+        replica = self._partitions.get(event.partition)
+        if replica is None or replica.log is None:
+            nothing: list[Any] = [OffsetFound(event.ticket, event.partition, -1)]
+            return nothing
+
+        def found(answer: LogAnswer, now: Instant) -> list[Any]:
+            assert isinstance(answer, TimestampFound)
+            return [OffsetFound(event.ticket, event.partition, answer.offset)]
+
+        ticket = self._continuations.on_storage(found)
+        return [FindTimestamp(ticket, event.partition, event.timestamp, replica.high_watermark)]
+
     def advanced(self, partition: TopicPartition) -> list[Effect]:
         return [PartitionAdvanced(partition)] if self.logs_watched else []
-
-
-def _commit_request(event: CommitOffsets) -> OffsetCommitRequest:
-    topics: dict[str, list[OffsetCommitRequestPartition]] = {}
-    for partition, committed in event.offsets.items():
-        topics.setdefault(partition.topic, []).append(
-            OffsetCommitRequestPartition(
-                partition_index=partition.partition,
-                committed_offset=committed.offset,
-                committed_leader_epoch=committed.leader_epoch,
-                committed_metadata=committed.metadata,
-            )
-        )
-    return OffsetCommitRequest(
-        group_id=event.group,
-        generation_id_or_member_epoch=-1,
-        topics=[
-            OffsetCommitRequestTopic(name=name, partitions=partitions)
-            for name, partitions in topics.items()
-        ],
-    )
-
-
-def _commit_error(response: object) -> KafkaError:
-    """The first error of any partition. A group that has members does not know who commits."""
-    if not isinstance(response, OffsetCommitResponse):
-        return KafkaError.COORDINATOR_NOT_AVAILABLE
-    errors = (each.error_code for topic in response.topics for each in topic.partitions)
-    error = error_from_code(next(filter(None, errors), 0))
-    return KafkaError.NON_EMPTY_GROUP if error is KafkaError.UNKNOWN_MEMBER_ID else error
 
 
 class LocalRegionView:

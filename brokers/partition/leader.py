@@ -37,6 +37,7 @@ class Appended(NamedTuple):
     append_time: Instant  # -1 for CreateTime
     log_start_offset: Offset
     effects: Sequence[Effect]
+    is_idempotent: bool
 
 
 def append(replica: Replica, data: Buffer | None, version: int, now: Instant) -> Appended:
@@ -51,10 +52,21 @@ def append(replica: Replica, data: Buffer | None, version: int, now: Instant) ->
     _check_time(header, config, now)
     verdict = log.producers.check(header)
     if isinstance(verdict, Duplicate):
-        return Appended(*verdict, log.log_start_offset, ())
+        return Appended(*verdict, log.log_start_offset, (), is_idempotent=True)
     if isinstance(verdict, KafkaError):
         raise Refusal(verdict)
     return _place(replica, log, header, data, now)
+
+
+def repeated(replica: Replica, data: Buffer | None) -> Appended | None:
+    """The batch that an idempotent producer sends again, where its first copy is in the log; None for any other."""
+    log = replica.require_log()
+    header = _one_batch(data)
+    _check_header(header)
+    verdict = log.producers.check(header)
+    if not isinstance(verdict, Duplicate):
+        return None
+    return Appended(*verdict, log.log_start_offset, (), is_idempotent=True)
 
 
 def append_own(replica: Replica, data: bytearray, now: Instant) -> Appended:
@@ -76,7 +88,10 @@ def _place(
     header = stamped(header, base, leader_epoch)
     effects = log.append((header,), (data,), now, config=config, sync=config.sync)
     replica.appended(header.length)
-    return Appended(base, log.log_end_offset, append_time, log.log_start_offset, effects)
+    is_idempotent = header.producer_id >= 0
+    return Appended(
+        base, log.log_end_offset, append_time, log.log_start_offset, effects, is_idempotent
+    )
 
 
 def _one_batch(data: Buffer | None) -> BatchHeader:

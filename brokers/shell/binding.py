@@ -20,16 +20,17 @@ def bind(config: BrokerConfig) -> tuple[dict[str, socket.socket], BrokerConfig]:
     return bound, config.model_copy(update={"listeners": chosen})
 
 
-def bind_metrics(config: BrokerConfig) -> tuple[socket.socket | None, BrokerConfig]:
-    """The same for `metrics.listener`; None where there is none."""
-    if config.metrics_listener is None:
+def bind_http(config: BrokerConfig, name: str) -> tuple[socket.socket | None, BrokerConfig]:
+    """The same for `metrics.listener` or `rest.listener`; None where there is none."""
+    field = name.replace(".", "_")
+    wanted = getattr(config, field)
+    if wanted is None:
         return None, config
     try:
-        bound = _bind(endpoint(config.metrics_listener))
+        bound = _bind(endpoint(wanted))
     except OSError as error:
-        wanted = config.metrics_listener
-        raise ConfigError([f"metrics.listener: can't listen on {wanted}: {error}"]) from None
-    return bound, config.model_copy(update={"metrics_listener": bound_address(bound)})
+        raise ConfigError([f"{name}: can't listen on {wanted}: {error}"]) from None
+    return bound, config.model_copy(update={field: bound_address(bound)})
 
 
 def bound_address(bound: socket.socket) -> str:

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from brokers.api import fetch, produce
+from brokers.ids import Instant
 from brokers.node.parts import Parts
 from brokers.shell.clock import Clock
 from brokers.shell.health import health, health_routes
@@ -29,10 +30,18 @@ _DELAYED: Final = {"Fetch": fetch.KEY, "Produce": produce.KEY}
 class Metrics:
     """The metrics of one node. `bound` None: no listener, so `feed` is the node's own and `perform` is empty."""
 
-    def __init__(self, node: Node, parts: Parts, bound: socket.socket | None) -> None:
+    def __init__(
+        self,
+        node: Node,
+        parts: Parts,
+        bound: socket.socket | None,
+        beside: Callable[[Instant], Iterator[str]],
+    ) -> None:
+        """`beside`: the text of what runs in this process beside the broker."""
         self._node = node
         self._parts = parts
         self._bound = bound
+        self._beside = beside
         self._clock = Clock()
         self._meter = Meter(node.feed)
         self._changes = PartitionCounters(parts.config.node_id)
@@ -64,6 +73,7 @@ class Metrics:
     def _text(self) -> Iterator[str]:
         yield from state_text(self._parts, self._changes, self._clock.now())
         yield from traffic_text(self._meter.traffic, self._parts.raft.image, perf_counter())
+        yield from self._beside(self._clock.now())
         yield from self._own_text()
         yield from process_text()
 

@@ -10,7 +10,7 @@ import random
 import resource
 import signal
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import uvloop
@@ -18,9 +18,10 @@ import uvloop
 from brokers.config.broker_config import BrokerConfig, ConfigError
 from brokers.effects import Serve
 from brokers.events import EndAsked, Listener
+from brokers.ids import Instant
 from brokers.node.broker import Broker
 from brokers.ports import Rng
-from brokers.shell.binding import bind, bind_metrics, bound_address
+from brokers.shell.binding import bind, bind_http, bound_address
 from brokers.shell.clock import Clock
 from brokers.shell.disks import open_disks
 from brokers.shell.logs import begin_logging
@@ -46,6 +47,9 @@ class BesideBroker(Protocol):
     def compose(self, broker: Broker, rng: Rng) -> Core:
         """The core of the node."""
 
+    def metrics_text(self, now: Instant) -> Iterator[str]:
+        """For the page `/metrics`, in pieces between which the node may run."""
+
     async def start(self) -> None:
         """Called when the node is ready."""
 
@@ -66,7 +70,9 @@ class NothingBeside:
     def bind(self) -> BrokerConfig:
         given = {
             "link.listener": self._config.link_listener,
+            "link.advertised.listener": self._config.link_advertised_listener,
             "admin.listener": self._config.admin_listener,
+            "rest.listener": self._config.rest_listener,
         }
         only = "only `causeway node run` serves it; leave it out here"
         problems = [f"{name}: {only}" for name, value in given.items() if value is not None]
@@ -76,6 +82,9 @@ class NothingBeside:
 
     def compose(self, broker: Broker, rng: Rng) -> Core:
         return broker
+
+    def metrics_text(self, now: Instant) -> Iterator[str]:
+        return iter(())
 
     async def start(self) -> None:
         """There is nothing."""
@@ -95,7 +104,7 @@ async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
     config = beside.bind()
     prepare(config)
     bound, config = bind(config)
-    metrics_socket, config = bind_metrics(config)
+    metrics_socket, config = bind_http(config, "metrics.listener")
     disks = open_disks(config)
     rng = random.SystemRandom()
     broker = Broker(
@@ -106,7 +115,7 @@ async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
         previous_broker_epoch=disks.storage.previous_broker_epoch,
     )
     node = Node(beside.compose(broker, rng), disks.storage, Clock())
-    metrics = Metrics(node, broker.parts, metrics_socket)
+    metrics = Metrics(node, broker.parts, metrics_socket, beside.metrics_text)
     server = Server(config, metrics.feed, asyncio.get_running_loop().time)
     peers = open_peers(config, node)
     node.serve(server)
@@ -191,6 +200,7 @@ def announce(config: BrokerConfig, listeners: Mapping[str, str]) -> None:
         "link": config.link_listener,
         "admin": config.admin_listener,
         "metrics": config.metrics_listener,
+        "rest": config.rest_listener,
     }
     print(json.dumps({"ready": True, "pid": os.getpid(), **where}), flush=True)
 

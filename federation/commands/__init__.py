@@ -2,12 +2,15 @@
 
 `addresses`               options that name a region, and their exit codes
 `answers`                 how a command prints its result: a table or a sentence, or one JSON object
+`each_broker`             questions that each broker of a region answers for itself
 `watching`                `--watch`: a result again and again
 `node`, `local`, `demo`   a node in the foreground; a federation on one machine; the demo
 `region`                  brokers, topics, partitions, elections; the connection and options of commands about a region
 `reassign`                `causeway region reassign`, as `kafka-reassign-partitions`
 `replica`                 `causeway replica status`, as `kafka-replica-status`
 `link`                    cluster links and mirror topics, over a region's admin endpoint
+`lineage`                 `causeway lineage`: which region wrote what
 `orphans`                 `causeway orphans`: what was removed from an old primary
+`lost`                    `causeway mirror lost`: what a failover lost
 `audit`                   `causeway audit`: the command line of the outside witness
 """

@@ -1,24 +1,32 @@
 """The process of a node: a broker and its links in one event loop."""
 
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brokers.config.broker_config import BrokerConfig, ConfigError, parse
 from brokers.config.endpoints import Address, endpoint
+from brokers.ids import Instant
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.node.broker import Broker
 from brokers.ports import Rng
+from brokers.shell.binding import bind_http
 from brokers.shell.identity import IdentityError
 from brokers.shell.node import Core, NodeRefused
 from brokers.shell.process import run
 from federation.node import RegionNode
+from federation.shell.link_metrics import LinkMetrics
 from federation.shell.orphan_files import OrphanFiles
+from linker.frames import CHUNK_BYTES_MAX
 from linker.linker import Linker
 from linker.shell.admin_server import AdminServer
 from linker.shell.client import Dialer
 from linker.shell.link_server import LinkServer, StreamLimits
 from linker.shell.streams import Streams
+
+if TYPE_CHECKING:
+    from linker.shell.rest.server import RestServer
 
 # Without a setting: any free port, which the node prints on stdout and the broker advertises.
 DEFAULT_LISTENER = "127.0.0.1:0"
@@ -43,18 +51,28 @@ class LinkServices:
 
     def __init__(self, config: BrokerConfig, feed: Callable[[Any], None]) -> None:
         self._config = config
-        self._streams = Streams(feed, config.link_queued_max_bytes)
+        self._streams = Streams(
+            feed,
+            config.link_queued_max_bytes,
+            chunk_bytes_max=max(config.socket_request_max_bytes, CHUNK_BYTES_MAX),
+        )
         limits = StreamLimits(config.link_max_streams, config.link_max_streams_per_ip)
         self._links = LinkServer(self._streams, feed, limits)
-        self._admin = AdminServer(feed, disks=OrphanFiles(config.directories))
+        self._orphans = OrphanFiles(config.directories)
+        self._admin = AdminServer(feed, disks=self._orphans)
+        self._metrics: LinkMetrics | None = None  # once there is a linker
+        self._rest_socket: socket.socket | None = None
+        self._rest: RestServer | None = None  # once its region is known
         self._dialer = Dialer(self._streams, config.socket_request_max_bytes)
         self.perform = self._streams.perform | self._admin.perform | self._dialer.perform
 
     def bind(self) -> BrokerConfig:
-        """Binds both listeners; returns the configuration with their real ports. Raises ConfigError."""
+        """Binds all listeners; returns the configuration with their real ports. Raises ConfigError."""
         link = _bind(self._links, "link.listener", self._config.link_listener)
         admin = _bind(self._admin, "admin.listener", self._config.admin_listener)
-        return self._config.model_copy(update={"link_listener": link, "admin_listener": admin})
+        update = {"link_listener": link, "admin_listener": admin}
+        self._rest_socket, config = bind_http(self._config, "rest.listener")
+        return config.model_copy(update=update)
 
     def compose(self, broker: Broker, rng: Rng) -> Core:
         config = self._config
@@ -65,16 +83,36 @@ class LinkServices:
             config.link_queued_max_bytes,
             is_fencing_enabled=config.link_fencing_enable,
         )
+        self._metrics = LinkMetrics(linker, self._orphans)
+        self._rest = _rest_server(self._rest_socket, self._admin, broker.view.cluster_id)
         return RegionNode(broker, linker)
+
+    def metrics_text(self, now: Instant) -> Iterator[str]:
+        """For the page `/metrics`."""
+        return self._metrics.text(now) if self._metrics is not None else iter(())
 
     async def start(self) -> None:
         await self._links.start()
         await self._admin.start()
+        if self._rest is not None:
+            await self._rest.start()
 
     async def stop(self) -> None:
         await self._dialer.stop()
+        if self._rest is not None:
+            await self._rest.stop()
         await self._admin.stop()
         await self._links.stop()
+
+
+def _rest_server(
+    bound: socket.socket | None, admin: AdminServer, cluster_id: str
+) -> "RestServer | None":
+    if bound is None:
+        return None
+    from linker.shell.rest.server import RestServer  # its libraries cost 0.4 s, and memory
+
+    return RestServer(bound, admin.administer, cluster_id)
 
 
 def _bind(server: LinkServer | AdminServer, name: str, wanted: str | None) -> str:

@@ -52,6 +52,12 @@ class OrphanFiles:
             orphans=[each for each in found if request.topic in ("", each.topic)]
         )
 
+    def totals(self) -> tuple[int, int]:
+        """How many tails there are, and the bytes of their files."""
+        folders = [path for _, path, _ in self._folders()]
+        sizes = (file.stat().st_size for path in folders for file in path.iterdir())
+        return len(folders), sum(sizes)
+
     def read(self, request: Any) -> Any:
         path = self._folder(request.name)[1]
         if request.file not in {each.name for each in path.iterdir()}:

@@ -2,8 +2,10 @@
 
 - `administration`: routes each command
 - `link_administration`, `mirror_administration`: links, mirror topics; `registry`: finds them by name
+- `mirror_changes`: pause, resume, promote, failover and reversals of mirror topics
 - `restore_administration`: truncate-and-restore; `unfencing`: topics that another region has taken over
 - `status`: the descriptions of both; `replicas`: replicas of the region's own partitions
 - `forecast`: what a failover would cost; `drift`: how mirrors differ from their sources
+- `lineage_facts`: where a topic's records come from
 - `region_facts`: what an audit must know of the region
 """

@@ -3,30 +3,31 @@
 from brokers.ids import Instant
 from linker.administration.drift import describe_drift
 from linker.administration.forecast import forecast
+from linker.administration.lineage_facts import describe_lineage
 from linker.administration.link_administration import LinkAdministration
 from linker.administration.mirror_administration import MirrorAdministration
+from linker.administration.mirror_changes import MirrorChanges
 from linker.administration.region_facts import describe_region
 from linker.administration.registry import Registry, Respond
 from linker.administration.replicas import describe_replicas
 from linker.administration.restore_administration import RestoreAdministration
 from linker.administration.unfencing import unfence
+from linker.answers import Answer, Decisions, Holes
 from linker.commands import (
     AlterLinkConfigs,
-    Answer,
     ChangeMirrors,
     Command,
     CreateLink,
     CreateMirror,
-    Decisions,
     DeleteLink,
     DescribeDrift,
+    DescribeLineage,
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
     DescribeRegion,
     DescribeReplicas,
     ForecastMirrors,
-    Holes,
     ListDecisions,
     ListHoles,
     ListLinks,
@@ -38,7 +39,7 @@ from linker.commands import (
 from linker.control.auto_mirrors import Created
 from linker.errors import LinkRefusal
 from linker.frames import TopicState
-from linker.records.decision import all_decisions
+from linker.records.decision import all_decisions, in_time
 from linker.records.hole_ledger import in_order
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import SlicedWork
@@ -55,6 +56,7 @@ class Administration:
         self._work = SlicedWork(region)
         self._links = LinkAdministration(region, registry)
         self._mirrors = MirrorAdministration(region, registry)
+        self._changes = MirrorChanges(registry)
         self._restores = RestoreAdministration(region, registry)
 
     def ask(self, command: Command, respond: Respond, now: Instant) -> Effects:
@@ -83,7 +85,7 @@ class Administration:
             case CreateMirror():
                 return self._mirrors.create(command, respond, now)
             case ChangeMirrors():
-                return self._mirrors.change(command, respond, now)
+                return self._changes.change(command, respond, now)
             case ListMirrors():
                 return self._mirrors.answer_list(command, respond, now)
             case RestoreMirrors():
@@ -98,6 +100,8 @@ class Administration:
                 return self._mirrors.describe(topic, respond, now)
             case ListHoles(topic):
                 return respond(self._holes(topic), now)
+            case DescribeLineage(topic):
+                return respond(describe_lineage(self._view, topic), now)
             case ListDecisions(topic):
                 return respond(self._decisions(topic), now)
             case DescribeReplicas(topics):
@@ -124,5 +128,5 @@ class Administration:
         return Holes(tuple(in_order(found)))
 
     def _decisions(self, topic: str) -> Decisions:
-        found = (one for one in all_decisions(self._view.image) if topic in ("", one.topic))
-        return Decisions(tuple(sorted(found, key=lambda one: (one.cut_at, one.topic))))
+        found = all_decisions(self._view.image)
+        return Decisions(in_time(one for one in found if topic in ("", one.topic)))

@@ -6,8 +6,9 @@ from brokers.ids import Instant
 from brokers.metadata.commands.config_commands import ResourceType
 from linker.administration.registry import Registry, Respond, find_link
 from linker.administration.status import shown_state
-from linker.commands import ConfigDrift, DescribeDrift, Drift, SyncClass
-from linker.config import ALWAYS_SYNCED, SYNCABLE
+from linker.answers import ConfigDrift, Drift, SyncClass
+from linker.commands import DescribeDrift
+from linker.config_values import ALWAYS_SYNCED, SYNCABLE
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
 from linker.frames import TopicState

@@ -9,13 +9,8 @@ from linker.administration.registry import (
     when_collected,
 )
 from linker.administration.status import shown_state
-from linker.commands import (
-    Forecast,
-    ForecastMirrors,
-    GroupForecast,
-    PartitionForecast,
-    TopicForecast,
-)
+from linker.answers import Forecast, GroupForecast, PartitionForecast, TopicForecast
+from linker.commands import ForecastMirrors
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import LinkRefusal

@@ -11,6 +11,7 @@ from uuid import UUID
 from brokers.errors import Refusal
 from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
+from brokers.metadata.image.image import ADMIN_LISTENER, LINK_LISTENER, Image
 from linker import config
 from linker.administration import status
 from linker.administration.registry import (
@@ -23,22 +24,16 @@ from linker.administration.registry import (
     result,
     undecided,
 )
-from linker.commands import (
-    AlterLinkConfigs,
-    Configs,
-    CreateLink,
-    DeleteLink,
-    LinkDescription,
-    Links,
-    SetLinkSecret,
-    Topics,
-)
+from linker.answers import Configs, LinkDescription, Links, Topics
+from linker.commands import AlterLinkConfigs, CreateLink, DeleteLink, SetLinkSecret
 from linker.config import LinkConfig, LinkConfigError
 from linker.control.cluster_link import ClusterLink
+from linker.control.source_link import SourceLink
 from linker.errors import LinkError, LinkRefusal
 from linker.records.link_secret import SECRET_CHARACTERS_MAX, digest_of, new_secret
 from linker.records.link_state import LINK_KIND, LinkRecord
-from linker.records.mirror_state import LIVE, MIRROR_KIND, Asked, MirrorState
+from linker.records.mirror_record import MIRROR_KIND, Asked
+from linker.records.mirror_state import LIVE, MirrorState
 from linker.region_client import Effects, RegionClient
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -52,7 +47,7 @@ class LinkAdministration:
         self._registry = registry
 
     def listing(self) -> Links:
-        links: dict[str, AnyLink] = {**self._registry.links, **self._registry.source_links}
+        links: dict[str, AnyLink] = {**self._registry.source_links, **self._registry.links}
         return Links(tuple(status.describe_any_link(links[name]) for name in sorted(links)))
 
     def describe(self, name: str) -> LinkDescription:
@@ -75,6 +70,7 @@ class LinkAdministration:
                 hint="choose another name, or change it with `causeway link configs`",
             )
         parsed = _parse(command.configs)
+        _check_local(self._region.view.image, parsed)
         record = LinkRecord(
             command.name,
             self._new_id(),
@@ -129,11 +125,12 @@ class LinkAdministration:
         return effects + link.when_tried(lambda at: respond(status.describe_link(link), at), now)
 
     def delete(self, command: DeleteLink, respond: Respond, now: Instant) -> Effects:
-        if command.name in self._registry.source_links:
+        if isinstance(find_any_link(self._registry, command.name), SourceLink):
             return self._delete_source_link(command, respond, now)
         link = find_link(self._registry, command.name)
         live = [mirror for mirror in link.mirrors.values() if mirror.record.state in LIVE]
-        pending = [one.topic for one in live if one.record.state is MirrorState.PENDING_STOPPED]
+        stopping = (MirrorState.PENDING_STOPPED, MirrorState.PENDING_SYNCHRONIZE)
+        pending = [one.topic for one in live if one.record.state in stopping]
         if pending:
             raise LinkRefusal(
                 "INVALID_REQUEST",
@@ -216,6 +213,7 @@ class LinkAdministration:
             fresh = config.altered(link.config, command.sets, command.deletes)
         except LinkConfigError as error:
             raise _invalid(error) from None
+        _check_local(self._region.view.image, fresh)
         answer = Configs(tuple(fresh.effective()))
         if command.validate_only:
             return respond(answer, now)
@@ -232,7 +230,7 @@ class LinkAdministration:
         """A source that dials with another secret is refused from its next stream on."""
         link = find_any_link(self._registry, command.name)
         secret = ""
-        if link.config.is_source:
+        if _may_dial(link.config):
             record = replace(link.record, secret=_checked(command.secret))
         elif link.config.is_dialed and not command.secret:
             secret = new_secret(self._region.rng)
@@ -240,8 +238,8 @@ class LinkAdministration:
         else:
             raise LinkRefusal(
                 "INVALID_REQUEST",
-                f"link {link.name}: the destination of a link whose source dials makes the secret",
-                hint="give none to the destination (connection.mode=INBOUND), its to the source (link.mode=SOURCE)",
+                f"link {link.name}: the end with connection.mode=INBOUND makes the secret",
+                hint="give none to that end, and what it showed to the end that dials",
             )
         item = DocumentChange(
             kind=LINK_KIND, name=link.name, body=record.encode(), expected_version=link.version
@@ -273,24 +271,40 @@ def _parse(given: Mapping[str, str]) -> LinkConfig:
         raise _invalid(error) from None
 
 
+def _check_local(image: Image, parsed: LinkConfig) -> None:
+    """`local.listener.name` must be a Kafka listener of this region. Raises LinkRefusal."""
+    wanted = parsed.value("local.listener.name")
+    names = {each.name for broker in image.brokers.values() for each in broker.endpoints}
+    names -= {LINK_LISTENER, ADMIN_LISTENER}
+    if wanted and wanted not in names:
+        known = ", ".join(sorted(names))
+        because = f"local.listener.name: no broker of this region has {wanted!r}, but {known}"
+        raise _invalid(LinkConfigError([because]))
+
+
 def _secret_given(command: CreateLink, parsed: LinkConfig) -> str:
-    if parsed.is_source:
+    if parsed.is_source or (command.secret and _may_dial(parsed)):
         return _checked(command.secret)
     if command.secret:
         raise LinkRefusal(
             "INVALID_REQUEST",
-            "a secret is given to the source of a link that dials (link.mode=SOURCE)",
-            hint="leave it out: a destination with connection.mode=INBOUND makes it",
+            "a secret is given to the end of a link that dials (link.mode=SOURCE or BIDIRECTIONAL)",
+            hint="leave it out: the end with connection.mode=INBOUND makes it",
         )
     return ""
+
+
+def _may_dial(config: LinkConfig) -> bool:
+    """Whether this region may be the one that dials, for mirrors in the other one, too."""
+    return config.is_source or (config.is_bidirectional and not config.is_dialed)
 
 
 def _checked(secret: str) -> str:
     if not 0 < len(secret) <= SECRET_CHARACTERS_MAX or not secret.isascii():
         raise LinkRefusal(
             "INVALID_REQUEST",
-            "the source of a link needs the secret that the destination showed when its half was created",
-            hint="`causeway link secret NAME` at the destination makes another",
+            "the end of a link that dials needs the secret that the other end showed when its half was created",
+            hint="`causeway link secret NAME` at the other end makes another",
         )
     return secret
 

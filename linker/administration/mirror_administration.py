@@ -1,12 +1,10 @@
-"""Creates, describes, pauses, resumes, promotes and fails over mirror topics.
+"""Creates and describes mirror topics.
 
 A mirror's record is written before its topic is created: after a crash between the two, the next start creates it.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
-from typing import Final
 from uuid import UUID
 
 from brokers.errors import Refusal
@@ -15,50 +13,22 @@ from brokers.metadata.commands.document_commands import DocumentChange, PutDocum
 from brokers.metadata.commands.mirror_commands import read_only_because, superseder_of
 from linker.administration import status
 from linker.administration.registry import (
-    Change,
     Registry,
     Respond,
-    change_each,
     find_link,
-    find_mirror,
-    not_allowed,
-    result,
     sorted_links,
     undecided,
     when_collected,
 )
-from linker.commands import (
-    ChangeMirrors,
-    CreateMirror,
-    ListMirrors,
-    MirrorDescription,
-    Mirrors,
-    Topics,
-)
+from linker.answers import MirrorDescription, Mirrors
+from linker.commands import CreateMirror, ListMirrors
 from linker.control.cluster_link import ClusterLink
-from linker.control.failover import PROMOTE_TIMEOUT_MS, Answered
-from linker.control.mirror_refusals import changed_meanwhile
-from linker.control.mirror_topic import MirrorTopic, creation, refusal_of
+from linker.control.mirror_topic import creation, refusal_of
 from linker.errors import LinkRefusal
 from linker.frames import TOPICS_MAX, TopicState
-from linker.records.mirror_state import (
-    LIVE,
-    MIRROR_KIND,
-    TRANSITIONS,
-    Asked,
-    MirrorRecord,
-    MirrorState,
-    MirrorTrigger,
-    decode_mirror,
-)
+from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, TopicSpec, decode_mirror
+from linker.records.mirror_state import LIVE, MirrorState
 from linker.region_client import UNKNOWN_OUTCOMES, Effects, RegionClient
-
-_TRIGGERS: Final = {
-    "pause": MirrorTrigger.PAUSE,
-    "resume": MirrorTrigger.RESUME,
-    "promote": MirrorTrigger.PROMOTE,
-    "failover": MirrorTrigger.FAILOVER,
-}
 
 
 class MirrorAdministration:
@@ -164,6 +134,12 @@ class MirrorAdministration:
                 f"kept in step with the source: {', '.join(clash)}",
                 hint="set them at the source, or leave them out of topic.config.sync.include",
             )
+        if not 0 <= command.replication_factor < 1 << 15:
+            raise LinkRefusal(
+                "INVALID_REPLICATION_FACTOR",
+                f"a replication factor of {command.replication_factor}",
+                hint="1 or more, up to the number of brokers; leave it out for the default",
+            )
         inquirer = partial(self._on_source_topic, command, source_topic, respond)
         return link.inquire(source_topic, inquirer, now)
 
@@ -257,6 +233,8 @@ class MirrorAdministration:
             created_at=now,
             state=MirrorState.ACTIVE,
             since=now,
+            known_at=state.metadata_offset,
+            spec=TopicSpec(tuple(command.configs.items()), command.replication_factor or -1),
             origins=(link.source_cluster_id, *state.origins),
         )
 
@@ -286,7 +264,7 @@ class MirrorAdministration:
             refusal = undecided(result, f"mirror {record.topic} was not created")
             return effects + respond(refusal, now)
         effects = link.follow_documents((record.topic,), now)
-        command_for_topic = creation(record.topic, link, state, command.configs)
+        command_for_topic = creation(record.topic, link, state, record.spec)
         made = partial(self._on_topic_made, record, respond)
         return [*effects, self._region.propose(command_for_topic, made)]
 
@@ -339,61 +317,3 @@ class MirrorAdministration:
             return []
         link.end_creating(topic)
         return link.mirrors[topic].made(now) if topic in link.mirrors else []
-
-    def change(self, command: ChangeMirrors, respond: Respond, now: Instant) -> Effects:
-        link = find_link(self._registry, command.link)
-        trigger = _TRIGGERS[command.verb]
-        names = command.topics or tuple(
-            sorted(topic for topic, one in link.mirrors.items() if one.record.state in LIVE)
-        )
-        mirrors = [find_mirror(link, topic) for topic in dict.fromkeys(names)]
-        if command.validate_only:
-            results = [
-                result(mirror, not_allowed(mirror, trigger, command.verb)) for mirror in mirrors
-            ]
-            return respond(Topics(tuple(results)), now)
-        timeout_ms = command.timeout_ms or PROMOTE_TIMEOUT_MS
-        asked = Asked(f"{link.name}@{now}", now, command.asked_by, command.why)
-        changes = [
-            (mirror, self._change(link, mirror, trigger, command.verb, timeout_ms, asked))
-            for mirror in mirrors
-        ]
-        return change_each(changes, respond, now)
-
-    def _change(
-        self,
-        link: ClusterLink,
-        mirror: MirrorTopic,
-        trigger: MirrorTrigger,
-        verb: str,
-        timeout_ms: int,
-        asked: Asked,
-    ) -> Change:
-        if trigger is MirrorTrigger.FAILOVER:
-            return partial(link.failover, mirror.topic, asked)
-        if trigger is MirrorTrigger.PROMOTE:
-            return partial(link.promote, mirror.topic, timeout_ms, asked)
-        return partial(self._turn, mirror, trigger, verb)
-
-    def _turn(
-        self,
-        mirror: MirrorTopic,
-        trigger: MirrorTrigger,
-        verb: str,
-        answered: Answered,
-        now: Instant,
-    ) -> Effects:
-        """Pause or resume."""
-        refusal = not_allowed(mirror, trigger, verb)
-        if refusal is not None:
-            return answered(refusal, now)
-        target = TRANSITIONS[mirror.record.state, trigger]
-        # A state that is so already is written too: an earlier change of unknown outcome may still appear.
-        since = mirror.record.since if target is mirror.record.state else now
-
-        def written(refusal: Refusal | None, at: Instant) -> Effects:
-            return answered(changed_meanwhile(mirror, refusal) if refusal else None, at)
-
-        reason = mirror.record.reason if target is mirror.record.state else ""
-        record = replace(mirror.record, state=target, since=since, reason=reason)
-        return mirror.change(record, written)

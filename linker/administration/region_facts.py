@@ -6,9 +6,9 @@ from typing import Final
 from brokers.ids import Instant
 from brokers.metadata.image.image import Image
 from linker.administration.registry import Respond
-from linker.commands import DescribedRegion, DescribedTopic
+from linker.answers import DescribedRegion, DescribedTopic
 from linker.records.hole_ledger import HOLE_KIND, decode_hole
-from linker.records.mirror_state import MIRROR_KIND, decode_mirror
+from linker.records.mirror_record import MIRROR_KIND, decode_mirror
 from linker.sliced_work import Job, SlicedWork, Step
 
 Configs = Callable[[str], Mapping[str, str]]

@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
-from linker.commands import Answer, TopicResult, Topics
+from linker.answers import Answer, TopicResult, Topics
 from linker.config import LinkConfig
 from linker.control.cluster_link import ClusterLink
 from linker.control.failover import Answered
@@ -14,7 +14,7 @@ from linker.control.mirror_refusals import refused
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_link import SourceLink
 from linker.errors import LinkRefusal
-from linker.records.link_state import LinkRecord
+from linker.records.link_state import LinkRecord, LinkState
 from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
 from linker.region_client import UNKNOWN_OUTCOMES, Effects
 
@@ -44,14 +44,16 @@ AnyLink: TypeAlias = ClusterLink | SourceLink
 
 
 def find_any_link(registry: Registry, name: str) -> AnyLink:
-    """Of either mode. Raises LinkRefusal if there is none."""
-    return registry.source_links.get(name) or find_link(registry, name)
+    """Of any mode. Raises LinkRefusal if there is none."""
+    if name in registry.links or name not in registry.source_links:
+        return find_link(registry, name)
+    return registry.source_links[name]
 
 
 def find_link(registry: Registry, name: str) -> ClusterLink:
     """Of which this region is the destination. Raises LinkRefusal if there is none."""
     link = registry.links.get(name)
-    if name in registry.source_links:
+    if link is None and name in registry.source_links:
         raise LinkRefusal(
             "INVALID_REQUEST",
             f"link {name} has link.mode=SOURCE here: its mirror topics are in the destination region",
@@ -96,6 +98,34 @@ def change_each(
     if not changes:
         return respond(Topics(()), now)
     return [effect for mirror, start in changes for effect in start(partial(one, mirror), now)]
+
+
+def check_reversible(link: ClusterLink) -> None:
+    """Raises LinkRefusal for a link whose mirrors cannot change places with their sources."""
+    if not link.config.is_bidirectional:
+        raise LinkRefusal(
+            "INVALID_REQUEST",
+            f"link {link.name} has link.mode={link.config.value('link.mode')}: its mirrors cannot be reversed",
+            hint="create a link of one name in both regions with link.mode=BIDIRECTIONAL",
+        )
+    if link.config.prefix:
+        raise LinkRefusal(
+            "INVALID_REQUEST",
+            f"link {link.name} has a prefix: a reversed topic keeps its name",
+            hint="use a link without cluster.link.prefix",
+        )
+    if link.state is not LinkState.ACTIVE:
+        raise LinkRefusal(
+            "CLUSTER_LINK_UNAVAILABLE",
+            f"link {link.name} is {link.state.value}: {link.because or 'the source was not reached yet'}",
+            hint="both regions must be reachable; `causeway mirror failover` works without the source",
+        )
+    if not link.can_reverse:
+        raise LinkRefusal(
+            "UNSUPPORTED_VERSION",
+            f"the source of link {link.name} runs a release that has no reversals",
+            hint="upgrade the source region, or promote and truncate-and-restore",
+        )
 
 
 def not_allowed(mirror: MirrorTopic, trigger: MirrorTrigger, verb: str) -> LinkRefusal | None:

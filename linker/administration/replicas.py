@@ -5,7 +5,7 @@ from typing import Final
 
 from brokers.region import RegionView
 from linker.administration.registry import Respond
-from linker.commands import Replicas
+from linker.answers import Replicas
 from linker.sliced_work import Job, SlicedWork, Step
 
 PARTITION_COST: Final = 20

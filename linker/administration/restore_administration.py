@@ -13,25 +13,19 @@ from brokers.metadata.commands.mirror_commands import superseder_of
 from brokers.metadata.image.image import TopicImage
 from brokers.region import RegionView
 from linker.administration.registry import Registry, Respond, find_link, undecided
-from linker.commands import RestoreMirrors, TopicResult, Topics
+from linker.answers import TopicResult, Topics
+from linker.commands import RestoreMirrors
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_cut import first_epoch_after
-from linker.errors import LinkRefusal, MirrorError
+from linker.errors import DIVERGED, LinkRefusal
 from linker.frames import TopicState
-from linker.records.mirror_state import (
-    MIRROR_KIND,
-    TRANSITIONS,
-    MirrorRecord,
-    MirrorState,
-    MirrorTrigger,
-    decode_mirror,
-)
+from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror
+from linker.records.mirror_state import TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
 
 VERB: Final = "truncate-and-restore"
 AT_ONCE: Final = 200  # topics; each costs the controller several changes
 TARGET: Final = TRANSITIONS[MirrorState.STOPPED, MirrorTrigger.RESTORE]
-_DIVERGED: Final = (MirrorError.UNEXPECTED_TRUNCATION, MirrorError.NON_MONOTONIC_SOURCE_EPOCH)
 
 
 class RestoreAdministration:
@@ -117,7 +111,8 @@ class RestoreAdministration:
             )
         known = self._region.view.image.documents.get((MIRROR_KIND, topic))
         former = decode_mirror(topic, known.body) if known is not None else None
-        if former is not None and former.state is not MirrorState.STOPPED:
+        own = (MirrorState.STOPPED, MirrorState.PENDING_MIRROR)
+        if former is not None and former.state not in own:
             return _of_failed(former, link, state, now)
         if link.config.prefix:
             raise LinkRefusal(
@@ -125,7 +120,8 @@ class RestoreAdministration:
                 f"link {link.name} has a prefix",
                 hint="a topic is restored under its own name: use a link without cluster.link.prefix",
             )
-        _check_source(self._region.view, placed, state)
+        is_pending = former is not None and former.state is MirrorState.PENDING_MIRROR
+        _check_source(self._region.view, placed, state, written_by=link.name if is_pending else "")
         _check_members(self._region.view, placed)
         assert state.former is not None
         return MirrorRecord(
@@ -138,6 +134,7 @@ class RestoreAdministration:
             since=now,
             generation=state.former.generation + 1,
             reason=VERB,
+            known_at=state.metadata_offset,
             origins=(link.source_cluster_id, *state.origins),
         )
 
@@ -147,7 +144,7 @@ def _of_failed(
 ) -> MirrorRecord:
     """A mirror whose source has lost records that it holds goes on from what they have in common."""
     is_same = record.link == link.name and record.source_topic_id.bytes == state.topic_id
-    if record.state is not MirrorState.FAILED or record.error not in _DIVERGED or not is_same:
+    if record.state is not MirrorState.FAILED or record.error not in DIVERGED or not is_same:
         raise LinkRefusal(
             "UNSUPPORTED_MIRROR_STATE",
             f"{record.topic} is a mirror of link {record.link}, {record.state.value}",
@@ -157,8 +154,13 @@ def _of_failed(
     return record.restored(TARGET, VERB, now)
 
 
-def _check_source(view: RegionView, placed: TopicImage, state: TopicState) -> None:
-    """Only what was a mirror of this very topic, and is none any more, has its history. Raises LinkRefusal."""
+def _check_source(
+    view: RegionView, placed: TopicImage, state: TopicState, *, written_by: str
+) -> None:
+    """Only what was a mirror of this very topic, and is none any more, has its history. Raises LinkRefusal.
+
+    `written_by`: the link of a reversal that ended as a failover; empty where there is none.
+    """
     former = state.former
     is_ours = former is not None and former.cluster_id == view.cluster_id
     if former is None or not is_ours or former.topic_id != placed.id.bytes:
@@ -170,7 +172,8 @@ def _check_source(view: RegionView, placed: TopicImage, state: TopicState) -> No
             f"{state.topic} at the source {what}: {placed.name} is restored from a mirror of it that is STOPPED",
             hint="fail the mirror over in its region first, or delete the topic here and mirror it anew",
         )
-    if placed.writer is not None and superseder_of(placed.writer) is None:
+    is_link = placed.writer is not None and superseder_of(placed.writer) is None
+    if is_link and placed.writer != written_by:
         raise LinkRefusal("INVALID_REQUEST", f"{placed.name} is written by link {placed.writer}")
     if state.partition_count < len(placed.partitions):
         raise LinkRefusal(

@@ -5,21 +5,15 @@ from collections import Counter
 from brokers.ids import Instant, TopicPartition
 from brokers.region import MirrorPartitionStatus
 from linker.administration.registry import AnyLink
-from linker.commands import LinkDescription, MirrorDescription, PartitionLag, Task
+from linker.answers import LinkDescription, MirrorDescription, PartitionLag, Task
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_link import SourceLink
 from linker.errors import LINK_HINTS, MIRROR_HINTS, TaskError, TaskState
 from linker.records import hole_ledger
 from linker.records.link_state import LinkState
-from linker.records.mirror_state import (
-    CATEGORIES,
-    LIVE,
-    RESTORING,
-    SHOWN,
-    Category,
-    MirrorState,
-)
+from linker.records.mirror_record import verb_of
+from linker.records.mirror_state import CATEGORIES, LIVE, RESTORING, SHOWN, Category, MirrorState
 from linker.region_client import RegionClient
 
 _TASK_STATES = {
@@ -61,6 +55,7 @@ def describe_link(link: ClusterLink) -> LinkDescription:
         name=link.name,
         link_id=link.record.link_id,
         source_cluster_id=link.record.source_cluster_id,
+        mode=str(link.config.value("link.mode")),
         state=link.state.value,
         error=link.error.value,
         because=link.because,
@@ -81,9 +76,13 @@ def describe_mirror(
 ) -> MirrorDescription:
     record = mirror.record
     reason = record.reason
-    if record.state is MirrorState.PENDING_STOPPED and record.cut is None:
-        verb = record.stop.value.lower() if record.stop is not None else "stop"
+    is_stopping = record.state in (MirrorState.PENDING_STOPPED, MirrorState.PENDING_SYNCHRONIZE)
+    if is_stopping and record.cut is None:
+        verb = verb_of(record.stop) if record.stop is not None else "stop"
         reason = f"{verb}: {link.promotion_waits_for(mirror.topic, now)}"
+    elif record.state is MirrorState.PENDING_MIRROR:
+        waits_for = link.reversal_waits_for(mirror.topic)
+        reason = f"{reason}; {waits_for}" if waits_for else reason
     elif record.state in RESTORING:
         reason = f"truncate-and-restore: {link.restore_waits_for(mirror.topic)}"
     elif record.state in LIVE and not reason:

@@ -7,7 +7,8 @@ from brokers.errors import Refusal
 from brokers.ids import Instant
 from brokers.metadata.commands.mirror_commands import SetTopicWriter, superseder_of
 from linker.administration.registry import Respond, undecided
-from linker.commands import TopicResult, Topics, UnfenceTopics
+from linker.answers import TopicResult, Topics
+from linker.commands import UnfenceTopics
 from linker.errors import LinkRefusal
 from linker.records import unfenced_topic
 from linker.records.unfenced_topic import UnfencedTopic

@@ -17,7 +17,8 @@ On the link coordinator:
 
 - `mirror_reports`: what all brokers know of the mirror partitions that they lead
 - `failover`: promote and failover of a mirror topic, up to the cut; `mirror_handover`: after it
-- `failover_phases`: the phases of both
+- `failover_phases`: the phases of both; `mirror_proof`: those in which a promotion or reversal is proved
+- `reversing`: what a link tells its source of reversals; `pending_mirror`: the source that becomes the mirror
 - `restore`: truncate-and-restore of a topic
 - `superseding`: tells the source what was taken over
 - `mirror_cut`: where a mirror topic is cut; `mirror_refusals`: why its state is not changed
@@ -29,6 +30,7 @@ On the link coordinator:
 On every broker of the source:
 
 - `source_fencing`: topics that a destination has taken over are read-only
+- `source_reversals`: topics that are to become the mirrors of their own mirrors
 - `source_link`: a link with which the source dials; `source_stream`: the source's side of a stream
 - `source_metadata`: the topics, groups and brokers that it sends
 """

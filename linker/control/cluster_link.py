@@ -5,6 +5,7 @@ Every broker copies what it leads. Only the link coordinator follows topics and 
 
 from collections.abc import Callable, Iterable, Mapping
 
+from brokers.effects import Changed
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.region import MirrorStatus
 from linker.config import LinkConfig
@@ -16,6 +17,7 @@ from linker.control.link_settings import LinkSettings, record_other_end
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.mirror_topics import MirrorTopics
+from linker.control.reversing import Reversing
 from linker.control.source_brokers import SourceBrokers, must_redial
 from linker.control.source_connection import SourceConnection, mismatch_of
 from linker.control.source_topics import Inquirer, SourceTopics
@@ -25,6 +27,8 @@ from linker.errors import LinkError, TaskError
 from linker.events import CloseStream, Send, Stream
 from linker.filters import Filter
 from linker.frames import (
+    PACES_FROM,
+    REVERSES_FROM,
     Agreed,
     Announce,
     Beacon,
@@ -34,12 +38,13 @@ from linker.frames import (
     Frame,
     GroupOffsets,
     Refused,
+    ReversalRefused,
     TopicState,
     WatchGroups,
     Welcome,
 )
 from linker.records.link_state import LinkRecord, LinkState
-from linker.records.mirror_state import Asked
+from linker.records.mirror_record import Asked, CutKind
 from linker.region_client import Effects, RegionClient
 
 
@@ -80,6 +85,7 @@ class ClusterLink:
             lambda: self._auto_mirrors.filters,
         )
         self._superseding = Superseding(region, self._settings, self._sources)
+        self._reversing = Reversing(region, self._settings, self._sources)
         self._told_filters: dict[DestinationStream, tuple[Filter, ...]] = {}
         self._is_being_deleted = False
         self._answered_by = ""  # the source's cluster id, as it said itself
@@ -187,9 +193,16 @@ class ClusterLink:
         self._is_being_deleted = False
 
     def promote(
-        self, topic: str, timeout_ms: int, asked: Asked, answered: Answered, now: Instant
+        self,
+        topic: str,
+        kind: CutKind,
+        timeout_ms: int,
+        asked: Asked,
+        answered: Answered,
+        now: Instant,
     ) -> Effects:
-        return self._mirror_topics.failovers[topic].promote(timeout_ms, asked, answered, now)
+        """Or reverse."""
+        return self._mirror_topics.failovers[topic].promote(kind, timeout_ms, asked, answered, now)
 
     def failover(self, topic: str, asked: Asked, answered: Answered, now: Instant) -> Effects:
         return self._mirror_topics.failovers[topic].failover(asked, answered, now)
@@ -199,6 +212,15 @@ class ClusterLink:
 
     def restore_waits_for(self, topic: str) -> str:
         return self._mirror_topics.restores[topic].because
+
+    def reversal_waits_for(self, topic: str) -> str:
+        """Of a topic that is PENDING_MIRROR."""
+        return self._mirror_topics.pending[topic].because
+
+    @property
+    def can_reverse(self) -> bool:
+        """Whether the source speaks a version of the protocol that has reversals."""
+        return self._reversing.version >= REVERSES_FROM
 
     def inquire(self, source_topic: str, inquirer: Inquirer, now: Instant) -> Effects:
         """`inquirer` receives the source topic; None when the link does not open, or closes before the answer."""
@@ -213,12 +235,14 @@ class ClusterLink:
     def begin(self, now: Instant) -> Effects:
         """The link is new, or its node has started."""
         self._follow_group_filters()
+        self._source_topics.begin(now)
         return self.follow_documents(None, now) + self._sources.reconsider(now)
 
     def adopt(self, record: LinkRecord, version: Offset, now: Instant) -> Effects:
         """The metadata log has a newer record of this link."""
         before = self._settings.adopt(record, version)
         config = self._settings.config
+        self._source_topics.begin(now)
         self._groups.narrow()
         self._follow_group_filters()
         if must_redial(before, config):
@@ -229,7 +253,7 @@ class ClusterLink:
         if before.topic_filters != config.topic_filters:
             self._auto_mirrors.forget_all()
             effects += self._source_topics.watch()
-        effects += self._superseding.tell(self.mirrors.values())
+        effects += self._tell(self.mirrors.values())
         return effects + self._mirror_topics.follow_settings(now)
 
     def coordinator_changed(self, now: Instant) -> Effects:
@@ -239,7 +263,7 @@ class ClusterLink:
             self._groups.forget_all()
             self._auto_mirrors.forget_all()
         effects = self._mirror_topics.coordinator_changed(now)
-        effects += self._superseding.tell(self.mirrors.values())
+        effects += self._tell(self.mirrors.values())
         return effects + self._watch_groups(now) + self._source_topics.watch()
 
     def _follow_group_filters(self) -> None:
@@ -269,8 +293,13 @@ class ClusterLink:
         changed = None if topics is None else list(topics)
         effects = self._mirror_topics.follow_documents(changed, now)
         names = self.mirrors if changed is None else changed
-        stopped = [self.mirrors[name] for name in names if name in self.mirrors]
-        return effects + self._superseding.tell(stopped) + self._source_topics.watch()
+        found = [self.mirrors[name] for name in names if name in self.mirrors]
+        return effects + self._tell(found) + self._source_topics.watch()
+
+    def _tell(self, mirrors: Iterable[MirrorTopic]) -> Effects:
+        """What the source has to know of these."""
+        found = list(mirrors)
+        return self._superseding.tell(found) + self._reversing.tell(found)
 
     # --- the region ---
 
@@ -313,6 +342,7 @@ class ClusterLink:
 
     def close(self, now: Instant) -> Effects:
         """The link is deleted."""
+        self._source_topics.end()
         return self._sources.close(now)
 
     def on_open(self, stream: DestinationStream, welcome: Welcome, now: Instant) -> Effects:
@@ -323,11 +353,21 @@ class ClusterLink:
             return effects
         self._answered_by = welcome.cluster_id
         self._superseding.opened(welcome.version)
-        effects += self._superseding.tell(self.mirrors.values())
+        self._reversing.opened(welcome.version)
+        effects += self._tell(self.mirrors.values())
         self._auto_mirrors.on_open(welcome)
+        effects += self._log_paces(welcome)
         if self._region.is_coordinator:
             effects += record_other_end(self._region, self._settings, welcome.cluster_id)
         return effects + self._source_topics.tried(now)
+
+    def _log_paces(self, welcome: Welcome) -> Effects:
+        """What an older source does not do is said."""
+        paces = self.config.paces
+        if welcome.version >= PACES_FROM or not paces:
+            return []
+        because = "the source runs a release that does not know them: upgrade it"
+        return [Changed(f"link {self.name}", f"without {', '.join(paces)}", because)]
 
     def on_closed(self, stream: DestinationStream, now: Instant) -> Effects:
         """A stream was lost, or could not be opened."""
@@ -346,8 +386,12 @@ class ClusterLink:
                 return connection.data.on_frame(frame, now)
             case Brokers():
                 return self._sources.on_brokers(frame, now)
+            case ReversalRefused():
+                return self._mirror_topics.on_reversal_refused(frame, now)
             case TopicState():
                 effects = self._mirror_topics.on_source_state(frame, now)
+                mirror = self.mirrors.get(self.config.prefix + frame.topic)
+                effects += self._reversing.source_changed(mirror) if mirror is not None else []
                 effects += self._source_topics.answered(frame, now)
                 return effects + self._auto_mirrors.on_source_state(frame, now)
             case GroupOffsets():

@@ -99,7 +99,9 @@ class LinkConnection(ABC):
         # The host has a timeout of its own; this one is in case that it never answers.
         self._arm(now + 2 * timeout_ms, self._on_silence)
         endpoint = self._host.endpoint_for(self)
-        return [Dial(self._stream, config.bootstrap_servers, timeout_ms, endpoint)]
+        buffer_bytes = config.number("replica.socket.receive.buffer.bytes")
+        servers = config.bootstrap_servers
+        return [Dial(self._stream, servers, timeout_ms, endpoint, buffer_bytes)]
 
     def on_dialed(self, now: Instant) -> Effects:
         if self.phase is not Phase.DIALING:
@@ -149,7 +151,9 @@ class LinkConnection(ABC):
 
     def _watch(self, now: Instant) -> None:
         self._has_received = False
-        self._arm(now + self._link.config.number("availability.check.ms"), self._on_check)
+        config = self._link.config
+        silence = min(map(config.number, ("availability.check.ms", "replica.socket.timeout.ms")))
+        self._arm(now + silence, self._on_check)
 
     def _on_check(self, now: Instant) -> Effects:
         if not self._has_received:

@@ -9,7 +9,8 @@ from typing import Final
 from brokers.effects import Changed
 from brokers.ids import Instant, LeaderEpoch, Offset
 from linker.control.group_clamp import GroupClamp
-from linker.records.mirror_state import MirrorRecord, MirrorState
+from linker.records.mirror_record import MirrorRecord
+from linker.records.mirror_state import MirrorState
 from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 1_000

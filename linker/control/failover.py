@@ -1,5 +1,7 @@
 """How a mirror becomes an ordinary topic: promote, which proves first, and failover, which does not.
 
+A reversal is a promotion whose source is made read-only first, so that nothing follows the proof.
+
 The phases are those of `failover_phases`. A cut that is written is final: what interrupts the rest only delays it.
 """
 
@@ -11,7 +13,7 @@ from typing import Final, TypeAlias
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
-from linker.control import mirror_cut
+from linker.control import mirror_cut, reversing
 from linker.control.failover_phases import (
     CUTTING,
     FailoverPhase,
@@ -21,6 +23,7 @@ from linker.control.failover_phases import (
 from linker.control.group_sync import GroupSync
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_handover import MirrorHandover
+from linker.control.mirror_proof import CHECK_MS, MirrorProof
 from linker.control.mirror_refusals import (
     changed_meanwhile,
     coordinated_elsewhere,
@@ -33,17 +36,10 @@ from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_brokers import SourceBrokers
 from linker.errors import LinkRefusal
-from linker.records.mirror_state import (
-    TRANSITIONS,
-    Asked,
-    CutKind,
-    MirrorState,
-    MirrorTrigger,
-    TransitionError,
-)
+from linker.records.mirror_record import Asked, CutKind, verb_of
+from linker.records.mirror_state import TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
 
-CHECK_MS: Final = 20  # how often a promotion looks whether its proof is complete
 CONFLICT_MS: Final = 20
 RETRY_MS: Final = 1_000
 PROMOTE_TIMEOUT_MS: Final = 60_000  # unless the operator says otherwise
@@ -66,7 +62,6 @@ class MirrorFailover:
     ) -> None:
         self._region = region
         self._link = link
-        self._sources = sources
         self._groups = groups
         self._reports = reports
         self._mirror = mirror
@@ -74,14 +69,15 @@ class MirrorFailover:
         self._kind = CutKind.FAILOVER  # of the cut that is being made
         self._asked: Asked | None = None  # for the failover that is being made
         self._timer: int | None = None
-        self._deadline: Instant = 0  # of a promotion
         self._waited_for = ""  # what the operator's log has
         self._waiting: list[Answered] = []
-        self._handover = MirrorHandover(region, link, reports, mirror, progress, self._go)
+        self.proof = MirrorProof(region, sources, groups, reports, mirror, progress, self)
+        self._handover = MirrorHandover(region, link, reports, mirror, progress, self.go)
         self._enter: Mapping[FailoverPhase, Callable[[Instant], Effects]] = {
-            FailoverPhase.AWAITING_LINK: self._await_link,
-            FailoverPhase.AWAITING_BEACON: self._ask_beacon,
-            FailoverPhase.CATCHING_UP: self._check,
+            FailoverPhase.AWAITING_LINK: self.proof.await_link,
+            FailoverPhase.AWAITING_FENCE: self.proof.await_fence,
+            FailoverPhase.AWAITING_BEACON: self.proof.ask_beacon,
+            FailoverPhase.CATCHING_UP: self.proof.check,
             FailoverPhase.HALTING: self._halt,
             FailoverPhase.HALT_REFUSED: partial(self._pause, CONFLICT_MS),
             FailoverPhase.DRAINING: self._drain,
@@ -100,21 +96,27 @@ class MirrorFailover:
 
     # --- what operators ask ---
 
-    def promote(self, timeout_ms: int, asked: Asked, answered: Answered, now: Instant) -> Effects:
-        """PENDING_STOPPED is answered at once; the mirror's state shows the outcome later."""
+    def promote(
+        self, kind: CutKind, timeout_ms: int, asked: Asked, answered: Answered, now: Instant
+    ) -> Effects:
+        """Or reverse. What is pending is answered at once; the mirror's state shows the outcome later."""
         mirror = self._mirror
-        target = TRANSITIONS.get((mirror.record.state, MirrorTrigger.PROMOTE))
+        trigger = MirrorTrigger.REVERSE if kind.is_reversal else MirrorTrigger.PROMOTE
+        target = TRANSITIONS.get((mirror.record.state, trigger))
+        verb = verb_of(kind)
         if not mirror.is_made:
             return answered(not_made_yet(mirror), now)
         if target is None or mirror.is_halted:
-            return answered(refused(mirror, "promote"), now)
+            return answered(refused(mirror, verb), now)
         record = replace(
             mirror.record,
             state=target,
             since=now,
-            stop=CutKind.PROMOTE,
+            generation=reversing.generation_of(mirror, kind),
+            stop=kind,
             stop_by=now + timeout_ms,
-            reason="promote",
+            fenced_at=-1,
+            reason=verb,
             asked=asked,
         )
         return mirror.change(record, partial(self._on_pending, answered))
@@ -135,8 +137,10 @@ class MirrorFailover:
         if (mirror.record.state, MirrorTrigger.FAILOVER) not in TRANSITIONS or mirror.is_halted:
             return answered(refused(mirror, "failover"), now)
         self._waiting.append(answered)
-        self._kind, self._asked = CutKind.FAILOVER, asked
-        return self._go(FailoverTrigger.FAILOVER_ASKED, now)
+        is_withdrawn = mirror.record.state is MirrorState.PENDING_MIRROR
+        self._kind = CutKind.WITHDRAW if is_withdrawn else CutKind.FAILOVER
+        self._asked = asked
+        return self.go(FailoverTrigger.FAILOVER_ASKED, now)
 
     def waits_for(self, now: Instant) -> str:
         """What a pending promotion or failover waits for, for the operator."""
@@ -144,8 +148,7 @@ class MirrorFailover:
             return (
                 mirror_cut.unknown_ends(self._mirror, self._reports, now) or "the cut is being made"
             )
-        lacking = mirror_cut.lacking(self._mirror, self._groups, self._reports, now)
-        return lacking or "waiting for a fresh beacon"
+        return self.proof.lacks(now)
 
     # --- what happens to the mirror ---
 
@@ -153,27 +156,28 @@ class MirrorFailover:
         """The record is new: go on with what is pending."""
         record = self._mirror.record
         if record.state is MirrorState.STOPPED:
-            return self._go(FailoverTrigger.STOPPED_FOUND, now)
-        if record.state is not MirrorState.PENDING_STOPPED:
+            return self.go(FailoverTrigger.STOPPED_FOUND, now)
+        if record.state not in (MirrorState.PENDING_STOPPED, MirrorState.PENDING_SYNCHRONIZE):
             was_cutting = self._progress.phase in CUTTING
-            effects = self._go(FailoverTrigger.NOTHING_FOUND, now)
+            effects = self.go(FailoverTrigger.NOTHING_FOUND, now)
             return effects + (self._answer(overtaken(self._mirror), now) if was_cutting else [])
         if record.cut is not None:
-            return self._go(FailoverTrigger.CUT_FOUND, now)
+            return self.go(FailoverTrigger.CUT_FOUND, now)
         if self._progress.phase is FailoverPhase.IDLE:
             # By this broker's clock from now on: another one may have written the record.
-            self._deadline = now + max(0, record.stop_by - record.since)
+            self.proof.deadline = now + max(0, record.stop_by - record.since)
         if record.halted:
             self._kind = record.stop or CutKind.FAILOVER
-            return self._go(FailoverTrigger.HALT_FOUND, now)
-        return self._go(FailoverTrigger.PROMOTION_FOUND, now)
+            return self.go(FailoverTrigger.HALT_FOUND, now)
+        effects = self.go(FailoverTrigger.PROMOTION_FOUND, now)
+        return effects + (self.go(FailoverTrigger.FENCED, now) if record.is_provable else [])
 
     def link_opened(self, now: Instant) -> Effects:
-        return self._go(FailoverTrigger.LINK_OPENED, now)
+        return self.go(FailoverTrigger.LINK_OPENED, now)
 
     def link_lost(self, now: Instant) -> Effects:
         """A beacon that was asked for will not come."""
-        return self._go(FailoverTrigger.LINK_LOST, now)
+        return self.go(FailoverTrigger.LINK_LOST, now)
 
     def resign(self, now: Instant) -> Effects:
         """Another broker coordinates now, and goes on from the record."""
@@ -184,11 +188,11 @@ class MirrorFailover:
 
     def abandon(self, now: Instant) -> Effects:
         """The topic was deleted, and its record with it."""
-        return self._go(FailoverTrigger.TOPIC_DELETED, now)
+        return self.go(FailoverTrigger.TOPIC_DELETED, now)
 
     # --- the phases ---
 
-    def _go(self, trigger: FailoverTrigger, now: Instant) -> Effects:
+    def go(self, trigger: FailoverTrigger, now: Instant) -> Effects:
         """Changes the phase and begins the new one, unless the phase ignores the trigger."""
         if not self._progress.take(trigger):
             return []
@@ -197,15 +201,20 @@ class MirrorFailover:
         enter = self._enter.get(self._progress.phase)
         return enter(now) if enter is not None else []
 
+    def caught_up(self, now: Instant) -> Effects:
+        """The proof is complete."""
+        self._kind = self._mirror.record.stop or CutKind.PROMOTE
+        return self.go(FailoverTrigger.CAUGHT_UP, now)
+
     def _then(self, trigger: FailoverTrigger) -> Callable[[Instant], Effects]:
         """Takes the trigger, if the phase is still this one."""
-        return self._progress.in_this_phase(partial(self._go, trigger))
+        return self._progress.in_this_phase(partial(self.go, trigger))
 
-    def _set_timer(self, due: Instant, act: Callable[[Instant], Effects]) -> None:
+    def set_timer(self, due: Instant, act: Callable[[Instant], Effects]) -> None:
         self._timer = self._region.timers.set(due, self._progress.in_this_phase(act))
 
     def _pause(self, pause_ms: int, now: Instant) -> Effects:
-        self._set_timer(now + pause_ms, self._then(FailoverTrigger.PAUSE_OVER))
+        self.set_timer(now + pause_ms, self._then(FailoverTrigger.PAUSE_OVER))
         return []
 
     def _changed(self, to: str, because: str) -> Changed:
@@ -215,69 +224,7 @@ class MirrorFailover:
         waiting, self._waiting = self._waiting, []
         return [effect for answered in waiting for effect in answered(refusal, now)]
 
-    # --- promote: the proof ---
-
-    def _await_link(self, now: Instant) -> Effects:
-        effects = self._mirror.refresh(now)
-        self._set_timer(now + CHECK_MS, self._check)
-        if self._sources.reaches_all:
-            effects += self._go(FailoverTrigger.LINK_OPENED, now)
-        return effects
-
-    def _ask_beacon(self, now: Instant) -> Effects:
-        """From every broker that sends topics or groups: the leaders of partitions ask for what they copy."""
-        self._set_timer(now + CHECK_MS, self._check)
-        streams = list(self._sources.metadata_streams)
-        missing = len(streams)
-        beacon = self._then(FailoverTrigger.BEACON)
-
-        def one(at: Instant) -> Effects:
-            nonlocal missing
-            missing -= 1
-            return [] if missing else beacon(at)
-
-        return [effect for stream in streams for effect in stream.ask_beacon(one)]
-
-    def _check(self, now: Instant) -> Effects:
-        if self._progress.phase is not FailoverPhase.CATCHING_UP:
-            return self._check_again("the source did not answer", now)
-        collected = self._progress.in_this_phase(self._on_collected)
-        return self._reports.collect((self._mirror.topic,), collected, now)
-
-    def _on_collected(self, now: Instant) -> Effects:
-        why = mirror_cut.lacking(self._mirror, self._groups, self._reports, now)
-        if why:
-            return self._check_again(why, now)
-        self._kind = CutKind.PROMOTE
-        return self._go(FailoverTrigger.CAUGHT_UP, now)
-
-    def _check_again(self, why: str, now: Instant) -> Effects:
-        if now >= self._deadline:
-            return self._give_up(why, now)
-        self._set_timer(now + CHECK_MS, self._check)
-        return []
-
-    def _give_up(self, why: str, now: Instant) -> Effects:
-        mirror = self._mirror
-        record = replace(
-            mirror.record,
-            state=TRANSITIONS[mirror.record.state, MirrorTrigger.GIVE_UP],
-            since=now,
-            stop=None,
-            stop_by=0,
-            halted=False,
-            known=(),
-            reason="",
-        ).with_error(TransitionError(now, "TIMEOUT_ERROR", f"promote gave up: {why}"))
-        effects = self._go(FailoverTrigger.TOO_LATE, now)
-        given_up = self._progress.in_this_phase(self._on_given_up)
-        return [*effects, *mirror.change(record, given_up)]
-
-    def _on_given_up(self, refusal: Refusal | None, now: Instant) -> Effects:
-        """Still in the same phase, so the record is not ACTIVE: it was not written."""
-        return self._go(FailoverTrigger.REFUSED, now)
-
-    # --- both: the cut ---
+    # --- the cut ---
 
     def _halt(self, now: Instant) -> Effects:
         """From this record on, no broker places anything; each says when it has placed what it had begun."""
@@ -290,8 +237,8 @@ class MirrorFailover:
             stop=self._kind,
             halted=True,
             known=mirror_cut.source_ends(mirror, self._reports, now),
-            reason=self._kind.value.lower(),
-            asked=mirror.record.asked if self._kind is CutKind.PROMOTE else self._asked,
+            reason=verb_of(self._kind),
+            asked=mirror.record.asked if self._kind.is_proven else self._asked,
         )
         halted = self._progress.in_this_phase(self._on_halt_refused)
         return [*mirror.stop_replicators(), *mirror.change(record, halted)]
@@ -301,11 +248,11 @@ class MirrorFailover:
         assert refusal is not None
         mirror = self._mirror
         is_possible = (mirror.record.state, MirrorTrigger.FAILOVER) in TRANSITIONS
-        if self._kind is CutKind.PROMOTE:
+        if self._kind.is_proven:
             is_possible = mirror.record.is_promoting
         if is_possible:
-            return self._go(FailoverTrigger.OVERTAKEN, now)
-        effects = self._go(FailoverTrigger.REFUSED, now)
+            return self.go(FailoverTrigger.OVERTAKEN, now)
+        effects = self.go(FailoverTrigger.REFUSED, now)
         effects += self._answer(changed_meanwhile(mirror, refusal), now)
         return effects + mirror.refresh(now) + self.follow_record(now)
 
@@ -315,17 +262,18 @@ class MirrorFailover:
 
     def _on_asked(self, now: Instant) -> Effects:
         because = mirror_cut.unknown_ends(self._mirror, self._reports, now)
-        if self._kind is CutKind.PROMOTE:
+        if self._kind.is_proven:
             lost = mirror_cut.lost(self._mirror, self._reports, now)
-            if lost or (because and now >= self._deadline):
-                return self._give_up(lost or because, now)
+            lost = lost or reversing.lost_fence(self._region, self._mirror)
+            if lost or (because and now >= self.proof.deadline):
+                return self.proof.give_up(lost or because, now)
         if not because:
-            return self._go(FailoverTrigger.DRAINED, now)
-        self._set_timer(now + CHECK_MS, self._drain)
+            return self.go(FailoverTrigger.DRAINED, now)
+        self.set_timer(now + CHECK_MS, self._drain)
         if self._waited_for == because:
             return []
         self._waited_for = because
-        return [self._changed(f"{self._kind.value.lower()} waits", because)]
+        return [self._changed(f"{verb_of(self._kind)} waits", because)]
 
     def _settle_groups(self, now: Instant) -> Effects:
         return self._groups.settle(self._progress.in_this_phase(self._on_settled), now)
@@ -333,7 +281,7 @@ class MirrorFailover:
     def _on_settled(self, now: Instant) -> Effects:
         """A cut is exact or is not made."""
         because = mirror_cut.unknown_ends(self._mirror, self._reports, now)
-        return self._go(FailoverTrigger.ENDS_LOST if because else FailoverTrigger.SETTLED, now)
+        return self.go(FailoverTrigger.ENDS_LOST if because else FailoverTrigger.SETTLED, now)
 
     def _write_cut(self, now: Instant) -> Effects:
         mirror = self._mirror
@@ -343,7 +291,7 @@ class MirrorFailover:
             since=now,
             stop=self._kind,
             stop_by=0,
-            generation=mirror.record.generation + 1,
+            generation=mirror.record.generation + (not self._kind.is_reversal),
             cut=mirror_cut.cut_of(mirror, self._reports, self._kind, now),
         )
         return mirror.change(record, self._progress.in_this_phase(self._on_cut_refused))
@@ -353,8 +301,8 @@ class MirrorFailover:
         assert refusal is not None
         if refusal.error is not KafkaError.INVALID_UPDATE_VERSION:
             changed = self._changed("the cut waits", refusal.because)
-            return [changed, *self._go(FailoverTrigger.DISK_FAILED, now)]
-        return self._go(FailoverTrigger.OVERTAKEN, now)
+            return [changed, *self.go(FailoverTrigger.DISK_FAILED, now)]
+        return self.go(FailoverTrigger.OVERTAKEN, now)
 
     def _check_cut(self, now: Instant) -> Effects:
         """Nothing is placed until it is known whether the metadata log holds the cut: a write in its place shows it."""
@@ -363,5 +311,5 @@ class MirrorFailover:
 
     def _on_checked(self, refusal: Refusal | None, now: Instant) -> Effects:
         if refusal is None or refusal.error is KafkaError.INVALID_UPDATE_VERSION:
-            return self._go(FailoverTrigger.NO_CUT, now)
-        return self._go(FailoverTrigger.DISK_FAILED, now)
+            return self.go(FailoverTrigger.NO_CUT, now)
+        return self.go(FailoverTrigger.DISK_FAILED, now)

@@ -14,6 +14,7 @@ class FailoverPhase(Enum):
 
     IDLE = "nothing is asked for"
     AWAITING_LINK = "promote: the link does not reach the source"
+    AWAITING_FENCE = "reversal: the source's topic is not read-only yet"
     AWAITING_BEACON = "promote: the source was asked for a beacon"
     CATCHING_UP = "promote: the beacon came; partitions, settings or group offsets may be behind"
     GIVING_UP = "promote: too late; the record is set back to ACTIVE"
@@ -37,7 +38,8 @@ class FailoverTrigger(Enum):
     """What moves a failover on."""
 
     # From outside: any phase can meet these.
-    PROMOTION_FOUND = "the record is PENDING_STOPPED and not halted"
+    PROMOTION_FOUND = "the record is PENDING_STOPPED or PENDING_SYNCHRONIZE, and not halted"
+    FENCED = "the same, and of a reversal: the source's topic is read-only"
     HALT_FOUND = "the record is halted, without a cut"
     CUT_FOUND = "the record is PENDING_STOPPED with a cut"
     STOPPED_FOUND = "the record is STOPPED"
@@ -64,7 +66,12 @@ class FailoverTrigger(Enum):
 
 ALL: Final = frozenset(FailoverPhase)
 PROVING: Final = frozenset(
-    {FailoverPhase.AWAITING_LINK, FailoverPhase.AWAITING_BEACON, FailoverPhase.CATCHING_UP}
+    {
+        FailoverPhase.AWAITING_LINK,
+        FailoverPhase.AWAITING_FENCE,
+        FailoverPhase.AWAITING_BEACON,
+        FailoverPhase.CATCHING_UP,
+    }
 )
 CUTTING: Final = frozenset(
     {
@@ -108,7 +115,9 @@ TRANSITIONS: Final[Mapping[tuple[FailoverPhase, FailoverTrigger], FailoverPhase]
         for phase in PROVING | {FailoverPhase.DRAINING}
     },
     (FailoverPhase.IDLE, FailoverTrigger.PROMOTION_FOUND): FailoverPhase.AWAITING_LINK,
-    (FailoverPhase.AWAITING_LINK, FailoverTrigger.LINK_OPENED): FailoverPhase.AWAITING_BEACON,
+    (FailoverPhase.AWAITING_LINK, FailoverTrigger.LINK_OPENED): FailoverPhase.AWAITING_FENCE,
+    (FailoverPhase.AWAITING_FENCE, FailoverTrigger.LINK_LOST): FailoverPhase.AWAITING_LINK,
+    (FailoverPhase.AWAITING_FENCE, FailoverTrigger.FENCED): FailoverPhase.AWAITING_BEACON,
     (FailoverPhase.AWAITING_BEACON, FailoverTrigger.LINK_LOST): FailoverPhase.AWAITING_LINK,
     (FailoverPhase.AWAITING_BEACON, FailoverTrigger.BEACON): FailoverPhase.CATCHING_UP,
     (FailoverPhase.CATCHING_UP, FailoverTrigger.LINK_LOST): FailoverPhase.AWAITING_LINK,
@@ -137,13 +146,14 @@ TRANSITIONS: Final[Mapping[tuple[FailoverPhase, FailoverTrigger], FailoverPhase]
 # Triggers from outside that a phase does not need. What is neither here nor in the table cannot happen.
 IGNORED: Final[Mapping[FailoverTrigger, frozenset[FailoverPhase]]] = {
     FailoverTrigger.PROMOTION_FOUND: ALL - {FailoverPhase.IDLE},
+    FailoverTrigger.FENCED: ALL - {FailoverPhase.AWAITING_FENCE},
     FailoverTrigger.HALT_FOUND: CUTTING | AFTER_CUT | FINAL,
     FailoverTrigger.CUT_FOUND: AFTER_CUT | FINAL,
     FailoverTrigger.STOPPED_FOUND: FINAL,
     FailoverTrigger.NOTHING_FOUND: (HALTED - CUTTING) | {FailoverPhase.IDLE},
     FailoverTrigger.FAILOVER_ASKED: HALTED,
     FailoverTrigger.LINK_OPENED: ALL - {FailoverPhase.AWAITING_LINK},
-    FailoverTrigger.LINK_LOST: ALL - {FailoverPhase.AWAITING_BEACON, FailoverPhase.CATCHING_UP},
+    FailoverTrigger.LINK_LOST: ALL - (PROVING - {FailoverPhase.AWAITING_LINK}),
     FailoverTrigger.TOPIC_DELETED: FINAL,
 }
 

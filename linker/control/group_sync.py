@@ -5,14 +5,14 @@ committed only while the group has no members in this region. A commit below the
 KIP-1279 would move it up: the group would skip records that it has not read, and nobody would know.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError
 from brokers.ids import Instant, Offset, OffsetAndMetadata, TopicPartition
-from brokers.region import CommitOffsets, OffsetsPlaced
+from brokers.region import CommitOffsets, DeleteOffsets, OffsetsPlaced
 from linker.control.group_clamp import STAMP_NOW, Offsets, clamp
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
@@ -30,7 +30,7 @@ RENEW_MS: Final = 24 * 3_600_000
 
 
 class GroupSync:
-    """All groups of one link."""
+    """All groups of one link, by their names in this region."""
 
     def __init__(
         self,
@@ -56,6 +56,7 @@ class GroupSync:
         self._placed: dict[str, dict[TopicPartition, tuple[Offset, Instant]]] = {}
         self._is_asking = self._asks_again = False  # how far the mirrors are
         self._committed: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
+        self._deleted: dict[str, set[TopicPartition]] = {}  # at the source, and not here yet
         self._dirty: dict[str, None] = {}
         self._committing: dict[str, None] = {}
         self._timer: int | None = None
@@ -66,8 +67,14 @@ class GroupSync:
         is_wanted = admits(self._link.config.group_filters, frame.group)
         if not is_wanted or not self._region.is_coordinator:
             return []  # it was sent before the filters, or the coordinator, changed
-        self._committed.setdefault(frame.group, {}).update(frame.offsets)
-        self._dirty[frame.group] = None
+        group = self._link.config.group_prefix + frame.group
+        committed = self._committed.setdefault(group, {})
+        committed.update(frame.offsets)
+        gone = self._deleted.setdefault(group, set())
+        gone.difference_update(frame.offsets)
+        # What this link has not committed here since it began is left to expire (KIP-211): it is not renewed.
+        gone.update(key for key in frame.deleted if committed.pop(key, None) is not None)
+        self._dirty[group] = None
         self._arm(now, GATHER_MS)
         if self._renewal is None:
             self._renewal = self._region.timers.set(now + RENEW_MS, self._renew)
@@ -75,9 +82,11 @@ class GroupSync:
 
     def narrow(self) -> None:
         """The filters are new: the offsets of groups that they leave out are not copied any more."""
-        filters = self._link.config.group_filters
-        for group in [group for group in self._committed if not admits(filters, group)]:
-            self._forget_group(group)
+        config = self._link.config
+        filters, prefix = config.group_filters, config.group_prefix
+        for group in list(self._committed):
+            if not admits(filters, group.removeprefix(prefix)):
+                self._forget_group(group)
 
     def of_topic(self, source_topic: str) -> Iterator[tuple[str, TopicPartition, Offset]]:
         """(group, partition of the source, offset) of what is committed at the source, as last heard."""
@@ -98,6 +107,7 @@ class GroupSync:
     def _forget_group(self, group: str) -> None:
         for known in (
             self._committed,
+            self._deleted,
             self._dirty,
             self._placed,
             self.in_use,
@@ -131,7 +141,7 @@ class GroupSync:
             key.topic == source_topic
             for group in self._dirty
             if group not in self.in_use
-            for key in self._committed[group]
+            for key in (*self._committed[group], *self._deleted.get(group, ()))
         )
 
     def settle(self, then: Callable[[Instant], Effects], now: Instant) -> Effects:
@@ -161,7 +171,7 @@ class GroupSync:
         effects: Effects = []
         for group in list(self._dirty):
             if group not in self._committing and not self._rests(group, now):
-                effects += self._commit(group, now)
+                effects += self._delete(group, now) or self._commit(group, now)
         if self._dirty:
             again = len(self._dirty) > len(self.in_use)
             self._arm(now, GATHER_MS if again else self._period())
@@ -202,6 +212,44 @@ class GroupSync:
                 partial(self._on_placed, group, behind),
             ),
         ]
+
+    def _delete(self, group: str, now: Instant) -> Effects:
+        """What the source's group has no offset for any more; its commits follow once that is answered."""
+        placed = self._placed.get(group, {})
+        deleted = {
+            mirror: key
+            for key in self._deleted.get(group, ())
+            if (mirror := self._mirror_place(key)) is not None and mirror in placed
+        }
+        if not deleted:
+            self._deleted.pop(group, None)
+            return []
+        self._committing[group] = None
+        partitions = tuple(sorted(deleted))
+        return [
+            self._region.ask(
+                lambda ticket: DeleteOffsets(ticket, group, partitions),
+                partial(self._on_deleted, group, deleted),
+            )
+        ]
+
+    def _mirror_place(self, source: TopicPartition) -> TopicPartition | None:
+        topic = self._mirror_of(source.topic)
+        return TopicPartition(topic, source.partition) if topic is not None else None
+
+    def _on_deleted(
+        self,
+        group: str,
+        deleted: Mapping[TopicPartition, TopicPartition],
+        answer: OffsetsPlaced,
+        now: Instant,
+    ) -> Effects:
+        """`deleted`: the source's partitions by those of the mirrors."""
+        if answer.error is KafkaError.NONE and group in self._deleted:
+            self._deleted[group].difference_update(deleted.values())
+            for partition in deleted:
+                self._placed.get(group, {}).pop(partition, None)
+        return self._on_placed(group, {}, answer, now)
 
     def _targets(self, group: str, now: Instant) -> tuple[Offsets, bool]:
         """What the group's offsets here should be, and whether that is all the source committed.

@@ -37,6 +37,7 @@ class LinkSettings:
             self.record.source_cluster_id,
             self.config.number("replica.fetch.max.bytes"),
             broker_id=broker_id,
+            pace=self.config.pace,
         )
 
 

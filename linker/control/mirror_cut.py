@@ -6,7 +6,7 @@ from brokers.ids import Instant, LeaderEpoch, TopicPartition
 from linker.control.group_sync import GroupSync
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
-from linker.records.mirror_state import Cut, CutKind, CutPartition, SourceEnd
+from linker.records.mirror_record import Cut, CutKind, CutPartition, SourceEnd
 
 ELECTION_BITS: Final = 16  # of a leader epoch
 
@@ -64,12 +64,14 @@ def cut_of(mirror: MirrorTopic, reports: MirrorReports, kind: CutKind, now: Inst
     """The mirror's log ends as they are now, which have to be known."""
     partitions = range(mirror.partition_count)
     return Cut(
-        kind, now, tuple(_cut_partition(mirror, reports, index, now) for index in partitions)
+        kind,
+        now,
+        tuple(_cut_partition(mirror, reports, kind, index, now) for index in partitions),
     )
 
 
 def _cut_partition(
-    mirror: MirrorTopic, reports: MirrorReports, index: int, now: Instant
+    mirror: MirrorTopic, reports: MirrorReports, kind: CutKind, index: int, now: Instant
 ) -> CutPartition:
     report = reports.of(TopicPartition(mirror.topic, index), now, mirror.version)
     assert report is not None and report.is_drained, (mirror.topic, index)
@@ -77,14 +79,24 @@ def _cut_partition(
     source = max(
         SourceEnd(report.source_high_watermark, report.source_clock), _known(mirror, index)
     )
-    newest = max(report.last_epoch, report.leader_epoch)
-    return CutPartition(report.log_end_offset, *source, first_epoch_after(newest))
+    first = first_epoch_after(
+        max(report.last_epoch, report.leader_epoch, _source_epoch(mirror, index))
+    )
+    # The other region may make the next number its own, if its reversal is cut all the same.
+    first = first_epoch_after(first) if kind is CutKind.WITHDRAW else first
+    return CutPartition(report.log_end_offset, *source, first)
 
 
 def first_epoch_after(newest: LeaderEpoch) -> LeaderEpoch:
     """The first leader epoch after a cut, which no other region gives out: elections raise the lower 16 bits, each cut
     the upper ones. So two histories that part at a cut have no leader epoch in common after it (KIP-101)."""
     return ((newest >> ELECTION_BITS) + 1) << ELECTION_BITS
+
+
+def _source_epoch(mirror: MirrorTopic, index: int) -> LeaderEpoch:
+    """In which the source has written nothing that the mirror holds, perhaps; -1 if it is not known."""
+    epochs = mirror.source_state.leader_epochs if mirror.source_state is not None else ()
+    return epochs[index] if index < len(epochs) else -1
 
 
 def _known(mirror: MirrorTopic, index: int) -> SourceEnd:

@@ -13,13 +13,8 @@ from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import MirrorError
 from linker.records.decision import Decision, put
-from linker.records.mirror_state import (
-    TRANSITIONS,
-    Asked,
-    Cut,
-    MirrorTrigger,
-    TransitionError,
-)
+from linker.records.mirror_record import Asked, Cut, TransitionError, verb_of
+from linker.records.mirror_state import TRANSITIONS, MirrorTrigger
 from linker.region_client import Effects, RegionClient
 
 CHECK_MS: Final = 20  # how often the brokers are asked whether they have moved back their groups
@@ -112,6 +107,7 @@ class MirrorHandover:
             cut_at=cut.at,
             done_at=now,
             partitions=cut.partitions,
+            origins=record.origins,
         )
 
     def _on_recorded(self, refusal: Refusal | None, now: Instant) -> Effects:
@@ -126,7 +122,7 @@ class MirrorHandover:
             state=TRANSITIONS[mirror.record.state, MirrorTrigger.CUT],
             since=now,
             error=MirrorError.NO_ERROR,
-            reason=self._cut.kind.value.lower(),
+            reason=verb_of(self._cut.kind),
             stop=None,
         )
         return mirror.change(record, self._progress.in_this_phase(self._on_not_finished))

@@ -3,8 +3,9 @@
 Each uses the stream to the broker of the source that leads its partition there, and moves when another one does.
 """
 
+from collections.abc import Iterable
 from functools import partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from brokers.ids import Instant, TopicPartition
 from linker.control.source_brokers import Fetcher, SourceBrokers
@@ -12,8 +13,11 @@ from linker.data.destination_stream import DestinationStream
 from linker.data.mirror_link import LinkOfMirror, ReplicatorHost
 from linker.data.replicator import PartitionReplicator
 from linker.frames import TopicState
-from linker.records.mirror_state import LIVE, MirrorRecord
+from linker.records.mirror_record import MirrorRecord
+from linker.records.mirror_state import LIVE
 from linker.region_client import Effects, RegionClient
+
+_Proof: TypeAlias = tuple[DestinationStream, int]  # a stream, and the number of a subscription
 
 
 class MirrorReplicatorsHost(ReplicatorHost, Protocol):
@@ -54,8 +58,8 @@ class MirrorReplicators:
         mirror: ReplicatedMirror,
     ) -> None:
         self.by_index: dict[int, PartitionReplicator] = {}
-        # The streams of whose source everything before the promotion has arrived, or will: then False.
-        self._proofs: dict[DestinationStream, bool] = {}
+        self._asked: set[_Proof] = set()  # subscriptions for which a beacon was asked
+        self._proven: set[_Proof] = set()  # those for which it came
         self._served: set[int] = set()
         self._region = region
         self._link = link
@@ -85,7 +89,7 @@ class MirrorReplicators:
                 fetchers[index] = fetcher
             effects += self._start(index, fetcher, now)
         effects += self._sources.want(self._mirror.topic, fetchers.values(), now)
-        return effects + self._prove(now)
+        return effects + self.prove(now)
 
     def _serves(self, index: int) -> bool:
         state = self._region.view.partition_state(TopicPartition(self._mirror.topic, index))
@@ -134,7 +138,7 @@ class MirrorReplicators:
             return replicator.progressed()
         if index not in self._served:
             return self.refresh(now) if self._serves(index) else []
-        return self._start(index, self._fetcher_of(index), now) + self._prove(now)
+        return self._start(index, self._fetcher_of(index), now) + self.prove(now)
 
     def forget_comparisons(self) -> None:
         """What was found in common with the source was found for something else."""
@@ -150,33 +154,45 @@ class MirrorReplicators:
 
     def stream_closed(self, stream: DestinationStream) -> Effects:
         """Nothing comes on this stream any more."""
-        self._proofs.pop(stream, None)
+        for proofs in (self._asked, self._proven):
+            proofs.difference_update([proof for proof in proofs if proof[0] is stream])
         running = (each for each in self.by_index.values() if each.stream is stream)
         return [effect for each in running for effect in each.stop()]
 
-    # --- the proof of a promotion ---
+    # --- the proof of a promotion or reversal ---
 
-    def _prove(self, now: Instant) -> Effects:
-        """Ask each source for a beacon: it comes after all that the source had when it was asked."""
-        if not self._mirror.record.is_promoting:
+    def prove(self, now: Instant) -> Effects:
+        """Ask each source for a beacon: it comes after all that the source had when it was asked, of all that is
+        subscribed by then."""
+        record = self._mirror.record
+        if not record.is_provable:
             return []
+        fence = (record.source_topic, record.fenced_at) if record.is_reversing else ("", 0)
         effects: Effects = []
-        for each in list(self.by_index.values()):
-            if each.running and each.stream.is_open and each.stream not in self._proofs:
-                self._proofs[each.stream] = False
-                effects += each.stream.ask_beacon(partial(self._on_beacon, each.stream))
+        for stream, subscriptions in self._unasked().items():
+            proofs = [(stream, number) for number in subscriptions]
+            self._asked.update(proofs)
+            effects += stream.ask_beacon(partial(self._on_beacon, proofs), *fence)
         return effects
 
-    def _on_beacon(self, stream: DestinationStream, now: Instant) -> Effects:
-        if stream in self._proofs:
-            self._proofs[stream] = True
+    def _unasked(self) -> dict[DestinationStream, list[int]]:
+        found: dict[DestinationStream, list[int]] = {}
+        for each in self.by_index.values():
+            is_subscribed = each.running and each.stream.is_open and each.subscription
+            if is_subscribed and (each.stream, each.subscription) not in self._asked:
+                found.setdefault(each.stream, []).append(each.subscription)
+        return found
+
+    def _on_beacon(self, proofs: Iterable[_Proof], now: Instant) -> Effects:
+        self._proven.update(proof for proof in proofs if proof in self._asked)
         return []
 
     def is_proven(self, replicator: PartitionReplicator) -> bool:
         """Whether the partition holds all that its source had when the promotion began, or after."""
-        has_beacon = self._proofs.get(replicator.stream, False)
+        has_beacon = (replicator.stream, replicator.subscription) in self._proven
         return has_beacon and replicator.streams and replicator.lag.caught_up
 
     def forget_proofs(self) -> None:
         """They are of another promotion."""
-        self._proofs.clear()
+        self._asked.clear()
+        self._proven.clear()

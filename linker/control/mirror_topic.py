@@ -37,14 +37,8 @@ from linker.control.source_brokers import SourceBrokers
 from linker.data.mirror_link import Divergence, LinkOfMirror
 from linker.errors import MirrorError
 from linker.frames import TopicState
-from linker.records.mirror_state import (
-    LIVE,
-    MIRROR_KIND,
-    TRANSITIONS,
-    MirrorRecord,
-    MirrorState,
-    MirrorTrigger,
-)
+from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, TopicSpec
+from linker.records.mirror_state import LIVE, TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 1_000
@@ -235,11 +229,8 @@ class MirrorTopic:
     # --- following the source topic ---
 
     def on_source_state(self, state: TopicState, now: Instant) -> Effects:
-        if (
-            self.source_state is not None
-            and state.metadata_offset < self.source_state.metadata_offset
-        ):
-            return []  # from a broker that is behind another one
+        if self._is_behind(state):
+            return []
         self.source_state = state
         effects = self.refresh(now)
         if not self._region.is_coordinator or self.record.state not in _FOLLOWING:
@@ -249,6 +240,12 @@ class MirrorTopic:
             return effects + self.fail(error, because, now)
         return effects + self.follow(now)
 
+    def _is_behind(self, state: TopicState) -> bool:
+        """Whether it is of a broker that is behind another one. Older releases, which have one broker, do not say."""
+        known = self.source_state.metadata_offset if self.source_state is not None else 0
+        is_said = state.metadata_offset > 0
+        return is_said and state.metadata_offset < max(known, self.record.known_at)
+
     def follow(self, now: Instant) -> Effects:
         """Change the local topic, one proposal at a time, until it has the partitions and settings of the source's."""
         state = self.source_state
@@ -257,7 +254,7 @@ class MirrorTopic:
         count = self.partition_count
         command: Submitted | None = None
         if count == 0:
-            command = creation(self.topic, self._link, state, {})
+            command = creation(self.topic, self._link, state, self.record.spec)
         elif count < state.partition_count:
             growth = NewPartitions(name=self.topic, count=state.partition_count)
             command = CreatePartitions((growth,), writer=self._link.name)
@@ -312,19 +309,20 @@ class MirrorTopic:
 
 
 def creation(
-    topic: str, link: LinkOfMirror, state: TopicState, configs: Mapping[str, str]
+    topic: str, link: LinkOfMirror, state: TopicState, spec: TopicSpec
 ) -> CreateMirrorTopic:
-    """The local topic of a new mirror: the source's partitions and synced settings, and `configs` of its own."""
+    """The local topic of a new mirror: the source's partitions and synced settings, and what the operator wants."""
     in_step = link.config.value("topic.config.sync.include")
     return CreateMirrorTopic(
         name=topic,
         partition_count=state.partition_count,
         writer=link.name,
         configs={
-            **configs,
+            **dict(spec.configs),
             **{name: state.configs[name] for name in in_step if name in state.configs},
         },
         leader_epochs=dict(enumerate(state.leader_epochs)),
+        replication_factor=spec.replication_factor,
     )
 
 

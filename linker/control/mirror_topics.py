@@ -14,26 +14,21 @@ from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_status import mirror_status, partition_status
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.pending_mirror import PendingMirror
 from linker.control.restore import MirrorRestore
 from linker.control.source_brokers import SourceBrokers
 from linker.data.destination_stream import DestinationStream
 from linker.data.mirror_link import Divergence
 from linker.errors import MirrorError
-from linker.frames import TopicState
+from linker.frames import ReversalRefused, TopicState
 from linker.records.hole_ledger import Hole
-from linker.records.mirror_state import (
-    LIVE,
-    MIRROR_KIND,
-    RESTORING,
-    MirrorRecord,
-    MirrorState,
-    decode_mirror,
-)
+from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror
+from linker.records.mirror_state import LIVE, RESTORING, MirrorState
 from linker.region_client import Effects, RegionClient
 
 
 class MirrorTopics:
-    """`by_name`, `failovers` and `restores` have the same topics.
+    """`by_name`, `failovers`, `restores` and `pending` have the same topics.
 
     A stopped mirror stays for as long as its topic exists.
     """
@@ -51,6 +46,7 @@ class MirrorTopics:
         self.creating: list[str] = []  # their topics are created for an operator
         self.failovers: dict[str, MirrorFailover] = {}
         self.restores: dict[str, MirrorRestore] = {}
+        self.pending: dict[str, PendingMirror] = {}
         self._hole_policies: dict[str, HolePolicyOfMirror] = {}
         self._region = region
         self._settings = settings
@@ -74,7 +70,7 @@ class MirrorTopics:
             if record.source_topic != source_topic or record.state not in LIVE:
                 continue
             # These hold other records than the source has now, so the source's offsets do not apply to them.
-            is_other = record.state is MirrorState.FAILED or record.state in RESTORING
+            is_other = record.state in (*RESTORING, MirrorState.FAILED, MirrorState.PENDING_MIRROR)
             if record.cut is None and not is_other:
                 return mirror.topic
         return None
@@ -91,6 +87,10 @@ class MirrorTopics:
         if mirror is None:
             return Divergence.FAIL
         return mirror.on_divergence(partition.partition, agreed_offset)
+
+    def subscribed(self, partition: TopicPartition, now: Instant) -> Effects:
+        mirror = self.by_name.get(partition.topic)
+        return mirror.replicators.prove(now) if mirror is not None else []
 
     def refuse_hole(self, hole: Hole, now: Instant) -> Effects | None:
         policy = self._hole_policies.get(hole.partition.topic)
@@ -152,6 +152,7 @@ class MirrorTopics:
         mirror = self.by_name.pop(topic)
         self._hole_policies.pop(topic)
         self.restores.pop(topic)
+        self.pending.pop(topic)
         self._groups.forget(mirror.record.source_topic)
         effects = mirror.stop_replicators() + self._sources.want(topic, (), now)
         return effects + self.failovers.pop(topic).abandon(now)
@@ -159,12 +160,8 @@ class MirrorTopics:
     def _adopt(self, record: MirrorRecord, version: Offset, now: Instant) -> Effects:
         effects: Effects = []
         mirror = self.by_name.get(record.topic)
-        if (
-            mirror is not None
-            and mirror.record.state is MirrorState.STOPPED
-            and record.state in LIVE
-        ):
-            # STOPPED is final: the topic was deleted, and this is the record of a new mirror.
+        if mirror is not None and mirror.record.cut is not None and record.cut is None:
+            # A cut is final: this is the record of a new mirror, of the same topic or another one of its name.
             effects += self._forget(record.topic, now)
             mirror = None
         if mirror is None:
@@ -187,21 +184,25 @@ class MirrorTopics:
                 mirror,
                 progress,
             )
-            self.restores[record.topic] = MirrorRestore(self._region, self.reports, mirror)
+            self.restores[record.topic] = MirrorRestore(
+                self._region, self._settings, self.reports, mirror
+            )
+            self.pending[record.topic] = PendingMirror(self._region, mirror)
             effects += mirror.refresh(now) + mirror.clamp.follow(record, version, now)
             effects += mirror.sealing.follow(record, version, now)
             self._groups.mirror_added(record.source_topic, now)
         else:
-            was_restoring = mirror.record.state in RESTORING
+            was_other = mirror.record.state in (*RESTORING, MirrorState.PENDING_MIRROR)
             effects += mirror.adopt(record, version, now)
-            if was_restoring and record.state is MirrorState.ACTIVE:
+            if was_other and record.state in (MirrorState.ACTIVE, MirrorState.PAUSED):
                 self._groups.mirror_added(record.source_topic, now)
         return effects + self._follow_record(record.topic, now)
 
     def _follow_record(self, topic: str, now: Instant) -> Effects:
         if not self._region.is_coordinator:
             return []
-        return self.failovers[topic].follow_record(now) + self.restores[topic].follow(now)
+        effects = self.failovers[topic].follow_record(now) + self.restores[topic].follow(now)
+        return effects + self.pending[topic].follow(now)
 
     # --- the region ---
 
@@ -224,9 +225,8 @@ class MirrorTopics:
         for topic in changed:
             mirror = self.by_name.get(topic)
             if mirror is not None and self._exists(topic):
-                effects += (
-                    mirror.refresh(now) + mirror.follow(now) + self.restores[topic].follow(now)
-                )
+                effects += mirror.refresh(now) + mirror.follow(now)
+                effects += self.restores[topic].follow(now) + self.pending[topic].follow(now)
         return effects
 
     def _exists(self, topic: str) -> bool:
@@ -243,7 +243,10 @@ class MirrorTopics:
 
     def follow_settings(self, now: Instant) -> Effects:
         """The link's configuration changed."""
-        return [effect for mirror in self.by_name.values() for effect in mirror.follow(now)]
+        effects: Effects = []
+        for topic, mirror in list(self.by_name.items()):
+            effects += mirror.follow(now) + self.restores[topic].follow(now)
+        return effects
 
     def opened(self, now: Instant) -> Effects:
         """A stream to the source is open."""
@@ -259,11 +262,29 @@ class MirrorTopics:
         effects: Effects = []
         for topic, mirror in list(self.by_name.items()):
             effects += mirror.replicators.stream_closed(stream)
+            if self._settings.config.is_dialed:
+                effects += mirror.refresh(now)  # the source may have fewer streams for it now
             if self._region.is_coordinator:
                 effects += self.failovers[topic].link_lost(now)
         return effects
 
+    def on_reversal_refused(self, frame: ReversalRefused, now: Instant) -> Effects:
+        """Of a topic without prefix: others are not reversed."""
+        failover = self.failovers.get(frame.topic)
+        is_ours = failover is not None and self._region.is_coordinator
+        return failover.proof.source_refused(frame, now) if failover and is_ours else []
+
     def on_source_state(self, state: TopicState, now: Instant) -> Effects:
         """The source has sent a topic's state."""
-        mirror = self.by_name.get(self._settings.config.prefix + state.topic)
-        return mirror.on_source_state(state, now) if mirror is not None else []
+        topic = self._settings.config.prefix + state.topic
+        mirror = self.by_name.get(topic)
+        if mirror is None:
+            return []
+        effects = mirror.on_source_state(state, now)
+        if not self._region.is_coordinator:
+            return effects
+        return (
+            effects
+            + self.failovers[topic].proof.source_changed(now)
+            + self.pending[topic].follow(now)
+        )

@@ -6,7 +6,8 @@ from typing import Final
 from brokers.effects import Changed
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.region import Placed, PlaceRefused, SealOrphans
-from linker.records.mirror_state import MirrorRecord, MirrorState, RestorePoint
+from linker.records.mirror_record import MirrorRecord, RestorePoint
+from linker.records.mirror_state import MirrorState
 from linker.region_client import Effects, RegionClient
 
 RETRY_MS: Final = 500

@@ -21,15 +21,13 @@ from brokers.errors import Refusal
 from brokers.ids import NO_PARTITION_LEADER_EPOCH, Instant, TopicPartition
 from brokers.metadata.commands.mirror_commands import SetTopicWriter, superseder_of
 from brokers.region import MirrorPartitionStatus
+from linker.config import DivergencePolicy
+from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
-from linker.records.mirror_state import (
-    RESTORING,
-    TRANSITIONS,
-    MirrorState,
-    MirrorTrigger,
-    RestorePoint,
-)
+from linker.errors import DIVERGED
+from linker.records.mirror_record import MirrorRecord, RestorePoint
+from linker.records.mirror_state import RESTORING, TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
 
 CHECK_MS: Final = 100
@@ -39,9 +37,16 @@ RETRY_MS: Final = 500
 class MirrorRestore:
     """Of one mirror topic, on the link coordinator. `because`: what it waits for."""
 
-    def __init__(self, region: RegionClient, reports: MirrorReports, mirror: MirrorTopic) -> None:
+    def __init__(
+        self,
+        region: RegionClient,
+        link: LinkSettings,
+        reports: MirrorReports,
+        mirror: MirrorTopic,
+    ) -> None:
         self.because = ""
         self._region = region
+        self._link = link
         self._reports = reports
         self._mirror = mirror
         self._is_asking = False  # an answer will lead on
@@ -50,7 +55,11 @@ class MirrorRestore:
     def follow(self, now: Instant) -> Effects:
         """The record is new, this broker coordinates now, or an answer has come."""
         record = self._mirror.record
-        if not self._region.is_coordinator or record.state not in RESTORING or self._is_asking:
+        if not self._region.is_coordinator or self._is_asking:
+            return []
+        if self._is_due(record):
+            return self._restore(record, now)
+        if record.state not in RESTORING:
             return []
         topic = self._region.view.image.topics_by_name.get(self._mirror.topic)
         if topic is None:
@@ -63,6 +72,17 @@ class MirrorRestore:
         return self._reports.collect(
             names, self._on_collected, now, groups=is_sealing, replicas=is_sealing
         )
+
+    def _is_due(self, record: MirrorRecord) -> bool:
+        """Whether the link's configuration decides what an operator would."""
+        is_diverged = record.state is MirrorState.FAILED and record.error in DIVERGED
+        return is_diverged and self._link.config.divergence_policy is DivergencePolicy.TRUNCATE
+
+    def _restore(self, record: MirrorRecord, now: Instant) -> Effects:
+        self._is_asking = True
+        target = TRANSITIONS[record.state, MirrorTrigger.RESTORE]
+        restored = record.restored(target, f"mirror.divergence.policy: {record.reason}", now)
+        return self._mirror.change(restored, self._on_written)
 
     def _take_over(self, expected_writer: str | None) -> Effects:
         self._is_asking = True

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Protocol
 from zlib import crc32
 
 from brokers.ids import BrokerId, Instant, Offset, TopicPartition
-from linker.config import LinkConfig
+from linker.config import PACES, LinkConfig
 from linker.control.availability import LinkAvailability
 from linker.control.link_settings import LinkSettings
 from linker.control.source_connection import AcceptedConnection, SourceConnection
@@ -114,8 +114,15 @@ class SourceBrokers:
 
     def fetcher_of(self, partition: TopicPartition, broker_id: BrokerId) -> Fetcher:
         """The stream that a mirror partition uses: the same after each restart."""
-        count = self._link.config.number("num.cluster.link.fetchers")
+        count = self._fetcher_count(broker_id)
         return Fetcher(broker_id, (crc32(partition.topic.encode()) + partition.partition) % count)
+
+    def _fetcher_count(self, broker_id: BrokerId) -> int:
+        """By the configuration of the end that dials."""
+        if not self._link.config.is_dialed:
+            return self._link.config.number("num.cluster.link.fetchers")
+        there = (one.number for one in self._others if one.broker_id == broker_id)
+        return 1 + max(there, default=FIRST)
 
     def stream_of(self, fetcher: Fetcher) -> DestinationStream | None:
         """None while it is not open."""
@@ -305,6 +312,9 @@ def must_redial(before: LinkConfig, config: LinkConfig) -> bool:
     names = (
         "cluster.link.paused",
         "replica.fetch.max.bytes",
+        "replica.fetch.response.max.bytes",
+        *PACES,
+        "replica.socket.receive.buffer.bytes",
         "num.cluster.link.fetchers",
         "io.max.bytes.per.second",
     )

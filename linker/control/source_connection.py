@@ -36,7 +36,9 @@ class SourceConnection(LinkConnection):
         broker_id: int = NO_BROKER,
     ) -> None:
         super().__init__(region, link, new_stream, host, broker_id)
-        self.data = DestinationStream(rate=rate)
+        self.data = DestinationStream(
+            lambda: link.config.number("replica.fetch.response.max.bytes"), rate
+        )
         self.welcome: Welcome | None = None  # of the open stream
         self._source_host = host
 
@@ -55,7 +57,7 @@ class SourceConnection(LinkConnection):
             return self._refused(answer, now)
         self._opened(answer.broker_id, now)
         self.welcome = answer
-        return [*self.data.open(), *self._source_host.on_open(self, answer, now)]
+        return [*self.data.open(answer.version), *self._source_host.on_open(self, answer, now)]
 
     def _forget(self, now: Instant) -> Effects:
         self.welcome, self.data.sender.stream = None, None

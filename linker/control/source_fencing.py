@@ -17,7 +17,8 @@ from brokers.metadata.commands.mirror_commands import (
     superseded_by,
 )
 from linker.frames import Superseded, SupersededTopic
-from linker.records.mirror_state import MIRROR_KIND, MirrorState, decode_mirror
+from linker.records.mirror_record import MIRROR_KIND, decode_mirror
+from linker.records.mirror_state import MirrorState
 from linker.records.unfenced_topic import UNFENCED_KIND, unfenced_generation
 from linker.region_client import Effects, RegionClient
 

@@ -22,6 +22,13 @@ from linker.records.link_state import LinkRecord, LinkState
 from linker.region_client import Effects, RegionClient
 
 SourceStreams = dict[Stream, SourceStream]
+
+
+def dials_as_source(record: LinkRecord, config: LinkConfig) -> bool:
+    """Whether this region dials as the source. With BIDIRECTIONAL the secret says that the other one does not."""
+    return config.is_source or (config.is_bidirectional and bool(record.secret))
+
+
 MakeStream = Callable[[Stream], SourceStream]
 
 
@@ -85,6 +92,10 @@ class DestinationConnection(LinkConnection):
         if self.source_stream.closed:
             effects += self.on_lost(LinkError.UNKNOWN, "the destination was refused", now)
         return effects
+
+    def _watch(self, now: Instant) -> None:
+        """A destination that has all says nothing. One that is gone is found by gRPC's keepalive."""
+        self._disarm()
 
     def _forget(self, now: Instant) -> Effects:
         if self.source_stream is not None:
@@ -257,7 +268,7 @@ class SourceLink:
         effects = self._availability.welcomed(hello.cluster_id)
         replaced = self._others.pop(Fetcher(hello.broker_id, FIRST), None)
         effects += replaced.close(now) if replaced is not None else []
-        if self._region.is_coordinator:
+        if self._region.is_coordinator and self.config.is_source:
             effects += record_other_end(self._region, self._settings, hello.cluster_id)
         return effects + self._follow_brokers(now)
 

@@ -7,18 +7,13 @@ from typing import Final
 from brokers.config.endpoints import Address
 from brokers.ids import Instant, OffsetAndMetadata, TopicPartition
 from brokers.metadata.commands.config_commands import ResourceType
-from brokers.metadata.image.image import LINK_LISTENER, Image
+from brokers.metadata.image.image import LINK_LISTENER, Image, TopicImage
 from brokers.region import RegionView
 from linker.data.credit import StreamSender
 from linker.filters import Filter, admits
 from linker.frames import TOPICS_MAX, Brokers, Former, GroupOffsets, SourceBroker, TopicState
-from linker.records.mirror_state import (
-    LIVE,
-    MIRROR_KIND,
-    MirrorRecord,
-    MirrorState,
-    decode_mirror,
-)
+from linker.records.mirror_record import MIRROR_KIND, MirrorRecord, decode_mirror
+from linker.records.mirror_state import LIVE, MirrorState
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, Step
 
@@ -41,10 +36,11 @@ def topic_state(view: RegionView, topic: str) -> TopicState:
         len(image.partitions),
         dict(view.image.config((ResourceType.TOPIC, topic))),
         tuple(partition.leader_epoch for partition in image.partitions),
-        record.origins if record is not None and record.state in LIVE else (),
+        _origins(record),
         tuple(partition.leader for partition in image.partitions),
         view.image.next_offset,
         _former(record),
+        _reversing(record, image),
     )
 
 
@@ -61,6 +57,23 @@ def brokers_of(image: Image) -> Brokers:
         if endpoint is not None
     )
     return Brokers(image.next_offset, tuple(found))
+
+
+def _origins(record: MirrorRecord | None) -> tuple[str, ...]:
+    """Where a mirror's records come from. What is going to be one has records of its own region still."""
+    is_mirror = record is not None and record.state in LIVE
+    if record is None or not is_mirror or record.state is MirrorState.PENDING_MIRROR:
+        return ()
+    return record.origins
+
+
+def _reversing(record: MirrorRecord | None, image: TopicImage) -> Former | None:
+    """From the time that its link is the topic's writer."""
+    if record is None or record.state is not MirrorState.PENDING_MIRROR:
+        return None
+    if image.writer != record.link:
+        return None
+    return Former(record.origins[0], record.source_topic_id.bytes, record.generation)
 
 
 def _former(record: MirrorRecord | None) -> Former | None:
@@ -135,7 +148,8 @@ class GroupPublisher:
         self._topics = topics
         self._filters: tuple[Filter, ...] = ()
         self._known_topics: frozenset[str] = frozenset()
-        self._gathered: dict[str, dict[TopicPartition, OffsetAndMetadata]] = {}
+        self.tells_deletions = False  # whether the destination's release follows them
+        self._gathered: dict[str, dict[TopicPartition, OffsetAndMetadata | None]] = {}
         self._timer: int | None = None
 
     def watch(self, filters: tuple[Filter, ...]) -> Job:
@@ -156,14 +170,23 @@ class GroupPublisher:
     def committed(
         self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | None], now: Instant
     ) -> Effects:
-        """A deleted offset is not sent: the group keeps its offset at the destination."""
-        present = {key: value for key, value in offsets.items() if value is not None}
-        self._gather(group, present)
+        """An offset that goes with its topic is not sent: the mirror may be what is left, and have its readers."""
+        told = {
+            key: value
+            for key, value in offsets.items()
+            if value is not None or (self.tells_deletions and self._is_there(key.topic))
+        }
+        self._gather(group, told)
         if self._gathered and self._timer is None:
             self._timer = self._region.timers.set(now + GATHER_MS, lambda _: self.flush())
         return []
 
-    def _gather(self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+    def _is_there(self, topic: str) -> bool:
+        return topic in self._region.view.image.topics_by_name
+
+    def _gather(
+        self, group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | None]
+    ) -> None:
         wanted = {key: value for key, value in offsets.items() if key.topic in self._known_topics}
         if wanted and admits(self._filters, group):
             self._gathered.setdefault(group, {}).update(wanted)
@@ -182,8 +205,10 @@ class GroupPublisher:
 
 
 def _frames(
-    group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata]
+    group: str, offsets: Mapping[TopicPartition, OffsetAndMetadata | None]
 ) -> Iterator[GroupOffsets]:
     entries = list(offsets.items())
     for start in range(0, len(entries), FRAME_OFFSETS_MAX):
-        yield GroupOffsets(group, dict(entries[start : start + FRAME_OFFSETS_MAX]))
+        part = entries[start : start + FRAME_OFFSETS_MAX]
+        committed = {key: value for key, value in part if value is not None}
+        yield GroupOffsets(group, committed, tuple(key for key, value in part if value is None))

@@ -3,34 +3,40 @@
 GREETING --Hello--> OPEN        or Refused and closed, if the other end is not the expected region
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from brokers.ids import Instant
 from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced
 from linker.control.source_fencing import SourceFencing
 from linker.control.source_metadata import GroupPublisher, TopicPublisher, brokers_of
+from linker.control.source_reversals import SourceReversals
 from linker.data import handshake
 from linker.data.credit import SendBudget, StreamSender
+from linker.data.drained_beacons import DrainedBeacons
 from linker.data.source_replicator import SourceReplicator
 from linker.errors import ONE_BROKER, LinkError
 from linker.events import CloseStream, Stream
 from linker.frames import (
     CHUNK_BYTES_MAX,
     CHUNK_BYTES_MIN,
+    DELETES_OFFSETS_FROM,
     SEVERAL_BROKERS_FROM,
     AskBeacon,
     Credit,
     Frame,
     Hello,
     Refused,
+    Reverse,
     SourceBroker,
     Subscribe,
     Superseded,
     Unsubscribe,
     WatchGroups,
     WatchTopics,
+    WithdrawReversals,
 )
-from linker.records.mirror_state import MIRROR_KIND
+from linker.records.mirror_record import MIRROR_KIND
 from linker.region_client import Effects, RegionClient
 from linker.sliced_work import Job, SlicedWork, Step
 
@@ -41,11 +47,18 @@ class SourceStream:
     """The source's side of one stream."""
 
     def __init__(
-        self, region: RegionClient, stream: Stream, budget: SendBudget, fencing: SourceFencing
+        self,
+        region: RegionClient,
+        stream: Stream,
+        budget: SendBudget,
+        fencing: SourceFencing,
+        reversals: SourceReversals,
     ) -> None:
         self._region = region
         self._fencing = fencing
+        self._reversals = reversals
         self._destination = ""  # its cluster id
+        self._link_name = ""
         self._budget = budget
         self._stream = stream
         self._sender = StreamSender(stream)
@@ -53,6 +66,7 @@ class SourceStream:
         self._topics = TopicPublisher(region, self._sender)
         self._groups = GroupPublisher(region, self._sender, self._topics)
         self._source: SourceReplicator | None = None  # from the handshake on
+        self._drained: DrainedBeacons | None = None  # the same
         self._timer: int | None = None
         self._is_versed = False  # whether the destination knows regions of several brokers
         self._sent_brokers: tuple[SourceBroker, ...] = ()
@@ -85,8 +99,15 @@ class SourceStream:
                 return self._work.add(self._groups.watch(filters), now)
             case Superseded():
                 return self._fencing.superseded(frame, self._destination, now)
-            case AskBeacon(nonce):
-                return self._work.add(self._answer_beacon(nonce), now)
+            case Reverse():
+                by = (self._destination, self._link_name)
+                return self._reversals.reverse(frame, *by, self._sender, now)
+            case WithdrawReversals():
+                return self._reversals.withdraw(frame, self._destination, now)
+            case AskBeacon(nonce, topic, metadata_offset):
+                assert self._drained is not None
+                nonces = self._drained.ask(nonce, topic, metadata_offset) if topic else [nonce]
+                return self._answer_beacons(nonces, now)
             case _:
                 return self._refuse(Refused("UNKNOWN", f"a source takes no {type(frame).__name__}"))
 
@@ -99,9 +120,13 @@ class SourceStream:
         if self._region.has_several_brokers and not self._is_versed:
             return self._refuse(Refused(LinkError.UNKNOWN.value, ONE_BROKER))
         assert isinstance(frame, Hello)
-        self._destination = frame.cluster_id
+        self._destination, self._link_name = frame.cluster_id, frame.link_name
         chunk_bytes = min(max(frame.chunk_bytes, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX)
-        self._source = SourceReplicator(self._region, self._sender, chunk_bytes, self._budget)
+        self._source = SourceReplicator(
+            self._region, self._sender, chunk_bytes, self._budget, frame.pace
+        )
+        self._groups.tells_deletions = answer.version >= DELETES_OFFSETS_FROM
+        self._drained = DrainedBeacons(self._region, self._source)
         self._arm(now)
         return [*self._sender.send(answer), *self._send_brokers()]
 
@@ -125,6 +150,11 @@ class SourceStream:
         self._arm(now)
         return self._source.beacon(now) if self._source is not None else []
 
+    def _answer_beacons(self, nonces: Iterable[int], now: Instant) -> Effects:
+        return [
+            effect for nonce in nonces for effect in self._work.add(self._answer_beacon(nonce), now)
+        ]
+
     def _answer_beacon(self, nonce: int) -> Job:
         """Whoever asks wants to know that everything before has been sent."""
         if self._source is not None:
@@ -138,11 +168,12 @@ class SourceStream:
         self, effect: PartitionAdvanced | ImageChanged | GroupOffsetsChanged, now: Instant
     ) -> Effects:
         """Something changed in this region."""
-        if self._source is None:
+        if self._source is None or self._drained is None:
             return []
         match effect:
             case PartitionAdvanced(partition):
-                return self._source.advanced(partition, now)
+                effects = self._source.advanced(partition, now)
+                return effects + self._answer_beacons(self._drained.advanced(partition), now)
             case GroupOffsetsChanged(group, offsets):
                 return self._groups.committed(group, offsets, now)
             case ImageChanged(delta):
@@ -150,6 +181,7 @@ class SourceStream:
                     return self._refuse(Refused(LinkError.UNKNOWN.value, ONE_BROKER))
                 effects = self._send_brokers() if delta.brokers_changed else []
                 effects += self._source.led(delta.partitions_changed, now)
+                effects += self._answer_beacons(self._drained.due(), now)
                 topics = (
                     *delta.topics_deleted,
                     *delta.topics_created,

@@ -36,6 +36,29 @@ class SourceTopics:
         self._inquiries: dict[str, list[Inquirer]] = {}
         self._unsent: dict[str, None] = {}  # inquiries that the source has not been sent
         self._untried: list[Callable[[Instant], Effects]] = []
+        self._timer: int | None = None
+
+    def begin(self, now: Instant) -> None:
+        """Ask for all states again every `metadata.max.age.ms`, which is new or as before."""
+        self.end()
+        age = self._settings.config.number("metadata.max.age.ms")
+        self._timer = self._region.timers.set(now + age, self._refresh)
+
+    def end(self) -> None:
+        """The link is deleted."""
+        if self._timer is not None:
+            self._region.timers.cancel(self._timer)
+            self._timer = None
+
+    def _refresh(self, now: Instant) -> Effects:
+        """Changes are sent as they happen; this is for one that was missed."""
+        self.begin(now)
+        open_streams = [one for one in self._sources.metadata_streams if one in self._watched]
+        nothing = WatchTopics(())
+        effects: Effects = []
+        for stream in open_streams:
+            effects += stream.sender.send(nothing, self._watched[stream])
+        return effects
 
     def watch(self) -> Effects:
         """Send the source the list of topics on each stream of metadata, if it has changed there."""

@@ -2,9 +2,12 @@
 
 - `replicator`: the receiving side (Kafka's fetcher of a partition); `pending`: its queue of chunks and holes
 - `mirror_link`: what a replicator uses of its link
-- `source_replicator`: the sending side; `handshake`: the checks of both sides before anything else
+- `source_replicator`: the sending side; `subscription`: one partition of it; `fair_queue`: whose turn it is
+- `handshake`: the checks of both sides before anything else
 - `destination_stream`: subscriptions, credit, beacons and the source's clock on one stream
+- `drained_beacons`: beacons that wait until a read-only topic is committed to its end
 - `credit`: how many bytes the source may send; `byte_rate`: in a second; `retry_backoff`: pauses between attempts
-- `log_start`: the mirror's log start offset; `truncation`: cuts what its source does not have
+- `start_offset`: where a new mirror begins; `log_start`: the mirror's log start offset
+- `truncation`: cuts what its source does not have
 - `lineage`: where two leader-epoch histories agree; `lag`: how far the mirror is behind the source
 """

@@ -1,18 +1,14 @@
 """The stream from a source, as the destination's replicators use it: subscriptions, credit, beacons and the clock."""
 
 from collections.abc import Callable
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
-from brokers.ids import Instant
-from linker.config import MIB
+from brokers.ids import Instant, Offset
 from linker.data.byte_rate import ByteRate
 from linker.data.credit import CreditWindow, StreamSender
 from linker.data.lag import SourceClock
-from linker.frames import Agreed, AskBeacon, Beacon, Chunk, Declined, OffsetBounds
+from linker.frames import SPOKEN, Agreed, AskBeacon, Beacon, Chunk, Declined, OffsetBounds
 from linker.region_client import Effects
-
-# Bandwidth times round trip: 32 MiB in flight allow 400 MB/s at a round trip of 80 ms.
-WINDOW_BYTES: Final = 32 * MIB
 
 DataFrame: TypeAlias = Chunk | Agreed | Declined | Beacon
 
@@ -32,23 +28,30 @@ class Subscriber(Protocol):
 class DestinationStream:
     """Open from `open` to `close`. Frames that are sent while it is closed are dropped."""
 
-    def __init__(self, window_bytes: int = WINDOW_BYTES, rate: ByteRate | None = None) -> None:
+    def __init__(
+        self, window_bytes: Callable[[], int] = lambda: 0, rate: ByteRate | None = None
+    ) -> None:
+        """`window_bytes`: how many bytes of chunks may be under way, asked whenever it opens.
+
+        For the whole of a bandwidth it must be at least that, times the round trip.
+        """
         self.sender = StreamSender()
-        self.window = CreditWindow(self.sender, window_bytes, rate)
+        self.window = CreditWindow(self.sender, 0, rate)
         self._rate = rate
         self.clock = SourceClock()
         self.clock_before: Instant = -1  # the source's clock in the frame before the current one
         self.is_open = False
+        self.version = SPOKEN.newest  # of the protocol, once it is open
         self._window_bytes = window_bytes
         self._subscribers: dict[int, Subscriber] = {}
         self._subscriptions = 0
         self._nonce = 0
         self._beacons_asked: dict[int, Callable[[Instant], Effects]] = {}
 
-    def open(self) -> Effects:
+    def open(self, version: int = SPOKEN.newest) -> Effects:
         """The source has answered the handshake."""
-        self.is_open = True
-        self.window = CreditWindow(self.sender, self._window_bytes, self._rate)
+        self.is_open, self.version = True, version
+        self.window = CreditWindow(self.sender, self._window_bytes(), self._rate)
         return [*self.window.open()]
 
     def close(self) -> None:
@@ -66,11 +69,16 @@ class DestinationStream:
         """Frames with this number are dropped from now on."""
         self._subscribers.pop(subscription, None)
 
-    def ask_beacon(self, then: Callable[[Instant], Effects]) -> Effects:
-        """Asks the source for a beacon. `then` runs when it arrives, and never if the stream is lost before."""
+    def ask_beacon(
+        self, then: Callable[[Instant], Effects], topic: str = "", metadata_offset: Offset = 0
+    ) -> Effects:
+        """Asks the source for a beacon. `then` runs when it arrives, and never if the stream is lost before.
+
+        With a `topic` that nobody writes since `metadata_offset`, it comes once all of it on this stream is committed.
+        """
         self._nonce += 1
         self._beacons_asked[self._nonce] = then
-        return [*self.sender.send(AskBeacon(self._nonce))]
+        return [*self.sender.send(AskBeacon(self._nonce, topic, metadata_offset))]
 
     def on_frame(self, frame: DataFrame, now: Instant) -> Effects:
         match frame:

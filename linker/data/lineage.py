@@ -30,7 +30,7 @@ def compare(
     """Whether a mirror with this history, which ends at `mirror_end`, can continue from a source with that one."""
     latest = mirror[-1][0] if mirror else NO_PARTITION_LEADER_EPOCH
     source_latest = source[-1][0] if source else NO_PARTITION_LEADER_EPOCH
-    agreed = _agreed_offset(mirror, mirror_end, source, log_end)
+    agreed = agreed_offset(mirror, mirror_end, source, log_end)
     if mirror_end <= log_start:
         agreed = mirror_end  # nothing in common is left to compare; a hole is recorded
     if latest > source_latest and mirror_end > 0:
@@ -47,7 +47,7 @@ def compare(
     return LineageVerdict(mirror_end, MirrorError.NO_ERROR)
 
 
-def _agreed_offset(
+def agreed_offset(
     mirror: EpochStarts, mirror_end: Offset, source: EpochStarts, log_end: Offset
 ) -> Offset:
     """The end of the newest leader epoch that both know, in the log where it ends first."""

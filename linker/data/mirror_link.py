@@ -37,5 +37,8 @@ class ReplicatorHost(Protocol):
     def on_divergence(self, partition: TopicPartition, agreed_offset: Offset) -> Divergence:
         """The log and its source's agree up to `agreed_offset`, and have other batches from there on."""
 
+    def subscribed(self, partition: TopicPartition, now: Instant) -> Effects:
+        """The source was asked for the partition: what a promotion has to prove is asked after it."""
+
     def refuse_hole(self, hole: Hole, now: Instant) -> Effects | None:
         """None: the hole may be recorded and skipped. Else the replicator stops, and is started when it may be."""

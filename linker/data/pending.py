@@ -29,10 +29,17 @@ Queued: TypeAlias = PendingChunk | PendingHole
 
 
 def skip_before(
-    agreed: Agreed, partition: TopicPartition, expected: Offset, from_latest: bool, now: Instant
+    agreed: Agreed,
+    partition: TopicPartition,
+    expected: Offset,
+    chosen: HoleCause | None,
+    now: Instant,
 ) -> PendingHole:
-    """The hole between the mirror's end, `expected`, and the later offset at which the source starts."""
-    cause = HoleCause.START_OFFSET_LATEST if from_latest else HoleCause.SOURCE_LOG_START
+    """The hole between the mirror's end, `expected`, and the later offset at which the source starts.
+
+    `chosen`: why the mirror was asked to start there; None: it was not.
+    """
+    cause = chosen or HoleCause.SOURCE_LOG_START
     # A batch that holds the log start begins before it. It is placed as a whole, and the log start follows the source.
     next_offset = max(agreed.start_offset, agreed.bounds.log_start_offset)
     return PendingHole(Hole(partition, expected, next_offset, cause, now), agreed.start_offset)

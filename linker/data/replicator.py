@@ -1,7 +1,5 @@
-"""The receiving side of one mirror partition: places chunks that continue the log, and subscribes again after a gap.
-
-A replicator subscribes, streams from Agreed on, and after a gap, a refusal or Declined subscribes again from the log
-end, after a pause that grows.
+"""The receiving side of one mirror partition: places chunks that continue the log. After a gap, a refusal or Declined
+it subscribes again from the log end, after a pause that grows.
 
 Chunks and holes wait in one queue. A chunk is placed once the partition's leader epoch is high enough; if it is not, it
 is raised first. A hole is skipped once it is in the hole ledger and everything before it is placed. The position of a
@@ -11,7 +9,6 @@ replicator is the log end offset alone, which it asks of the region after every 
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Final
 
 from brokers.effects import Changed
 from brokers.errors import KafkaError, Refusal
@@ -25,18 +22,20 @@ from linker.data.log_start import LogStart
 from linker.data.mirror_link import Divergence, LinkOfMirror, ReplicatorHost
 from linker.data.pending import PendingChunk, PendingHole, Queued, skip_before
 from linker.data.retry_backoff import RetryBackoff
-from linker.errors import MirrorError
-from linker.frames import Agreed, Chunk, Declined, OffsetBounds, Subscribe, Unsubscribe
+from linker.data.start_offset import Start, StartOffset
+from linker.errors import DIVERGED, FATAL, MirrorError
+from linker.frames import (
+    STARTS_AT_TIMES_FROM,
+    Agreed,
+    Chunk,
+    Declined,
+    OffsetBounds,
+    Subscribe,
+    Unsubscribe,
+)
 from linker.records import hole_ledger
 from linker.records.hole_ledger import HOLE_KIND
 from linker.region_client import Effects, RegionClient
-
-_DIVERGED: Final = (MirrorError.UNEXPECTED_TRUNCATION, MirrorError.NON_MONOTONIC_SOURCE_EPOCH)
-_FATAL: Final = {
-    KafkaError.CORRUPT_MESSAGE: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
-    KafkaError.INVALID_RECORD: MirrorError.UNSUPPORTED_MESSAGE_FORMAT,
-    KafkaError.UNKNOWN_LEADER_EPOCH: MirrorError.NON_MONOTONIC_LOG_APPEND_EPOCH,
-}
 
 
 class PartitionReplicator:
@@ -65,7 +64,8 @@ class PartitionReplicator:
         self._topic_id = topic_id
         self.running = False
         self._subscription = 0  # 0: none
-        self._from_latest = False
+        self._start = Start()
+        self._start_offset = StartOffset(region, link, mirror)
         self._expected: Offset | None = None  # None until Agreed
         self._wanted_epoch: LeaderEpoch = -1
         self._queue: deque[Queued] = deque()
@@ -140,26 +140,30 @@ class PartitionReplicator:
         state = self._state()
         if state is None:
             return self._try_later(f"{self.partition} is not open on this node", now)
-        start = self._latest_start()
+        start = self._start_offset.decided()
         if start is not None and start > state.log_end_offset:
             # It was decided, and then interrupted.
             self._drained.append(self._subscribe)
             return [self._skip_to(start)]
-        self._subscription = self.stream.subscribe(self)
         untouched = state.log_end_offset == 0 and not state.epochs
-        self._from_latest = untouched and start is None and self._link.config.from_latest
+        self._start = self._start_offset.wanted() if untouched and start is None else Start()
+        if self._start.timestamp >= 0 and self.stream.version < STARTS_AT_TIMES_FROM:
+            return self._try_later("the source runs a release that cannot start at a time", now)
+        self._subscription = self.stream.subscribe(self)
         self._wanted_epoch = -1
-        return self.stream.sender.send(
-            Subscribe(
-                self._subscription,
-                self._source_partition,
-                self._topic_id,
-                state.log_end_offset,
-                state.epochs,
-                self._from_latest,
-                self._source_epoch,
-            )
+        subscribe = Subscribe(
+            self._subscription,
+            self._source_partition,
+            self._topic_id,
+            state.log_end_offset,
+            state.epochs,
+            self._start.from_latest,
+            self._source_epoch,
+            self._start.timestamp,
+            self._link.config.weight_of(self._source_partition.topic),
         )
+        asked = self.stream.sender.send(subscribe)
+        return [*asked, *self._host.subscribed(self.partition, now)]
 
     # --- frames ---
 
@@ -173,10 +177,11 @@ class PartitionReplicator:
                 f"the source would go on at {frame.start_offset}, the mirror stands at {expected}"
             )
             return self._doubt(MirrorError.ILLEGAL_STATE, because, now)
-        if frame.start_offset > expected or self._from_latest:
-            pending = skip_before(frame, self.partition, expected, self._from_latest, now)
+        chosen, self._start = self._start.cause, Start()
+        if frame.start_offset > expected or chosen is not None:
+            pending = skip_before(frame, self.partition, expected, chosen, now)
             # A partition that holds nothing yet begins where its source does.
-            is_loss = not self._from_latest and (expected > 0 or bool(state.epochs))
+            is_loss = chosen is None and (expected > 0 or bool(state.epochs))
             refused = self._host.refuse_hole(pending.hole, now) if is_loss else None
             if refused is not None:
                 self.trouble = (
@@ -185,7 +190,6 @@ class PartitionReplicator:
                 return self.stop() + refused
             self._queue.append(pending)
         self._expected = self.common_offset = frame.start_offset
-        self._from_latest = False
         self._wanted_epoch = max(self._wanted_epoch, frame.leader_epoch)
         if frame.start_offset >= frame.bounds.high_watermark:
             self._recovered()
@@ -219,7 +223,7 @@ class PartitionReplicator:
             return self._interrupt(frame.because, now)
         effects, self.trouble = self.stop(), frame.because
         divergence = Divergence.FAIL
-        if frame.error in _DIVERGED and frame.agreed_offset >= 0:
+        if frame.error in DIVERGED and frame.agreed_offset >= 0:
             self.common_offset = frame.agreed_offset
             divergence = self._host.on_divergence(self.partition, frame.agreed_offset)
         if divergence is Divergence.KEEP:
@@ -362,8 +366,8 @@ class PartitionReplicator:
     def _on_refused(self, error: KafkaError, because: str, now: Instant) -> Effects:
         if error is KafkaError.POLICY_VIOLATION:
             return self.stop()  # the link is not the topic's writer any more
-        if error in _FATAL:
-            return self._doubt(_FATAL[error], because, now)
+        if error in FATAL:
+            return self._doubt(FATAL[error], because, now)
         return self._interrupt(because or error.name, now)
 
     def _doubt(self, error: MirrorError, because: str, now: Instant) -> Effects:
@@ -387,14 +391,10 @@ class PartitionReplicator:
             return []
         self.trouble = because
         retry = partial(self.when_drained, self._subscribe)
-        self._backoff.wait(self._link.config.number("retry.backoff.ms"), retry, now)
+        pauses = self._link.config.retry_pauses
+        self._backoff.wait(*pauses, retry, now)
         return [Changed(f"mirror {self.partition}", "asks again", because)]
 
     def _state(self) -> PartitionState | None:
         state = self._region.view.partition_state(self.partition)
         return state if state is not None and state.is_serving else None
-
-    def _latest_start(self) -> Offset | None:
-        """The offset that was decided earlier for this partition's start at "latest"."""
-        holes = self._region.holes.of(self._region.view.image, self.partition.topic)
-        return hole_ledger.latest_start(holes, self.partition)

@@ -1,16 +1,15 @@
 """How long to wait before a retry, and for how long retries have failed."""
 
-from typing import Final
-
 from brokers.ids import Instant
 from brokers.timers import Act
 from linker.region_client import RegionClient
 
-PAUSE_MS_MAX: Final = 5_000
-
 
 class RetryBackoff:
-    """Pauses double from `retry.backoff.ms`. Each is drawn from its upper half, so that many do not end at once."""
+    """Pauses double from `retry.backoff.ms` to `replica.fetch.backoff.ms`.
+
+    Each is drawn from its upper half, so that many do not end at once.
+    """
 
     def __init__(self, region: RegionClient) -> None:
         self._region = region
@@ -23,17 +22,17 @@ class RetryBackoff:
         """Whether a retry is due later."""
         return self._timer is not None
 
-    def wait(self, first_ms: int, retry: Act, now: Instant) -> None:
+    def wait(self, first_ms: int, longest_ms: int, retry: Act, now: Instant) -> None:
         """`retry` runs after the next pause."""
 
         def due(at: Instant) -> list[object]:
             self._timer = None
             return retry(at)
 
-        self._timer = self._region.timers.set(now + self._pause(first_ms), due)
+        self._timer = self._region.timers.set(now + self._pause(first_ms, longest_ms), due)
 
-    def _pause(self, first_ms: int) -> int:
-        pause = min(first_ms << min(self._retries, 16), PAUSE_MS_MAX)
+    def _pause(self, first_ms: int, longest_ms: int) -> int:
+        pause = min(first_ms << min(self._retries, 16), longest_ms)
         self._retries += 1
         return pause // 2 + int(self._region.rng.random() * pause / 2)
 

@@ -1,80 +1,69 @@
 """The sending side of one stream: which committed range is sent next, within the receiver's credit.
 
     Subscribe -> Agreed | Declined          decided by `lineage`, from the two histories
-    credit, progress -> ReadToHighWatermark       one read per partition, a few per stream, round-robin
+    credit, progress -> ReadToHighWatermark       one read per partition, a few per stream, in turn by weight
     HighWatermarkRead -> Chunk                  split where a segment begins, so that the mirror rolls there too
     no chunk to send -> Beacon              offset bounds that changed, at once; an empty one every 500 ms
 
 Always: a chunk continues its subscription exactly; the bytes sent exceed the credit by one chunk at most.
 """
 
-from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
 from brokers.errors import KafkaError
-from brokers.ids import Buffer, Instant, Offset, TopicPartition
-from brokers.records.batch import iter_headers, parse_header
-from brokers.region import HighWatermarkRead, PartitionState, ReadToHighWatermark
+from brokers.ids import Instant, Offset, TopicPartition
+from brokers.records.batch import parse_header
+from brokers.region import (
+    FindOffset,
+    HighWatermarkRead,
+    OffsetFound,
+    PartitionState,
+    ReadToHighWatermark,
+)
 from linker.data import lineage
 from linker.data.credit import SendBudget, StreamSender
+from linker.data.fair_queue import FairQueue
+from linker.data.subscription import Subscription, bounds_of, pieces
 from linker.errors import MirrorError
-from linker.frames import CHUNK_BYTES_MIN, Agreed, Beacon, Chunk, Declined, OffsetBounds, Subscribe
+from linker.frames import (
+    AT_ONCE,
+    CHUNK_BYTES_MIN,
+    Agreed,
+    Beacon,
+    Chunk,
+    Declined,
+    OffsetBounds,
+    Pace,
+    Subscribe,
+)
 from linker.region_client import Effects, RegionClient
 
 CHUNKS_AHEAD: Final = 4  # chunks that are being read or wait for the network, per stream
-
-
-@dataclass(slots=True)
-class Subscription:
-    """`position` is the next offset to send; `sent_bounds` are the offset bounds that were sent last."""
-
-    number: int
-    partition: TopicPartition
-    position: Offset
-    agreed: bool = False
-    reading: bool = False
-    sent_bounds: OffsetBounds | None = None
-
-
-def bounds_of(state: PartitionState) -> OffsetBounds:
-    return OffsetBounds(state.log_start_offset, state.high_watermark, state.last_stable_offset)
-
-
-def pieces(
-    data: Buffer, offset: Offset, next_offset: Offset, bases: tuple[Offset, ...]
-) -> Iterator[tuple[Offset, Offset, Buffer]]:
-    """Split a range at the base offsets of segments: (offset, next offset, bytes) of each piece."""
-    following = bisect_right(bases, offset)
-    if following == len(bases) or bases[following] >= next_offset:
-        yield offset, next_offset, data
-        return
-    view, start = memoryview(data), 0
-    for position, header in iter_headers(data):
-        if following < len(bases) and header.base_offset >= bases[following]:
-            yield offset, bases[following], view[start:position]
-            offset, start = bases[following], position
-            following = bisect_right(bases, header.base_offset)
-    yield offset, next_offset, view[start:]
 
 
 class SourceReplicator:
     """The subscriptions of one destination on one stream."""
 
     def __init__(
-        self, region: RegionClient, sender: StreamSender, chunk_bytes: int, budget: SendBudget
+        self,
+        region: RegionClient,
+        sender: StreamSender,
+        chunk_bytes: int,
+        budget: SendBudget,
+        pace: Pace = AT_ONCE,
     ) -> None:
         self._region = region
         self._sender = sender
         self._chunk_bytes = chunk_bytes
         self._budget = budget
+        self._pace = pace
         self._unsent: deque[int] = deque()  # the sizes of chunks that wait for the network
         self._subscriptions: dict[int, Subscription] = {}
         self._numbers: dict[TopicPartition, int] = {}
-        self._ready: dict[int, None] = {}  # whose next chunk can be read, in this order
+        self._ready = FairQueue()  # whose next chunk can be read
         self._stale: dict[int, None] = {}  # whose offset bounds may differ from `sent_bounds`
         self._ahead = 0
         self._granted_bytes = 0
@@ -99,7 +88,35 @@ class SourceReplicator:
             because = f"{frame.partition} has leader epoch {state.leader_epoch} here, not {frame.leader_epoch}"
         if because or state is None:
             return self._sender.send(Declined(frame.subscription, MirrorError.NOT_SET, because))
+        if frame.from_timestamp >= 0:
+            return self._begin_at_time(frame)
         return self._compare(frame, state, now)
+
+    def _begin_at_time(self, frame: Subscribe) -> Effects:
+        """A later subscription of the partition, or the end of this one, makes the answer useless."""
+        waiting = Subscription(frame.subscription, frame.partition, -1, weight=frame.weight)
+        self._add(waiting)
+
+        def found(answer: OffsetFound, now: Instant) -> Effects:
+            state = self._serving(frame.partition)
+            if self._subscriptions.get(waiting.number) is not waiting:
+                return []
+            if state is None:
+                return self._end(waiting, self._why_not(frame.partition))
+            waiting.position = answer.offset if answer.offset >= 0 else state.high_watermark
+            self._ready.add(waiting.number)
+            return self._pump(now)
+
+        find = partial(FindOffset, partition=frame.partition, timestamp=frame.from_timestamp)
+        return [self._region.ask(find, found)]
+
+    def _add(self, subscription: Subscription) -> None:
+        self._subscriptions[subscription.number] = subscription
+        self._numbers[subscription.partition] = subscription.number
+
+    def is_subscribed(self, partition: TopicPartition) -> bool:
+        """Whether the partition is sent on this stream."""
+        return partition in self._numbers
 
     def _serving(self, partition: TopicPartition) -> PartitionState | None:
         """None where this node does not lead the partition, or its log is not open."""
@@ -133,10 +150,9 @@ class SourceReplicator:
             )
             if error is not MirrorError.NO_ERROR:
                 return self._sender.send(Declined(frame.subscription, error, because, start))
-        subscription = Subscription(frame.subscription, frame.partition, start)
-        self._subscriptions[subscription.number] = subscription
-        self._numbers[subscription.partition] = subscription.number
-        self._ready[subscription.number] = None
+        subscription = Subscription(frame.subscription, frame.partition, start, weight=frame.weight)
+        self._add(subscription)
+        self._ready.add(subscription.number)
         effects: Effects = []
         if start >= state.log_start_offset:
             effects += self._agree(subscription, start, state, now)
@@ -146,7 +162,7 @@ class SourceReplicator:
         subscription = self._subscriptions.pop(number, None)
         if subscription is not None:
             self._numbers.pop(subscription.partition, None)
-        self._ready.pop(number, None)
+        self._ready.remove(number)
         self._stale.pop(number, None)
 
     def credit(self, granted_bytes: int, now: Instant) -> Effects:
@@ -171,9 +187,9 @@ class SourceReplicator:
         if subscription is None:
             return []
         self._stale[subscription.number] = None
-        if subscription.reading:
+        if subscription.reading or subscription.position < 0:
             return []
-        self._ready[subscription.number] = None
+        self._ready.add(subscription.number)
         effects = self._pump(now)
         state = self._serving(partition)
         if state is None:
@@ -234,9 +250,7 @@ class SourceReplicator:
             and (self._ahead == 0 or self._budget.has_room(self._chunk_bytes))
             and self._sent_bytes + self._reserved_bytes < self._granted_bytes
         ):
-            number = next(iter(self._ready))
-            del self._ready[number]
-            effects += self._take_turn(self._subscriptions[number], now)
+            effects += self._take_turn(self._subscriptions[self._ready.pop()], now)
         return effects
 
     def _take_turn(self, subscription: Subscription, now: Instant) -> Effects:
@@ -283,16 +297,48 @@ class SourceReplicator:
                 f"{subscription.partition} holds nothing at {read.offset}, below its high watermark"
             )
             return self._end(subscription, because)
-        self._ready[subscription.number] = None
         if read.error is KafkaError.OFFSET_OUT_OF_RANGE:
+            self._ready.add(subscription.number)
             return []  # the log start moved in between: the next read starts from there
+        if self._must_wait(subscription, read, state, now):
+            return []
+        self._ready.charge(subscription.number, len(read.data), subscription.weight)
+        self._ready.add(subscription.number)
         effects: Effects = []
         base_offset = parse_header(read.data).base_offset
         if subscription.position < read.offset and base_offset > subscription.position:
             effects += self._agree(subscription, base_offset, state, now)
         elif not subscription.agreed:
-            effects += self._agree(subscription, subscription.position, state, now)
+            # A batch that holds the first record of a time may begin before it.
+            start = min(subscription.position, base_offset)
+            effects += self._agree(subscription, start, state, now)
         return effects + self._send(subscription, read, state, now)
+
+    def _must_wait(
+        self,
+        subscription: Subscription,
+        read: HighWatermarkRead,
+        state: PartitionState,
+        now: Instant,
+    ) -> bool:
+        """Whether more bytes may come before this chunk has to be sent (Kafka's fetch.min.bytes)."""
+        is_all = read.next_offset >= state.high_watermark
+        if not is_all or len(read.data) >= self._pace.min_bytes:
+            subscription.waits_until = None
+            return False
+        if subscription.waits_until is None:
+            subscription.waits_until = now + self._pace.wait_max_ms
+            self._region.timers.set(subscription.waits_until, partial(self._resume, subscription))
+        if now < subscription.waits_until:
+            return True
+        subscription.waits_until = None
+        return False
+
+    def _resume(self, subscription: Subscription, now: Instant) -> Effects:
+        if self._subscriptions.get(subscription.number) is not subscription:
+            return []
+        self._ready.add(subscription.number)
+        return self._pump(now)
 
     def _send(
         self,
@@ -322,6 +368,7 @@ class SourceReplicator:
                     bounds=subscription.sent_bounds,
                     clock=now,
                     data=data,
+                    is_compressed=self._pace.is_compressed,
                 )
             )
         subscription.position = read.next_offset

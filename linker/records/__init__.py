@@ -1,4 +1,5 @@
 """The documents of links, mirrors, holes and unfenced topics in the metadata log; the states of links and mirrors.
 
-- `link_state`, `link_secret`, `mirror_state`, `hole_ledger`, `decision`, `unfenced_topic`; `documents`: their encoding
+- `link_state`, `link_secret`, `mirror_state`, `mirror_record`, `hole_ledger`, `decision`, `unfenced_topic`
+- `documents`: their encoding
 """

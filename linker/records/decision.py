@@ -3,7 +3,7 @@
 Topics that one command stopped have one decision id. A topic's record says which generation it has since then.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -12,7 +12,7 @@ from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange
 from brokers.metadata.image.image import Image
 from linker.records.documents import decode, encode
-from linker.records.mirror_state import Asked, CutKind, CutPartition
+from linker.records.mirror_record import Asked, CutKind, CutPartition
 
 DECISION_KIND: Final = "decision"
 
@@ -30,6 +30,7 @@ class Decision:
     cut_at: Instant
     done_at: Instant
     partitions: tuple[CutPartition, ...]
+    origins: tuple[str, ...] = ()  # of the records below the cut, as in `MirrorRecord`
 
     @property
     def name(self) -> str:
@@ -57,6 +58,7 @@ def put(decision: Decision) -> DocumentChange:
             [one.offset, one.source_high_watermark, one.source_clock, one.leader_epoch]
             for one in decision.partitions
         ],
+        "origins": decision.origins,
     }
     return DocumentChange(kind=DECISION_KIND, name=decision.name, body=encode(body))
 
@@ -73,6 +75,7 @@ def decode_decision(body: bytes) -> Decision:
         cut_at=int(fields["cut_at"]),
         done_at=int(fields["done_at"]),
         partitions=tuple(CutPartition(*one) for one in fields["partitions"]),
+        origins=tuple(str(one) for one in fields.get("origins", ())),
     )
 
 
@@ -80,3 +83,8 @@ def all_decisions(image: Image) -> Iterator[Decision]:
     for (kind, _), document in image.documents.items():
         if kind == DECISION_KIND:
             yield decode_decision(document.body)
+
+
+def in_time(decisions: Iterable[Decision]) -> tuple[Decision, ...]:
+    """The oldest first."""
+    return tuple(sorted(decisions, key=lambda one: (one.cut_at, one.topic)))

@@ -19,6 +19,7 @@ class HoleCause(Enum):
 
     SOURCE_LOG_START = "SOURCE_LOG_START"  # the source deleted it (retention, DeleteRecords) first
     START_OFFSET_LATEST = "START_OFFSET_LATEST"  # `mirror.start.offset.spec` is latest
+    START_OFFSET_TIMESTAMP = "START_OFFSET_TIMESTAMP"  # it is a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +125,10 @@ def in_order(holes: Iterable[Hole]) -> list[Hole]:
     return sorted(found, key=lambda one: (one.partition, one.base_offset, one.first_seen))
 
 
-def latest_start(holes: Iterable[Hole], partition: TopicPartition) -> Offset | None:
-    """The offset of the start at "latest" that was decided for this partition, if there is one."""
+def chosen_start(holes: Iterable[Hole], partition: TopicPartition) -> Offset | None:
+    """The offset at which this partition begins by its link's configuration, if that is decided."""
+    chosen = (HoleCause.START_OFFSET_LATEST, HoleCause.START_OFFSET_TIMESTAMP)
     starts = (
-        one.next_offset
-        for one in holes
-        if one.partition == partition and one.cause is HoleCause.START_OFFSET_LATEST
+        one.next_offset for one in holes if one.partition == partition and one.cause in chosen
     )
     return next(starts, None)

@@ -52,7 +52,7 @@ class AdminServer:
         self._server = grpc.aio.server(
             options=ADMIN_SERVER_OPTIONS, maximum_concurrent_rpcs=commands_max
         )
-        self._server.add_generic_rpc_handlers((_Handlers(self._administer, disks),))
+        self._server.add_generic_rpc_handlers((_Handlers(self.administer, disks),))
         self.perform: dict[type, Callable[[Any], None]] = {AdminAnswered: self._answer}
 
     def bind(self, address: str) -> int:
@@ -66,10 +66,13 @@ class AdminServer:
         await self._forwarder.close()
         await self._server.stop(None)
 
-    async def _administer(
+    async def administer(
         self, method: str, request: bytes, forwarded_from: str | None, peer: str
     ) -> bytes:
-        """`forwarded_from`: the address that a command came from, where another broker has passed it on."""
+        """The reply to a request of admin.proto; raises MalformedRequest and grpc.aio.AioRpcError.
+
+        `forwarded_from`: the address that a command came from, where another broker has passed it on.
+        """
         # A long request or reply is translated beside the loop, for which all clients wait.
         command = await asyncio.to_thread(administration.command, method, request)
         asker = peer if forwarded_from is None else forwarded_from

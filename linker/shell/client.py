@@ -11,7 +11,7 @@ import grpc.aio
 from linker.errors import LinkError
 from linker.events import Dial, StreamDialed
 from linker.shell.discovery import LINK_LISTENER, DiscoveryError, discover
-from linker.shell.options import OPEN_METHOD, dial_options
+from linker.shell.options import OPEN_METHOD, Options, dial_options
 from linker.shell.streams import BROKEN, Streams, Wire
 
 
@@ -52,7 +52,7 @@ class Dialer:
         """Returns why the stream has ended."""
         try:
             async with asyncio.timeout(dial.timeout_ms / 1000):
-                channel = await _connect(dial, self._options)
+                channel = await _connect(dial, self._options + receive_buffer(dial))
         except DiscoveryError as failure:
             return failure.error, str(failure)
         except TimeoutError:
@@ -68,6 +68,12 @@ class Dialer:
                 with suppress(*BROKEN):  # the other end may have closed it, too
                     await call.done_writing()
             return LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR, because
+
+
+def receive_buffer(dial: Dial) -> Options:
+    """gRPC's setting for the size of a socket's buffer, unless the system shall choose it."""
+    size = dial.receive_buffer_bytes
+    return (("grpc.tcp_receive_buffer_size", size),) if size >= 0 else ()
 
 
 async def _connect(dial: Dial, options: tuple[tuple[str, int], ...]) -> grpc.aio.Channel:

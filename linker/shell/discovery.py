@@ -19,6 +19,8 @@ from linker.errors import LinkError
 
 LINK_LISTENER: Final = "link.listener"
 ADMIN_LISTENER: Final = "admin.listener"
+# Where it is reached, if that is elsewhere.
+ADVERTISED: Final = {LINK_LISTENER: "link.advertised.listener"}
 ANSWER_BYTES_MAX: Final = 1 << 20
 _BROKER: Final = 4  # Kafka's resource type
 Connection: TypeAlias = ClientConnection[None]
@@ -78,22 +80,22 @@ async def _value(setting: str, reader: asyncio.StreamReader, writer: asyncio.Str
         await _receive(connection, reader)
     ask = partial(_ask_broker, connection, reader, writer)
     cluster = await ask(ApiKey.DESCRIBE_CLUSTER, DescribeClusterRequest())
+    settings = [ADVERTISED[setting], setting] if setting in ADVERTISED else [setting]
     resources = [
         DescribeConfigsResource(
             resource_type=_BROKER,
             resource_name=str(broker.broker_id),
-            configuration_keys=[setting],
+            configuration_keys=settings,
         )
         for broker in cluster.brokers
     ]
     answer = await ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=resources))
-    values = [
-        config.value
-        for result in answer.results
-        for config in result.configs
-        if config.name == setting and config.value
-    ]
-    return str(values[0]) if values else ""
+    for result in answer.results:
+        values = {config.name: config.value for config in result.configs}
+        for name in settings:
+            if values.get(name):
+                return str(values[name])
+    return ""
 
 
 async def _ask_broker(

@@ -14,7 +14,7 @@ import grpc.aio
 
 from linker.errors import LinkError
 from linker.events import ChunkSent, CloseStream, FrameArrived, Send, Stream, StreamLost
-from linker.frames import Chunk, Frame
+from linker.frames import CHUNK_BYTES_MAX, Chunk, Frame
 from linker.wire import frames
 from linker.wire.limits import FrameError
 
@@ -40,9 +40,15 @@ class Wire:
     """One stream: a queue of frames to send, and an event for each received."""
 
     def __init__(
-        self, number: Stream, feed: Feed, queued: QueuedBytes, stall_seconds: float
+        self,
+        number: Stream,
+        feed: Feed,
+        queued: QueuedBytes,
+        stall_seconds: float,
+        chunk_bytes_max: int,
     ) -> None:
         self._number = number
+        self._chunk_bytes_max = chunk_bytes_max
         self._feed = feed
         self._queue: deque[Chunk | bytes] = deque()
         self._queued = queued
@@ -106,7 +112,7 @@ class Wire:
             while (data := await read()) is not _END:
                 if self.closing:
                     continue  # received frames are dropped; those in the queue are still sent
-                frame = frames.decode(data)
+                frame = frames.decode(data, self._chunk_bytes_max)
                 if frame is not None:
                     self._feed(FrameArrived(self._number, frame))
         except BROKEN as error:
@@ -129,7 +135,7 @@ class Wire:
 
     async def _write_one(self, item: Chunk | bytes, write: Write) -> None:
         is_chunk = isinstance(item, Chunk)
-        data = frames.encode(item) if isinstance(item, Chunk) else item
+        data = await _encoded(item) if isinstance(item, Chunk) else item
         del item  # gRPC may hold the data for long, in two copies: this would be the third
         async with asyncio.timeout(self._stall_seconds):
             await write(data)
@@ -137,6 +143,13 @@ class Wire:
             self._feed(ChunkSent(self._number))
         elif not self._ended:
             self._count(-len(data))
+
+
+async def _encoded(chunk: Chunk) -> bytes:
+    """To compress takes long, and can be done beside the loop."""
+    if chunk.is_compressed:
+        return await asyncio.to_thread(frames.encode, chunk)
+    return frames.encode(chunk)
 
 
 def _why(error: BaseException) -> str:
@@ -149,9 +162,15 @@ class Streams:
     """All streams of a node. `perform` has the method for each effect of the linker on streams."""
 
     def __init__(
-        self, feed: Feed, queued_bytes_max: int, stall_seconds: float = STALL_SECONDS
+        self,
+        feed: Feed,
+        queued_bytes_max: int,
+        stall_seconds: float = STALL_SECONDS,
+        chunk_bytes_max: int = CHUNK_BYTES_MAX,
     ) -> None:
+        """`chunk_bytes_max`: what a compressed chunk may have at most, once it is expanded."""
         self.feed = feed
+        self._chunk_bytes_max = chunk_bytes_max
         self._stall_seconds = stall_seconds
         self._queued = QueuedBytes()
         self._queued_bytes_max = queued_bytes_max
@@ -167,7 +186,8 @@ class Streams:
         return self._queued.total
 
     def add(self, number: Stream) -> Wire:
-        wire = self._wires[number] = Wire(number, self.feed, self._queued, self._stall_seconds)
+        wire = Wire(number, self.feed, self._queued, self._stall_seconds, self._chunk_bytes_max)
+        self._wires[number] = wire
         return wire
 
     def remove(self, number: Stream, error: LinkError, because: str) -> None:

@@ -5,15 +5,16 @@ from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
+from linker.answers import Answer
 from linker.commands import (
     AlterLinkConfigs,
-    Answer,
     ChangeMirrors,
     Command,
     CreateLink,
     CreateMirror,
     DeleteLink,
     DescribeDrift,
+    DescribeLineage,
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
@@ -67,8 +68,8 @@ def _change(verb: str) -> Callable[[Any], Command]:
             link=message.link_name,
             topics=tuple(listed(message.mirror_topics, TOPICS_MAX)),
             validate_only=message.validate_only,
-            timeout_ms=message.timeout_ms if verb == "promote" else 0,
-            why=reason(message.reason) if verb in ("promote", "failover") else "",
+            timeout_ms=getattr(message, "timeout_ms", 0),
+            why=reason(message.reason) if verb not in ("pause", "resume") else "",
         )
 
     return build
@@ -122,6 +123,7 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
             source_topic=m.source_topic,
             configs=dict(m.configs),
             validate_only=m.validate_only,
+            replication_factor=m.replication_factor,
         ),
         pb.MirrorReply,
     ),
@@ -138,6 +140,16 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
     "PauseMirrors": (pb.MirrorsRequest, _change("pause"), pb.TopicsReply),
     "ResumeMirrors": (pb.MirrorsRequest, _change("resume"), pb.TopicsReply),
     "PromoteMirrors": (pb.PromoteMirrorsRequest, _change("promote"), pb.TopicsReply),
+    "ReverseAndStartMirrors": (
+        pb.PromoteMirrorsRequest,
+        _change("reverse-and-start"),
+        pb.TopicsReply,
+    ),
+    "ReverseAndPauseMirrors": (
+        pb.PromoteMirrorsRequest,
+        _change("reverse-and-pause"),
+        pb.TopicsReply,
+    ),
     "FailoverMirrors": (pb.MirrorsRequest, _change("failover"), pb.TopicsReply),
     "TruncateAndRestoreMirrors": (
         pb.MirrorsRequest,
@@ -160,6 +172,11 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
         pb.DescribeDriftRequest,
         lambda m: DescribeDrift(m.link_name, tuple(listed(m.topics, TOPICS_MAX))),
         pb.DriftReply,
+    ),
+    "DescribeLineage": (
+        pb.DescribeLineageRequest,
+        lambda m: DescribeLineage(m.topic),
+        pb.LineageReply,
     ),
     "ListDecisions": (
         pb.ListDecisionsRequest,

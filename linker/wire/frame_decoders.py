@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from brokers.ids import OFFSET_MAX, OffsetAndMetadata, TopicPartition
 from linker.errors import MirrorError
-from linker.filters import FILTERS_MAX, Filter, Pattern
+from linker.filters import FILTERS_MAX, WEIGHT_MAX, Filter, Pattern
 from linker.frames import (
     BROKERS_MAX,
     NO_BROKER,
@@ -23,8 +23,12 @@ from linker.frames import (
     GroupOffsets,
     Hello,
     OffsetBounds,
+    Pace,
     ProtocolVersions,
     Refused,
+    ReversalRefused,
+    Reverse,
+    ReversedTopic,
     SourceBroker,
     Subscribe,
     Superseded,
@@ -34,7 +38,10 @@ from linker.frames import (
     WatchGroups,
     WatchTopics,
     Welcome,
+    WithdrawnReversal,
+    WithdrawReversals,
 )
+from linker.wire.frame_encoders import ZSTD
 from linker.wire.limits import (
     LINEAGE_MAX,
     ORIGINS_MAX,
@@ -48,6 +55,7 @@ from linker.wire.v1 import link_pb2 as pb
 
 # Half of 31 bits: every failover needs a leader epoch above its source's.
 LEADER_EPOCH_MAX: Final = 1 << 30
+WAIT_MS_MAX: Final = 60_000
 TOPIC_ID_SIZES: Final = (0, 16)
 
 
@@ -81,6 +89,7 @@ def _from_group_offsets(message: pb.GroupOffsets) -> GroupOffsets:
             )
             for one in message.offsets
         },
+        tuple(TopicPartition(name(one.topic), one.partition) for one in message.deleted),
     )
 
 
@@ -97,13 +106,18 @@ def _from_topic_state(message: pb.TopicState) -> TopicState:
         tuple(message.leaders),
         offset(message.metadata_offset),
         _from_former(message.former) if message.HasField("former") else None,
+        _from_former(message.reversing) if message.HasField("reversing") else None,
     )
 
 
 def _from_former(message: pb.Former) -> Former:
-    if len(message.topic_id) != 16:
-        raise FrameError(f"a topic id of {len(message.topic_id)} bytes")
-    return Former(name(message.cluster_id), message.topic_id, message.generation)
+    return Former(name(message.cluster_id), topic_id(message.topic_id), message.generation)
+
+
+def topic_id(data: bytes) -> bytes:
+    if len(data) != 16:
+        raise FrameError(f"a topic id of {len(data)} bytes")
+    return data
 
 
 def _from_brokers(message: pb.Brokers) -> Brokers:
@@ -120,6 +134,12 @@ def _from_welcome(message: pb.Welcome) -> Welcome:
     is_named = message.version >= SEVERAL_BROKERS_FROM
     broker_id = message.broker_id if is_named else NO_BROKER
     return Welcome(name(message.cluster_id), message.version, broker_id)
+
+
+def _from_pace(message: pb.Hello) -> Pace:
+    """A compression that is not known here is none: chunks say whether they are compressed."""
+    wait_max_ms = min(message.fetch_wait_max_ms, WAIT_MS_MAX)
+    return Pace(max(message.fetch_min_bytes, 1), wait_max_ms, message.compression == ZSTD)
 
 
 def _from_filter(message: pb.Filter) -> Filter:
@@ -144,6 +164,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         m.chunk_bytes,
         ProtocolVersions(m.oldest_version or m.version, m.version),
         m.broker_id if m.version >= SEVERAL_BROKERS_FROM else NO_BROKER,
+        _from_pace(m),
     ),
     "welcome": _from_welcome,
     "refused": lambda m: Refused(reason(m.code), reason(m.because)),
@@ -164,6 +185,8 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         tuple((one.leader_epoch, offset(one.offset)) for one in listed(m.lineage, LINEAGE_MAX)),
         m.from_latest,
         m.leader_epoch if m.HasField("leader_epoch") else -1,
+        m.from_timestamp if m.HasField("from_timestamp") else -1,
+        min(max(m.weight, 1), WEIGHT_MAX),
     ),
     "unsubscribe": lambda m: Unsubscribe(m.subscription),
     "agreed": lambda m: Agreed(
@@ -179,7 +202,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         tuple((one.subscription, bounds_of(one.standing)) for one in m.standings),
         m.nonce,
     ),
-    "ask_beacon": lambda m: AskBeacon(m.nonce),
+    "ask_beacon": lambda m: AskBeacon(m.nonce, name(m.topic), offset(m.metadata_offset)),
     "credit": lambda m: Credit(m.granted_bytes),
     "brokers": _from_brokers,
     "superseded": lambda m: Superseded(
@@ -187,6 +210,28 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
             SupersededTopic(name(one.topic), one.topic_id, one.generation)
             for one in listed(m.topics, TOPICS_MAX)
         )
+    ),
+    "reverse": lambda m: Reverse(
+        tuple(
+            ReversedTopic(
+                name(one.topic),
+                topic_id(one.topic_id),
+                topic_id(one.mirror_topic_id),
+                one.generation,
+                one.is_paused,
+                offset(one.metadata_offset),
+            )
+            for one in listed(m.topics, TOPICS_MAX)
+        )
+    ),
+    "withdraw_reversals": lambda m: WithdrawReversals(
+        tuple(
+            WithdrawnReversal(name(one.topic), topic_id(one.topic_id), one.generation)
+            for one in listed(m.topics, TOPICS_MAX)
+        )
+    ),
+    "reversal_refused": lambda m: ReversalRefused(
+        name(m.topic), m.generation, name(m.code), reason(m.because)
     ),
     "announce": lambda m: Announce(
         name(m.link_name),

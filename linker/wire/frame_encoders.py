@@ -16,6 +16,8 @@ from linker.frames import (
     Hello,
     OffsetBounds,
     Refused,
+    ReversalRefused,
+    Reverse,
     Subscribe,
     Superseded,
     TopicState,
@@ -23,8 +25,11 @@ from linker.frames import (
     WatchGroups,
     WatchTopics,
     Welcome,
+    WithdrawReversals,
 )
 from linker.wire.v1 import link_pb2 as pb
+
+ZSTD: Final = "zstd"
 
 
 def standing(bounds: OffsetBounds) -> pb.Standing:
@@ -46,6 +51,9 @@ def _hello(frame: Hello) -> pb.Frame:
             expected_cluster_id=frame.expected_cluster_id,
             chunk_bytes=frame.chunk_bytes,
             broker_id=frame.broker_id,
+            compression=ZSTD if frame.pace.is_compressed else "",
+            fetch_min_bytes=frame.pace.min_bytes,
+            fetch_wait_max_ms=frame.pace.wait_max_ms,
         )
     )
 
@@ -62,6 +70,7 @@ def _topic_state(frame: TopicState) -> pb.Frame:
             leaders=frame.leaders,
             metadata_offset=frame.metadata_offset,
             former=pb.Former(**frame.former._asdict()) if frame.former is not None else None,
+            reversing=pb.Former(**frame.reversing._asdict()) if frame.reversing else None,
         )
     )
 
@@ -89,7 +98,10 @@ def _group_offsets(frame: GroupOffsets) -> pb.Frame:
         )
         for key, value in frame.offsets.items()
     ]
-    return pb.Frame(group_offsets=pb.GroupOffsets(group=frame.group, offsets=offsets))
+    deleted = [pb.GroupPartition(topic=key.topic, partition=key.partition) for key in frame.deleted]
+    return pb.Frame(
+        group_offsets=pb.GroupOffsets(group=frame.group, offsets=offsets, deleted=deleted)
+    )
 
 
 def _subscribe(frame: Subscribe) -> pb.Frame:
@@ -103,6 +115,8 @@ def _subscribe(frame: Subscribe) -> pb.Frame:
             lineage=[pb.EpochStart(leader_epoch=one, offset=start) for one, start in frame.lineage],
             from_latest=frame.from_latest,
             leader_epoch=frame.leader_epoch if frame.leader_epoch >= 0 else None,
+            from_timestamp=frame.from_timestamp if frame.from_timestamp >= 0 else None,
+            weight=frame.weight,
         )
     )
 
@@ -166,12 +180,32 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
     Agreed: _agreed,
     Declined: _declined,
     Beacon: _beacon,
-    AskBeacon: lambda frame: pb.Frame(ask_beacon=pb.AskBeacon(nonce=frame.nonce)),
+    AskBeacon: lambda frame: pb.Frame(
+        ask_beacon=pb.AskBeacon(
+            nonce=frame.nonce, topic=frame.topic, metadata_offset=frame.metadata_offset
+        )
+    ),
     Credit: lambda frame: pb.Frame(credit=pb.Credit(granted_bytes=frame.granted_bytes)),
     Brokers: _brokers,
     Superseded: lambda frame: pb.Frame(
         superseded=pb.Superseded(
             topics=[pb.Superseded.Topic(**each._asdict()) for each in frame.topics]
+        )
+    ),
+    Reverse: lambda frame: pb.Frame(
+        reverse=pb.Reverse(topics=[pb.Reverse.Topic(**each._asdict()) for each in frame.topics])
+    ),
+    WithdrawReversals: lambda frame: pb.Frame(
+        withdraw_reversals=pb.WithdrawReversals(
+            topics=[pb.WithdrawReversals.Topic(**each._asdict()) for each in frame.topics]
+        )
+    ),
+    ReversalRefused: lambda frame: pb.Frame(
+        reversal_refused=pb.ReversalRefused(
+            topic=frame.topic,
+            generation=frame.generation,
+            code=frame.code,
+            because=frame.because,
         )
     ),
     Announce: lambda frame: pb.Frame(

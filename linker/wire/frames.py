@@ -6,7 +6,9 @@ is a few bytes of tags and lengths, then the batches. Any protobuf library reads
 
 from typing import Final
 
-from linker.frames import Chunk, Frame
+from brokers.ids import Buffer
+from linker.frames import CHUNK_BYTES_MAX, Chunk, Frame
+from linker.wire.compression import compressed, expanded
 from linker.wire.frame_decoders import DECODERS, bounds_of, leader_epoch, offset
 from linker.wire.frame_encoders import ENCODERS, standing
 from linker.wire.limits import FRAME_BYTES_MAX, FrameError
@@ -23,10 +25,13 @@ def encode(frame: Frame) -> bytes:
     return ENCODERS[type(frame)](frame).SerializeToString()
 
 
-def decode(data: bytes) -> Frame | None:
-    """None for a kind of frame that this version does not know. Raises FrameError."""
+def decode(data: bytes, chunk_bytes_max: int = CHUNK_BYTES_MAX) -> Frame | None:
+    """None for a kind of frame that this version does not know. Raises FrameError.
+
+    `chunk_bytes_max`: no compressed chunk may be longer.
+    """
     if data and data[0] == _CHUNK_TAG:
-        return _decode_chunk(data)
+        return _decode_chunk(data, chunk_bytes_max)
     if len(data) > FRAME_BYTES_MAX:
         raise FrameError(f"a frame of {len(data)} bytes, above {FRAME_BYTES_MAX}")
     message = pb.Frame()
@@ -39,6 +44,8 @@ def decode(data: bytes) -> Frame | None:
 
 
 def _encode_chunk(chunk: Chunk) -> bytes:
+    smaller = compressed(chunk.data) if chunk.is_compressed else None
+    data = chunk.data if smaller is None else smaller
     head = pb.ChunkHead(
         subscription=chunk.subscription,
         offset=chunk.offset,
@@ -47,16 +54,17 @@ def _encode_chunk(chunk: Chunk) -> bytes:
         roll=chunk.roll,
         standing=standing(chunk.bounds),
         clock=chunk.clock,
+        uncompressed_bytes=0 if smaller is None else len(chunk.data),
     ).SerializeToString()
-    size = len(chunk.data)
+    size = len(data)
     inner = b"".join(
         (bytes((_HEAD_TAG,)), _varint(len(head)), head, bytes((_DATA_TAG,)), _varint(size))
     )
     outer = bytes((_CHUNK_TAG,)) + _varint(len(inner) + size)
-    return b"".join((outer, inner, chunk.data))
+    return b"".join((outer, inner, data))
 
 
-def _decode_chunk(data: bytes) -> Chunk:
+def _decode_chunk(data: bytes, chunk_bytes_max: int) -> Chunk:
     try:
         size, position = _read_varint(data, 1)
         if position + size != len(data) or data[position] != _HEAD_TAG:
@@ -73,6 +81,9 @@ def _decode_chunk(data: bytes) -> Chunk:
         raise FrameError(str(error)) from error
     if position + data_size != len(data):
         raise FrameError("a chunk whose data does not end with its frame")
+    batches: Buffer = memoryview(data)[position:]
+    if head.uncompressed_bytes:
+        batches = expanded(batches, head.uncompressed_bytes, chunk_bytes_max)
     return Chunk(
         head.subscription,
         offset(head.offset),
@@ -81,7 +92,8 @@ def _decode_chunk(data: bytes) -> Chunk:
         head.roll,
         bounds_of(head.standing),
         head.clock,
-        memoryview(data)[position:],
+        batches,
+        is_compressed=head.uncompressed_bytes > 0,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from brokers.ids import TopicPartition
 from brokers.region import ReplicaStatus
-from linker.commands import (
+from linker.answers import (
     ConfigDrift,
     Configs,
     Decisions,
@@ -15,6 +15,7 @@ from linker.commands import (
     Drift,
     Forecast,
     Holes,
+    Lineage,
     LinkDescription,
     Links,
     MirrorDescription,
@@ -28,7 +29,7 @@ from linker.commands import (
 from linker.errors import LinkRefusal
 from linker.records.decision import Decision
 from linker.records.hole_ledger import Hole
-from linker.records.mirror_state import Cut
+from linker.records.mirror_record import Cut
 from linker.wire.v1 import admin_pb2 as pb
 
 FACTS_SCHEMA: Final = "causeway.region-facts/1"
@@ -129,7 +130,28 @@ def _decision(decision: Decision) -> pb.Decision:
         done_at_ms=decision.done_at,
         known_missing=decision.missing,
         cut=_cut(Cut(decision.kind, decision.cut_at, decision.partitions)),
+        origins=decision.origins,
     )
+
+
+def _lineage(lineage: Lineage) -> pb.LineageReply:
+    reply = pb.LineageReply(
+        cluster_id=lineage.cluster_id,
+        mirror_status=lineage.mirror_status,
+        origins=lineage.origins,
+        decisions=[_decision(one) for one in lineage.decisions],
+    )
+    for one in lineage.partitions:
+        reply.partitions.add(
+            partition=one.partition,
+            log_start_offset=one.log_start_offset,
+            log_end_offset=one.log_end_offset,
+            leader_epochs=[
+                pb.LineageReply.LeaderEpoch(leader_epoch=epoch, start_offset=start)
+                for epoch, start in one.epochs
+            ],
+        )
+    return reply
 
 
 def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
@@ -256,6 +278,7 @@ REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
         differences=[_difference(one) for one in answer.differences],
         unknown_topics=answer.unknown_topics,
     ),
+    Lineage: _lineage,
     Decisions: lambda answer: pb.DecisionsReply(
         decisions=[_decision(one) for one in answer.decisions]
     ),

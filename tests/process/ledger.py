@@ -24,7 +24,13 @@ def create_topic(
 ) -> None:
     settings = {name.replace("_", "."): value for name, value in configs.items()}
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.create_topics([NewTopic(topic, partitions, replicas, config=settings)])[topic].result(20)
+    wanted = NewTopic(topic, partitions, replicas, config=settings)
+    try:
+        admin.create_topics([wanted])[topic].result(20)
+    except KafkaException as error:
+        # A controller that resigned before it answered: the broker asked the next one, as Kafka's does.
+        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            raise
 
 
 class Ledger:

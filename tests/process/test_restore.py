@@ -90,6 +90,7 @@ def test_what_a_region_acknowledged_after_it_was_failed_over_is_kept_and_replaye
     successor.wait_for(len(successor.acknowledged) + 300)
     successor.close()
     _check_held(regions, ledger)
+    _check_lost(regions)
     _check_equal(regions)
     _check_replay(regions, rng)
 
@@ -104,6 +105,14 @@ def _check_held(regions: LinkedRegions, ledger: Ledger) -> None:
     regions.wait_until(
         lambda: ends(read_all(regions.west.bootstrap, TOPIC, PARTITIONS)) == ends(held)
     )
+
+
+def _check_lost(regions: LinkedRegions) -> None:
+    """The region that took over lists exactly what lies in the orphan store of the other."""
+    found = regions.run("mirror", "lost", TOPIC, "--limit", "1000000")
+    assert found["is_exact"]
+    listed = {(one["partition"], one["offset"]): int(one["value"]) for one in found["records"]}
+    assert listed == orphans(regions) and len(listed) == found["lost_records"]
 
 
 def _check_equal(regions: LinkedRegions) -> None:

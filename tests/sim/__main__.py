@@ -1,4 +1,4 @@
-"""`python -m tests.sim [--region | --linked | --restore] --seed N [--count N] [--trace]`: runs seeds."""
+"""`python -m tests.sim [--region | --linked | --restore | --reverse] --seed N [--count N] [--trace]`: runs seeds."""
 
 import argparse
 import sys
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tests.sim.linked.restores import RestoreRun
+from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Run
@@ -17,6 +18,7 @@ RUNS: Final[dict[str, Callable[..., RegionRun | LinkedRun | Run]]] = {
     "--region ": RegionRun,
     "--linked ": LinkedRun,
     "--restore ": RestoreRun,
+    "--reverse ": ReversalRun,
 }
 
 
@@ -34,6 +36,9 @@ def main() -> int:
     )
     parser.add_argument(
         "--restore", action="store_true", help="the same, with a failover and the way back"
+    )
+    parser.add_argument(
+        "--reverse", action="store_true", help="the same, with reversals there and back"
     )
     parser.add_argument("--trace", action="store_true", help="print everything that happens")
     options = parser.parse_args()

@@ -19,6 +19,7 @@ from brokers.wire.messages.topics import (
     CreatePartitionsTopic,
     CreateTopicsRequest,
 )
+from linker.answers import Topics
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -26,7 +27,6 @@ from linker.commands import (
     CreateLink,
     CreateMirror,
     DescribeMirror,
-    Topics,
 )
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked

@@ -8,9 +8,10 @@ import pytest
 from brokers.groups.records import OffsetCommitRecord, encode
 from brokers.ids import OFFSETS_TOPIC, OffsetAndMetadata, TopicPartition
 from brokers.records.builder import NewRecord, build_batch
-from linker.commands import MirrorDescription
+from linker.answers import MirrorDescription
 from linker.records.hole_ledger import Hole, HoleCause
-from linker.records.mirror_state import Cut, CutKind, CutPartition, MirrorRecord, MirrorState
+from linker.records.mirror_record import Cut, CutKind, CutPartition, MirrorRecord
+from linker.records.mirror_state import MirrorState
 from tests.sim import court
 from tests.sim.disks import Disk
 from tests.sim.evidence import Chronicle, Region, batches

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from brokers.ids import Offset, TopicPartition
-from linker.commands import MirrorDescription
-from linker.records.mirror_state import CutPartition
+from linker.answers import MirrorDescription
+from linker.records.mirror_record import CutPartition
 
 NEVER_MIRRORED = CutPartition(0, -1, -1, 0)  # the cut of a partition that no mirror had
 

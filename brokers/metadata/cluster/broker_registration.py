@@ -73,7 +73,7 @@ def _endpoints_of_links(config: BrokerConfig, host: str) -> Iterator[Endpoint]:
     What listens on every address is reached where the first listener is.
     """
     for name, text in (
-        (LINK_LISTENER, config.link_listener),
+        (LINK_LISTENER, config.link_advertised_listener or config.link_listener),
         (ADMIN_LISTENER, config.admin_listener),
     ):
         if text is not None:

@@ -11,7 +11,8 @@ from brokers.ids import LeaderEpoch
 class CreateMirrorTopic:
     """Creates a topic that only the link `writer` writes -> `TopicOutcome`, or `Refusal`.
 
-    `leader_epochs` are the lowest leader epochs with which the partitions may begin.
+    `leader_epochs` are the lowest leader epochs with which the partitions may begin. With a `replication_factor` the
+    region's default placement does not apply, as in CreateTopics.
     """
 
     name: str
@@ -19,6 +20,7 @@ class CreateMirrorTopic:
     writer: str
     configs: Mapping[str, str] = field(default_factory=dict)
     leader_epochs: Mapping[int, LeaderEpoch] = field(default_factory=dict)
+    replication_factor: int = -1  # -1: the region's default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

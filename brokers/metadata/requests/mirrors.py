@@ -63,6 +63,7 @@ def _create_request(command: CreateMirrorTopic) -> CreateMirrorTopicRequest:
         writer=command.writer,
         configs=[MirrorTopicConfig(name=name, value=v) for name, v in command.configs.items()],
         leader_epochs=leader_epochs_to_wire(command.leader_epochs),
+        replication_factor=command.replication_factor,
     )
 
 
@@ -73,6 +74,7 @@ def _create_command(request: CreateMirrorTopicRequest) -> CreateMirrorTopic:
         writer=request.writer,
         configs=unique((each.name, each.value) for each in request.configs),
         leader_epochs=leader_epochs_from_wire(request.leader_epochs),
+        replication_factor=request.replication_factor,
     )
 
 

@@ -49,11 +49,12 @@ def create_mirror_topic(
         raise Refusal(KafkaError.INVALID_PARTITIONS, f"{count} partitions; a topic has at least 1")
     configs = check_configs(name, dict(command.configs))
     RecordBudget().take(2 + len(configs) + count)
-    placement = default_placement(rules.config, name)
+    factor = command.replication_factor
+    placement = default_placement(rules.config, name) if factor == DEFAULT else ""
     if placement and PLACEMENT_KEY not in configs:
         configs[PLACEMENT_KEY] = placement
     assignments = assign(
-        rules.config, image, name, count=count, factor=DEFAULT, placement=placement_of(configs)
+        rules.config, image, name, count=count, factor=factor, placement=placement_of(configs)
     )
     records, outcome = new_topic(rules, image, name, assignments, configs, command.leader_epochs)
     writer = TopicWriterRecord(topic_id=outcome.topic_id, writer=command.writer)

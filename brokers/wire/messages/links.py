@@ -11,7 +11,14 @@ from brokers.wire.primitives import ZERO_UUID
 class CreateMirrorTopicRequest(Message):
     """API 10000, version 0."""
 
-    __slots__ = ("name", "partition_count", "writer", "configs", "leader_epochs")
+    __slots__ = (
+        "name",
+        "partition_count",
+        "writer",
+        "configs",
+        "leader_epochs",
+        "replication_factor",
+    )
 
     def __init__(
         self,
@@ -21,12 +28,14 @@ class CreateMirrorTopicRequest(Message):
         writer: str = "",
         configs: list[MirrorTopicConfig] = EMPTY,
         leader_epochs: list[PartitionLeaderEpoch] = EMPTY,
+        replication_factor: int = -1,
     ) -> None:
         self.name = name
         self.partition_count = partition_count
         self.writer = writer
         self.configs = [] if configs is EMPTY else configs
         self.leader_epochs = [] if leader_epochs is EMPTY else leader_epochs
+        self.replication_factor = replication_factor
 
 
 class MirrorTopicConfig(Message):

@@ -1,7 +1,7 @@
 """`causeway link` and `causeway mirror`, over a region's admin endpoint (gRPC).
 
-`link` and `mirror` have the commands, `holes` shows the ledger of mirrors, `forecast` what a failover would cost,
-`restore` is the way back, `decisions` shows what was
-promoted and failed over, `drift` how mirrors differ from their sources.
+`link` and `mirror` have the commands, `changes` those that change a mirror's state, `restore` the way back. `holes`
+shows the ledger of mirrors, `forecast` what a failover would cost, `decisions` what was promoted, failed over and
+reversed, `drift` how mirrors differ from their sources.
 `region_admin` is the endpoint's client, `messages` converts replies to JSON, `times` writes instants.
 """

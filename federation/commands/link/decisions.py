@@ -1,4 +1,4 @@
-"""`causeway mirror decisions`: what was promoted and failed over, by whom, why, and what it cost."""
+"""`causeway mirror decisions`: what was promoted, failed over and reversed, by whom, why, and what it cost."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from linker.wire.v1 import admin_pb2 as pb
 @click.argument("topic", required=False, default="")
 @region_options
 def decisions(region: RegionAdmin, topic: str, as_json: bool) -> None:
-    """List the promotions and failovers of this region, of TOPIC or of all, the oldest first.
+    """List the promotions, failovers and reversals of this region, of TOPIC or of all, the oldest first.
 
     KnownMissing is a lower bound: what was known of the source beyond the cut. Records stay for
     mirror.hole.retention.ms, the last one of a topic for as long as the topic. The JSON has the cut of each partition.
@@ -26,16 +26,23 @@ def decisions(region: RegionAdmin, topic: str, as_json: bool) -> None:
     answer({"decisions": [as_dict(one) for one in found]}, as_json, lambda: _show(found))
 
 
+def _missing(decision: Any) -> str:
+    """A reversal is cut only once nothing is missing, and nobody can write at the source."""
+    if decision.kind.startswith("REVERSE"):
+        return "0"
+    missing = decision.known_missing
+    return f"at least {missing}" if missing >= 0 else "unknown"
+
+
 def _show(found: Any) -> None:
     if not found:
-        screen().print("No decisions: nothing was promoted or failed over.")
+        screen().print("No decisions: nothing was promoted, failed over or reversed.")
         return
     table = Table(
         "Decision", "Topic", "Kind", "Generation", "AskedAt", "TookMs", "AskedBy", "Partitions", "KnownMissing",
         "Reason",
     )  # fmt: skip
     for one in found:
-        missing = one.known_missing
         table.add_row(
             one.decision_id,
             one.topic,
@@ -45,7 +52,7 @@ def _show(found: Any) -> None:
             str(one.done_at_ms - one.asked_at_ms),
             one.asked_by,
             str(len(one.cut.partitions)),
-            f"at least {missing}" if missing >= 0 else "unknown",
+            _missing(one),
             one.reason,
         )
     show_table(table)

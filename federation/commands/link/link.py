@@ -24,13 +24,13 @@ secret_option = click.option(
     "--secret",
     envvar="CAUSEWAY_LINK_SECRET",
     default="",
-    help="For the source's half of a link whose source dials: what the destination showed.",
+    help="For the end of a link that dials where the other has connection.mode=INBOUND: what that one showed.",
 )
 
 
 @click.group()
 def link() -> None:
-    """Cluster links: a link belongs to its destination region and copies topics from its source region."""
+    """Cluster links: a link copies topics from its source region to its destination region, or both ways."""
 
 
 link.add_command(drift)
@@ -49,6 +49,11 @@ link.add_command(drift)
     help="Kafka addresses of the destination region: this one is the source, and dials (link.mode=SOURCE).",
 )
 @click.option(
+    "--remote-bootstrap-server",
+    metavar="HOST:PORT[,...]",
+    help="Kafka addresses of the other region, which has a link of this name, too (link.mode=BIDIRECTIONAL).",
+)
+@click.option(
     "--source-cluster",
     "source_cluster_id",
     default="",
@@ -59,6 +64,12 @@ link.add_command(drift)
     "destination_cluster_id",
     default="",
     help="With --destination-bootstrap-server: the destination's cluster id.",
+)
+@click.option(
+    "--remote-cluster",
+    "remote_cluster_id",
+    default="",
+    help="Of a bidirectional link: the other region's cluster id.",
 )
 @secret_option
 @with_configs
@@ -72,8 +83,10 @@ def create(
     name: str,
     source_bootstrap_server: str | None,
     destination_bootstrap_server: str | None,
+    remote_bootstrap_server: str | None,
     source_cluster_id: str,
     destination_cluster_id: str,
+    remote_cluster_id: str,
     secret: str,
     pairs: tuple[str, ...],
     config_file: Path | None,
@@ -85,22 +98,27 @@ def create(
 
     Where nothing may be open towards the source, the source dials: create the link in the destination with
     `--config connection.mode=INBOUND`, then in the source with --destination-bootstrap-server, under the same name.
+
+    A bidirectional link is created in both regions under one name, with --remote-bootstrap-server: each may mirror
+    topics of the other, and mirrors can be reversed. Where one region cannot be dialed from the other, that one has
+    `--config link.mode=BIDIRECTIONAL --config connection.mode=INBOUND` instead, and shows a secret for the other.
     """
-    configs = settings(pairs, config_file)
-    if source_bootstrap_server is not None and destination_bootstrap_server is not None:
-        raise click.UsageError(
-            "give --source-bootstrap-server or --destination-bootstrap-server: one end dials"
-        )
-    if source_bootstrap_server is not None:
-        configs["bootstrap.servers"] = source_bootstrap_server
-    if destination_bootstrap_server is not None:
-        configs |= {"bootstrap.servers": destination_bootstrap_server, "link.mode": "SOURCE"}
-    if destination_cluster_id and configs.get("link.mode") != "SOURCE":
-        raise click.UsageError("--destination-cluster goes with --destination-bootstrap-server")
+    servers = {
+        "DESTINATION": source_bootstrap_server,
+        "SOURCE": destination_bootstrap_server,
+        "BIDIRECTIONAL": remote_bootstrap_server,
+    }
+    configs = settings(pairs, config_file) | _mode_configs(servers)
+    clusters = {
+        "DESTINATION": source_cluster_id,
+        "SOURCE": destination_cluster_id,
+        "BIDIRECTIONAL": remote_cluster_id,
+    }
+    _check_cluster(clusters, configs.get("link.mode", "DESTINATION"))
     request = pb.CreateLinkRequest(
         link_name=name,
         configs=configs,
-        source_cluster_id=source_cluster_id or destination_cluster_id,
+        source_cluster_id=source_cluster_id or destination_cluster_id or remote_cluster_id,
         validate_only=validate_only,
         skip_validation=no_validate,
         secret=secret,
@@ -110,12 +128,39 @@ def create(
     answer(as_dict(found), as_json, lambda: _show_created(found, f"Link {name} {done}"))
 
 
+def _mode_configs(servers: dict[str, str | None]) -> dict[str, str]:
+    """By link mode, the other region's addresses as they were given."""
+    given = [(mode, address) for mode, address in servers.items() if address is not None]
+    if len(given) > 1:
+        raise click.UsageError(
+            "give one of --source-bootstrap-server, --destination-bootstrap-server and --remote-bootstrap-server"
+        )
+    for mode, address in given:
+        configs = {"bootstrap.servers": address}
+        return configs if mode == "DESTINATION" else configs | {"link.mode": mode}
+    return {}
+
+
+_CLUSTER_OPTIONS = {
+    "DESTINATION": "--source-cluster",
+    "SOURCE": "--destination-cluster",
+    "BIDIRECTIONAL": "--remote-cluster",
+}
+
+
+def _check_cluster(clusters: dict[str, str], link_mode: str) -> None:
+    for mode, cluster_id in clusters.items():
+        if cluster_id and mode != link_mode:
+            option = _CLUSTER_OPTIONS[mode]
+            raise click.UsageError(f"{option} goes with link.mode={mode}, this is {link_mode}")
+
+
 @link.command("secret")
 @click.argument("name")
 @secret_option
 @region_options
 def set_secret(region: RegionAdmin, name: str, secret: str, as_json: bool) -> None:
-    """Make a new secret of link NAME, in its destination; with --secret, give it to its source."""
+    """Make a new secret of link NAME, where it has connection.mode=INBOUND; with --secret, give it to the other end."""
     request = pb.SetLinkSecretRequest(link_name=name, secret=secret)
     found = region.ask("SetLinkSecret", request).link
     answer(as_dict(found), as_json, lambda: _show_created(found, f"Link {name} has a new secret"))
@@ -125,9 +170,7 @@ def _show_created(found: Any, done: str) -> None:
     click.echo(f"{done}: {found.link_state}, {_other_end(found)}")
     if found.secret:
         click.echo(f"Secret, shown this once: {found.secret}")
-        click.echo(
-            "Next: give it to the source region's half (`--secret`, or CAUSEWAY_LINK_SECRET)"
-        )
+        click.echo("Next: give it to the other region's half (`--secret`, or CAUSEWAY_LINK_SECRET)")
 
 
 @link.command("list")
@@ -211,7 +254,8 @@ def configs(
 def _other_end(found: Any) -> str:
     if found.link_mode == "SOURCE":
         return f"destination {found.destination_cluster_id or 'not known yet'}"
-    return f"source {found.source_cluster_id or 'not known yet'}"
+    what = "other region" if found.link_mode == "BIDIRECTIONAL" else "source"
+    return f"{what} {found.source_cluster_id or 'not known yet'}"
 
 
 def _show_links(links: Any) -> None:

@@ -1,13 +1,13 @@
 """`causeway mirror`: mirror topics of a region, from creation to failover."""
 
-import time
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Table
 
-from federation.commands.answers import Failure, answer, end, screen, show_table
+from federation.commands.answers import answer, screen, show_table
+from federation.commands.link.changes import CHANGES
 from federation.commands.link.decisions import decisions
 from federation.commands.link.forecast import forecast
 from federation.commands.link.holes import holes
@@ -21,16 +21,9 @@ from federation.commands.link.region_admin import (
 )
 from federation.commands.link.restore import truncate_and_restore, unfence
 from federation.commands.link.times import instant
+from federation.commands.lost.lost import lost
 from federation.commands.watching import watch_option, watched
-from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
-
-POLL_SECONDS = 0.1
-
-
-reason_option = click.option(
-    "--reason", default="", help="Kept in the decision record (`causeway mirror decisions`)."
-)
 
 
 @click.group()
@@ -41,6 +34,9 @@ def mirror() -> None:
 mirror.add_command(holes)
 mirror.add_command(forecast)
 mirror.add_command(decisions)
+mirror.add_command(lost)
+for each in CHANGES:
+    mirror.add_command(each)
 mirror.add_command(truncate_and_restore)
 mirror.add_command(unfence)
 
@@ -51,6 +47,11 @@ mirror.add_command(unfence)
 @click.option(
     "--source-topic", default="", help="The topic at the source; only for a link that has a prefix."
 )
+@click.option(
+    "--replication-factor",
+    type=click.IntRange(1, 32767),
+    help="Replicas of each partition here; without it, the region's default.",
+)
 @with_configs
 @validating("Check everything, create nothing.")
 @region_options
@@ -59,18 +60,23 @@ def create(
     topic: str,
     link_name: str,
     source_topic: str,
+    replication_factor: int | None,
     pairs: tuple[str, ...],
     config_file: Path | None,
     validate_only: bool,
     as_json: bool,
 ) -> None:
-    """Create mirror topic TOPIC; --config sets configurations that the link does not copy from the source."""
+    """Create mirror topic TOPIC; --config sets configurations that the link does not copy from the source.
+
+    `--config confluent.placement.constraints=JSON` places its replicas and observers, as for any topic.
+    """
     request = pb.CreateMirrorRequest(
         link_name=link_name,
         mirror_topic=topic,
         source_topic=source_topic,
         configs=settings(pairs, config_file),
         validate_only=validate_only,
+        replication_factor=replication_factor or 0,
     )
     found = region.ask("CreateMirror", request).mirror
     done = "could be created" if validate_only else f"created: {found.num_partitions} partitions"
@@ -114,161 +120,6 @@ def describe(region: RegionAdmin, topic: str, every_seconds: float | None, as_js
         answer(as_dict(found), as_json, lambda: _show_mirror(found))
 
     watched(every_seconds, once)
-
-
-def _change(
-    region: RegionAdmin, method: str, request: Any, as_json: bool, timeout_seconds: float
-) -> None:
-    reply = region.ask(method, request, timeout_seconds)
-    refused = any(topic.HasField("error") for topic in reply.topics)
-    answer(
-        {"topics": [as_dict(one) for one in reply.topics]},
-        as_json,
-        lambda: _show_results(reply.topics),
-    )
-    if refused:
-        end(1)
-
-
-def _changing(command: Any) -> Any:
-    command = validating("Check only.")(command)
-    command = click.option(
-        "--link",
-        "link_name",
-        default="",
-        help="The link of the topics; required where no topic is named.",
-    )(command)
-    return click.argument("topics", nargs=-1)(command)
-
-
-def _request(
-    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool
-) -> Any:
-    return pb.MirrorsRequest(
-        link_name=link_name or _link_of(region, topics),
-        mirror_topics=topics,
-        validate_only=validate_only,
-    )
-
-
-def _link_of(region: RegionAdmin, topics: tuple[str, ...]) -> str:
-    """The link of all these mirrors. Raises Failure for mirrors of different links."""
-    if not topics:
-        raise click.UsageError("name topics, or --link for all of a link's")
-    names: dict[str, None] = {}
-    for topic in topics:
-        request = pb.DescribeMirrorRequest(mirror_topic=topic)
-        names[region.ask("DescribeMirror", request).mirror.link_name] = None
-    if len(names) > 1:
-        raise Failure(
-            f"these topics are of different links: {', '.join(names)}",
-            hint="change the topics of one link at a time",
-        )
-    return next(iter(names))
-
-
-@mirror.command()
-@_changing
-@region_options
-def pause(
-    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
-) -> None:
-    """Pause copying to TOPICS, or all mirror topics of --link; they stay read-only."""
-    _change(region, "PauseMirrors", _request(region, link_name, topics, validate_only), as_json, 60)
-
-
-@mirror.command()
-@_changing
-@region_options
-def resume(
-    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
-) -> None:
-    """Resume copying to paused TOPICS, from their log end offsets."""
-    _change(
-        region, "ResumeMirrors", _request(region, link_name, topics, validate_only), as_json, 60
-    )
-
-
-@mirror.command()
-@_changing
-@click.option(
-    "--timeout-ms",
-    default=60_000,
-    show_default=True,
-    help="Milliseconds after which topics become ACTIVE again.",
-)
-@click.option("--no-wait", is_flag=True, help="Do not wait for the end of the promotion.")
-@reason_option
-@region_options
-def promote(
-    region: RegionAdmin,
-    link_name: str,
-    topics: tuple[str, ...],
-    validate_only: bool,
-    timeout_ms: int,
-    no_wait: bool,
-    reason: str,
-    as_json: bool,
-) -> None:
-    """Make TOPICS writable once they hold every record of the source; after --timeout-ms they become ACTIVE again."""
-    request = pb.PromoteMirrorsRequest(
-        link_name=link_name or _link_of(region, topics),
-        mirror_topics=topics,
-        validate_only=validate_only,
-        timeout_ms=timeout_ms,
-        reason=reason,
-    )
-    reply = region.ask("PromoteMirrors", request)
-    if not (no_wait or validate_only):
-        for topic in reply.topics:
-            if not topic.HasField("error"):
-                _await_promotion(region, topic)
-    refused = any(topic.HasField("error") for topic in reply.topics)
-    found = {"topics": [as_dict(one) for one in reply.topics]}
-    answer(found, as_json, lambda: _show_results(reply.topics))
-    if refused:
-        end(1)
-
-
-def _await_promotion(region: RegionAdmin, topic: Any) -> None:
-    """Poll until the promotion has ended; the region applies the timeout."""
-    request = pb.DescribeMirrorRequest(mirror_topic=topic.mirror_topic)
-    while (
-        found := region.ask("DescribeMirror", request).mirror
-    ).mirror_status == "PENDING_STOPPED":
-        time.sleep(POLL_SECONDS)
-    topic.mirror_status = found.mirror_status
-    if found.mirror_status != "STOPPED":
-        why = found.state_transition_errors[-1].message if found.state_transition_errors else ""
-        topic.error.code = "TIMEOUT_ERROR"
-        topic.error.message = why or found.reason
-        topic.error.hint = "stop its producers and ask again, or fail it over"
-
-
-@mirror.command()
-@_changing
-@reason_option
-@region_options
-def failover(
-    region: RegionAdmin,
-    link_name: str,
-    topics: tuple[str, ...],
-    validate_only: bool,
-    reason: str,
-    as_json: bool,
-) -> None:
-    """Make TOPICS writable now, with the records that they hold; the source need not answer."""
-    request = _request(region, link_name, topics, validate_only)
-    request.reason = reason
-    _change(region, "FailoverMirrors", request, as_json, FAILOVER_SECONDS)
-
-
-def _show_results(topics: Any) -> None:
-    table = Table("MirrorTopicName", "MirrorStatus", "Error", "Next")
-    for one in topics:
-        message = f"{one.error.message} ({one.error.code})" if one.HasField("error") else ""
-        table.add_row(one.mirror_topic, one.mirror_status, message, one.error.hint)
-    screen().print(table if topics else "No mirror topics to change.")
 
 
 def _show_mirrors(mirrors: Any) -> None:

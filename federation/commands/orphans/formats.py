@@ -51,8 +51,8 @@ def table(found: Iterable[tuple[OrphanRecord, OrphanClass | None]]) -> Table:
             instant(record.timestamp),
             str(orphan.leader_epoch),
             one.value if one is not None else "",
-            _short(record.key),
-            _short(record.value),
+            short(record.key),
+            short(record.value),
         )
     return rows
 
@@ -61,7 +61,8 @@ def _text(data: bytes | None) -> str | None:
     return None if data is None else bytes(data).decode("utf-8", "replace")
 
 
-def _short(data: bytes | None) -> str:
+def short(data: bytes | None) -> str:
+    """A key or value for a table's cell."""
     text = "" if data is None else repr(_text(data))[1:-1]
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 

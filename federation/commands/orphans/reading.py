@@ -63,12 +63,13 @@ def records_of(tail: Tail) -> Iterator[OrphanRecord]:
     """Every record, in the order of offsets. Raises Failure for batches that cannot be read."""
     for name, data in files_of(tail):
         try:
-            yield from _records(memoryview(data))
+            yield from records_in(memoryview(data))
         except BatchError as error:
             raise Failure(f"{tail.name}: {name}: {error.because}") from error
 
 
-def _records(data: memoryview) -> Iterator[OrphanRecord]:
+def records_in(data: memoryview) -> Iterator[OrphanRecord]:
+    """Every record of these batches. Raises BatchError."""
     for position, header in iter_headers(data):
         batch = data[position : position + header.length]
         if not verify_crc(batch, header):

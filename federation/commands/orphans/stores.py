@@ -1,19 +1,12 @@
 """The orphan stores of a region: each broker is asked for its own."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from federation.commands.answers import Failure
-from federation.commands.region.bootstrap import region_at
-from federation.commands.region.client import NoAnswer
-from federation.commands.region.requests import broker_setting
-from linker.shell.administrator import Administrator, Unreachable
-from linker.shell.discovery import ADMIN_LISTENER, reachable
+from federation.commands.each_broker import ask_each
 from linker.wire.v1 import admin_pb2 as pb
-
-ANSWER_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +51,7 @@ def list_tails(bootstrap: str, topic: str = "") -> Stores:
         for orphan in reply.orphans:
             copies.setdefault(orphan.name, []).append(TailCopy(broker, endpoint, orphan))
 
-    silent = _ask_each(bootstrap, "ListOrphans", pb.ListOrphansRequest(topic=topic), take)
+    silent = ask_each(bootstrap, "ListOrphans", pb.ListOrphansRequest(topic=topic), take)
     tails = (Tail(name, tuple(found)) for name, found in sorted(copies.items()))
     return Stores(tuple(sorted(tails, key=_place)), silent)
 
@@ -90,40 +83,9 @@ def discard(bootstrap: str, names: Iterable[str], *, validate_only: bool) -> Sto
             copies.setdefault(orphan.name, []).append(TailCopy(broker, endpoint, orphan))
 
     request = pb.DiscardOrphansRequest(names=list(names), validate_only=validate_only)
-    silent = _ask_each(bootstrap, "DiscardOrphans", request, take)
+    silent = ask_each(bootstrap, "DiscardOrphans", request, take)
     return Stores(tuple(Tail(name, tuple(found)) for name, found in copies.items()), silent)
 
 
 def _place(tail: Tail) -> tuple[str, int, int]:
     return tail.orphan.topic, tail.orphan.partition, tail.orphan.base_offset
-
-
-def _ask_each(
-    bootstrap: str, method: str, request: Any, take: Callable[[int, str, Any], None]
-) -> dict[int, str]:
-    """Why brokers did not answer, by id."""
-    silent: dict[int, str] = {}
-    for broker in region_at(bootstrap).brokers:
-        address = f"{broker.host}:{broker.port}"
-        try:
-            with _administrator(address, broker.id) as (endpoint, administrator):
-                reply = administrator.ask(method, request, ANSWER_SECONDS)
-        except (NoAnswer, Unreachable) as error:
-            silent[broker.id] = str(error)
-            continue
-        if reply.HasField("error"):
-            silent[broker.id] = f"{reply.error.message} ({reply.error.code})"
-        else:
-            take(broker.id, endpoint, reply)
-    return silent
-
-
-@contextmanager
-def _administrator(address: str, broker: int) -> Iterator[tuple[str, Administrator]]:
-    """Raises NoAnswer."""
-    listens_at = broker_setting(address, broker, ADMIN_LISTENER)
-    if not listens_at:
-        raise NoAnswer(f"{address} has no {ADMIN_LISTENER}: it is no broker of ours")
-    endpoint = reachable(listens_at, address.rpartition(":")[0].strip("[]"))
-    with Administrator(endpoint) as administrator:
-        yield endpoint, administrator

@@ -89,7 +89,7 @@ class AlterLinkConfigsRequest(_message.Message):
     def __init__(self, link_name: _Optional[str] = ..., set: _Optional[_Mapping[str, str]] = ..., delete: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...
 
 class CreateMirrorRequest(_message.Message):
-    __slots__ = ("link_name", "mirror_topic", "source_topic", "configs", "validate_only")
+    __slots__ = ("link_name", "mirror_topic", "source_topic", "configs", "validate_only", "replication_factor")
     class ConfigsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -102,12 +102,14 @@ class CreateMirrorRequest(_message.Message):
     SOURCE_TOPIC_FIELD_NUMBER: _ClassVar[int]
     CONFIGS_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    REPLICATION_FACTOR_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     mirror_topic: str
     source_topic: str
     configs: _containers.ScalarMap[str, str]
     validate_only: bool
-    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., configs: _Optional[_Mapping[str, str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...
+    replication_factor: int
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., configs: _Optional[_Mapping[str, str]] = ..., validate_only: _Optional[bool] = ..., replication_factor: _Optional[int] = ...) -> None: ...
 
 class ListMirrorsRequest(_message.Message):
     __slots__ = ("link_name", "mirror_status")
@@ -698,7 +700,7 @@ class ListDecisionsRequest(_message.Message):
     def __init__(self, topic: _Optional[str] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("decision_id", "topic", "topic_id", "link_name", "kind", "generation", "asked_at_ms", "asked_by", "reason", "done_at_ms", "known_missing", "cut")
+    __slots__ = ("decision_id", "topic", "topic_id", "link_name", "kind", "generation", "asked_at_ms", "asked_by", "reason", "done_at_ms", "known_missing", "cut", "origins")
     DECISION_ID_FIELD_NUMBER: _ClassVar[int]
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
@@ -711,6 +713,7 @@ class Decision(_message.Message):
     DONE_AT_MS_FIELD_NUMBER: _ClassVar[int]
     KNOWN_MISSING_FIELD_NUMBER: _ClassVar[int]
     CUT_FIELD_NUMBER: _ClassVar[int]
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
     decision_id: str
     topic: str
     topic_id: str
@@ -723,7 +726,8 @@ class Decision(_message.Message):
     done_at_ms: int
     known_missing: int
     cut: Cut
-    def __init__(self, decision_id: _Optional[str] = ..., topic: _Optional[str] = ..., topic_id: _Optional[str] = ..., link_name: _Optional[str] = ..., kind: _Optional[str] = ..., generation: _Optional[int] = ..., asked_at_ms: _Optional[int] = ..., asked_by: _Optional[str] = ..., reason: _Optional[str] = ..., done_at_ms: _Optional[int] = ..., known_missing: _Optional[int] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ...) -> None: ...
+    origins: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, decision_id: _Optional[str] = ..., topic: _Optional[str] = ..., topic_id: _Optional[str] = ..., link_name: _Optional[str] = ..., kind: _Optional[str] = ..., generation: _Optional[int] = ..., asked_at_ms: _Optional[int] = ..., asked_by: _Optional[str] = ..., reason: _Optional[str] = ..., done_at_ms: _Optional[int] = ..., known_missing: _Optional[int] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., origins: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class DecisionsReply(_message.Message):
     __slots__ = ("error", "decisions")
@@ -732,6 +736,46 @@ class DecisionsReply(_message.Message):
     error: Error
     decisions: _containers.RepeatedCompositeFieldContainer[Decision]
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., decisions: _Optional[_Iterable[_Union[Decision, _Mapping]]] = ...) -> None: ...
+
+class DescribeLineageRequest(_message.Message):
+    __slots__ = ("topic",)
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    def __init__(self, topic: _Optional[str] = ...) -> None: ...
+
+class LineageReply(_message.Message):
+    __slots__ = ("error", "cluster_id", "mirror_status", "origins", "partitions", "decisions")
+    class LeaderEpoch(_message.Message):
+        __slots__ = ("leader_epoch", "start_offset")
+        LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
+        START_OFFSET_FIELD_NUMBER: _ClassVar[int]
+        leader_epoch: int
+        start_offset: int
+        def __init__(self, leader_epoch: _Optional[int] = ..., start_offset: _Optional[int] = ...) -> None: ...
+    class Partition(_message.Message):
+        __slots__ = ("partition", "log_start_offset", "log_end_offset", "leader_epochs")
+        PARTITION_FIELD_NUMBER: _ClassVar[int]
+        LOG_START_OFFSET_FIELD_NUMBER: _ClassVar[int]
+        LOG_END_OFFSET_FIELD_NUMBER: _ClassVar[int]
+        LEADER_EPOCHS_FIELD_NUMBER: _ClassVar[int]
+        partition: int
+        log_start_offset: int
+        log_end_offset: int
+        leader_epochs: _containers.RepeatedCompositeFieldContainer[LineageReply.LeaderEpoch]
+        def __init__(self, partition: _Optional[int] = ..., log_start_offset: _Optional[int] = ..., log_end_offset: _Optional[int] = ..., leader_epochs: _Optional[_Iterable[_Union[LineageReply.LeaderEpoch, _Mapping]]] = ...) -> None: ...
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_STATUS_FIELD_NUMBER: _ClassVar[int]
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    PARTITIONS_FIELD_NUMBER: _ClassVar[int]
+    DECISIONS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    cluster_id: str
+    mirror_status: str
+    origins: _containers.RepeatedScalarFieldContainer[str]
+    partitions: _containers.RepeatedCompositeFieldContainer[LineageReply.Partition]
+    decisions: _containers.RepeatedCompositeFieldContainer[Decision]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., cluster_id: _Optional[str] = ..., mirror_status: _Optional[str] = ..., origins: _Optional[_Iterable[str]] = ..., partitions: _Optional[_Iterable[_Union[LineageReply.Partition, _Mapping]]] = ..., decisions: _Optional[_Iterable[_Union[Decision, _Mapping]]] = ...) -> None: ...
 
 class DescribeDriftRequest(_message.Message):
     __slots__ = ("link_name", "topics")

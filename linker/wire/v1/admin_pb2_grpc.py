@@ -104,6 +104,16 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
                 _registered_method=True)
+        self.ReverseAndStartMirrors = channel.unary_unary(
+                '/linker.wire.v1.Admin/ReverseAndStartMirrors',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.PromoteMirrorsRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+                _registered_method=True)
+        self.ReverseAndPauseMirrors = channel.unary_unary(
+                '/linker.wire.v1.Admin/ReverseAndPauseMirrors',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.PromoteMirrorsRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+                _registered_method=True)
         self.TruncateAndRestoreMirrors = channel.unary_unary(
                 '/linker.wire.v1.Admin/TruncateAndRestoreMirrors',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.SerializeToString,
@@ -133,6 +143,11 @@ class AdminStub:
                 '/linker.wire.v1.Admin/ListDecisions',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListDecisionsRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DecisionsReply.FromString,
+                _registered_method=True)
+        self.DescribeLineage = channel.unary_unary(
+                '/linker.wire.v1.Admin/DescribeLineage',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeLineageRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.LineageReply.FromString,
                 _registered_method=True)
         self.ListHoles = channel.unary_unary(
                 '/linker.wire.v1.Admin/ListHoles',
@@ -248,6 +263,18 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReverseAndStartMirrors(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReverseAndPauseMirrors(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def TruncateAndRestoreMirrors(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -280,6 +307,13 @@ class AdminServicer:
 
     def ListDecisions(self, request, context):
         """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DescribeLineage(self, request, context):
+        """Of the partitions that the broker leads that is asked.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -388,6 +422,16 @@ def add_AdminServicer_to_server(servicer, server):
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
             ),
+            'ReverseAndStartMirrors': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReverseAndStartMirrors,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.PromoteMirrorsRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
+            ),
+            'ReverseAndPauseMirrors': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReverseAndPauseMirrors,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.PromoteMirrorsRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
+            ),
             'TruncateAndRestoreMirrors': grpc.unary_unary_rpc_method_handler(
                     servicer.TruncateAndRestoreMirrors,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.MirrorsRequest.FromString,
@@ -417,6 +461,11 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.ListDecisions,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListDecisionsRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DecisionsReply.SerializeToString,
+            ),
+            'DescribeLineage': grpc.unary_unary_rpc_method_handler(
+                    servicer.DescribeLineage,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeLineageRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.LineageReply.SerializeToString,
             ),
             'ListHoles': grpc.unary_unary_rpc_method_handler(
                     servicer.ListHoles,
@@ -833,6 +882,60 @@ class Admin:
             _registered_method=True)
 
     @staticmethod
+    def ReverseAndStartMirrors(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/ReverseAndStartMirrors',
+            linker_dot_wire_dot_v1_dot_admin__pb2.PromoteMirrorsRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReverseAndPauseMirrors(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/ReverseAndPauseMirrors',
+            linker_dot_wire_dot_v1_dot_admin__pb2.PromoteMirrorsRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def TruncateAndRestoreMirrors(request,
             target,
             options=(),
@@ -984,6 +1087,33 @@ class Admin:
             '/linker.wire.v1.Admin/ListDecisions',
             linker_dot_wire_dot_v1_dot_admin__pb2.ListDecisionsRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.DecisionsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DescribeLineage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/DescribeLineage',
+            linker_dot_wire_dot_v1_dot_admin__pb2.DescribeLineageRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.LineageReply.FromString,
             options,
             channel_credentials,
             insecure,

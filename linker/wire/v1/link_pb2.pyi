@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Frame(_message.Message):
-    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded")
+    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
@@ -27,6 +27,9 @@ class Frame(_message.Message):
     BROKERS_FIELD_NUMBER: _ClassVar[int]
     ANNOUNCE_FIELD_NUMBER: _ClassVar[int]
     SUPERSEDED_FIELD_NUMBER: _ClassVar[int]
+    REVERSE_FIELD_NUMBER: _ClassVar[int]
+    WITHDRAW_REVERSALS_FIELD_NUMBER: _ClassVar[int]
+    REVERSAL_REFUSED_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     welcome: Welcome
     refused: Refused
@@ -45,10 +48,13 @@ class Frame(_message.Message):
     brokers: Brokers
     announce: Announce
     superseded: Superseded
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ...) -> None: ...
+    reverse: Reverse
+    withdraw_reversals: WithdrawReversals
+    reversal_refused: ReversalRefused
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
-    __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version", "broker_id")
+    __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version", "broker_id", "compression", "fetch_min_bytes", "fetch_wait_max_ms")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     LINK_ID_FIELD_NUMBER: _ClassVar[int]
@@ -57,6 +63,9 @@ class Hello(_message.Message):
     CHUNK_BYTES_FIELD_NUMBER: _ClassVar[int]
     OLDEST_VERSION_FIELD_NUMBER: _ClassVar[int]
     BROKER_ID_FIELD_NUMBER: _ClassVar[int]
+    COMPRESSION_FIELD_NUMBER: _ClassVar[int]
+    FETCH_MIN_BYTES_FIELD_NUMBER: _ClassVar[int]
+    FETCH_WAIT_MAX_MS_FIELD_NUMBER: _ClassVar[int]
     version: int
     link_name: str
     link_id: str
@@ -65,7 +74,10 @@ class Hello(_message.Message):
     chunk_bytes: int
     oldest_version: int
     broker_id: int
-    def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ..., oldest_version: _Optional[int] = ..., broker_id: _Optional[int] = ...) -> None: ...
+    compression: str
+    fetch_min_bytes: int
+    fetch_wait_max_ms: int
+    def __init__(self, version: _Optional[int] = ..., link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., cluster_id: _Optional[str] = ..., expected_cluster_id: _Optional[str] = ..., chunk_bytes: _Optional[int] = ..., oldest_version: _Optional[int] = ..., broker_id: _Optional[int] = ..., compression: _Optional[str] = ..., fetch_min_bytes: _Optional[int] = ..., fetch_wait_max_ms: _Optional[int] = ...) -> None: ...
 
 class Announce(_message.Message):
     __slots__ = ("link_name", "cluster_id", "expected_cluster_id", "broker_id", "fetcher", "secret")
@@ -126,7 +138,7 @@ class WatchTopics(_message.Message):
     def __init__(self, topics: _Optional[_Iterable[str]] = ..., filters: _Optional[_Iterable[_Union[Filter, _Mapping]]] = ...) -> None: ...
 
 class TopicState(_message.Message):
-    __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs", "origins", "leaders", "metadata_offset", "former")
+    __slots__ = ("topic", "topic_id", "partition_count", "configs", "leader_epochs", "origins", "leaders", "metadata_offset", "former", "reversing")
     class ConfigsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -143,6 +155,7 @@ class TopicState(_message.Message):
     LEADERS_FIELD_NUMBER: _ClassVar[int]
     METADATA_OFFSET_FIELD_NUMBER: _ClassVar[int]
     FORMER_FIELD_NUMBER: _ClassVar[int]
+    REVERSING_FIELD_NUMBER: _ClassVar[int]
     topic: str
     topic_id: bytes
     partition_count: int
@@ -152,7 +165,8 @@ class TopicState(_message.Message):
     leaders: _containers.RepeatedScalarFieldContainer[int]
     metadata_offset: int
     former: Former
-    def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., partition_count: _Optional[int] = ..., configs: _Optional[_Mapping[str, str]] = ..., leader_epochs: _Optional[_Iterable[int]] = ..., origins: _Optional[_Iterable[str]] = ..., leaders: _Optional[_Iterable[int]] = ..., metadata_offset: _Optional[int] = ..., former: _Optional[_Union[Former, _Mapping]] = ...) -> None: ...
+    reversing: Former
+    def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., partition_count: _Optional[int] = ..., configs: _Optional[_Mapping[str, str]] = ..., leader_epochs: _Optional[_Iterable[int]] = ..., origins: _Optional[_Iterable[str]] = ..., leaders: _Optional[_Iterable[int]] = ..., metadata_offset: _Optional[int] = ..., former: _Optional[_Union[Former, _Mapping]] = ..., reversing: _Optional[_Union[Former, _Mapping]] = ...) -> None: ...
 
 class Former(_message.Message):
     __slots__ = ("cluster_id", "topic_id", "generation")
@@ -187,12 +201,22 @@ class WatchGroups(_message.Message):
     def __init__(self, filters: _Optional[_Iterable[_Union[Filter, _Mapping]]] = ...) -> None: ...
 
 class GroupOffsets(_message.Message):
-    __slots__ = ("group", "offsets")
+    __slots__ = ("group", "offsets", "deleted")
     GROUP_FIELD_NUMBER: _ClassVar[int]
     OFFSETS_FIELD_NUMBER: _ClassVar[int]
+    DELETED_FIELD_NUMBER: _ClassVar[int]
     group: str
     offsets: _containers.RepeatedCompositeFieldContainer[GroupOffset]
-    def __init__(self, group: _Optional[str] = ..., offsets: _Optional[_Iterable[_Union[GroupOffset, _Mapping]]] = ...) -> None: ...
+    deleted: _containers.RepeatedCompositeFieldContainer[GroupPartition]
+    def __init__(self, group: _Optional[str] = ..., offsets: _Optional[_Iterable[_Union[GroupOffset, _Mapping]]] = ..., deleted: _Optional[_Iterable[_Union[GroupPartition, _Mapping]]] = ...) -> None: ...
+
+class GroupPartition(_message.Message):
+    __slots__ = ("topic", "partition")
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    partition: int
+    def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ...) -> None: ...
 
 class GroupOffset(_message.Message):
     __slots__ = ("topic", "partition", "offset", "leader_epoch", "metadata", "committed_at")
@@ -219,7 +243,7 @@ class EpochStart(_message.Message):
     def __init__(self, leader_epoch: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
 
 class Subscribe(_message.Message):
-    __slots__ = ("subscription", "topic", "partition", "topic_id", "offset", "lineage", "from_latest", "leader_epoch")
+    __slots__ = ("subscription", "topic", "partition", "topic_id", "offset", "lineage", "from_latest", "leader_epoch", "weight", "from_timestamp")
     SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
@@ -228,6 +252,8 @@ class Subscribe(_message.Message):
     LINEAGE_FIELD_NUMBER: _ClassVar[int]
     FROM_LATEST_FIELD_NUMBER: _ClassVar[int]
     LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    FROM_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     subscription: int
     topic: str
     partition: int
@@ -236,7 +262,9 @@ class Subscribe(_message.Message):
     lineage: _containers.RepeatedCompositeFieldContainer[EpochStart]
     from_latest: bool
     leader_epoch: int
-    def __init__(self, subscription: _Optional[int] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[bytes] = ..., offset: _Optional[int] = ..., lineage: _Optional[_Iterable[_Union[EpochStart, _Mapping]]] = ..., from_latest: _Optional[bool] = ..., leader_epoch: _Optional[int] = ...) -> None: ...
+    weight: int
+    from_timestamp: int
+    def __init__(self, subscription: _Optional[int] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[bytes] = ..., offset: _Optional[int] = ..., lineage: _Optional[_Iterable[_Union[EpochStart, _Mapping]]] = ..., from_latest: _Optional[bool] = ..., leader_epoch: _Optional[int] = ..., weight: _Optional[int] = ..., from_timestamp: _Optional[int] = ...) -> None: ...
 
 class Unsubscribe(_message.Message):
     __slots__ = ("subscription",)
@@ -281,7 +309,7 @@ class Declined(_message.Message):
     def __init__(self, subscription: _Optional[int] = ..., error: _Optional[str] = ..., because: _Optional[str] = ..., agreed_offset: _Optional[int] = ...) -> None: ...
 
 class ChunkHead(_message.Message):
-    __slots__ = ("subscription", "offset", "next_offset", "leader_epoch", "roll", "standing", "clock")
+    __slots__ = ("subscription", "offset", "next_offset", "leader_epoch", "roll", "standing", "clock", "uncompressed_bytes")
     SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
     OFFSET_FIELD_NUMBER: _ClassVar[int]
     NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
@@ -289,6 +317,7 @@ class ChunkHead(_message.Message):
     ROLL_FIELD_NUMBER: _ClassVar[int]
     STANDING_FIELD_NUMBER: _ClassVar[int]
     CLOCK_FIELD_NUMBER: _ClassVar[int]
+    UNCOMPRESSED_BYTES_FIELD_NUMBER: _ClassVar[int]
     subscription: int
     offset: int
     next_offset: int
@@ -296,7 +325,8 @@ class ChunkHead(_message.Message):
     roll: bool
     standing: Standing
     clock: int
-    def __init__(self, subscription: _Optional[int] = ..., offset: _Optional[int] = ..., next_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., roll: _Optional[bool] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ...) -> None: ...
+    uncompressed_bytes: int
+    def __init__(self, subscription: _Optional[int] = ..., offset: _Optional[int] = ..., next_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., roll: _Optional[bool] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ..., uncompressed_bytes: _Optional[int] = ...) -> None: ...
 
 class Chunk(_message.Message):
     __slots__ = ("head", "data")
@@ -325,10 +355,14 @@ class SubscriptionStanding(_message.Message):
     def __init__(self, subscription: _Optional[int] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ...) -> None: ...
 
 class AskBeacon(_message.Message):
-    __slots__ = ("nonce",)
+    __slots__ = ("nonce", "topic", "metadata_offset")
     NONCE_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    METADATA_OFFSET_FIELD_NUMBER: _ClassVar[int]
     nonce: int
-    def __init__(self, nonce: _Optional[int] = ...) -> None: ...
+    topic: str
+    metadata_offset: int
+    def __init__(self, nonce: _Optional[int] = ..., topic: _Optional[str] = ..., metadata_offset: _Optional[int] = ...) -> None: ...
 
 class Credit(_message.Message):
     __slots__ = ("granted_bytes",)
@@ -350,3 +384,51 @@ class Superseded(_message.Message):
     TOPICS_FIELD_NUMBER: _ClassVar[int]
     topics: _containers.RepeatedCompositeFieldContainer[Superseded.Topic]
     def __init__(self, topics: _Optional[_Iterable[_Union[Superseded.Topic, _Mapping]]] = ...) -> None: ...
+
+class Reverse(_message.Message):
+    __slots__ = ("topics",)
+    class Topic(_message.Message):
+        __slots__ = ("topic", "topic_id", "mirror_topic_id", "generation", "is_paused", "metadata_offset")
+        TOPIC_FIELD_NUMBER: _ClassVar[int]
+        TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+        MIRROR_TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+        GENERATION_FIELD_NUMBER: _ClassVar[int]
+        IS_PAUSED_FIELD_NUMBER: _ClassVar[int]
+        METADATA_OFFSET_FIELD_NUMBER: _ClassVar[int]
+        topic: str
+        topic_id: bytes
+        mirror_topic_id: bytes
+        generation: int
+        is_paused: bool
+        metadata_offset: int
+        def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., mirror_topic_id: _Optional[bytes] = ..., generation: _Optional[int] = ..., is_paused: _Optional[bool] = ..., metadata_offset: _Optional[int] = ...) -> None: ...
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    topics: _containers.RepeatedCompositeFieldContainer[Reverse.Topic]
+    def __init__(self, topics: _Optional[_Iterable[_Union[Reverse.Topic, _Mapping]]] = ...) -> None: ...
+
+class WithdrawReversals(_message.Message):
+    __slots__ = ("topics",)
+    class Topic(_message.Message):
+        __slots__ = ("topic", "topic_id", "generation")
+        TOPIC_FIELD_NUMBER: _ClassVar[int]
+        TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+        GENERATION_FIELD_NUMBER: _ClassVar[int]
+        topic: str
+        topic_id: bytes
+        generation: int
+        def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ..., generation: _Optional[int] = ...) -> None: ...
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    topics: _containers.RepeatedCompositeFieldContainer[WithdrawReversals.Topic]
+    def __init__(self, topics: _Optional[_Iterable[_Union[WithdrawReversals.Topic, _Mapping]]] = ...) -> None: ...
+
+class ReversalRefused(_message.Message):
+    __slots__ = ("topic", "generation", "code", "because")
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    BECAUSE_FIELD_NUMBER: _ClassVar[int]
+    topic: str
+    generation: int
+    code: str
+    because: str
+    def __init__(self, topic: _Optional[str] = ..., generation: _Optional[int] = ..., code: _Optional[str] = ..., because: _Optional[str] = ...) -> None: ...

@@ -7,6 +7,7 @@ from brokers.metadata.commands.config_commands import ResourceType
 from brokers.records.builder import NewRecord, build_batch
 from brokers.wire.messages import (
     configs,
+    group_admin,
     group_offsets,
     groups,
     partition_offsets,
@@ -71,6 +72,11 @@ def send(
         producer_epoch=0 if producer_id >= 0 else -1,
         base_sequence=base_sequence,
     )
+    return send_batch(host, topic, partition, batch)
+
+
+def send_batch(host: "Host", topic: str, partition: int, batch: bytearray) -> tuple[int, int]:
+    """acks=all -> (error code, base offset)."""
     data = produce.PartitionProduceData(index=partition, records=batch)
     message = produce.ProduceRequest(
         acks=-1,
@@ -127,3 +133,17 @@ def commit(host: "Host", group: str, topic: str, partition: int, offset: int) ->
 def committed(host: "Host", group: str, topic: str, partition: int = 0) -> int | None:
     found = host.view.group_offsets(group).get(TopicPartition(topic, partition))
     return found.offset if found is not None else None
+
+
+def delete_offset(host: "Host", group: str, topic: str, partition: int) -> int:
+    """As `kafka-consumer-groups --delete-offsets` does."""
+    item = group_offsets.OffsetDeleteRequestPartition(partition_index=partition)
+    named = group_offsets.OffsetDeleteRequestTopic(name=topic, partitions=[item])
+    message = group_offsets.OffsetDeleteRequest(group_id=group, topics=[named])
+    answer = host.request(47, 0, message)
+    return int(answer.error_code or answer.topics[0].partitions[0].error_code)
+
+
+def delete_group(host: "Host", group: str) -> int:
+    message = group_admin.DeleteGroupsRequest(groups_names=[group])
+    return int(host.request(42, 2, message).results[0].error_code)

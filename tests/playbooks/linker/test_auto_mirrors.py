@@ -3,16 +3,8 @@
 import json
 from typing import Any
 
-from linker.commands import (
-    AlterLinkConfigs,
-    ChangeMirrors,
-    CreateLink,
-    CreateMirror,
-    DescribeLink,
-    LinkDescription,
-    MirrorDescription,
-    Task,
-)
+from linker.answers import LinkDescription, MirrorDescription, Task
+from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateLink, CreateMirror, DescribeLink
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up

@@ -1,6 +1,7 @@
 """`causeway link drift`: every difference between a mirror and its source, with why it stands."""
 
-from linker.commands import ChangeMirrors, ConfigDrift, DescribeDrift, Drift, SyncClass
+from linker.answers import ConfigDrift, Drift, SyncClass
+from linker.commands import ChangeMirrors, DescribeDrift
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 

@@ -1,13 +1,7 @@
 """What a failover would cost, foretold; and that it costs that."""
 
-from linker.commands import (
-    ChangeMirrors,
-    Forecast,
-    ForecastMirrors,
-    GroupForecast,
-    PartitionForecast,
-    TopicForecast,
-)
+from linker.answers import Forecast, GroupForecast, PartitionForecast, TopicForecast
+from linker.commands import ChangeMirrors, ForecastMirrors
 from linker.errors import LinkRefusal
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked

@@ -4,6 +4,7 @@ import pytest
 
 from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from brokers.region import PartitionState
+from linker.answers import MirrorDescription, Topics
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -11,8 +12,6 @@ from linker.commands import (
     CreateMirror,
     DescribeLink,
     DescribeMirror,
-    MirrorDescription,
-    Topics,
 )
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked

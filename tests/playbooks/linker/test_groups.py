@@ -5,12 +5,7 @@ import random
 import pytest
 
 from brokers.ids import TopicPartition
-from linker.commands import (
-    AlterLinkConfigs,
-    ChangeMirrors,
-    CreateMirror,
-    DescribeLink,
-)
+from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateMirror, DescribeLink
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked

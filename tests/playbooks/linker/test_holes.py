@@ -1,6 +1,11 @@
 """P8: whatever a mirror skips is in the hole ledger, with its cause, before the mirror goes on."""
 
+from datetime import UTC, datetime
+
+import pytest
+
 from brokers.ids import TopicPartition
+from brokers.records.builder import NewRecord, build_batch
 from linker.records.hole_ledger import Hole, HoleCause, HoleIndex
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
@@ -100,6 +105,61 @@ def test_a_start_at_latest_is_decided_once() -> None:
     world.run_until(lambda: caught_up(world))
     assert holes(world) == [(0, 5, HoleCause.START_OFFSET_LATEST)]
     assert world.destination.offsets("orders", 1) == [0], "its start was decided when it was empty"
+    produce(world, 1)
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.offsets("orders", 0) == [5]
+
+
+def at(now: int) -> str:
+    return datetime.fromtimestamp(now / 1000, UTC).isoformat()
+
+
+@pytest.mark.parametrize("trouble", ["none", "cut", "restart"])
+def test_a_start_at_a_time_begins_with_the_batch_that_holds_it(trouble: str) -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders", 3)
+    for _ in range(3):
+        clients.send(world.source, "orders", 0, b"old", b"older")
+        world.run(1_000)
+    start = world.now
+    clients.send(world.source, "orders", 0, b"new")
+    clients.send(world.source, "orders", 1, b"new")
+    linked(world, mirror_start_offset_spec=at(start))
+    if trouble == "cut":
+        world.cut()
+    if trouble == "restart":
+        world.destination.stop()
+        world.destination.start()
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.offsets("orders", 0) == [6]
+    assert world.destination.offsets("orders", 1) == [0]
+    assert holes(world) == [(0, 6, HoleCause.START_OFFSET_TIMESTAMP)]
+    clients.send(world.source, "orders", 2, b"later")
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.offsets("orders", 2) == [0]
+
+
+def test_a_start_at_a_time_inside_a_batch_takes_the_whole_batch() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    clients.send(world.source, "orders", 0, b"old")
+    records = [NewRecord(None, b"x", timestamp=world.now + more) for more in (0, 1_000, 2_000)]
+    data = build_batch(records, timestamp=world.now)
+    clients.send_batch(world.source, "orders", 0, data)
+    clients.send(world.source, "orders", 0, b"old, too")
+    linked(world, mirror_start_offset_spec=at(world.now + 500))
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.offsets("orders", 0) == [1, 4]
+    assert holes(world) == [(0, 1, HoleCause.START_OFFSET_TIMESTAMP)]
+
+
+def test_a_start_after_the_last_record_is_the_end_of_now() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    produce(world, 5)
+    linked(world, mirror_start_offset_spec=at(world.now + 86_400_000))
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.offsets("orders", 0) == []
     produce(world, 1)
     world.run_until(lambda: caught_up(world))
     assert world.destination.offsets("orders", 0) == [5]

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from linker.answers import LinkDescription
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -12,7 +13,6 @@ from linker.commands import (
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
-    LinkDescription,
     ListLinks,
     ListMirrors,
 )
@@ -48,7 +48,7 @@ def test_a_new_link_is_active_and_knows_its_source() -> None:
         ("nowhere:9092", {}, "UNRESOLVABLE_BOOTSTRAP_ERROR"),
         ("west:9092", {"source_cluster_id": "north"}, "INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR"),
         ("west", {}, "INVALID_CONFIG"),
-        ("west:9092", {"configs": {"link.mode": "BIDIRECTIONAL"}}, "INVALID_CONFIG"),
+        ("west:9092", {"configs": {"link.mode": "BOTH"}}, "INVALID_CONFIG"),
     ],
 )
 def test_a_link_that_cannot_be_is_refused_and_nothing_is_made(

@@ -2,7 +2,8 @@
 
 from linker.commands import ChangeMirrors, CreateLink, CreateMirror
 from linker.errors import LinkRefusal
-from linker.records.mirror_state import MirrorState, decode_mirror
+from linker.records.mirror_record import decode_mirror
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, World, caught_up, linked
 

@@ -8,14 +8,8 @@ from brokers.events import Request
 from brokers.ids import TopicPartition
 from brokers.metadata.commands.config_commands import ResourceType
 from brokers.wire.messages import configs, topics
-from linker.commands import (
-    ChangeMirrors,
-    CreateLink,
-    CreateMirror,
-    DeleteLink,
-    DescribeMirror,
-    MirrorDescription,
-)
+from linker.answers import MirrorDescription
+from linker.commands import ChangeMirrors, CreateLink, CreateMirror, DeleteLink, DescribeMirror
 from linker.errors import LinkRefusal
 from linker.events import AdminAsked
 from linker.records.mirror_state import MirrorState

@@ -11,17 +11,16 @@ from brokers.ids import Buffers, TopicPartition
 from brokers.node.mirror_writes import PAUSE_MS
 from brokers.ports import DiskError
 from brokers.records.batch import iter_headers
+from linker.answers import TopicResult, Topics
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
     CreateLink,
     DescribeLink,
     RestoreMirrors,
-    TopicResult,
-    Topics,
 )
-from linker.errors import MirrorError
-from linker.records.mirror_state import MirrorState, RestorePoint
+from linker.records.mirror_record import RestorePoint
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import Host, Unlucky, World, caught_up, linked
 from tests.sim.files import SimFiles
@@ -296,32 +295,6 @@ def test_group_offsets_past_the_cut_are_moved_back_and_then_follow_the_source() 
     }
     world.source.ask(AlterLinkConfigs(name=BACK, sets=sets))
     world.run_until(lambda: clients.committed(world.source, "billing", "orders") == 3)
-
-
-@pytest.mark.parametrize("prefix", ["", "w."])
-def test_a_mirror_whose_source_lost_records_goes_on_from_what_they_have_in_common(
-    prefix: str,
-) -> None:
-    """The source's power failed before it had synced what the mirror holds already."""
-    mirror = f"{prefix}orders"
-    world = World().start()
-    clients.create_topic(world.source, "orders")
-    linked(world, mirror, cluster_link_prefix=prefix)
-    clients.send(world.source, "orders", 0, b"a", b"b")
-    held = TopicPartition(mirror, 0)
-    world.run_until(lambda: high_watermark(world.destination, held) == 2)
-    world.source.stop()
-    world.source.files.crash(Unlucky())
-    world.source.start()
-    assert clients.send(world.source, "orders", 0, b"other") == (0, 0)
-    mirrors = world.destination.mirror
-    world.run_until(lambda: mirrors(mirror).record.state is MirrorState.FAILED, 600_000)
-    assert mirrors(mirror).record.error is MirrorError.UNEXPECTED_TRUNCATION
-    answer = world.destination.ask(RestoreMirrors("west-east", (mirror,)))
-    assert answer.topics[0].refusal is None
-    world.run_until(lambda: mirrors(mirror).record.state is MirrorState.ACTIVE)
-    world.run_until(lambda: world.source.log("orders", 0) == world.destination.log(mirror, 0))
-    assert [name.split(".e")[0] for name in orphans(world.destination)] == [f"{mirror}-0/0-2"]
 
 
 def test_validate_only_changes_nothing() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from linker.answers import LinkDescription, Topics
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
@@ -12,10 +13,8 @@ from linker.commands import (
     DeleteLink,
     DescribeLink,
     DescribeLinkConfigs,
-    LinkDescription,
     ListLinks,
     SetLinkSecret,
-    Topics,
 )
 from linker.errors import LinkRefusal
 from linker.records.link_state import LINK_KIND, decode_link

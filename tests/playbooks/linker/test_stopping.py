@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from brokers.ids import TopicPartition
-from linker.commands import ChangeMirrors, DeleteLink, TopicResult, Topics
+from linker.answers import TopicResult, Topics
+from linker.commands import ChangeMirrors, DeleteLink
 from linker.events import AdminAsked
-from linker.records.mirror_state import CutKind, MirrorState
+from linker.records.mirror_record import CutKind
+from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from brokers.metadata.commands.config_commands import ResourceType
 from brokers.records.batch import iter_headers
 from brokers.records.builder import NewRecord, build_batch
 from linker.commands import (
@@ -11,8 +12,12 @@ from linker.commands import (
     CreateMirror,
     DescribeMirror,
 )
+from linker.control.link_settings import LinkSettings
+from linker.control.mirror_topic import creation
 from linker.errors import LinkRefusal, MirrorError
 from linker.events import AdminAsked
+from linker.frames import TopicState
+from linker.records.mirror_record import MIRROR_KIND
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up, linked
@@ -179,3 +184,32 @@ def test_a_prefix_names_the_mirror(prefix: str) -> None:
     clients.send(world.source, "orders", 0, b"a")
     world.run(500)
     assert world.destination.log(f"{prefix}orders", 0) == world.source.log("orders", 0)
+
+
+def test_a_mirror_has_the_configurations_that_were_asked_for_and_its_record_keeps_them() -> None:
+    """A broker that finds the record without its topic creates it by the record."""
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, topic="orders")
+    clients.create_topic(world.source, "bills")
+    asked = CreateMirror(link="west-east", mirror_topic="bills", configs={"flush.messages": "1"})
+    assert not isinstance(world.destination.ask(asked), LinkRefusal)
+    configs = world.destination.view.image.config((ResourceType.TOPIC, "bills"))
+    assert configs["flush.messages"] == "1"
+    mirror = world.destination.linker.links["west-east"].mirrors["bills"]
+    settings = LinkSettings(world.destination.linker.links["west-east"].record, 0)
+    state = TopicState("bills", partition_count=3)
+    again = creation("bills", settings, state, mirror.record.spec)
+    assert (again.configs, again.partition_count) == ({"flush.messages": "1"}, 3)
+
+
+def test_a_replication_factor_that_the_region_cannot_hold_is_refused() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, topic="orders")
+    clients.create_topic(world.source, "bills")
+    asked = CreateMirror(link="west-east", mirror_topic="bills", replication_factor=2)
+    answer = world.destination.ask(asked)
+    assert isinstance(answer, LinkRefusal)
+    assert "bills" not in world.destination.view.image.topics_by_name
+    assert (MIRROR_KIND, "bills") not in world.destination.view.image.documents

@@ -14,13 +14,8 @@ from brokers.records.batch import iter_headers
 from brokers.region import Ready
 from brokers.storage.storage import Storage
 from federation.node import RegionNode
-from linker.commands import (
-    Command,
-    CreateLink,
-    CreateMirror,
-    DescribeMirror,
-    MirrorDescription,
-)
+from linker.answers import MirrorDescription
+from linker.commands import Command, CreateLink, CreateMirror, DescribeMirror
 from linker.errors import LinkError
 from linker.events import (
     AdminAnswered,

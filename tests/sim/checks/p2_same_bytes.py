@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from brokers.ids import TopicPartition
-from linker.records.mirror_state import CutPartition
+from linker.records.mirror_record import CutPartition
 from tests.sim.evidence import Batch, batches, log_start, partitions
 from tests.sim.testimony import NEVER_MIRRORED
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from brokers.ids import Offset, TopicPartition
-from linker.records.mirror_state import CutKind, CutPartition
+from linker.records.mirror_record import CutKind, CutPartition
 from tests.sim.evidence import batches
 from tests.sim.testimony import NEVER_MIRRORED, Acknowledged
 

@@ -3,16 +3,15 @@
 from typing import Any
 
 from brokers.ids import BrokerId
+from linker.answers import MirrorDescription, Topics
 from linker.commands import (
     ChangeMirrors,
     Command,
     CreateLink,
     CreateMirror,
     DescribeMirror,
-    MirrorDescription,
     RestoreMirrors,
     SetLinkSecret,
-    Topics,
 )
 from linker.config import OF_A_SOURCE
 from linker.errors import LinkRefusal
@@ -57,14 +56,11 @@ class LinkOperator:
         fetchers = str(self._rng.choice((1, 1, 2)))
         configs = {**CONFIGS, "num.cluster.link.fetchers": fetchers}
         configs["source.fencing.enable"] = str(self.fences_source).lower()
+        configs |= self._pace()
         is_automatic = self._rng.random() < 0.3
         if is_automatic:
             configs |= AUTOMATIC
-        if self._federation.source_dials:
-            await self._dial_from_source(configs, fetchers)
-        else:
-            configs["bootstrap.servers"] = self._federation.source.bootstrap_servers
-            await self._until(CreateLink(name=LINK, configs=configs), "CLUSTER_LINK_EXISTS")
+        await self._link(configs, fetchers)
         if is_automatic:
             while not isinstance(await self._ask(DescribeMirror(TOPIC)), MirrorDescription):
                 await self._world.sleep(200)
@@ -73,6 +69,21 @@ class LinkOperator:
         self._federation.destination.testimony.made[TOPIC] = self._federation.source.testimony.made[
             TOPIC
         ]
+
+    def _pace(self) -> dict[str, str]:
+        rng = self._world.rng("pace")
+        return {
+            "replica.fetch.min.bytes": str(rng.choice((1, 1, 5_000))),
+            "replica.fetch.wait.max.ms": str(rng.choice((50, 300))),
+            "link.compression.type": rng.choice(("none", "zstd")),
+        }
+
+    async def _link(self, configs: dict[str, str], fetchers: str) -> None:
+        if self._federation.source_dials:
+            await self._dial_from_source(configs, fetchers)
+        else:
+            configs["bootstrap.servers"] = self._federation.source.bootstrap_servers
+            await self._until(CreateLink(name=LINK, configs=configs), "CLUSTER_LINK_EXISTS")
 
     async def _dial_from_source(self, configs: dict[str, str], fetchers: str) -> None:
         """First at the destination, which then waits for its source."""

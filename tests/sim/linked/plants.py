@@ -14,8 +14,8 @@ from brokers.region import (
     SealOrphans,
 )
 from federation.node import RegionNode
-from linker.events import Send
-from linker.frames import Subscribe
+from linker.events import FrameArrived, Send
+from linker.frames import AskBeacon, Subscribe
 from tests.sim.nodes import Node
 from tests.sim.regions.cluster import MakeNode
 from tests.sim.regions.weather import RegionWeather, Shape
@@ -145,6 +145,23 @@ class ByOffset(Node):
         return node
 
 
+class Undrained(Node):
+    """As the source of a reversal, says that all is committed when it is asked."""
+
+    def _compose(self, rng: Random) -> RegionNode:
+        node = super()._compose(rng)
+        linker = node._linker
+        step = linker.step
+
+        def hurry(event: Any, now: Instant) -> Any:
+            if isinstance(event, FrameArrived) and isinstance(event.frame, AskBeacon):
+                event = replace(event, frame=AskBeacon(event.frame.nonce))
+            return step(event, now)
+
+        linker.step = hurry  # type: ignore[method-assign]
+        return node
+
+
 def _without_lineage(effect: Any) -> Any:
     if isinstance(effect, Send) and isinstance(effect.frame, Subscribe):
         return replace(effect, frame=replace(effect.frame, lineage=()))
@@ -159,3 +176,6 @@ CUT_TOO_EARLY = Plant(
 # These are found by runs with the way back.
 TRUNCATE_UNSEALED = Plant(Unsealed, range(20), "restore", lambda weather: weather)
 FOLLOW_BY_OFFSET = Plant(ByOffset, range(20), "restore", lambda weather: weather)
+
+# And this by runs with reversals.
+REVERSE_UNDRAINED = Plant(Undrained, range(40), "reverse", lambda weather: weather)

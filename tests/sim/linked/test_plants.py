@@ -1,25 +1,32 @@
 """The simulator is tested: each bug that is planted is found within a few seeds."""
 
+from typing import Final
+
 from tests.sim.linked.federation import MirrorBroken
 from tests.sim.linked.plants import (
     CUT_TOO_EARLY,
     FOLLOW_BY_OFFSET,
+    REVERSE_UNDRAINED,
     SERVE_UNCOMMITTED,
     TRUNCATE_UNSEALED,
     Plant,
 )
 from tests.sim.linked.restores import RestoreRun
+from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.runs import LinkedRun
 from tests.sim.nodes import CoreRaised
 from tests.sim.runs import Stuck
+
+WITH_ENDINGS: Final = {"restore": RestoreRun, "reverse": ReversalRun}
 
 
 def finding(plant: Plant) -> str:
     """What is found first; nothing if the bug survives all seeds."""
     for seed in plant.seeds:
         run: LinkedRun
-        if plant.ending == "restore":
-            run = RestoreRun(seed, adjust=plant.adjust, make_node=plant.make_node)
+        if plant.ending in WITH_ENDINGS:
+            kind = WITH_ENDINGS[plant.ending]
+            run = kind(seed, adjust=plant.adjust, make_node=plant.make_node)
         else:
             run = LinkedRun(
                 seed, adjust=plant.adjust, make_node=plant.make_node, ending=plant.ending
@@ -45,3 +52,7 @@ def test_a_tail_that_is_truncated_and_not_sealed_is_found() -> None:
 
 def test_a_mirror_that_follows_by_offset_and_not_by_lineage_is_found() -> None:
     assert finding(FOLLOW_BY_OFFSET)
+
+
+def test_a_reversal_that_is_proved_before_the_source_has_committed_all_is_found() -> None:
+    assert finding(REVERSE_UNDRAINED)

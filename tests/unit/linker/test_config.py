@@ -24,6 +24,9 @@ DIALECT = {
     "acl.sync.enable": "false",
     "topic.config.sync.ms": "5000",
     "num.cluster.link.fetchers": "1",
+    "metadata.max.age.ms": "300000",
+    "replica.fetch.backoff.ms": "1000",
+    "replica.socket.timeout.ms": "30000",
 }
 
 
@@ -40,11 +43,11 @@ def test_addresses_are_split() -> None:
 
 def test_all_problems_are_told_at_once() -> None:
     with pytest.raises(LinkConfigError) as failure:
-        parse({"link.mode": "BIDIRECTIONAL", "no.such": "x", "consumer.offset.sync.ms": "10"})
-    assert len(failure.value.problems) == 3
+        parse({"security.protocol": "SSL", "no.such": "x", "consumer.offset.sync.ms": "10"})
+    assert len(failure.value.problems) == 4
     text = str(failure.value)
     assert "no.such: unknown" in text
-    assert "link.mode: BIDIRECTIONAL is not supported yet" in text
+    assert "security.protocol: SSL is not supported yet" in text
     assert "consumer.offset.sync.ms: a whole number from 1000" in text
 
 
@@ -61,7 +64,8 @@ def test_all_problems_are_told_at_once() -> None:
         ("cluster.link.paused", "yes"),
         ("cluster.link.prefix", "a" * 13),
         ("cluster.link.prefix", "no blanks"),
-        ("mirror.start.offset.spec", "2026-01-01T00:00:00Z"),
+        ("mirror.start.offset.spec", "yesterday"),
+        ("mirror.start.offset.spec", "1950-01-01T00:00:00Z"),
         ("consumer.offset.group.filters", "{"),
         ("consumer.offset.group.filters", '{"topicFilters":[]}'),
         ("consumer.offset.group.filters", '{"groupFilters":[{"name":"a"}]}'),
@@ -100,6 +104,23 @@ def test_every_default_may_be_given(name: str) -> None:
         (
             {**MINIMAL, "link.mode": "SOURCE", "cluster.link.prefix": "w."},
             "cluster.link.prefix: has an effect in the destination region only",
+        ),
+        (
+            {"connection.mode": "INBOUND", "replica.socket.receive.buffer.bytes": "1000"},
+            "replica.socket.receive.buffer.bytes: not with connection.mode=INBOUND",
+        ),
+        (
+            {**MINIMAL, "consumer.group.prefix.enable": "true"},
+            "consumer.group.prefix.enable: needs cluster.link.prefix",
+        ),
+        (
+            {
+                **MINIMAL,
+                "link.mode": "BIDIRECTIONAL",
+                "cluster.link.prefix": "w.",
+                "consumer.group.prefix.enable": "true",
+            },
+            "consumer.group.prefix.enable: not with link.mode=BIDIRECTIONAL",
         ),
     ],
 )
@@ -180,3 +201,17 @@ def test_confluent_s_name_of_a_limit_is_taken_for_ours() -> None:
     assert altered(config, {}, (alias,)).number("io.max.bytes.per.second") == 0
     with pytest.raises(LinkConfigError, match="another name of"):
         parse({**MINIMAL, alias: "7", "io.max.bytes.per.second": "8"})
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("earliest", "earliest"),
+        ("latest", "latest"),
+        ("2026-01-01T00:00:00Z", 1_767_225_600_000),
+        ("2026-01-01T01:00:00.250+01:00", 1_767_225_600_250),
+        ("2026-01-01", 1_767_225_600_000),  # UTC
+    ],
+)
+def test_mirrors_start_at_an_end_or_a_time(text: str, start: str | int) -> None:
+    assert parse({**MINIMAL, "mirror.start.offset.spec": text}).start == start

@@ -84,9 +84,16 @@ class Region(Whole):
         return isinstance(effect, Ask) or super()._take(effect)
 
     def put(
-        self, count: int = 1, *, acks: int = -1, timeout_ms: int = 5_000, version: int = 9
+        self,
+        count: int = 1,
+        *,
+        acks: int = -1,
+        timeout_ms: int = 5_000,
+        version: int = 9,
+        **fields: int,
     ) -> int:
-        data = [PartitionProduceData(index=0, records=batch(count, timestamp=self.now))]
+        records = batch(count, timestamp=self.now, **fields)
+        data = [PartitionProduceData(index=0, records=records)]
         topic = TopicProduceData(name="t", partition_data=data)
         message = ProduceRequest(acks=acks, timeout_ms=timeout_ms, topic_data=[topic])
         return self.start(produce, version, message)
@@ -167,6 +174,19 @@ def test_a_lost_leadership_is_told_to_whoever_waits() -> None:
     assert (item.current_leader.leader_id, item.current_leader.leader_epoch) == (2, 1)
     [endpoint] = region.answers[later].node_endpoints
     assert (endpoint.node_id, endpoint.host, endpoint.port) == (2, "far", 9002)
+
+
+def test_an_idempotent_producer_hears_that_its_batch_may_be_stored_when_its_leader_is_lost() -> (
+    None
+):
+    """librdkafka takes NOT_LEADER_OR_FOLLOWER for "not stored", and sends the records again in other batches."""
+    region = Region()
+    ticket = region.put(producer_id=7, producer_epoch=0, base_sequence=0)
+    region.place(leader=2)
+    error = region.put_answer(ticket).error_code
+    assert error == KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    later = region.put(producer_id=7, producer_epoch=0, base_sequence=0)
+    assert region.put_answer(later).error_code == KafkaError.NOT_LEADER_OR_FOLLOWER
 
 
 def test_only_the_leader_tells_offsets() -> None:

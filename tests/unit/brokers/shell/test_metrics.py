@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from brokers.config.broker_config import ConfigError, from_settings
 from brokers.events import Disconnected, Request
 from brokers.node.broker import Broker
-from brokers.shell.binding import bind_metrics
+from brokers.shell.binding import bind_http
 from brokers.shell.clock import Clock
 from brokers.shell.health import health
 from brokers.shell.metrics import Metrics
@@ -32,11 +32,11 @@ class Around:
     """A node and its metrics; `get(path)` asks as Prometheus does."""
 
     def __init__(self) -> None:
-        bound, self.config = bind_metrics(CONFIG)
+        bound, self.config = bind_http(CONFIG, "metrics.listener")
         assert bound is not None
         self.broker = Broker(self.config, "A" * 22, random.Random(1))
         self.node = Node(self.broker, Storage(SimFiles()), Clock())
-        self.metrics = Metrics(self.node, self.broker.parts, bound)
+        self.metrics = Metrics(self.node, self.broker.parts, bound, lambda _: iter(()))
         self.server = Server(self.config, self.metrics.feed, lambda: 0.0)
         self.node.serve(self.server)
         self.node.perform |= self.metrics.perform(self.server)
@@ -137,10 +137,10 @@ def test_the_page_tells_of_the_process() -> None:
 def test_a_node_without_a_metrics_listener_counts_nothing() -> None:
     async def run() -> None:
         config = from_settings({"node.id": 1, "log.dirs": "data"})
-        assert bind_metrics(config) == (None, config)
+        assert bind_http(config, "metrics.listener") == (None, config)
         broker = Broker(config, "A" * 22, random.Random(1))
         node = Node(broker, Storage(SimFiles()), Clock())
-        metrics = Metrics(node, broker.parts, None)
+        metrics = Metrics(node, broker.parts, None, lambda _: iter(()))
         server = Server(config, metrics.feed, lambda: 0.0)
         assert metrics.feed == node.feed
         assert metrics.perform(server) == {}
@@ -156,4 +156,4 @@ def test_a_port_in_use_is_refused_by_the_setting_that_names_it() -> None:
         listener = f"127.0.0.1:{taken.getsockname()[1]}"
         settings = {"node.id": 1, "log.dirs": "data", "metrics.listener": listener}
         with pytest.raises(ConfigError, match=r"metrics.listener: can't listen"):
-            bind_metrics(from_settings(settings))
+            bind_http(from_settings(settings), "metrics.listener")

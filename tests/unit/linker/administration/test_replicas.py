@@ -4,7 +4,8 @@ from random import Random
 
 from brokers.ids import TopicPartition
 from linker.administration.administration import Administration
-from linker.commands import Answer, DescribedRegion, DescribeRegion, DescribeReplicas, Replicas
+from linker.answers import Answer, DescribedRegion, Replicas
+from linker.commands import DescribeRegion, DescribeReplicas
 from linker.errors import LinkRefusal
 from linker.region_client import Effects, RegionClient
 from tests.unit.brokers.api.whole import Whole

@@ -6,6 +6,7 @@ from typing import Any
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from linker.control.source_fencing import SourceFencing
 from linker.control.source_metadata import FRAME_OFFSETS_MAX, GroupPublisher, TopicPublisher
+from linker.control.source_reversals import SourceReversals
 from linker.control.source_stream import SourceStream
 from linker.data.credit import SendBudget, StreamSender
 from linker.events import CloseStream, Send
@@ -31,7 +32,11 @@ class Stream:
         self.now = node.now
         self.region = RegionClient(node.broker.view, Random(1))
         self.source = SourceStream(
-            self.region, 1, SendBudget(1 << 20), SourceFencing(self.region, is_enabled=True)
+            self.region,
+            1,
+            SendBudget(1 << 20),
+            SourceFencing(self.region, is_enabled=True),
+            SourceReversals(self.region, lambda _: None),
         )
         self.sent: list[Frame] = []
         self.slices = 0

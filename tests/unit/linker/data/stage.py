@@ -57,7 +57,7 @@ class Link:
     name = "west-east"
 
     def __init__(self, **configs: str) -> None:
-        self.stream = DestinationStream(WINDOW)
+        self.stream = DestinationStream(lambda: WINDOW)
         self.stream.sender.stream = 7
         self.stream.open()
         given = {"bootstrap.servers": "west:9092", "retry.backoff.ms": "100"}
@@ -76,6 +76,9 @@ class Link:
 
     def fail_mirror(self, topic: str, error: MirrorError, because: str, now: int) -> list[Any]:
         self.failures.append((error, because))
+        return []
+
+    def subscribed(self, partition: TopicPartition, now: int) -> list[Any]:
         return []
 
     def refuse_hole(self, hole: Hole, now: int) -> list[Any] | None:

@@ -4,13 +4,13 @@ import random
 
 from linker.data.byte_rate import ByteRate
 from linker.data.credit import CreditWindow, StreamSender
-from linker.data.destination_stream import WINDOW_BYTES
 from linker.events import Send
 from linker.frames import CHUNK_BYTES_MIN, Credit
 from linker.region_client import RegionClient
 
 START = 1_000_000
 LIMIT = 1_000_000
+WINDOW_BYTES = 32 << 20
 
 
 class Link:

@@ -14,7 +14,8 @@ from brokers.records.batch import iter_headers
 from brokers.records.builder import NewRecord, build_batch
 from brokers.region import HighWatermarkRead, PartitionState, ReadToHighWatermark
 from linker.data.credit import SendBudget, StreamSender
-from linker.data.source_replicator import CHUNKS_AHEAD, SourceReplicator, pieces
+from linker.data.source_replicator import CHUNKS_AHEAD, SourceReplicator
+from linker.data.subscription import pieces
 from linker.errors import MirrorError
 from linker.events import Send
 from linker.frames import CHUNK_BYTES_MIN, Agreed, Beacon, Chunk, Declined, Subscribe

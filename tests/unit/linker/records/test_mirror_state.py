@@ -7,23 +7,26 @@ from hypothesis import strategies as st
 
 from linker.errors import MIRROR_HINTS, MirrorError
 from linker.records.link_state import LinkState
-from linker.records.mirror_state import (
-    CATEGORIES,
-    LIVE,
-    SHOWN,
-    STORED,
+from linker.records.mirror_record import (
     TRANSITION_ERRORS_MAX,
-    TRANSITIONS,
     Asked,
     Cut,
     CutKind,
     CutPartition,
     MirrorRecord,
-    MirrorState,
-    MirrorTrigger,
     RestorePoint,
+    TopicSpec,
     TransitionError,
     decode_mirror,
+)
+from linker.records.mirror_state import (
+    CATEGORIES,
+    LIVE,
+    SHOWN,
+    STORED,
+    TRANSITIONS,
+    MirrorState,
+    MirrorTrigger,
 )
 
 NUMBERS = st.integers(-1, 2**62)
@@ -48,6 +51,9 @@ RECORDS = st.builds(
     reason=TEXT,
     stop=st.none() | st.sampled_from(CutKind),
     stop_by=NUMBERS,
+    fenced_at=NUMBERS,
+    known_at=NUMBERS,
+    spec=st.builds(TopicSpec, st.lists(st.tuples(TEXT, TEXT), max_size=2).map(tuple), NUMBERS),
     cut=st.none() | CUTS,
     asked=st.none() | st.builds(Asked, TEXT, NUMBERS, TEXT, TEXT),
     restore=st.lists(st.builds(RestorePoint, NUMBERS, NUMBERS, NUMBERS), max_size=3).map(tuple),
@@ -72,9 +78,9 @@ def test_only_stored_states_are_entered_and_left() -> None:
     assert {state for state, _ in TRANSITIONS} | set(TRANSITIONS.values()) == set(STORED)
 
 
-def test_only_a_restore_leads_out_of_stopped() -> None:
+def test_only_a_restore_or_a_reversal_leads_out_of_stopped() -> None:
     leaving = [trigger for state, trigger in TRANSITIONS if state is MirrorState.STOPPED]
-    assert leaving == [MirrorTrigger.RESTORE]
+    assert leaving == [MirrorTrigger.REVERSED, MirrorTrigger.RESTORE]
 
 
 def test_nothing_is_truncated_before_every_tail_is_sealed() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import grpc
 import grpc.aio
 
-from linker.commands import Links, ListLinks
+from linker.answers import Links
+from linker.commands import ListLinks
 from linker.errors import LinkRefusal
 from linker.events import AdminAnswered, AdminAsked, Elsewhere
 from linker.shell import admin_server

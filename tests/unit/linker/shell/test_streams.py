@@ -8,7 +8,8 @@ import grpc
 import grpc.aio
 import pytest
 
-from linker.commands import Links, ListLinks
+from linker.answers import Links
+from linker.commands import ListLinks
 from linker.errors import LinkError, LinkRefusal
 from linker.events import (
     AdminAnswered,

@@ -9,51 +9,54 @@ import pytest
 from brokers.ids import TopicPartition
 from brokers.region import ReplicaStatus
 from federation.shell.orphan_files import OrphanFiles
+from linker.answers import (
+    Configs,
+    Decisions,
+    Holes,
+    LinkDescription,
+    Links,
+    MirrorDescription,
+    Mirrors,
+    PartitionLag,
+    Replicas,
+    Task,
+    TopicResult,
+    Topics,
+)
 from linker.commands import (
     AlterLinkConfigs,
     ChangeMirrors,
-    Configs,
     CreateLink,
     CreateMirror,
-    Decisions,
     DeleteLink,
     DescribeDrift,
+    DescribeLineage,
     DescribeLink,
     DescribeLinkConfigs,
     DescribeMirror,
     DescribeRegion,
     DescribeReplicas,
     ForecastMirrors,
-    Holes,
-    LinkDescription,
-    Links,
     ListDecisions,
     ListHoles,
     ListLinks,
     ListMirrors,
-    MirrorDescription,
-    Mirrors,
-    PartitionLag,
-    Replicas,
     RestoreMirrors,
     SetLinkSecret,
-    Task,
-    TopicResult,
-    Topics,
     UnfenceTopics,
 )
 from linker.errors import LinkRefusal, MirrorError
 from linker.records.decision import Decision, decode_decision, put
 from linker.records.hole_ledger import Hole, HoleCause
-from linker.records.mirror_state import (
+from linker.records.mirror_record import (
     Asked,
     Cut,
     CutKind,
     CutPartition,
     MirrorRecord,
-    MirrorState,
     TransitionError,
 )
+from linker.records.mirror_state import MirrorState
 from linker.wire.administration import METHODS, MalformedRequest, command, reply
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -96,6 +99,17 @@ REQUESTS: list[tuple[str, Any, Any]] = [
         pb.UnfenceTopicsRequest(topics=["a"], validate_only=True),
         UnfenceTopics(("a",), validate_only=True),
     ),
+    (
+        "ReverseAndStartMirrors",
+        pb.PromoteMirrorsRequest(link_name="l", mirror_topics=["a"], timeout_ms=5, reason="why"),
+        ChangeMirrors(verb="reverse-and-start", link="l", topics=("a",), timeout_ms=5, why="why"),
+    ),
+    (
+        "ReverseAndPauseMirrors",
+        pb.PromoteMirrorsRequest(link_name="l", mirror_topics=["a"], validate_only=True),
+        ChangeMirrors(verb="reverse-and-pause", link="l", topics=("a",), validate_only=True),
+    ),
+    ("DescribeLineage", pb.DescribeLineageRequest(topic="a"), DescribeLineage("a")),
     (
         "TruncateAndRestoreMirrors",
         pb.MirrorsRequest(link_name="l", mirror_topics=["a"], validate_only=True),

@@ -20,6 +20,7 @@ INT32 = st.integers(-(2**31), 2**31 - 1)
 EPOCHS = st.integers(-(2**31), 2**30)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 UINT = st.integers(0, 2**64 - 1)
+TOPIC_IDS = st.binary(min_size=16, max_size=16)
 STANDINGS = st.builds(OffsetBounds, OFFSETS, OFFSETS, OFFSETS)
 PARTITIONS = st.builds(TopicPartition, TEXT, INT32)
 COMMITS = st.builds(OffsetAndMetadata, SIGNED, INT32, TEXT, SIGNED)
@@ -45,8 +46,25 @@ OTHERS = st.one_of(
         st.lists(TEXT, max_size=3).map(tuple),
         st.lists(INT32, max_size=3).map(tuple),
         OFFSETS,
-        st.none() | st.builds(frames.Former, TEXT, st.just(b"0123456789abcdef"), SIGNED),
+        st.none() | st.builds(frames.Former, TEXT, TOPIC_IDS, SIGNED),
+        st.none() | st.builds(frames.Former, TEXT, TOPIC_IDS, SIGNED),
     ),
+    st.builds(
+        frames.Reverse,
+        st.lists(
+            st.builds(
+                frames.ReversedTopic, TEXT, TOPIC_IDS, TOPIC_IDS, SIGNED, st.booleans(), OFFSETS
+            ),
+            max_size=3,
+        ).map(tuple),
+    ),
+    st.builds(
+        frames.WithdrawReversals,
+        st.lists(st.builds(frames.WithdrawnReversal, TEXT, TOPIC_IDS, SIGNED), max_size=3).map(
+            tuple
+        ),
+    ),
+    st.builds(frames.ReversalRefused, TEXT, SIGNED, TEXT, TEXT),
     st.builds(
         frames.Superseded,
         st.lists(
@@ -54,7 +72,12 @@ OTHERS = st.one_of(
         ).map(tuple),
     ),
     st.builds(frames.WatchGroups, st.lists(FILTERS, max_size=3).map(tuple)),
-    st.builds(frames.GroupOffsets, TEXT, st.dictionaries(PARTITIONS, COMMITS, max_size=3)),
+    st.builds(
+        frames.GroupOffsets,
+        TEXT,
+        st.dictionaries(PARTITIONS, COMMITS, max_size=3),
+        st.lists(PARTITIONS, max_size=3).map(tuple),
+    ),
     st.builds(
         frames.Subscribe,
         UINT,
@@ -63,6 +86,8 @@ OTHERS = st.one_of(
         OFFSETS,
         st.lists(st.tuples(INT32, OFFSETS), max_size=4).map(tuple),
         st.booleans(),
+        st.integers(-1, 2**31 - 1),
+        st.just(-1) | OFFSETS,
     ),
     st.builds(frames.Unsubscribe, UINT),
     st.builds(frames.Agreed, UINT, OFFSETS, EPOCHS, STANDINGS, SIGNED),
@@ -70,7 +95,7 @@ OTHERS = st.one_of(
     st.builds(
         frames.Beacon, SIGNED, st.lists(st.tuples(UINT, STANDINGS), max_size=3).map(tuple), UINT
     ),
-    st.builds(frames.AskBeacon, UINT),
+    st.builds(frames.AskBeacon, UINT, TEXT, OFFSETS),
     st.builds(frames.Credit, UINT),
 )
 

@@ -89,6 +89,7 @@ COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
         CreateMirrorTopic,
         name=TEXT,
         partition_count=INT32,
+        replication_factor=st.integers(-1, 2**15 - 1),
         writer=TEXT,
         configs=st.dictionaries(TEXT, TEXT, max_size=3),
         leader_epochs=EPOCHS,

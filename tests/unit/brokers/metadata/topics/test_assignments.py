@@ -87,6 +87,8 @@ def test_a_topic_keeps_the_default_placement_it_was_created_under() -> None:
     assert made.image.config((2, "t"))["confluent.placement.constraints"] == placement(2, 1)
     made.do(CreateMirrorTopic(name="m", partition_count=1, writer="east"))
     assert len(made.partition("m").observers) == 1
+    made.do(CreateMirrorTopic(name="n", partition_count=1, writer="east", replication_factor=2))
+    assert (len(made.partition("n").replicas), made.partition("n").observers) == (2, ())
 
 
 @pytest.mark.parametrize(

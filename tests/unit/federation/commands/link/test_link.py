@@ -63,6 +63,20 @@ def test_a_source_that_dials_is_given_its_destination_and_the_secret(region: Reg
     assert (request.secret, request.source_cluster_id) == ("s", "east")
 
 
+def test_a_bidirectional_link_names_the_other_region(region: RegionDouble) -> None:
+    made = pb.LinkDescription(
+        link_mode="BIDIRECTIONAL", source_cluster_id="east", link_state="ACTIVE"
+    )
+    region.replies["CreateLink"] = [pb.LinkReply(link=made)]
+    ran = region.run(
+        "link", "create", "both", "--remote-bootstrap-server", "e:9092", "--remote-cluster", "east"
+    )
+    assert ran.exit_code == 0 and "other region east" in ran.output, ran.output
+    ((_, request),) = region.asked
+    assert dict(request.configs) == {"bootstrap.servers": "e:9092", "link.mode": "BIDIRECTIONAL"}
+    assert request.source_cluster_id == "east"
+
+
 def test_the_secret_of_a_new_link_is_shown(region: RegionDouble) -> None:
     made = pb.LinkDescription(link_mode="DESTINATION", link_state="UNKNOWN", secret="abc")
     region.replies["CreateLink"] = region.replies["SetLinkSecret"] = [pb.LinkReply(link=made)]
@@ -80,6 +94,8 @@ def test_the_secret_of_a_new_link_is_shown(region: RegionDouble) -> None:
     [
         ("--source-bootstrap-server", "w:1", "--destination-bootstrap-server", "e:1"),
         ("--source-bootstrap-server", "w:1", "--destination-cluster", "east"),
+        ("--source-bootstrap-server", "w:1", "--remote-bootstrap-server", "e:1"),
+        ("--source-bootstrap-server", "w:1", "--remote-cluster", "west"),
     ],
 )
 def test_one_end_dials(region: RegionDouble, options: tuple[str, ...]) -> None:

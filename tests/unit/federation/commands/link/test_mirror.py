@@ -194,3 +194,36 @@ def test_a_forecast_for_people_and_for_scripts(region: RegionDouble) -> None:
 def test_a_region_without_mirrors_has_no_forecast(region: RegionDouble) -> None:
     region.replies["ForecastMirrors"] = [pb.ForecastReply()]
     assert "No topic that a link writes" in region.run("mirror", "forecast").output
+
+
+@pytest.mark.parametrize(
+    ("verb", "method"),
+    [
+        ("reverse-and-start", "ReverseAndStartMirrors"),
+        ("reverse-and-pause", "ReverseAndPauseMirrors"),
+    ],
+)
+def test_a_reversal_waits_until_the_topic_is_writable(
+    region: RegionDouble, verb: str, method: str
+) -> None:
+    region.replies[method] = [topics("PENDING_SYNCHRONIZE")]
+    region.replies["DescribeMirror"] = [
+        mirror("PENDING_SYNCHRONIZE"),
+        mirror("PENDING_STOPPED"),
+        mirror("STOPPED"),
+    ]
+    ran = region.run("mirror", verb, "orders", "--link", "both", "--reason", "exercise")
+    assert ran.exit_code == 0 and "STOPPED" in ran.output
+    assert region.asked[0][0] == method and region.asked[0][1].reason == "exercise"
+
+
+def test_a_reversal_that_was_refused_at_the_source_says_so_and_what_to_do(
+    region: RegionDouble,
+) -> None:
+    region.replies["ReverseAndStartMirrors"] = [topics("PENDING_SYNCHRONIZE")]
+    error = pb.TransitionError(at_ms=5, code="REMOTE_LINK_NOT_FOUND_ERROR", message="no link")
+    region.replies["DescribeMirror"] = [mirror("ACTIVE", state_transition_errors=[error])]
+    ran = region.run("mirror", "reverse-and-start", "orders", "--link", "both", "--json")
+    assert ran.exit_code == 1
+    told = json.loads(ran.stdout)["topics"][0]["error"]
+    assert told["code"] == "REMOTE_LINK_NOT_FOUND_ERROR" and "other region" in told["hint"]

@@ -1,0 +1,227 @@
+"""`causeway mirror pause|resume|promote|failover|reverse-and-start|reverse-and-pause`: changes of a mirror's state."""
+
+import time
+from typing import Any, Final
+
+import click
+from rich.table import Table
+
+from federation.commands.answers import Failure, answer, end, screen
+from federation.commands.link.messages import as_dict
+from federation.commands.link.region_admin import RegionAdmin, region_options, validating
+from linker.shell.administrator import FAILOVER_SECONDS
+from linker.wire.v1 import admin_pb2 as pb
+
+PENDING: Final = ("PENDING_STOPPED", "PENDING_SYNCHRONIZE")
+HINTS: Final = {
+    "TIMEOUT_ERROR": "stop its producers and ask again, or fail it over",
+    "REMOTE_LINK_NOT_FOUND_ERROR": "create the link in the other region, too (link.mode=BIDIRECTIONAL)",
+}
+POLL_SECONDS = 0.1
+
+
+reason_option = click.option(
+    "--reason", default="", help="Kept in the decision record (`causeway mirror decisions`)."
+)
+
+
+def _change(
+    region: RegionAdmin, method: str, request: Any, as_json: bool, timeout_seconds: float
+) -> None:
+    reply = region.ask(method, request, timeout_seconds)
+    refused = any(topic.HasField("error") for topic in reply.topics)
+    answer(
+        {"topics": [as_dict(one) for one in reply.topics]},
+        as_json,
+        lambda: _show_results(reply.topics),
+    )
+    if refused:
+        end(1)
+
+
+def _changing(command: Any) -> Any:
+    command = validating("Check only.")(command)
+    command = click.option(
+        "--link",
+        "link_name",
+        default="",
+        help="The link of the topics; required where no topic is named.",
+    )(command)
+    return click.argument("topics", nargs=-1)(command)
+
+
+def _proving(command: Any) -> Any:
+    command = click.option(
+        "--no-wait", is_flag=True, help="Do not wait until the topics are writable."
+    )(command)
+    return click.option(
+        "--timeout-ms",
+        default=60_000,
+        show_default=True,
+        help="Milliseconds after which topics become ACTIVE again.",
+    )(command)
+
+
+def _request(
+    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool
+) -> Any:
+    return pb.MirrorsRequest(
+        link_name=link_name or _link_of(region, topics),
+        mirror_topics=topics,
+        validate_only=validate_only,
+    )
+
+
+def _link_of(region: RegionAdmin, topics: tuple[str, ...]) -> str:
+    """The link of all these mirrors. Raises Failure for mirrors of different links."""
+    if not topics:
+        raise click.UsageError("name topics, or --link for all of a link's")
+    names: dict[str, None] = {}
+    for topic in topics:
+        request = pb.DescribeMirrorRequest(mirror_topic=topic)
+        names[region.ask("DescribeMirror", request).mirror.link_name] = None
+    if len(names) > 1:
+        raise Failure(
+            f"these topics are of different links: {', '.join(names)}",
+            hint="change the topics of one link at a time",
+        )
+    return next(iter(names))
+
+
+@click.command()
+@_changing
+@region_options
+def pause(
+    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
+) -> None:
+    """Pause copying to TOPICS, or all mirror topics of --link; they stay read-only."""
+    _change(region, "PauseMirrors", _request(region, link_name, topics, validate_only), as_json, 60)
+
+
+@click.command()
+@_changing
+@region_options
+def resume(
+    region: RegionAdmin, link_name: str, topics: tuple[str, ...], validate_only: bool, as_json: bool
+) -> None:
+    """Resume copying to paused TOPICS, from their log end offsets."""
+    _change(
+        region, "ResumeMirrors", _request(region, link_name, topics, validate_only), as_json, 60
+    )
+
+
+@click.command()
+@_changing
+@_proving
+@reason_option
+@region_options
+def promote(
+    region: RegionAdmin,
+    link_name: str,
+    topics: tuple[str, ...],
+    validate_only: bool,
+    timeout_ms: int,
+    no_wait: bool,
+    reason: str,
+    as_json: bool,
+) -> None:
+    """Make TOPICS writable once they hold every record of the source; after --timeout-ms they become ACTIVE again."""
+    request = pb.PromoteMirrorsRequest(
+        link_name=link_name or _link_of(region, topics),
+        mirror_topics=topics,
+        validate_only=validate_only,
+        timeout_ms=timeout_ms,
+        reason=reason,
+    )
+    _prove(region, "PromoteMirrors", request, as_json, waits=not (no_wait or validate_only))
+
+
+def _prove(region: RegionAdmin, method: str, request: Any, as_json: bool, *, waits: bool) -> None:
+    """Promote or reverse; then poll until it has ended. The region applies the timeout."""
+    reply = region.ask(method, request)
+    for topic in reply.topics if waits else ():
+        if not topic.HasField("error"):
+            _await_end(region, topic)
+    refused = any(topic.HasField("error") for topic in reply.topics)
+    found = {"topics": [as_dict(one) for one in reply.topics]}
+    answer(found, as_json, lambda: _show_results(reply.topics))
+    if refused:
+        end(1)
+
+
+def _await_end(region: RegionAdmin, topic: Any) -> None:
+    request = pb.DescribeMirrorRequest(mirror_topic=topic.mirror_topic)
+    while (found := region.ask("DescribeMirror", request).mirror).mirror_status in PENDING:
+        time.sleep(POLL_SECONDS)
+    topic.mirror_status = found.mirror_status
+    if found.mirror_status != "STOPPED":
+        errors = found.state_transition_errors
+        topic.error.code = errors[-1].code if errors else "TIMEOUT_ERROR"
+        topic.error.message = errors[-1].message if errors else found.reason
+        topic.error.hint = HINTS.get(topic.error.code, "look at `causeway mirror describe`")
+
+
+@click.command()
+@_changing
+@reason_option
+@region_options
+def failover(
+    region: RegionAdmin,
+    link_name: str,
+    topics: tuple[str, ...],
+    validate_only: bool,
+    reason: str,
+    as_json: bool,
+) -> None:
+    """Make TOPICS writable now, with the records that they hold; the source need not answer."""
+    request = _request(region, link_name, topics, validate_only)
+    request.reason = reason
+    _change(region, "FailoverMirrors", request, as_json, FAILOVER_SECONDS)
+
+
+def _reversal(verb: str, method: str, state: str) -> click.Command:
+    """The command `verb`, after which the former source is `state`."""
+
+    @click.command(verb)
+    @_changing
+    @_proving
+    @reason_option
+    @region_options
+    def command(
+        region: RegionAdmin,
+        link_name: str,
+        topics: tuple[str, ...],
+        validate_only: bool,
+        timeout_ms: int,
+        no_wait: bool,
+        reason: str,
+        as_json: bool,
+    ) -> None:
+        request = pb.PromoteMirrorsRequest(
+            link_name=link_name or _link_of(region, topics),
+            mirror_topics=topics,
+            validate_only=validate_only,
+            timeout_ms=timeout_ms,
+            reason=reason,
+        )
+        _prove(region, method, request, as_json, waits=not (no_wait or validate_only))
+
+    command.help = (
+        f"Make mirror TOPICS and their sources change places; the new mirrors are {state}.\n\n"
+        "The source's topics become read-only; once the mirrors hold all of them, they are writable. Nothing is lost. "
+        "Both regions need a bidirectional link of this name. After --timeout-ms everything is as before."
+    )
+    return command
+
+
+reverse_and_start = _reversal("reverse-and-start", "ReverseAndStartMirrors", "ACTIVE")
+reverse_and_pause = _reversal("reverse-and-pause", "ReverseAndPauseMirrors", "PAUSED")
+CHANGES: Final = (pause, resume, promote, failover, reverse_and_start, reverse_and_pause)
+
+
+def _show_results(topics: Any) -> None:
+    table = Table("MirrorTopicName", "MirrorStatus", "Error", "Next")
+    for one in topics:
+        message = f"{one.error.message} ({one.error.code})" if one.HasField("error") else ""
+        table.add_row(one.mirror_topic, one.mirror_status, message, one.error.hint)
+    screen().print(table if topics else "No mirror topics to change.")

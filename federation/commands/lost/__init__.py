@@ -1,0 +1,5 @@
+"""`causeway mirror lost`: the records that a failover lost, as far as anybody still has them.
+
+- `lost`: the command
+- `search`: looks for them in the old primary's logs and in its orphan stores
+"""

@@ -1,0 +1,137 @@
+"""The metrics of links for Prometheus, beside those of the broker.
+
+MaxLag, link-count and mirror-topic-count are Confluent's for Cluster Linking, as the JMX exporter spells them; like
+those, link-count is 1 on the link coordinator and 0 elsewhere. What begins with `causeway_` is ours. A broker tells of
+the mirror partitions that it leads; of topics as a whole, the link coordinator does.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from brokers.ids import Instant
+from brokers.region import MirrorPartitionStatus
+from brokers.telemetry.exposition import family, labelled
+from federation.shell.orphan_files import OrphanFiles
+from linker.administration.status import shown_state
+from linker.control.cluster_link import ClusterLink
+from linker.control.source_link import SourceLink
+from linker.linker import Linker
+
+MAX_LAG: Final = "kafka_server_link_clusterlinkfetchermanager_maxlag"
+LINK_COUNT: Final = "kafka_server_cluster_link_metrics_link_count"
+TOPIC_COUNT: Final = "kafka_server_cluster_link_metrics_mirror_topic_count"
+
+
+class _Led(NamedTuple):
+    """A mirror partition that this broker leads."""
+
+    link: str
+    topic: str
+    status: MirrorPartitionStatus
+
+    @property
+    def labels(self) -> str:
+        return labelled(link_name=self.link, topic=self.topic, partition=self.status.index)
+
+    @property
+    def lag(self) -> int:
+        """Records that the mirror's high watermark is behind the source's; -1 unknown."""
+        source, mirror = self.status.source_high_watermark, self.status.high_watermark
+        return max(0, source - mirror) if source >= 0 and mirror >= 0 else -1
+
+
+class LinkMetrics:
+    """Of one node. `text` in pieces, between which the node may run."""
+
+    def __init__(self, linker: Linker, orphans: OrphanFiles) -> None:
+        self._linker = linker
+        self._orphans = orphans
+
+    def text(self, now: Instant) -> Iterator[str]:
+        yield from self._links()
+        led: list[_Led] = []
+        for name, link in list(self._linker.links.items()):
+            for topic in list(link.mirrors):
+                led += _led(name, link, topic, now)
+                yield ""
+        yield from self._lags(led)
+        if self._linker.is_coordinator:
+            yield from self._topics()
+        yield from self._orphan_store()
+
+    def _links(self) -> Iterator[str]:
+        own = int(self._linker.is_coordinator)
+        links: dict[str, ClusterLink | SourceLink] = {
+            **self._linker.source_links,
+            **self._linker.links,
+        }
+        samples = (
+            (
+                own,
+                labelled(
+                    mode=str(link.config.value("link.mode")).lower(),
+                    state=link.state.value.lower(),
+                    link_name=name,
+                ),
+            )
+            for name, link in links.items()
+        )
+        yield from family(LINK_COUNT, "gauge", "1 on the coordinator of the link", samples)
+
+    def _lags(self, led: list[_Led]) -> Iterator[str]:
+        most = dict.fromkeys(self._linker.links, 0)
+        for each in led:
+            most[each.link] = max(most.get(each.link, 0), each.lag)
+        about = "Records by which the slowest mirror partition here is behind its source"
+        by_link = (
+            (lag, labelled(clientId="ClusterLink", link_name=name)) for name, lag in most.items()
+        )
+        yield from family(MAX_LAG, "gauge", about, by_link)
+        known = [each for each in led if each.lag >= 0]
+        about = "Records by which a mirror partition is behind its source"
+        records = ((each.lag, each.labels) for each in known)
+        yield from family("causeway_mirror_lag_records", "gauge", about, records)
+        about = "The age of the newest state of the source that a mirror partition holds entirely"
+        times = ((each.status.lag_ms, each.labels) for each in known if each.status.lag_ms >= 0)
+        yield from family("causeway_mirror_lag_milliseconds", "gauge", about, times)
+
+    def _topics(self) -> Iterator[str]:
+        mirrors = [
+            (name, link, mirror)
+            for name, link in self._linker.links.items()
+            for mirror in link.mirrors.values()
+        ]
+        states = Counter((name, shown_state(link, mirror).value) for name, link, mirror in mirrors)
+        counts = (
+            (count, labelled(link_name=name, state=state.lower()))
+            for (name, state), count in states.items()
+        )
+        yield from family(TOPIC_COUNT, "gauge", "Mirror topics of a link by state", counts)
+        about = "How often another region or this one has become the topic's writer"
+        generations = (
+            (mirror.record.generation, labelled(link_name=name, topic=mirror.topic))
+            for name, _, mirror in mirrors
+        )
+        yield from family("causeway_mirror_generation", "gauge", about, generations)
+        skipped = (
+            (
+                self._linker.skipped_offsets(mirror.topic),
+                labelled(link_name=name, topic=mirror.topic),
+            )
+            for name, _, mirror in mirrors
+        )
+        about = "Offsets of the source that the mirror does not have, by the hole ledger"
+        yield from family("causeway_mirror_skipped_offsets", "gauge", about, skipped)
+
+    def _orphan_store(self) -> Iterator[str]:
+        tails, size = self._orphans.totals()
+        about = "Sealed tails in the orphan stores of this broker"
+        yield from family("causeway_orphan_tails", "gauge", about, iter([(tails, "")]))
+        about = "Bytes of their files"
+        yield from family("causeway_orphan_bytes", "gauge", about, iter([(size, "")]))
+
+
+def _led(name: str, link: ClusterLink, topic: str, now: Instant) -> list[_Led]:
+    status = link.status(topic, now)
+    return [_Led(name, topic, each) for each in status.partitions] if status is not None else []

@@ -1,0 +1,242 @@
+"""The answers to an operator's commands (`commands`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
+from brokers.metadata.image.image import TopicImage
+from brokers.region import ReplicaStatus
+from linker.errors import LinkRefusal
+from linker.records.decision import Decision
+from linker.records.hole_ledger import Hole
+from linker.records.mirror_record import MirrorRecord
+from linker.records.mirror_state import MirrorState
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One background task of a link, with the state and error names of Cluster Linking."""
+
+    name: str
+    state: str
+    error: str
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkDescription:
+    name: str
+    link_id: str
+    source_cluster_id: str
+    state: str
+    error: str
+    because: str
+    topics: tuple[str, ...]
+    category_counts: Mapping[str, int]
+    tasks: tuple[Task, ...]
+    created_at: Instant
+    hint: str = ""
+    mode: str = "DESTINATION"
+    destination_cluster_id: str = ""  # where `mode` is SOURCE
+    secret: str = field(default="", repr=False)  # in the answer to the command that made it, only
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    links: tuple[LinkDescription, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Configs:
+    """(name, value, whether it is the default)."""
+
+    configs: tuple[tuple[str, str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionLag:
+    """-1 means unknown."""
+
+    partition: int
+    lag: int
+    lag_ms: int
+    source_high_watermark: Offset
+    log_end_offset: Offset
+    log_start_offset: Offset
+    since_received_ms: int
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MirrorDescription:
+    record: MirrorRecord
+    shown: MirrorState
+    reason: str
+    lags: tuple[PartitionLag, ...]
+    holes: tuple[Hole, ...]
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrors:
+    mirrors: tuple[MirrorDescription, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionForecast:
+    """One partition; -1 is unknown. `missing` records are lost at least: the source may have more, `known_ms` later."""
+
+    partition: int
+    mirror_end: Offset
+    source_high_watermark: Offset
+    missing: int
+    known_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupForecast:
+    """A group on one partition. It resumes at `resumes_at` (-1: where `auto.offset.reset` says) and reads `read_again`
+    records again; of what it has read, `read_and_lost` are not in the mirror. An active one has members here."""
+
+    group: str
+    partition: int
+    committed_at_source: Offset
+    resumes_at: Offset
+    read_again: int
+    read_and_lost: int
+    is_active_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TopicForecast:
+    topic: str
+    state: str
+    partitions: tuple[PartitionForecast, ...]
+    groups: tuple[GroupForecast, ...]
+    copies_groups: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    topics: tuple[TopicForecast, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicResult:
+    """The result for one topic; `state` is the topic's state now."""
+
+    topic: str
+    state: str
+    refusal: LinkRefusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    topics: tuple[TopicResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replicas:
+    """Each with its partition."""
+
+    replicas: tuple[tuple[TopicPartition, ReplicaStatus], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedTopic:
+    """A topic with its effective configurations."""
+
+    topic: TopicImage
+    configs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """By topic, partition and offset; none is empty."""
+
+    holes: tuple[Hole, ...]
+
+
+class SyncClass(Enum):
+    """Whether a setting of a topic is kept in step with its source."""
+
+    ALWAYS = "ALWAYS"
+    WHEN_NAMED = "WHEN_NAMED"
+    NEVER = "NEVER"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDrift:
+    """A difference; a value of None is the default of its region."""
+
+    topic: str
+    name: str
+    source_value: str | None
+    mirror_value: str | None
+    sync_class: SyncClass
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """`unknown_topics`: mirrors whose source has not answered yet."""
+
+    differences: tuple[ConfigDrift, ...]
+    unknown_topics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """The oldest first."""
+
+    decisions: tuple[Decision, ...]
+
+
+class TopicPartitionEpochs(NamedTuple):
+    """A partition's leader-epoch history: (leader epoch, start offset), ascending."""
+
+    partition: int
+    log_start_offset: Offset
+    log_end_offset: Offset
+    epochs: tuple[tuple[LeaderEpoch, Offset], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """`mirror_status` is empty where the topic was never a mirror. The oldest decision is first."""
+
+    cluster_id: str
+    mirror_status: str
+    origins: tuple[str, ...]
+    partitions: tuple[TopicPartitionEpochs, ...]
+    decisions: tuple[Decision, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedRegion:
+    """Topics, mirrors and the hole ledger."""
+
+    cluster_id: str
+    at: Instant
+    topics: tuple[DescribedTopic, ...]
+    mirrors: tuple[MirrorRecord, ...]
+    holes: tuple[Hole, ...]
+
+
+Answer: TypeAlias = (
+    LinkDescription
+    | Links
+    | Configs
+    | MirrorDescription
+    | Mirrors
+    | Topics
+    | Replicas
+    | Holes
+    | Decisions
+    | Lineage
+    | Drift
+    | Forecast
+    | DescribedRegion
+)

@@ -1,0 +1,126 @@
+"""The mirror's side of a reversal: what its link tells the source, and whether the source's topic is read-only.
+
+Each stream that opens brings all that is pending to the source, so what a crash has lost is told again.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from linker.control.link_settings import LinkSettings
+from linker.control.mirror_topic import MirrorTopic
+from linker.control.source_brokers import SourceBrokers
+from linker.frames import (
+    REVERSES_FROM,
+    TOPICS_MAX,
+    Former,
+    Reverse,
+    ReversedTopic,
+    WithdrawnReversal,
+    WithdrawReversals,
+)
+from linker.records.mirror_record import CutKind, MirrorRecord
+from linker.region_client import Effects, RegionClient
+
+Notice: TypeAlias = ReversedTopic | WithdrawnReversal
+
+
+def generation_of(mirror: MirrorTopic, kind: CutKind) -> int:
+    """Of the mirror while this is pending. A reversal is above all that either region has known of the topic."""
+    known = mirror.record.generation
+    if not kind.is_reversal:
+        return known  # it rises at the cut
+    former = mirror.source_state.former if mirror.source_state is not None else None
+    return max(known, former.generation if former is not None else 0) + 1
+
+
+def is_fenced(region: RegionClient, mirror: MirrorTopic) -> bool:
+    """Whether the source's topic is read-only for the reversal that is pending."""
+    state = mirror.source_state
+    topic = region.view.image.topics_by_name.get(mirror.topic)
+    if state is None or topic is None:
+        return False
+    expected = Former(region.view.cluster_id, topic.id.bytes, mirror.record.generation)
+    return state.reversing == expected
+
+
+def lost_fence(region: RegionClient, mirror: MirrorTopic) -> str:
+    """Why the reversal cannot go on, although the source's topic was read-only before; empty if it is still."""
+    record, state = mirror.record, mirror.source_state
+    if not record.is_reversing or record.fenced_at < 0 or state is None:
+        return ""
+    is_older = state.metadata_offset < record.fenced_at
+    if is_older or is_fenced(region, mirror):
+        return ""
+    return "the source has taken its topic back"
+
+
+class Reversing:
+    """Of one link, on its coordinator. `_told`: what the source was told last on the stream that is open, by topic."""
+
+    def __init__(self, region: RegionClient, link: LinkSettings, sources: SourceBrokers) -> None:
+        self.version = 0  # of the protocol, on the first stream
+        self._region = region
+        self._link = link
+        self._sources = sources
+        self._told: dict[str, Notice] = {}
+
+    def opened(self, version: int) -> None:
+        """The first stream is another one."""
+        self.version = version
+        self._told.clear()
+
+    def tell(self, mirrors: Iterable[MirrorTopic]) -> Effects:
+        """What the source has to know of these mirrors, unless it was told."""
+        is_able = self._sources.is_open and self.version >= REVERSES_FROM
+        if not is_able or not self._region.is_coordinator:
+            return []
+        found = (self._notice(mirror) for mirror in mirrors)
+        new = [one for one in found if one is not None and self._told.get(one.topic) != one]
+        self._told.update((each.topic, each) for each in new)
+        return list(self._send(new))
+
+    def source_changed(self, mirror: MirrorTopic) -> Effects:
+        """The broker that was told may have been behind, and have ignored it; it is not any more."""
+        self._told.pop(mirror.record.source_topic, None)
+        return self.tell((mirror,))
+
+    def _send(self, notices: list[Notice]) -> Iterator[object]:
+        sender = self._sources.first.sender
+        begun = [each for each in notices if isinstance(each, ReversedTopic)]
+        ended = [each for each in notices if isinstance(each, WithdrawnReversal)]
+        for first in range(0, len(begun), TOPICS_MAX):
+            yield from sender.send(Reverse(tuple(begun[first : first + TOPICS_MAX])))
+        for first in range(0, len(ended), TOPICS_MAX):
+            yield from sender.send(WithdrawReversals(tuple(ended[first : first + TOPICS_MAX])))
+
+    def _notice(self, mirror: MirrorTopic) -> Notice | None:
+        record = mirror.record
+        topic = self._region.view.image.topics_by_name.get(record.topic)
+        if topic is None:
+            return None
+        if record.is_promoting and record.is_reversing:
+            return ReversedTopic(
+                record.source_topic,
+                record.source_topic_id.bytes,
+                topic.id.bytes,
+                record.generation,
+                record.stop is CutKind.REVERSE_AND_PAUSE,
+                mirror.version,
+            )
+        reversing = mirror.source_state.reversing if mirror.source_state is not None else None
+        own = (self._region.view.cluster_id, topic.id.bytes)
+        if reversing is None or reversing[:2] != own or not _is_given_up(record, reversing):
+            return None
+        return WithdrawnReversal(
+            record.source_topic, record.source_topic_id.bytes, reversing.generation
+        )
+
+
+def _is_given_up(record: MirrorRecord, reversing: Former) -> bool:
+    """Whether the source is read-only for a reversal that was before this state of the mirror, which follows it."""
+    return (
+        record.cut is None
+        and not record.halted
+        and not record.is_reversing
+        and reversing.generation < record.generation
+    )

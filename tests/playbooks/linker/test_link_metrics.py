@@ -1,0 +1,82 @@
+"""What `/metrics` says of links: Confluent's names for lag and counts, ours for times, holes and orphans."""
+
+from pathlib import Path
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from federation.shell.link_metrics import LinkMetrics
+from federation.shell.orphan_files import OrphanFiles
+from linker.commands import AlterLinkConfigs, ChangeMirrors
+from tests.playbooks.linker import clients
+from tests.playbooks.linker.world import Host, World, caught_up, linked
+
+Samples = dict[str, dict[tuple[tuple[str, str], ...], float]]
+
+
+def scraped(host: Host, log_dir: Path) -> Samples:
+    """By name, then by labels."""
+    text = "".join(LinkMetrics(host.linker, OrphanFiles([str(log_dir)])).text(host.now))
+    found: Samples = {}
+    for metric in text_string_to_metric_families(text):
+        for sample in metric.samples:
+            labels = tuple(sorted(sample.labels.items()))
+            found.setdefault(sample.name, {})[labels] = sample.value
+    return found
+
+
+def mirrored() -> World:
+    world = World().start()
+    clients.create_topic(world.source, "orders", 2)
+    clients.send(world.source, "orders", 0, b"a", b"b")
+    linked(world, mirror_start_offset_spec="latest")
+    world.run(200)
+    clients.send(world.source, "orders", 0, b"c")
+    world.run_until(lambda: caught_up(world))
+    return world
+
+
+def link_states(found: Samples) -> dict[str, float]:
+    counts = found["kafka_server_cluster_link_metrics_link_count"]
+    return {dict(labels)["state"]: value for labels, value in counts.items()}
+
+
+def test_lag_is_told_in_records_and_time_and_holes_by_offsets(tmp_path: Path) -> None:
+    world = mirrored()
+    world.mute = True
+    clients.send(world.source, "orders", 0, b"d", b"e")
+    found = scraped(world.destination, tmp_path)
+    place = (("link_name", "west-east"), ("partition", "0"), ("topic", "orders"))
+    assert found["causeway_mirror_lag_records"][place] == 0, "nothing was heard of them yet"
+    before = found["causeway_mirror_lag_milliseconds"][place]
+    world.run(700)
+    after = scraped(world.destination, tmp_path)["causeway_mirror_lag_milliseconds"][place]
+    assert after == before + 700
+    topic = (("link_name", "west-east"), ("topic", "orders"))
+    assert found["causeway_mirror_skipped_offsets"][topic] == 2
+    assert found["causeway_mirror_generation"][topic] == 1
+    assert link_states(found) == {"active": 1}
+
+
+def test_states_of_links_and_mirrors_are_counted(tmp_path: Path) -> None:
+    world = mirrored()
+    paused = AlterLinkConfigs(name="west-east", sets={"cluster.link.paused": "true"}, deletes=())
+    world.destination.ask(paused)
+    found = scraped(world.destination, tmp_path)
+    assert link_states(found) == {"paused": 1}
+    name = "kafka_server_cluster_link_metrics_mirror_topic_count"
+    assert found[name] == {(("link_name", "west-east"), ("state", "link_paused")): 1}
+    world.destination.ask(ChangeMirrors(verb="failover", link="west-east", topics=("orders",)))
+    found = scraped(world.destination, tmp_path)
+    assert found[name] == {(("link_name", "west-east"), ("state", "stopped")): 1}
+    (generation,) = found["causeway_mirror_generation"].values()
+    assert generation == 2
+
+
+def test_the_orphan_store_of_the_broker_is_measured(tmp_path: Path) -> None:
+    folder = tmp_path / "orphans" / "orders-0" / "5-9.e0"
+    folder.mkdir(parents=True)
+    (folder / "00000000000000000005.log").write_bytes(b"x" * 70)
+    (folder / "manifest.json").write_bytes(b"{}")
+    found = scraped(mirrored().source, tmp_path)
+    assert found["causeway_orphan_tails"] == {(): 1}
+    assert found["causeway_orphan_bytes"] == {(): 72}

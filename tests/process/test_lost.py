@@ -1,0 +1,132 @@
+"""`causeway mirror lost`, with real processes: a lower bound while the old primary is away, then every record."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from tests.process.commands import CAUSEWAY, causeway
+from tests.process.ledger import create_topic
+from tests.process.nodes import NodeProcess
+
+PATIENCE_S = 30
+LINK, TOPIC, PARTITIONS, COPIED, LOST = "west-east", "orders", 2, 10, 7
+LOWER_BOUND = 3
+
+
+class Pair:
+    """Two regions of one node; east mirrors west."""
+
+    def __init__(self, directory: Path) -> None:
+        self.west, self.east = (self._node(directory / name) for name in ("west", "east"))
+
+    @staticmethod
+    def _node(directory: Path) -> NodeProcess:
+        directory.mkdir()
+        node = NodeProcess(directory, {"cluster.id": directory.name})
+        node.start()
+        return node
+
+    def at_east(self, *arguments: str) -> Any:
+        return causeway(*arguments, "--bootstrap-server", self.east.address, timeout=PATIENCE_S)
+
+    def lost(self, *arguments: str) -> tuple[int, Any]:
+        command = [CAUSEWAY, "mirror", "lost", TOPIC, "--json", *arguments]
+        command += ["--bootstrap-server", self.east.address]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
+        return done.returncode, json.loads(done.stdout)
+
+    def produce(self, node: NodeProcess, values: list[str]) -> None:
+        producer = Producer({"bootstrap.servers": node.address})
+        for value in values:
+            for partition in range(PARTITIONS):
+                producer.produce(TOPIC, value, partition=partition)
+        assert producer.flush(PATIENCE_S) == 0
+
+    def wait_copied(self, count: int) -> None:
+        while True:
+            lags = self.at_east("mirror", "describe", TOPIC)["mirror_lags"]
+            if [one["local_log_end_offset"] for one in lags] == [count] * PARTITIONS:
+                return
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    pair = Pair(tmp_path)
+    create_topic(pair.west.address, TOPIC, PARTITIONS)
+    pair.at_east("link", "create", LINK, "--source-bootstrap-server", pair.west.address)
+    pair.at_east("mirror", "create", TOPIC, "--link", LINK)
+    yield pair
+    for node in (pair.west, pair.east):
+        if node.is_running():
+            node.stop()
+
+
+def fail_over(pair: Pair) -> list[str]:
+    """West dies with records that east never gets -> their values."""
+    pair.produce(pair.west, [str(number) for number in range(COPIED)])
+    pair.wait_copied(COPIED)
+    pair.at_east("mirror", "pause", TOPIC)
+    values = [f"lost-{number}" for number in range(LOST)]
+    pair.produce(pair.west, values)
+    pair.west.kill()
+    pair.at_east("mirror", "failover", TOPIC)
+    return values
+
+
+def test_what_is_lost_is_listed_once_the_old_primary_answers(pair: Pair) -> None:
+    values = fail_over(pair)
+    code, found = pair.lost()
+    assert (code, found.get("is_exact")) == (LOWER_BOUND, False), found
+    assert found["lost_records"] <= LOST * PARTITIONS and found["because"]
+    pair.produce(pair.east, [values[0]])
+    pair.west.start()
+    code, found = pair.lost()
+    assert (code, found["is_exact"], found["lost_records"]) == (0, True, LOST * PARTITIONS)
+    assert _held(found) == _expected(values, "log")
+    _check_restored(pair, values)
+
+
+def _expected(values: list[str], *held_in: str) -> list[tuple[int, int, str, str, str]]:
+    """(partition, offset, value, class, where) of every record; the first was sent to east again."""
+    return [
+        (partition, COPIED + index, value, "unique" if index else "resent", held_in[0])
+        for partition in range(PARTITIONS)
+        for index, value in enumerate(values)
+    ]
+
+
+def _held(found: Any) -> list[tuple[int, int, str, str, str]]:
+    names = ("partition", "offset", "value", "class", "held_in")
+    return [tuple(one[name] for name in names) for one in found["records"]]
+
+
+def _check_restored(pair: Pair, values: list[str]) -> None:
+    """The same, from the orphan store; then from nowhere, and it is not taken for nothing."""
+    at_west = ("--bootstrap-server", pair.west.address)
+    to_east = ("--source-bootstrap-server", pair.east.address)
+    causeway("link", "create", "back", *to_east, *at_west, timeout=PATIENCE_S)
+    restore = ("mirror", "truncate-and-restore", TOPIC, "--link", "back")
+    causeway(*restore, *at_west, timeout=PATIENCE_S)
+    code, found = pair.lost()
+    assert (code, found["lost_records"]) == (0, LOST * PARTITIONS)
+    assert {each[4].partition("/")[0] for each in _held(found)} == {
+        f"{TOPIC}-{partition}" for partition in range(PARTITIONS)
+    }
+    assert [each[:4] for each in _held(found)] == [each[:4] for each in _expected(values, "")]
+    code, found = pair.lost("--limit", "3")
+    assert (len(found["records"]), found["lost_records"]) == (3, LOST * PARTITIONS)
+
+
+def test_what_was_never_failed_over_and_another_region_are_refused(pair: Pair) -> None:
+    code, found = pair.lost()
+    assert code == 1 and "no decision about orders" in found["error"]
+    fail_over(pair)
+    code, found = pair.lost("--source-bootstrap-server", pair.east.address)
+    assert code == 1 and "is region east" in found["error"]
