@@ -62,6 +62,7 @@ PASSING = frozenset(
         KafkaError._TIMED_OUT,
         KafkaError._TRANSPORT,
         KafkaError._ALL_BROKERS_DOWN,
+        KafkaError._DESTROY_BROKER,  # a broker that stops leaves the metadata, with what it was asked
         KafkaError.REQUEST_TIMED_OUT,
         KafkaError.TOPIC_ALREADY_EXISTS,
         KafkaError.UNKNOWN_TOPIC_OR_PART,
