@@ -23,7 +23,7 @@ COMMANDS = {
     "replica": ("federation.commands.replica.status:replica", "The status of every replica."),
     "link": (
         "federation.commands.link.link:link",
-        "Cluster links: create, list, describe, delete.",
+        "Cluster links: create, describe, change their configs, delete.",
     ),
     "mirror": (
         "federation.commands.link.mirror:mirror",

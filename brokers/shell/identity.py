@@ -121,7 +121,7 @@ def _check(meta: Path, found: dict[str, str], config: BrokerConfig) -> None:
     if not cluster_id or config.cluster_id not in (None, cluster_id):
         raise IdentityError(
             f"{meta} belongs to cluster {cluster_id!r}, not {config.cluster_id!r}; "
-            "give log.dirs of this cluster, or leave cluster.id out"
+            f"give log.dirs of this cluster, or set cluster.id to {cluster_id!r}"
         )
 
 

@@ -16,9 +16,9 @@ from federation.audit.verdict.verdicts import PartitionVerdict, Verdict
 class ExitCode(IntEnum):
     KEPT = 0
     BROKEN = 1
-    UNKNOWN = 2
     OVER_BUDGET = 3
     COULD_NOT_RUN = 4
+    UNKNOWN = 5  # 2 is a usage error, as of every command
 
 
 class CannotRun(Exception):

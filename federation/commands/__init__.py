@@ -3,6 +3,7 @@
 `addresses`               options that name a region, and their exit codes
 `answers`                 how a command prints its result: a table or a sentence, or one JSON object
 `each_broker`             questions that each broker of a region answers for itself
+`topic_names`             the names of topics, as arguments or as `--topics A,B`
 `watching`                `--watch`: a result again and again
 `node`, `local`, `demo`   a node in the foreground; a federation on one machine; the demo
 `region`                  brokers, topics, partitions, elections; the connection and options of commands about a region

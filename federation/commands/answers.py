@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PIPE_COLUMNS = 180
+NOT_WELL_EXIT = 3  # what is described is not well, as of `causeway local status`
 _ANY_COLUMNS = 10_000
 
 json_option = click.option(

@@ -57,11 +57,12 @@ def up(
 
 @local.command()
 @directory_option
+@region_option
 @json_option
-def status(directory: Path, as_json: bool) -> None:
-    """Show which nodes run and answer. Exits 3 if one doesn't."""
+def status(directory: Path, regions: tuple[str, ...], as_json: bool) -> None:
+    """Show which nodes run and answer, all or those of the named regions. Exits 3 if one doesn't."""
     try:
-        federation = processes.existing(directory)
+        federation = processes.existing(directory, regions)
     except LocalError as error:
         raise Failure(str(error), hint=error.hint) from error
     states = [processes.state(node) for _, node in federation.nodes()]

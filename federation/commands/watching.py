@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 import click
 
 from federation.commands.answers import Failure, screen
 
 EVERY_SECONDS: Final = 2.0
+T = TypeVar("T")
 
 watch_option = click.option(
     "--watch",
@@ -24,11 +25,14 @@ watch_option = click.option(
 
 def watched(
     every_seconds: float | None,
-    once: Callable[[], None],
+    once: Callable[[], T],
     sleep: Callable[[float], None] = time.sleep,
-) -> None:
-    """Calls `once`; with an interval, until Ctrl-C. A failure ends the first call only: regions come back."""
-    once()
+) -> T:
+    """Calls `once`; with an interval, until Ctrl-C. A failure ends the first call only: regions come back.
+
+    Returns what the last call returned.
+    """
+    last = once()
     try:
         while every_seconds is not None:
             sleep(every_seconds)
@@ -36,8 +40,9 @@ def watched(
             if console.is_terminal:
                 console.clear()
             try:
-                once()
+                last = once()
             except Failure as failure:
                 failure.show()
     except KeyboardInterrupt:
-        return
+        pass
+    return last

@@ -69,12 +69,9 @@ def down(directory: Path, names: tuple[str, ...] = ()) -> tuple[Federation, list
     Returns the federation, the pids that were stopped, and those of them that were killed.
     """
     directory = directory.absolute()
-    known = existing(directory)
+    existing(directory, names)
     with _locked(directory):
         federation = load(directory)
-        for name in names:
-            if known.region(name) is None:
-                raise LocalError(f"there is no region {name} in {directory}", "see `local status`")
         running = [
             (region, node)
             for region, node in federation.nodes()
@@ -91,15 +88,20 @@ def down(directory: Path, names: tuple[str, ...] = ()) -> tuple[Federation, list
     return federation, pids, killed
 
 
-def existing(directory: Path) -> Federation:
-    """The federation of a directory. Raises LocalError where there is none."""
+def existing(directory: Path, names: tuple[str, ...] = ()) -> Federation:
+    """The federation of a directory, or only the named regions of it. Raises LocalError where they are not there."""
     federation = load(directory.absolute())
     if not federation.regions:
         raise LocalError(
             f"there is no local federation in {directory}",
             f"start one: causeway local up --dir {directory}",
         )
-    return federation
+    for name in names:
+        if federation.region(name) is None:
+            known = ", ".join(region.name for region in federation.regions)
+            raise LocalError(f"there is no region {name} in {directory}", f"there are: {known}")
+    chosen = [one for one in federation.regions if not names or one.name in names]
+    return Federation(tuple(chosen))
 
 
 def state(node: LocalNode) -> str:

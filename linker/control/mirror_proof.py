@@ -126,7 +126,7 @@ class MirrorProof:
         if self._progress.phase is FailoverPhase.AWAITING_FENCE:
             return self._check_again(NOT_FENCED, now) + self._note_fence(now)
         if self._progress.phase is not FailoverPhase.CATCHING_UP:
-            return self._check_again("the source did not answer", now)
+            return self._check_again("the source did not answer", now, "CLUSTER_LINK_UNAVAILABLE")
         collected = self._progress.in_this_phase(self._on_collected)
         return self._reports.collect((self._mirror.topic,), collected, now)
 
@@ -138,9 +138,9 @@ class MirrorProof:
             return self._check_again(why, now)
         return self._host.caught_up(now)
 
-    def _check_again(self, why: str, now: Instant) -> Effects:
+    def _check_again(self, why: str, now: Instant, code: str = "TIMEOUT_ERROR") -> Effects:
         if now >= self.deadline:
-            return self.give_up(why, now)
+            return self.give_up(why, now, code)
         self._host.set_timer(now + CHECK_MS, self.check)
         return []
 

@@ -3,10 +3,17 @@
 from brokers.errors import KafkaError, Refusal
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import LinkRefusal
+from linker.records.mirror_state import MirrorState
 
 
 def refused(mirror: MirrorTopic, verb: str) -> LinkRefusal:
     """The mirror's state does not allow this change."""
+    if mirror.record.state is MirrorState.STOPPED:
+        return LinkRefusal(
+            "INVALID_REQUEST",
+            f"{mirror.topic} is STOPPED: it is no mirror any more, and is writable already",
+            hint="`causeway mirror decisions` shows since when, and why",
+        )
     return LinkRefusal(
         "INVALID_REQUEST",
         f"{mirror.topic} is {mirror.record.state.value}: {verb} is not possible now",

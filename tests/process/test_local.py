@@ -83,6 +83,10 @@ def test_status_tells_the_running_from_the_stopped(directory: Path) -> None:
     assert code == 3
     assert _node(told, "west")["state"] == "running"
     assert _node(told, "east")["state"] == "stopped"
+    code, told = _local("status", directory, "--region", "west")
+    assert (code, [region["name"] for region in told["regions"]]) == (0, ["west"])
+    code, told = _local("status", directory, "--region", "north")
+    assert (code, told["hint"]) == (1, "there are: west, east")
 
 
 def test_a_node_that_runs_and_does_not_answer_is_silent(directory: Path) -> None:

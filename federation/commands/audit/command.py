@@ -23,23 +23,12 @@ REPORT = "audit.json"
 T = TypeVar("T")
 
 
-class RunCommand(click.Command):
-    """A command whose usage errors exit with 4: here, 2 is a verdict."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.UsageError as error:
-            error.exit_code = COULD_NOT_RUN  # type: ignore[misc]  # click reads it from the instance
-            raise
-
-
 @click.group()
 def audit() -> None:
     """Prove from the stored data that two regions hold the same thing."""
 
 
-@audit.command(cls=RunCommand)
+@audit.command()
 @click.option("--dir", "directory", help="A local federation's directory (its federation.json).")
 @click.option("--source", "source", help="With --dir: the source region's name.")
 @click.option("--mirror", "mirror", help="With --dir: the mirror region's name.")
@@ -90,7 +79,7 @@ def run(output: str, overwrite: bool, resume: bool, as_json: bool, **given: Any)
     With --since, what an earlier report found kept is not read again: the verdict speaks for the new ranges, and the
     report names the ones before with the digests of their reports (`causeway audit verify` checks them).
 
-    Exit codes: 0 kept, 1 broken, 2 unknown or unreadable, 3 kept but over a budget, 4 could not run.
+    Exit codes: 0 kept, 1 broken, 2 usage error, 3 kept but over a budget, 4 could not run, 5 unknown or unreadable.
     """
     from federation.audit.journal import NAME, Journal
     from federation.audit.result import CannotRun

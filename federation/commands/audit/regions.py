@@ -4,6 +4,8 @@ import json
 import os
 from typing import Any
 
+import click
+
 from federation.audit.cut.cut import AuditedRegion
 from federation.commands.answers import Failure
 from federation.commands.audit import facts
@@ -50,14 +52,14 @@ def _with_facts(region: AuditedRegion, path: str | None) -> AuditedRegion:
 
 def _from_data_dirs(given: dict[str, Any]) -> tuple[AuditedRegion, AuditedRegion]:
     if given["source"] or given["mirror"]:
-        raise refused(
-            "--source and --mirror are names of regions in a local federation", "give its --dir too"
+        raise click.UsageError(
+            "--source and --mirror are names of regions in a local federation: give its --dir too"
         )
     for side in ("source", "mirror"):
         if not given[f"{side}_dir"] and not given[f"{side}_bootstrap"]:
-            raise refused(
-                "name two regions",
-                f"--dir with --source and --mirror, or --{side}-dir, or --{side}-bootstrap",
+            raise click.UsageError(
+                "name two regions: "
+                f"--dir with --source and --mirror, or --{side}-dir, or --{side}-bootstrap"
             )
     source, mirror = (
         AuditedRegion(given[f"{side}_name"], given[f"{side}_dir"], given[f"{side}_bootstrap"] or "")
@@ -68,8 +70,8 @@ def _from_data_dirs(given: dict[str, Any]) -> tuple[AuditedRegion, AuditedRegion
 
 def _from_directory(given: dict[str, Any]) -> tuple[AuditedRegion, AuditedRegion]:
     if given["source_dir"] or given["mirror_dir"]:
-        raise refused(
-            "--dir finds the data directories itself", "leave out --source-dir and --mirror-dir"
+        raise click.UsageError(
+            "--dir finds the data directories itself: leave out --source-dir and --mirror-dir"
         )
     regions = _local(given["directory"])
     chosen = []

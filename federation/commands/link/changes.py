@@ -9,12 +9,14 @@ from rich.table import Table
 from federation.commands.answers import Failure, answer, end, screen
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options, validating
+from federation.commands.topic_names import topic_names
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
 PENDING: Final = ("PENDING_STOPPED", "PENDING_SYNCHRONIZE")
 HINTS: Final = {
     "TIMEOUT_ERROR": "stop its producers and ask again, or fail it over",
+    "CLUSTER_LINK_UNAVAILABLE": "ask again when the source answers; `causeway mirror failover` works without it",
     "REMOTE_LINK_NOT_FOUND_ERROR": "create the link in the other region, too (link.mode=BIDIRECTIONAL)",
 }
 POLL_SECONDS = 0.1
@@ -47,7 +49,7 @@ def _changing(command: Any) -> Any:
         default="",
         help="The link of the topics; required where no topic is named.",
     )(command)
-    return click.argument("topics", nargs=-1)(command)
+    return topic_names()(command)
 
 
 def _proving(command: Any) -> Any:

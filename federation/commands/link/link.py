@@ -6,7 +6,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from federation.commands.answers import answer, screen
+from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen
 from federation.commands.link.drift import drift
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import (
@@ -109,6 +109,7 @@ def create(
         "BIDIRECTIONAL": remote_bootstrap_server,
     }
     configs = settings(pairs, config_file) | _mode_configs(servers)
+    _check_addresses(configs)
     clusters = {
         "DESTINATION": source_cluster_id,
         "SOURCE": destination_cluster_id,
@@ -139,6 +140,15 @@ def _mode_configs(servers: dict[str, str | None]) -> dict[str, str]:
         configs = {"bootstrap.servers": address}
         return configs if mode == "DESTINATION" else configs | {"link.mode": mode}
     return {}
+
+
+def _check_addresses(configs: dict[str, str]) -> None:
+    """Raises click.UsageError where this end dials, and nobody said whom."""
+    if not configs.get("bootstrap.servers") and configs.get("connection.mode") != "INBOUND":
+        raise click.UsageError(
+            "give --source-bootstrap-server, the Kafka addresses of the source region "
+            "(or --destination-bootstrap-server, or --remote-bootstrap-server of a bidirectional link)"
+        )
 
 
 _CLUSTER_OPTIONS = {
@@ -191,13 +201,16 @@ def list_links(region: RegionAdmin, every_seconds: float | None, as_json: bool) 
 @watch_option
 @region_options
 def describe(region: RegionAdmin, name: str, every_seconds: float | None, as_json: bool) -> None:
-    """Show the state, mirrors and background tasks of link NAME."""
+    """Show the state, mirrors and background tasks of link NAME. Exit code 3: the other region is not reached."""
 
-    def once() -> None:
+    def once() -> Any:
         found = region.ask("DescribeLink", pb.LinkRequest(link_name=name)).link
         answer(as_dict(found), as_json, lambda: _show_link(found))
+        return found
 
-    watched(every_seconds, once)
+    found = watched(every_seconds, once)
+    if found.link_error != "NO_ERROR" or found.link_error_message:
+        end(NOT_WELL_EXIT)
 
 
 @link.command()
@@ -276,8 +289,10 @@ def _show_link(found: Any) -> None:
     console = screen()
     console.print(f"[bold]{found.link_name}[/] {found.link_state} (id {found.link_id})")
     console.print(f"link mode {found.link_mode}, {_other_end(found)}")
-    if found.link_error_message:
+    if found.link_error != "NO_ERROR":
         console.print(f"{found.link_error}: {found.link_error_message}")
+    elif found.link_error_message:
+        console.print(found.link_error_message)
     if found.hint:
         console.print(f"Next: {found.hint}")
     if found.link_mode == "SOURCE":

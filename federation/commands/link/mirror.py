@@ -1,12 +1,12 @@
 """`causeway mirror`: mirror topics of a region, from creation to failover."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from rich.table import Table
 
-from federation.commands.answers import answer, screen, show_table
+from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen, show_table
 from federation.commands.link.changes import CHANGES
 from federation.commands.link.decisions import decisions
 from federation.commands.link.forecast import forecast
@@ -24,6 +24,8 @@ from federation.commands.link.times import instant
 from federation.commands.lost.lost import lost
 from federation.commands.watching import watch_option, watched
 from linker.wire.v1 import admin_pb2 as pb
+
+IN_ERROR: Final = ("FAILED", "LINK_FAILED", "SOURCE_UNAVAILABLE")
 
 
 @click.group()
@@ -113,13 +115,21 @@ def list_mirrors(
 @watch_option
 @region_options
 def describe(region: RegionAdmin, topic: str, every_seconds: float | None, as_json: bool) -> None:
-    """Show the state, lag, holes and cut of mirror topic TOPIC."""
+    """Show the state, lag, holes and cut of mirror topic TOPIC. Exit code 3: something is wrong with it."""
 
-    def once() -> None:
+    def once() -> Any:
         found = region.ask("DescribeMirror", pb.DescribeMirrorRequest(mirror_topic=topic)).mirror
         answer(as_dict(found), as_json, lambda: _show_mirror(found))
+        return found
 
-    watched(every_seconds, once)
+    if not _is_well(watched(every_seconds, once)):
+        end(NOT_WELL_EXIT)
+
+
+def _is_well(found: Any) -> bool:
+    """An ACTIVE mirror has a reason only where something hinders it, as a source that does not answer."""
+    is_hindered = found.mirror_status == "ACTIVE" and found.reason
+    return found.mirror_status not in IN_ERROR and not is_hindered
 
 
 def _show_mirrors(mirrors: Any) -> None:
@@ -149,8 +159,10 @@ def _show_mirrors(mirrors: Any) -> None:
 def _show_mirror(found: Any) -> None:
     console = screen()
     console.print(f"[bold]{found.mirror_topic}[/] {found.mirror_status}, link {found.link_name}")
-    if found.mirror_topic_error != "NO_ERROR" or found.reason:
+    if found.mirror_topic_error != "NO_ERROR":
         console.print(f"{found.mirror_topic_error}: {found.reason}")
+    elif found.reason:
+        console.print(found.reason)
     if found.hint:
         console.print(f"Next: {found.hint}")
     if found.mirror_lags:

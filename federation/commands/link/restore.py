@@ -9,6 +9,7 @@ from rich.table import Table
 from federation.commands.answers import answer, end, screen
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import RegionAdmin, region_options, validating
+from federation.commands.topic_names import topic_names
 from linker.shell.administrator import FAILOVER_SECONDS
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -17,7 +18,7 @@ POLL_SECONDS = 0.1
 
 
 @click.command("truncate-and-restore")
-@click.argument("topics", nargs=-1, required=True)
+@topic_names(required=True)
 @click.option(
     "--link",
     "link_name",
@@ -57,7 +58,7 @@ def truncate_and_restore(
 
 
 @click.command()
-@click.argument("topics", nargs=-1, required=True)
+@topic_names(required=True)
 @validating("Check only.")
 @region_options
 def unfence(

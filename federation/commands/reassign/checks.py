@@ -45,16 +45,10 @@ def parsed(path: Path, read: Callable[[str], Any]) -> Any:
         ) from error
 
 
-def named_topics(path: Path | None, topics: str | None) -> list[str]:
-    if (path is None) == (topics is None):
+def named_topics(path: Path | None, topics: tuple[str, ...]) -> list[str]:
+    if (path is None) == (not topics):
         raise click.UsageError("Give --topics-to-move-json-file, or --topics.")
-    if path is not None:
-        return list(parsed(path, topics_of))
-    assert topics is not None
-    names = list(dict.fromkeys(filter(None, (name.strip() for name in topics.split(",")))))
-    if not names:  # in a request, no names mean all topics
-        raise click.UsageError("--topics names no topic.")
-    return names
+    return list(topics) if path is None else list(parsed(path, topics_of))
 
 
 def brokers_of(text: str, found: RegionDescription) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 import click
 
 from brokers.ids import TopicPartition
-from federation.commands.answers import Failure, answer, end
+from federation.commands.answers import NOT_WELL_EXIT, Failure, answer, end
 from federation.commands.reassign import requests
 from federation.commands.reassign.checks import (
     RegionState,
@@ -48,8 +48,9 @@ from federation.commands.reassign.throttles import (
     throttle_copies,
     throttle_moves,
 )
-from federation.commands.region.bootstrap import NOT_WELL_EXIT, bootstrap_options, connect
+from federation.commands.region.bootstrap import bootstrap_options, connect
 from federation.commands.region.requests import describe_region
+from federation.commands.topic_names import topic_names
 
 UNLIMITED: Final = -1
 _CURRENT: Final = "Current partition replica assignment"
@@ -76,7 +77,7 @@ preserve_option = click.option(
 
 @reassign.command()
 @click.option("--topics-to-move-json-file", "path", type=_file, help="The topics to move.")
-@click.option("--topics", metavar="A,B,...", help="The topics to move, without a file.")
+@topic_names()
 @click.option(
     "--broker-list", metavar="1,2,...", required=True, help="The brokers that get the replicas."
 )
@@ -96,7 +97,7 @@ preserve_option = click.option(
 def generate(
     bootstrap: str,
     path: Path | None,
-    topics: str | None,
+    topics: tuple[str, ...],
     broker_list: str,
     disable_rack_aware: bool,
     factor: int | None,

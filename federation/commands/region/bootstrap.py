@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -13,8 +13,6 @@ from federation.commands.answers import Failure, json_option
 from federation.commands.region.client import Client, NoAnswer
 from federation.commands.region.description import RegionDescription
 from federation.commands.region.requests import describe_region
-
-NOT_WELL_EXIT: Final = 3  # as of `causeway local status`
 
 
 def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,7 +63,9 @@ def connect(bootstrap: str) -> Iterator[Client]:
         ) from error
 
 
-def region_at(bootstrap: str, topics: Sequence[str] = ()) -> RegionDescription:
+def region_at(
+    bootstrap: str, topics: Sequence[str] = (), *, asks_quorum: bool = False
+) -> RegionDescription:
     """Describes the region at these addresses. Raises Failure."""
     with connect(bootstrap) as client:
-        return describe_region(client, topics)
+        return describe_region(client, topics, asks_quorum=asks_quorum)

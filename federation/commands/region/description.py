@@ -9,7 +9,8 @@ NOBODY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class BrokerDescription:
-    """`fenced` is None where the responding broker does not report it (DescribeCluster before version 2)."""
+    """`fenced` is None where nobody knows: no controller is active, or the responding broker does not report it
+    (DescribeCluster before version 2)."""
 
     id: int
     host: str

@@ -69,13 +69,15 @@ def describe_region(
     if asks_quorum and client.serves(ApiKey.DESCRIBE_QUORUM):
         quorum = _quorum(client.address)
         controller = NOBODY if quorum is None else quorum.leader
+    # While no controller is active, nobody fences a broker that dies.
+    says_fenced = knows_fenced and controller != NOBODY
     return RegionDescription(
         cluster_id=cluster.cluster_id,
         controller=controller,
         brokers=tuple(
             BrokerDescription(
                 each.broker_id, each.host, each.port, each.rack,
-                each.is_fenced if knows_fenced else None,
+                each.is_fenced if says_fenced else None,
             )
             for each in sorted(cluster.brokers, key=lambda broker: broker.broker_id)
         ),

@@ -7,14 +7,9 @@ from typing import Any
 import click
 from rich.table import Table
 
-from federation.commands.answers import answer, end, screen, show_table
+from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen, show_table
 from federation.commands.reassign.command import reassign
-from federation.commands.region.bootstrap import (
-    NOT_WELL_EXIT,
-    bootstrap_options,
-    connect,
-    region_at,
-)
+from federation.commands.region.bootstrap import bootstrap_options, connect, region_at
 from federation.commands.region.description import (
     FILTERS,
     NOBODY,
@@ -30,6 +25,7 @@ from federation.commands.region.description import (
 )
 from federation.commands.region.elect import elect
 from federation.commands.region.requests import describe_region, factors_set
+from federation.commands.topic_names import topic_names
 
 _OFFLINE = (
     "offline: a replica of Isr or Elr leads as soon as it is back; where none comes back,"
@@ -64,15 +60,18 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--check",
     is_flag=True,
-    help="Exit 3 if no controller is active, a broker is fenced or a partition is not well.",
+    help="Exit 3 if a broker is fenced or a partition is not well, too.",
 )
 def describe(bootstrap: str, check: bool, as_json: bool) -> None:
-    """Show the cluster id, controllers, brokers, and how many partitions have a problem."""
+    """Show the cluster id, controllers, brokers, and how many partitions have a problem.
+
+    Exits 3 where no controller is active, as most of them are away: what is shown is as the last one left it.
+    """
     with connect(bootstrap) as client:
         found = describe_region(client, asks_quorum=True)
         short = short_of_replicas(found, factors_set(client, found))
     answer(_described(found, short), as_json, lambda: _show_region(found, short))
-    if check and not found.is_well:
+    if found.controller == NOBODY or (check and not found.is_well):
         end(NOT_WELL_EXIT)
 
 
@@ -80,7 +79,7 @@ def describe(bootstrap: str, check: bool, as_json: bool) -> None:
 @bootstrap_options
 def brokers(bootstrap: str, as_json: bool) -> None:
     """List the brokers: addresses, whether they are fenced, how many partitions they lead and hold."""
-    found = region_at(bootstrap)
+    found = region_at(bootstrap, asks_quorum=True)
     answer(
         {"brokers": [_broker(found, each) for each in found.brokers]},
         as_json,
@@ -88,31 +87,38 @@ def brokers(bootstrap: str, as_json: bool) -> None:
     )
 
 
-@region.command()
+@region.command("topics")
+@topic_names()
 @bootstrap_options
 @filter_options
 @click.option(
     "--no-internal", is_flag=True, help="Leave out internal topics, as __consumer_offsets."
 )
-def topics(bootstrap: str, wanted: tuple[str, ...], no_internal: bool, as_json: bool) -> None:
-    """List the topics, or only those that have a partition with a problem."""
+def list_topics(
+    bootstrap: str,
+    topics: tuple[str, ...],
+    wanted: tuple[str, ...],
+    no_internal: bool,
+    as_json: bool,
+) -> None:
+    """List all topics or the named ones, or only those that have a partition with a problem."""
     found = [
         topic
-        for topic in region_at(bootstrap).topics
+        for topic in region_at(bootstrap, topics).topics
         if not (no_internal and topic.is_internal) and matching(topic.partitions, wanted)
     ]
     answer({"topics": [_topic(each) for each in found]}, as_json, lambda: _show_topics(found))
 
 
 @region.command()
-@click.argument("names", metavar="[TOPIC]...", nargs=-1)
+@topic_names()
 @bootstrap_options
 @filter_options
 def partitions(
-    bootstrap: str, names: tuple[str, ...], wanted: tuple[str, ...], as_json: bool
+    bootstrap: str, topics: tuple[str, ...], wanted: tuple[str, ...], as_json: bool
 ) -> None:
     """List the partitions of all topics or of the named ones: leader, replicas, and which are in sync."""
-    found = matching(region_at(bootstrap, names).partitions, wanted)
+    found = matching(region_at(bootstrap, topics).partitions, wanted)
     answer(
         {"partitions": [_partition(each) for each in found]},
         as_json,

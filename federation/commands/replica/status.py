@@ -13,6 +13,7 @@ from federation.commands.answers import Failure, answer, end, screen, show_table
 from federation.commands.region.bootstrap import bootstrap_options, region_at
 from federation.commands.region.description import PartitionDescription
 from federation.commands.replica.replica_status import LeaderFailure, ReplicaStatusRow, rows
+from federation.commands.topic_names import topic_names
 
 COLUMNS: Final = (
     "Topic", "Partition", "Replica", "ClusterLink", "IsLeader", "IsObserver", "IsIsrEligible", "IsInIsr", "IsCaughtUp",
@@ -41,7 +42,7 @@ def _only_or_exclude(name: str, about: str) -> Callable[[Command], Command]:
 
 
 @replica.command()
-@click.option("--topics", "names", metavar="A,B,...", default="", help="Default: all topics.")
+@topic_names()
 @click.option("--partitions", metavar="0,2-4,...", default="", help="Default: all partitions.")
 @_only_or_exclude("leaders", "leaders")
 @_only_or_exclude("observers", "observers")
@@ -58,7 +59,7 @@ def _only_or_exclude(name: str, about: str) -> Callable[[Command], Command]:
 @bootstrap_options
 def status(
     bootstrap: str,
-    names: str,
+    topics: tuple[str, ...],
     partitions: str,
     leaders: str | None,
     observers: str | None,
@@ -71,9 +72,8 @@ def status(
     The status comes from the leader of each partition. Where it does not answer, or there is no leader, values are
     shown as unknown, and the command exits 4.
     """
-    wanted = tuple(filter(None, (name.strip() for name in names.split(","))))
     indexes = _indexes(partitions)
-    found = region_at(bootstrap, wanted)
+    found = region_at(bootstrap, topics)
     candidates = [
         partition
         for topic in found.topics

@@ -57,7 +57,7 @@ def test_promote_without_its_source_gives_up_and_the_mirror_goes_on() -> None:
     world.run(2_000)
     record = world.destination.mirror("orders").record
     assert record.state is MirrorState.ACTIVE
-    assert record.transition_errors[0].code == "TIMEOUT_ERROR"
+    assert record.transition_errors[0].code == "CLUSTER_LINK_UNAVAILABLE"
     world.reachable = True
     clients.send(world.source, "orders", 0, b"still mirrored")
     world.run_until(lambda: caught_up(world))
@@ -153,6 +153,8 @@ def test_a_second_failover_is_refused_with_the_state() -> None:
     again = change(world, "failover")
     assert again.refusal is not None
     assert "STOPPED" in again.refusal.because
+    assert "writable already" in again.refusal.because
+    assert "mirror decisions" in again.refusal.hint
 
 
 @pytest.mark.parametrize("verb", ["promote", "failover", "pause", "resume"])

@@ -48,8 +48,10 @@ def test_another_nodes_or_clusters_directory_is_refused(tmp_path: Path) -> None:
     claim(config(tmp_path, cluster_id="one")).release()
     with pytest.raises(IdentityError, match=r"node 1, not 2"):
         claim(from_settings({"node.id": 2, "log.dirs": str(tmp_path / "data")}))
-    with pytest.raises(IdentityError, match="cluster 'one', not 'two'"):
+    with pytest.raises(IdentityError, match="cluster 'one', not 'two'") as refused:
         claim(config(tmp_path, cluster_id="two"))
+    assert "set cluster.id to 'one'" in str(refused.value)
+    claim(config(tmp_path, cluster_id="one")).release()
 
 
 @pytest.mark.parametrize("line", ["directory.id=", "directory.id=short", ""])

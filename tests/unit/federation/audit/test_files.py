@@ -52,7 +52,7 @@ def test_a_source_whose_files_are_gone_accuses_nobody(tmp_path: Path, promised: 
         if not is_folder_there:
             west.rmdir()
         result = sides.audit(source=source)
-        assert (result.verdict, result.exit_code) == (Verdict.UNKNOWN, 2)
+        assert (result.verdict, result.exit_code) == (Verdict.UNKNOWN, 5)
         assert {(one.kind.value, one.side.value) for one in result.findings} == {
             ("unreadable", "source")
         }

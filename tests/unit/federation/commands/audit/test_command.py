@@ -24,7 +24,7 @@ def sides(case: Case) -> list[str]:
 
 @pytest.mark.parametrize(
     ("names", "code", "verdict"),
-    [((), 0, "kept"), (("missing",), 1, "broken"), (("zeros",), 2, "unknown")],
+    [((), 0, "kept"), (("missing",), 1, "broken"), (("zeros",), 5, "unknown")],
 )
 def test_exit_code_and_json_say_the_verdict(
     tmp_path: Path, names: tuple[str, ...], code: int, verdict: str
@@ -88,13 +88,9 @@ def test_a_local_federation_is_found_by_its_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "because"),
     [
-        ([], "name two regions"),
-        (["--source-dir", "{west}"], "name two regions"),
-        (["--source", "west"], "give its --dir too"),
         (["--dir", "{folder}", "--source", "west"], "--mirror: no region None"),
         (["--dir", "{folder}", "--source", "west", "--mirror", "north"], "there are: east, west"),
         (["--dir", "{folder}", "--source", "west", "--mirror", "west"], "with itself"),
-        (["--dir", "{folder}", "--source-dir", "{west}"], "leave out --source-dir"),
         (
             ["--dir", "{folder}/nowhere", "--source", "a", "--mirror", "b"],
             "is a local federation there",
@@ -118,8 +114,6 @@ def test_a_local_federation_is_found_by_its_directory(tmp_path: Path) -> None:
             "a list",
         ),
         (["--source-dir", "{west}", "--mirror-dir", "{east}", "--master", "x"], "local[N]"),
-        (["--source-dir", "{west}", "--mirror-dir", "{east}", "--nonsense"], "No such option"),
-        (["--source-dir", "{west}", "--mirror-dir", "{east}", "--budget-lag-ms", "-1"], "-1"),
     ],
 )
 def test_what_cannot_be_run_is_refused_with_the_reason_and_4(
@@ -130,6 +124,28 @@ def test_what_cannot_be_run_is_refused_with_the_reason_and_4(
     given = [argument.format(**names) for argument in arguments]
     said = run(*given, "--out", str(tmp_path / "out"))
     assert said.exit_code == 4, said.output
+    assert because in said.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "because"),
+    [
+        ([], "name two regions"),
+        (["--source-dir", "{west}"], "name two regions"),
+        (["--source", "west"], "give its --dir too"),
+        (["--dir", "{folder}", "--source-dir", "{west}"], "leave out --source-dir"),
+        (["--source-dir", "{west}", "--mirror-dir", "{east}", "--nonsense"], "No such option"),
+        (["--source-dir", "{west}", "--mirror-dir", "{east}", "--budget-lag-ms", "-1"], "-1"),
+    ],
+)
+def test_a_usage_error_exits_with_2_as_of_every_command(
+    tmp_path: Path, arguments: list[str], because: str
+) -> None:
+    case = planted(str(tmp_path), 2, ())
+    names = {"west": case.source, "east": case.mirror, "folder": federation(tmp_path, case)}
+    said = run(*(each.format(**names) for each in arguments), "--out", str(tmp_path / "out"))
+    assert said.exit_code == 2, said.output
     assert because in said.stderr
     assert not (tmp_path / "out").exists()
 

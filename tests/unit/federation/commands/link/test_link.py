@@ -113,14 +113,22 @@ def test_a_file_of_settings_that_is_no_text_was_asked_wrongly(
     assert f"{path} is not a file of KEY=VALUE lines: not UTF-8." in ran.output
 
 
+def test_a_link_without_addresses_is_told_the_options(region: RegionDouble) -> None:
+    ran = region.run("link", "create", "west-east")
+    assert ran.exit_code == 2
+    assert "give --source-bootstrap-server" in ran.output
+    assert not region.asked
+
+
 def test_a_refusal_says_why_and_what_next_and_exits_1(region: RegionDouble) -> None:
     region.replies["CreateLink"] = [pb.LinkReply(error=REFUSED)]
-    ran = region.run("link", "create", "west-east")
+    create = ("link", "create", "west-east", "--source-bootstrap-server", "w:9092")
+    ran = region.run(*create)
     assert ran.exit_code == 1
     assert "it has problems (INVALID_CONFIG)" in ran.output
     assert "a: b" in ran.output
     assert "Next: read" in ran.output
-    ran = region.run("link", "create", "west-east", "--json")
+    ran = region.run(*create, "--json")
     assert ran.exit_code == 1
     assert "INVALID_CONFIG" in json.loads(ran.stdout)["error"]
 
@@ -129,13 +137,22 @@ def test_list_and_describe_for_people_and_for_scripts(region: RegionDouble) -> N
     region.replies["ListLinks"] = [pb.LinksReply(links=[LINK])]
     region.replies["DescribeLink"] = [pb.LinkReply(link=LINK)]
     assert "UNAVAILABLE" in region.run("link", "list").output
-    described = region.run("link", "describe", "west-east").output
-    assert "Next: look at its log" in described
-    assert "1 ACTIVE" in described
+    described = region.run("link", "describe", "west-east")
+    assert described.exit_code == 3, "the source is not reached"
+    assert "Next: look at its log" in described.output
+    assert "1 ACTIVE" in described.output
     found = json.loads(region.run("link", "describe", "west-east", "--json").stdout)
     assert found["link_state"] == "UNAVAILABLE"
     assert found["created_at_ms"] == 1_800_000_000_000
     assert json.loads(region.run("link", "list", "--json").stdout)["links"] == [found]
+
+
+def test_a_link_that_is_well_is_described_with_0(region: RegionDouble) -> None:
+    well = pb.LinkDescription(link_name="west-east", link_state="ACTIVE", link_error="NO_ERROR")
+    region.replies["DescribeLink"] = [pb.LinkReply(link=well)]
+    described = region.run("link", "describe", "west-east")
+    assert described.exit_code == 0, described.output
+    assert "NO_ERROR" not in described.output
 
 
 def test_names_that_look_like_numbers_stay_names(region: RegionDouble) -> None:

@@ -21,15 +21,13 @@ def mirror(status: str = "ACTIVE", **more: object) -> pb.MirrorReply:
     lag = pb.MirrorLag(
         partition=0, lag=4, lag_ms=-1, local_log_end_offset=5, partition_state=status
     )
+    known = {"mirror_topic_error": "NO_ERROR", "num_partitions": 1, "mirror_lags": [lag], **more}
     description = pb.MirrorDescription(
         link_name="we",
         mirror_topic="orders",
         source_topic="orders",
         mirror_status=status,
-        mirror_topic_error="NO_ERROR",
-        num_partitions=1,
-        mirror_lags=[lag],
-        **more,
+        **known,
     )
     return pb.MirrorReply(mirror=description)
 
@@ -75,6 +73,51 @@ def test_describe_shows_holes_the_cut_and_what_went_wrong(region: RegionDouble) 
     assert "too late" in output
     found = json.loads(region.run("mirror", "describe", "orders", "--json").stdout)
     assert found["cut"]["partitions"][0]["missing"] == 4
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "reason", "code"),
+    [
+        ("ACTIVE", "NO_ERROR", "", 0),
+        ("ACTIVE", "NO_ERROR", "west:9092: Connection refused", 3),
+        ("PAUSED", "NO_ERROR", "", 0),
+        ("PENDING_STOPPED", "NO_ERROR", "promote: waiting for a fresh beacon", 0),
+        ("SOURCE_UNAVAILABLE", "NO_ERROR", "Connection refused", 3),
+        ("FAILED", "UNEXPECTED_TRUNCATION", "it lost records", 3),
+    ],
+)
+def test_a_mirror_with_something_wrong_is_described_with_3(
+    region: RegionDouble, status: str, error: str, reason: str, code: int
+) -> None:
+    region.replies["DescribeMirror"] = [mirror(status, mirror_topic_error=error, reason=reason)]
+    ran = region.run("mirror", "describe", "orders")
+    assert ran.exit_code == code, ran.output
+    assert reason in ran.output
+    assert ("NO_ERROR" in ran.output) is False
+
+
+def test_topics_are_named_as_arguments_or_as_one_option(region: RegionDouble) -> None:
+    region.replies["PauseMirrors"] = [topics("PAUSED")]
+    named = ("a", "--topics", "b, c,a")
+    assert region.run("mirror", "pause", *named, "--link", "we").exit_code == 0
+    assert list(region.asked[-1][1].mirror_topics) == ["a", "b", "c"]
+    ran = region.run("mirror", "pause", "--topics", ",", "--link", "we")
+    assert (ran.exit_code, "--topics names no topic" in ran.output) == (2, True)
+
+
+def test_a_promotion_without_its_source_is_not_told_to_stop_producers(region: RegionDouble) -> None:
+    region.replies["PromoteMirrors"] = [topics("PENDING_STOPPED")]
+    error = pb.TransitionError(
+        at_ms=5,
+        code="CLUSTER_LINK_UNAVAILABLE",
+        message="promote gave up: the source did not answer",
+    )
+    region.replies["DescribeMirror"] = [mirror("ACTIVE", state_transition_errors=[error])]
+    ran = region.run("mirror", "promote", "orders", "--link", "we", "--json")
+    assert ran.exit_code == 1
+    hint = json.loads(ran.stdout)["topics"][0]["error"]["hint"]
+    assert "mirror failover" in hint
+    assert "producers" not in hint
 
 
 @pytest.mark.parametrize("verb", ["pause", "resume", "failover"])

@@ -48,13 +48,17 @@ def test_a_region_without_an_active_controller_names_none_and_is_not_well(quorum
     with broker_double({**REGION, 55: (2, quorum)}) as broker:
         ran = broker.run("region", "describe", "--check")
         told = broker.run("region", "describe", "--json")
-    assert ran.exit_code == 3, "whoever died since then is still called active"
+        listed = broker.run("region", "brokers")
+    assert ran.exit_code == 3
     assert "active controller: none is known" in ran.output
     assert "most of the controllers must run" in ran.output
-    assert told.exit_code == 0
+    assert told.exit_code == 3, "also without --check"
     found = json.loads(told.stdout)
     assert (found["controller"], found["quorum"]) == (-1, None)
     assert [broker["id"] for broker in found["brokers"]] == [3], "the rest is told all the same"
+    assert found["brokers"][0]["fenced"] is None, "a broker that died since then is not fenced"
+    assert "unknown" in listed.output
+    assert "active" not in listed.output
 
 
 def heard_of_one(_: Any) -> DescribeQuorumResponse:
