@@ -1,19 +1,27 @@
-"""`python -m tests.sim [--region | --linked | --restore | --reverse] --seed N [--count N] [--trace]`: runs seeds."""
+"""`python -m tests.sim [--region | --linked | --restore | --reverse] --seed N [--count N] [--trace]`: runs seeds.
+
+`--transition NAME --step K` runs one transition of a link, with a crash at its K-th step.
+"""
 
 import argparse
 import sys
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from tests.sim.linked.restores import RestoreRun
 from tests.sim.linked.reversals import ReversalRun
 from tests.sim.linked.runs import LinkedRun
+from tests.sim.linked.steps import Crash, Manner, Victim
+from tests.sim.linked.transitions import TRANSITIONS, TransitionRun
 from tests.sim.regions.runs import RegionRun
 from tests.sim.runs import Run
 
-RUNS: Final[dict[str, Callable[..., RegionRun | LinkedRun | Run]]] = {
+MakeRun = Callable[..., RegionRun | LinkedRun | Run]
+
+RUNS: Final[dict[str, MakeRun]] = {
     "": Run,
     "--region ": RegionRun,
     "--linked ": LinkedRun,
@@ -40,18 +48,34 @@ def main() -> int:
     parser.add_argument(
         "--reverse", action="store_true", help="the same, with reversals there and back"
     )
+    parser.add_argument("--transition", choices=TRANSITIONS, help="one transition of a link")
+    parser.add_argument("--step", type=int, default=0, help="at which somebody crashes; 0: nobody")
+    for name, kind in (("victim", Victim), ("manner", Manner)):
+        values = [each.value for each in kind]
+        parser.add_argument(f"--{name}", choices=values, default=values[0])
     parser.add_argument("--trace", action="store_true", help="print everything that happens")
     options = parser.parse_args()
     failed = 0
     for seed in range(options.seed, options.seed + options.count):
-        kind = next((each for each in RUNS if each and getattr(options, each.strip(" -"))), "")
-        failed += not _run(seed, kind, trace=options.trace)
+        failed += not _run(seed, *_kind(options), trace=options.trace)
     return 1 if failed else 0
 
 
-def _run(seed: int, kind: str, *, trace: bool) -> bool:
+def _kind(options: argparse.Namespace) -> tuple[str, MakeRun]:
+    """The options that say it, and what they say."""
+    if options.transition is None:
+        kind = next((each for each in RUNS if each and getattr(options, each.strip(" -"))), "")
+        return kind, RUNS[kind]
+    name = options.transition
+    if not options.step:
+        return f"--transition {name} ", partial(TransitionRun, name)
+    crash = Crash(options.step, Victim(options.victim), Manner(options.manner))
+    return f"--transition {name} {crash} ", partial(TransitionRun, name, crash)
+
+
+def _run(seed: int, kind: str, make: MakeRun, *, trace: bool) -> bool:
     began = time.process_time()
-    run = RUNS[kind](seed, print if trace else None)
+    run = make(seed=seed, show=print if trace else None)
     try:
         outcome = run.execute()
     except Exception as error:

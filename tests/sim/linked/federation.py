@@ -111,6 +111,7 @@ class LinkedFederation:
             world, _of_destination(weather), make_node, DESTINATION, self.network
         )
         self.destination.source = self.source
+        self.destination.testimony.idempotent = self.source.testimony.idempotent
         directory = {
             f"{place(number)}:{port}": node
             for number, node in self.nodes.items()

@@ -3,17 +3,16 @@
 Afterwards both have the same log, and it holds every record that either has acknowledged: a reversal loses nothing.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
-from brokers.ids import Offset, TopicPartition
+from brokers.ids import TopicPartition
 from linker.answers import MirrorDescription
 from linker.commands import ChangeMirrors, CreateLink, DescribeMirror, SetLinkSecret
 from linker.records.mirror_record import MirrorRecord
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
-from tests.sim.evidence import batches
-from tests.sim.linked import checks
+from tests.sim.linked import checks, verdict
 from tests.sim.linked.federation import MirrorBroken, Region
 from tests.sim.linked.operators import CONFIGS, LINK, LinkOperator
 from tests.sim.linked.runs import LinkedRun
@@ -44,9 +43,9 @@ class ReversingOperator(LinkOperator):
         command = CreateLink(name=LINK, configs=there, secret=secret)
         await self._until(command, "CLUSTER_LINK_EXISTS", source)
 
-    async def swap(self, topic: Region, mirror: Region) -> None:
+    async def swap(self, topic: Region, mirror: Region, verb: str = "") -> None:
         """Until the topic is `mirror`'s, and mirrored by the other region."""
-        verb = self._rng.choice(("reverse-and-start", "reverse-and-pause"))
+        verb = verb or self._rng.choice(("reverse-and-start", "reverse-and-pause"))
         while True:
             timeout_ms = self._rng.choice((500, 3_000, 10_000))
             await self._ask(
@@ -87,7 +86,6 @@ class ReversalRun(LinkedRun):
         self.swaps = self.world.rng("swaps").choice((1, 2, 3, 4))
         source, destination = self.federation.regions
         source.source = destination
-        destination.remember_ends()
         idempotent = self.world.rng("later clients").random() < 0.7
         there = self.federation.destination
         self.producers.append(Producer(there, "producer1", idempotent=idempotent, acks=ALL))
@@ -109,26 +107,11 @@ class ReversalRun(LinkedRun):
     def _missing(self) -> list[str]:
         return super()._missing() or list(checks.behind(self.federation, self._disks()))
 
-    def _judge(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
+    def _judge_mirror(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
         for partition in self.federation.partitions():
             west, east = disks["west"][partition], disks["east"][partition]
             for finding in checks.different(partition, west, east):
                 raise MirrorBroken(finding)
         for region in self.federation.regions:
-            for finding in lost(region, disks["west"]):
+            for finding in verdict.unsealed(region):
                 raise MirrorBroken(finding)
-
-
-def lost(region: Region, disks: dict[TopicPartition, Disk]) -> Iterator[str]:
-    """What a region has acknowledged, and the log has not where it was said to be."""
-    held: dict[TopicPartition, dict[Offset, bytes]] = {
-        partition: {
-            offset: value for batch in batches(disk, partition) for offset, value in batch.values()
-        }
-        for partition, disk in disks.items()
-        if partition.topic == TOPIC
-    }
-    for ack in region.evidence.testimony.acknowledged:
-        partition, offset = ack.place.partition, ack.place.offset
-        if held[partition].get(offset) != ack.value:
-            yield f"{ack.value!r:.40} was acknowledged by {region.region} at {partition}@{offset}"

@@ -8,7 +8,7 @@ from brokers.ids import OFFSETS_TOPIC, TopicPartition
 from linker.records.mirror_state import MirrorState
 from tests.sim.disks import Disk
 from tests.sim.evidence import log_start
-from tests.sim.linked import checks
+from tests.sim.linked import checks, verdict
 from tests.sim.linked.federation import LinkedFederation, MirrorBroken
 from tests.sim.linked.operators import LinkOperator
 from tests.sim.nodes import Node
@@ -82,7 +82,8 @@ class LinkedRun:
             self.world, self.weather, make_node, source_dials=source_dials
         )
         self.storms = [Storm(region) for region in self.federation.regions]
-        self.federation.source.remember_ends()
+        for region in self.federation.regions:
+            region.remember_ends()
         self.inspectors = [Inspector(region) for region in self.federation.regions]
         self.admin = Admin(self.federation.source)
         self.operator = LinkOperator(self.federation)
@@ -197,6 +198,11 @@ class LinkedRun:
         )
 
     def _judge(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
+        self._judge_mirror(disks)
+        for region, inspector in zip(self.federation.regions, self.inspectors, strict=True):
+            verdict.judge_region(region, inspector, disks[region.region])
+
+    def _judge_mirror(self, disks: dict[str, dict[TopicPartition, Disk]]) -> None:
         for partition in self.federation.partitions():
             cut = self._cut_of(partition)
             for finding in checks.different(

@@ -1,0 +1,135 @@
+"""Crashes at a chosen step: the n-th event that any node is given while a transition is under way."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from brokers.ids import TopicPartition
+from linker.coordinator_election import coordinator_of
+from tests.sim.linked.federation import LinkedFederation, Region
+from tests.sim.nodes import Node
+from tests.sim.regions.cluster import TOPIC
+
+
+class SteppedNode(Node):
+    """Tells of each event before it takes it."""
+
+    on_step: Callable[[], None] = staticmethod(lambda: None)
+
+    def _step(self, event: Any) -> None:
+        self.on_step()
+        if self.alive:
+            super()._step(event)
+
+
+class Victim(Enum):
+    """Whose process ends: whoever is about to take the step, or who has a role at that moment."""
+
+    ACTOR = "actor"
+    COORDINATOR = "coordinator"  # of the links, in the destination
+    CONTROLLER = "controller"  # of the destination
+    MIRROR_LEADER = "mirror-leader"  # of the first partition
+    SOURCE_LEADER = "source-leader"
+    SOURCE_COORDINATOR = "source-coordinator"
+    SOURCE_CONTROLLER = "source-controller"
+
+
+class Manner(Enum):
+    """How it ends. MIDWAY: by a kill just before the disk's next change, when messages of the step have left."""
+
+    KILL = "kill"
+    POWER = "power"
+    MIDWAY = "midway"
+
+
+@dataclass(frozen=True)
+class Crash:
+    """At the `step`-th step of a transition, from 1 on."""
+
+    step: int
+    victim: Victim = Victim.ACTOR
+    manner: Manner = Manner.KILL
+
+    def __str__(self) -> str:
+        return f"--step {self.step} --victim {self.victim.value} --manner {self.manner.value}"
+
+
+class Steps:
+    """Counts them while `counting`, and strikes. `on_count` is called at each, before it is taken."""
+
+    def __init__(self, federation: LinkedFederation, crash: Crash | None) -> None:
+        self.count = 0
+        self.counting = False
+        self.on_count: Callable[[int, Node], None] = self._maybe_strike
+        self._federation = federation
+        self._crash = crash
+        for node in federation.nodes.values():
+            assert isinstance(node, SteppedNode)
+            node.on_step = partial(self._on_step, node)
+
+    def _on_step(self, node: Node) -> None:
+        if self.counting:
+            self.count += 1
+            self.on_count(self.count, node)
+
+    def _maybe_strike(self, count: int, actor: Node) -> None:
+        if self._crash is not None and count == self._crash.step:
+            self.strike(self._crash, actor)
+
+    def strike(self, crash: Crash, actor: Node) -> None:
+        victim = self._find(crash.victim, actor)
+        world = self._federation.world
+        if victim is None or not victim.alive:
+            world.note("crash", f"{crash}: nobody is there")
+            return
+        world.note("crash", f"{crash}: {victim.place}")
+        match crash.manner:
+            case Manner.KILL:
+                victim.kill()
+            case Manner.POWER:
+                victim.cut_power()
+            case Manner.MIDWAY:
+                victim.disk.fuse = 0
+
+    def _find(self, victim: Victim, actor: Node) -> Node | None:
+        source, destination = self._federation.source, self._federation.destination
+        match victim:
+            case Victim.ACTOR:
+                return actor
+            case Victim.COORDINATOR:
+                return _coordinator(destination)
+            case Victim.SOURCE_COORDINATOR:
+                return _coordinator(source)
+            case Victim.CONTROLLER:
+                return _controller(destination)
+            case Victim.SOURCE_CONTROLLER:
+                return _controller(source)
+            case Victim.MIRROR_LEADER:
+                return _leader(destination)
+            case Victim.SOURCE_LEADER:
+                return _leader(source)
+
+
+def _newest(region: Region) -> Any:
+    """The image of whoever has heard most."""
+    images = [node.broker.view.image for node in region.nodes.values() if node.alive]
+    return max(images, key=lambda image: image.next_offset, default=None)
+
+
+def _coordinator(region: Region) -> Node | None:
+    image = _newest(region)
+    broker = None if image is None else coordinator_of(image)
+    return None if broker is None else region.node(broker.id)
+
+
+def _controller(region: Region) -> Node | None:
+    alive = (region.node(each) for each in region.controllers if region.node(each).alive)
+    return next((node for node in alive if node.broker.parts.raft.is_active), None)
+
+
+def _leader(region: Region) -> Node | None:
+    image = _newest(region)
+    placed = None if image is None else image.partition(TopicPartition(TOPIC, 0))
+    return None if placed is None or placed.leader < 0 else region.node(placed.leader)

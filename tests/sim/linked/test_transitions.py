@@ -1,0 +1,52 @@
+"""A crash in the middle of every transition: it is completed, and nothing is lost.
+
+The soak has a crash at every step; here are some of each transition, spread over its steps, kinds of ends and roles.
+"""
+
+from collections.abc import Iterator
+from itertools import cycle
+
+import pytest
+
+from tests.sim.linked.everywhere import crash_everywhere
+from tests.sim.linked.steps import Crash, Manner, Victim
+from tests.sim.linked.transitions import TRANSITIONS
+
+SAMPLES = 6  # of a transition
+ROLES = [each for each in Victim if each is not Victim.ACTOR]
+
+
+def check(seed: int, transition: str, crashes: dict[int, list[Crash]]) -> int:
+    """-> how many crashes there were."""
+    found = crash_everywhere(seed, transition, lambda step: crashes.get(step, []))
+    again = f"python -m tests.sim --transition {transition} --seed {seed}"
+    assert not found.failures, "\n".join(
+        f"{told}\n  again: {again} {crash} --trace" for crash, told in found.failures
+    )
+    return found.crashes
+
+
+@pytest.mark.parametrize("transition", TRANSITIONS)
+def test_a_transition_survives_a_crash_in_its_middle(transition: str) -> None:
+    """Steps 7 and so on: those at the beginning are the fewest in which something of the transition is under way."""
+    kinds = cycle((victim, manner) for victim in (Victim.ACTOR, *ROLES) for manner in Manner)
+    for _ in range(list(TRANSITIONS).index(transition) * SAMPLES):
+        next(kinds)
+    crashes = {step: [Crash(step, *next(kinds))] for step in range(7, 7 + SAMPLES * 31, 31)}
+    assert check(1, transition, crashes) == SAMPLES
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", [1, 5])
+@pytest.mark.parametrize("transition", TRANSITIONS)
+def test_a_transition_survives_a_crash_at_every_step(transition: str, seed: int) -> None:
+    """Whoever takes the step ends there; at every third step, so does somebody with a role."""
+    manners, roles = list(Manner), cycle((role, manner) for manner in Manner for role in ROLES)
+
+    def crashes_at(step: int) -> Iterator[Crash]:
+        yield Crash(step, Victim.ACTOR, manners[step % len(manners)])
+        if step % 3 == 0:
+            yield Crash(step, *next(roles))
+
+    crashes = {step: list(crashes_at(step)) for step in range(1, 5_000)}
+    assert check(seed, transition, crashes) > 100

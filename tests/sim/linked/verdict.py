@@ -1,0 +1,64 @@
+"""What must be true of every region at the end, wherever the topic has been. Each check yields what is wrong."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from brokers.ids import Offset, TopicPartition
+from tests.sim.disks import Disk
+from tests.sim.evidence import batches
+from tests.sim.linked.federation import MirrorBroken, Region
+from tests.sim.linked.orphans import orphans
+from tests.sim.regions import checks
+from tests.sim.regions.cluster import TOPIC
+from tests.sim.regions.court import Evidence
+from tests.sim.regions.inspection import Inspector
+
+Disks = Mapping[TopicPartition, Disk]  # of one replica each: all are equal by then
+
+REGIONAL: tuple[tuple[str, Callable[[Evidence], Iterator[str]]], ...] = (
+    ("P2", checks.replicas_are_equal),
+    ("P10", checks.stored_once),
+    ("metadata", checks.metadata_is_one),
+)
+
+
+def judge_region(region: Region, inspector: Inspector, disks: Disks) -> None:
+    """Raises MirrorBroken for what the region itself, its log and its orphan stores show."""
+    evidence = region.evidence
+    evidence.replicas = {
+        partition: replicas for partition, (_, _, replicas, _) in inspector.agreed.items()
+    }
+    for law, check in REGIONAL:
+        for finding in check(evidence):
+            raise MirrorBroken(f"{law} in {region.region}: {finding}")
+    for finding in unaccounted(region, disks):
+        raise MirrorBroken(f"P5 in {region.region}: {finding}")
+
+
+def unaccounted(region: Region, disks: Disks) -> Iterator[str]:
+    """P1, P5: what a region has acknowledged lies in its log, where it said, or in one of its orphan stores."""
+    held = values_of(disks)
+    sealed = {key for node in region.nodes.values() for key in orphans(node.disk)}
+    for ack in region.evidence.testimony.acknowledged:
+        partition, offset = ack.place.partition, ack.place.offset
+        if held.get(partition, {}).get(offset) == ack.value:
+            continue
+        if (partition, offset, ack.value) not in sealed:
+            yield f"{ack.value!r:.40} was acknowledged at {partition}@{offset}, and is nowhere"
+
+
+def unsealed(region: Region) -> Iterator[str]:
+    """No transition but a restore moves anything out of a log."""
+    for node in region.nodes.values():
+        for partition, offset, value in orphans(node.disk):
+            yield f"{value!r:.40} of {partition}@{offset} was sealed at {node.place}"
+
+
+def values_of(disks: Disks) -> dict[TopicPartition, dict[Offset, bytes]]:
+    """Every record of the topic, by offset."""
+    return {
+        partition: {
+            offset: value for batch in batches(disk, partition) for offset, value in batch.values()
+        }
+        for partition, disk in disks.items()
+        if partition.topic == TOPIC
+    }
