@@ -19,6 +19,7 @@ from brokers.ids import (
     Ticket,
     TopicPartition,
 )
+from brokers.log.retention_hold import RetentionHold as RetentionHold
 from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.image.image import Image, ImageDelta
 from brokers.partition.replica_status import ReplicaStatus as ReplicaStatus
@@ -162,9 +163,16 @@ class AnswerMirrors:
     mirrors: "tuple[MirrorStatus, ...]"
 
 
+@dataclass(frozen=True, slots=True)
+class Retain:
+    """The answer to `RetentionDue`: delete what retention by time and size says, but for these holds of a partition."""
+
+    holds: Mapping[TopicPartition, tuple[RetentionHold, ...]]
+
+
 RegionEvent: TypeAlias = (
     WatchRegion | PlaceBatches | SkipTo | TrimMirror | TruncateMirror | SealOrphans | ReadToHighWatermark | FindOffset
-    | Propose | CommitOffsets | DeleteOffsets | DescribeMirrors | AnswerMirrors
+    | Propose | CommitOffsets | DeleteOffsets | DescribeMirrors | AnswerMirrors | Retain
 )  # fmt: skip
 
 # --- effects ---
@@ -242,6 +250,11 @@ class GroupOffsetsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionDue:
+    """It is time for retention -> `Retain`. Nothing is deleted without that (after `WatchRegion`)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """The broker has opened all its logs, loaded its groups, and serves clients."""
 
@@ -309,7 +322,7 @@ class MirrorsAsked:
 
 RegionEffect: TypeAlias = (
     Placed | PlaceRefused | HighWatermarkRead | OffsetFound | Proposed | OffsetsPlaced | PartitionAdvanced
-    | ImageChanged | GroupOffsetsChanged | Ready | MirrorsDescribed | MirrorsAsked
+    | ImageChanged | GroupOffsetsChanged | Ready | MirrorsDescribed | MirrorsAsked | RetentionDue
 )  # fmt: skip
 
 # --- queries ---
@@ -359,6 +372,9 @@ class RegionView(Protocol):
         self, partition: TopicPartition, now: Instant
     ) -> tuple[ReplicaStatus, ...] | None:
         """Every replica of a partition as its leader sees it; None where this node does not lead it."""
+
+    def held_bytes(self, partition: TopicPartition) -> int:
+        """Bytes of this node's replica that retention would have deleted, had they not been held."""
 
     def groups_with_offsets(self) -> tuple[str, ...]:
         """The ids of the groups that have committed offsets."""

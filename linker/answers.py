@@ -13,6 +13,7 @@ from linker.records.decision import Decision
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_record import MirrorRecord
 from linker.records.mirror_state import MirrorState
+from linker.records.retention_hold import HoldRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,24 @@ class Holes:
     holes: tuple[Hole, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class HeldPartition:
+    """A replica of the broker asked. The mirror holds all below `mirror_offset` (-1: not known there, so that all is
+    kept); retention would have deleted `held_bytes`."""
+
+    partition: int
+    is_leader: bool
+    mirror_offset: Offset
+    held_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionHolds:
+    """Each with the replicas that the broker asked has."""
+
+    holds: tuple[tuple[HoldRecord, tuple[HeldPartition, ...]], ...]
+
+
 class SyncClass(Enum):
     """Whether a setting of a topic is kept in step with its source."""
 
@@ -234,6 +253,7 @@ Answer: TypeAlias = (
     | Topics
     | Replicas
     | Holes
+    | RetentionHolds
     | Decisions
     | Lineage
     | Drift

@@ -165,6 +165,23 @@ class ListHoles:
 
 
 @dataclass(frozen=True, slots=True)
+class ListRetentionHolds:
+    """-> `RetentionHolds`: what this region keeps for the mirrors of a link in another, or of all."""
+
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropRetentionHolds:
+    """-> `RetentionHolds`: those that nothing is kept for any more. An empty field matches all."""
+
+    link: str
+    destination_cluster_id: str = ""
+    topics: tuple[str, ...] = ()
+    validate_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DescribeReplicas:
     """-> `Replicas`, of the partitions that this node leads. No topic means all."""
 
@@ -180,7 +197,7 @@ Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
     | SetLinkSecret | ForecastMirrors | RestoreMirrors | UnfenceTopics | DescribeDrift
     | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles | ListDecisions
-    | DescribeLineage
+    | DescribeLineage | ListRetentionHolds | DropRetentionHolds
     | DescribeReplicas | DescribeRegion
 )  # fmt: skip
 
@@ -189,6 +206,7 @@ ANSWERED_BY_ANY: Final = (
     DescribeLineage,
     ListHoles,
     ListDecisions,
+    ListRetentionHolds,
     DescribeReplicas,
     DescribeRegion,
 )

@@ -112,6 +112,11 @@ SETTINGS: Final[Mapping[str, LinkConfigDef]] = {
     "mirror.divergence.policy": LinkConfigDef(
         "fail", choice(*(policy.value for policy in DivergencePolicy))
     ),
+    # Whether the source keeps what its mirrors here do not hold yet, beyond its own retention: bytes of a partition,
+    # and the age of a record. Ours.
+    "retention.hold.enable": LinkConfigDef("false", flag),
+    "retention.hold.max.bytes": LinkConfigDef(str(1 << 30), number(1, 2**53)),
+    "retention.hold.max.ms": LinkConfigDef(str(14 * 86_400_000), number(1, 2**53)),
     "consumer.offset.sync.enable": LinkConfigDef("false", flag),
     "consumer.offset.sync.ms": LinkConfigDef("30000", number(1000)),
     "consumer.offset.group.filters": LinkConfigDef("", groups),
@@ -227,6 +232,11 @@ class LinkConfig:
     def fences_source(self) -> bool:
         """Whether the source is told what was promoted or failed over, and is read-only then. Ours."""
         return bool(self._values["source.fencing.enable"])
+
+    @property
+    def holds_retention(self) -> bool:
+        """Whether the source is asked to keep what its mirrors do not hold yet."""
+        return bool(self._values["retention.hold.enable"])
 
     @property
     def hole_policy(self) -> HolePolicy:

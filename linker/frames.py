@@ -19,6 +19,7 @@ from linker.filters import Filter
 CHUNK_BYTES_MIN: Final = 64 << 10
 CHUNK_BYTES_MAX: Final = 16 << 20  # that a destination can ask for; one batch can be larger
 TOPICS_MAX: Final = 20_000  # of one link
+POSITIONS_MAX: Final = 20_000  # of a frame
 NO_BROKER: Final[BrokerId] = -1
 BROKERS_MAX: Final = 10_000
 EpochStarts: TypeAlias = tuple[tuple[LeaderEpoch, Offset], ...]
@@ -41,7 +42,7 @@ class ProtocolVersions(NamedTuple):
         return f"versions {self.oldest} to {self.newest}"
 
 
-SPOKEN: Final = ProtocolVersions(oldest=1, newest=5)
+SPOKEN: Final = ProtocolVersions(oldest=1, newest=6)
 # From this version on a source may have several brokers: each serves the partitions that it leads.
 SEVERAL_BROKERS_FROM: Final = 2
 SUPERSEDES_FROM: Final = 3
@@ -49,14 +50,31 @@ REVERSES_FROM: Final = 4
 DELETES_OFFSETS_FROM: Final = 4
 STARTS_AT_TIMES_FROM: Final = 4
 PACES_FROM: Final = 5  # from which on a source knows what `Pace` and a weight are
+HOLDS_FROM: Final = 6  # from which on a source keeps what its mirrors lack, and tells bytes
 
 
 class OffsetBounds(NamedTuple):
-    """The offsets of a partition of the source (a `Standing` on the wire)."""
+    """The offsets of a partition of the source (a `Standing` on the wire).
+
+    From version 6 on: `bytes_ahead`, from what the subscription has got to the end of the log; `origin_lag_ms`, how
+    far a topic that is a mirror itself is behind the region in which its records begin. -1: unknown.
+    """
 
     log_start_offset: Offset
     high_watermark: Offset
     last_stable_offset: Offset
+    bytes_ahead: int = -1
+    origin_lag_ms: int = -1
+
+
+class SegmentPosition(NamedTuple):
+    """Where a log ends: in the segment that begins at `base_offset`, of which it has `size` bytes. -1: unknown."""
+
+    base_offset: Offset = -1
+    size: int = 0
+
+
+NOWHERE: Final = SegmentPosition()
 
 
 class Pace(NamedTuple):
@@ -246,6 +264,7 @@ class Subscribe:
     `leader_epoch` is the source's, as its TopicState had it: a broker in another one declines. -1: not known.
     `from_timestamp`: begin at the batch with the first record of that time or later, or at the high watermark where
     there is none (version 4); -1: not so. `weight`: its share of the stream's bytes among the others (version 5).
+    `segment`: where that is in the destination's log, whose segments are those of the source (version 6).
     """
 
     subscription: int
@@ -257,6 +276,7 @@ class Subscribe:
     leader_epoch: LeaderEpoch = -1
     from_timestamp: Instant = -1
     weight: int = 1
+    segment: SegmentPosition = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,13 +286,17 @@ class Unsubscribe:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """Chunks follow from `start_offset`. Sent again when the source's log start has passed the position."""
+    """Chunks follow from `start_offset`. Sent again when the source's log start has passed the position.
+
+    `skipped_bytes`: how many the source had from there to `start_offset` (version 6); -1: unknown.
+    """
 
     subscription: int
     start_offset: Offset
     leader_epoch: LeaderEpoch
     bounds: OffsetBounds
     clock: Instant
+    skipped_bytes: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +354,43 @@ class Credit:
     granted_bytes: int
 
 
+class HeldTopic(NamedTuple):
+    """By the source's name and topic id."""
+
+    topic: str
+    topic_id: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HoldRetention:
+    """What the mirrors of these topics do not hold yet is to stay at the source, up to these bounds (version 6). These
+    and no others; if it `is_continued`, the next frame has more of them."""
+
+    max_bytes: int
+    max_ms: int
+    topics: tuple[HeldTopic, ...]
+    is_continued: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorPositions:
+    """What mirror partitions hold on all in-sync replicas: all below the offset, by subscription (version 6)."""
+
+    positions: tuple[tuple[int, Offset], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionHeld:
+    """The source's answer to HoldRetention: its own bounds. `because`: why that is less than was asked (version 6)."""
+
+    max_bytes: int
+    max_ms: int
+    because: str = ""
+
+
 Frame: TypeAlias = (
     Hello | Welcome | Refused | WatchTopics | TopicState | WatchGroups | GroupOffsets | Subscribe
     | Unsubscribe | Agreed | Declined | Chunk | Beacon | AskBeacon | Credit | Brokers
     | Announce | Superseded | Reverse | WithdrawReversals | ReversalRefused
+    | HoldRetention | MirrorPositions | RetentionHeld
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Final, assert_never
 
 from brokers.config.endpoints import Address
 from brokers.events import TimeReached
-from brokers.ids import Instant, Offset, Ticket
+from brokers.ids import Instant, Offset, Ticket, TopicPartition
 from brokers.metadata.image.image import ADMIN_LISTENER
 from brokers.ports import Rng
 from brokers.region import (
@@ -26,6 +26,8 @@ from brokers.region import (
     Proposed,
     Ready,
     RegionView,
+    Retain,
+    RetentionDue,
 )
 from linker.administration.administration import Administration
 from linker.commands import ANSWERED_BY_ANY
@@ -33,6 +35,7 @@ from linker.config import LinkConfig, parse
 from linker.control.cluster_link import ClusterLink
 from linker.control.ledger_retention import LedgerRetention
 from linker.control.source_fencing import SourceFencing
+from linker.control.source_holds import SourceHolds
 from linker.control.source_link import SourceLink, dials_as_source
 from linker.control.source_probe import Found, SourceProbe
 from linker.control.source_reversals import Known, SourceReversals
@@ -74,7 +77,9 @@ class Linker:
         queued_bytes_max: int,
         *,
         is_fencing_enabled: bool = True,
+        hold_limits: tuple[int, int] = (0, 0),
     ) -> None:
+        """`hold_limits`: bytes, and the age in milliseconds, of what this region keeps for mirrors in others."""
         self.links: dict[str, ClusterLink] = {}
         self.source_links: dict[str, SourceLink] = {}
         self._region = RegionClient(view, rng)
@@ -82,6 +87,7 @@ class Linker:
         self._administration = Administration(self._region, self)
         self._fencing = SourceFencing(self._region, is_enabled=is_fencing_enabled)
         self._reversals = SourceReversals(self._region, self._known_link)
+        self.holds = SourceHolds(self._region, *hold_limits)
         self._send_budget = SendBudget(queued_bytes_max)
         self._source_streams: dict[Stream, SourceStream] = {}
         self._probes: dict[Stream, SourceProbe] = {}
@@ -103,6 +109,11 @@ class Linker:
         holes = self._region.holes.of(self._region.view.image, topic)
         return sum(one.next_offset - one.base_offset for one in holes)
 
+    def held_bytes(self) -> list[tuple[TopicPartition, int]]:
+        """What retention leaves alone for mirrors in other regions, of this broker's replicas."""
+        held = [one for hold in self.holds.records for one in self.holds.partitions_of(hold)]
+        return [(one, self._region.view.held_bytes(one)) for one in dict.fromkeys(held)]
+
     @property
     def follows_logs(self) -> bool:
         """Whether this core needs `PartitionAdvanced`."""
@@ -120,6 +131,9 @@ class Linker:
                 return self._on_stream(event, now)
             case MirrorsDescribed() | OffsetFound():
                 return self._region.answered(event, now)
+            case RetentionDue():
+                # What is held is not known before the metadata is.
+                return [Retain(self.holds.by_partition())] if self._ready else []
             case MirrorsAsked(ticket, topics):
                 return self._describe_mirrors(ticket, topics, now)
             case TimeReached():
@@ -136,6 +150,7 @@ class Linker:
                 self._ready = True
                 image = self._region.view.image
                 self._region.holes.follow(image, image.documents)
+                self.holds.follow(image.documents)
                 self._region.elect()
                 return self.follow_links(now) + self._ledger.begin(now)
             case _:
@@ -147,7 +162,9 @@ class Linker:
         return self._last_stream
 
     def _new_source_stream(self, stream: Stream) -> SourceStream:
-        return SourceStream(self._region, stream, self._send_budget, self._fencing, self._reversals)
+        return SourceStream(
+            self._region, stream, self._send_budget, self._fencing, self._reversals, self.holds
+        )
 
     def _known_link(self, name: str) -> Known | None:
         link = self.links.get(name)
@@ -351,6 +368,8 @@ class Linker:
         delta = event.delta
         effects: Effects = []
         self._region.holes.follow(self._region.view.image, delta.documents_changed)
+        self.holds.follow(delta.documents_changed)
+        self.holds.led(delta.partitions_changed)
         if any(kind == LINK_KIND for kind, _ in delta.documents_changed):
             effects += self.follow_links(now)
         if delta.brokers_changed and self._region.elect():
@@ -368,5 +387,6 @@ class Linker:
             effects += link.topics_changed(changed, delta.topics_deleted, now)
         if delta.topics_deleted:
             effects += self._fencing.topics_deleted(tuple(delta.topics_deleted))
+            effects += self.holds.topics_deleted(delta.topics_deleted)
         is_due = delta.topics_deleted and self._region.is_coordinator
         return effects + (self._ledger.check(now) if is_due else [])

@@ -173,6 +173,14 @@ class BrokerConfig(ListenerSettings):
     ] = 32 * MIB
     # Whether a region that mirrors topics of this one, and has failed them over, makes them read-only here.
     link_fencing_enable: Annotated[bool, Field(alias="link.fencing.enable")] = True
+    # What retention may keep for mirrors in other regions that ask for it: bytes of all partitions of this broker, and
+    # the age of records. 0: nothing.
+    link_retention_hold_max_bytes: Annotated[
+        int, Field(ge=0, le=INT64_MAX, alias="link.retention.hold.max.bytes")
+    ] = 10 << 30
+    link_retention_hold_max_ms: Annotated[
+        int, Field(ge=0, le=INT64_MAX, alias="link.retention.hold.max.ms")
+    ] = 30 * DAY_MS
     # What the orphan store of each log directory may hold; a tail that does not fit stops its truncation.
     orphan_store_max_bytes: Annotated[Limit, Field(alias="orphan.store.max.bytes")] = -1
     replica_lag_time_max_ms: Annotated[Millis, Field(alias="replica.lag.time.max.ms")] = 30_000
@@ -291,6 +299,11 @@ class BrokerConfig(ListenerSettings):
     def is_alone(self) -> bool:
         """Whether this node is a whole region: it decides alone, and no other could ask it to."""
         return self.is_broker and self.decides_alone and self.controller_listener is None
+
+    @property
+    def hold_limits(self) -> tuple[int, int]:
+        """Bytes, and the age in milliseconds, of what is kept for mirrors in other regions."""
+        return self.link_retention_hold_max_bytes, self.link_retention_hold_max_ms
 
     @property
     def decides_alone(self) -> bool:

@@ -1,9 +1,16 @@
-"""What a node does by the clock: retention, producer expiry, checkpoints of high watermarks."""
+"""What a node does by the clock: retention, producer expiry, checkpoints of high watermarks.
+
+An upper layer that watches the region is asked first what retention is to leave alone (`RetentionDue`).
+"""
+
+from collections.abc import Mapping, Sequence
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, SaveHighWatermarks
 from brokers.ids import Instant, Offset, TopicPartition
+from brokers.log.retention_hold import HeldSegment, RetentionHold, held_segments, released
 from brokers.partition.hosted_partitions import HostedPartitions
+from brokers.region import RetentionDue
 from brokers.timers import Timers
 
 
@@ -15,27 +22,51 @@ class LogMaintenance:
         self._partitions = partitions
         self._timers = timers
         self._saved: dict[TopicPartition, Offset] = {}
+        self.is_watched = False
+        self.held_bytes: Mapping[
+            TopicPartition, int
+        ] = {}  # that holds have kept, in the last round
 
     def start(self, now: Instant) -> None:
         config = self._config
-        self._timers.set(now + config.log_retention_check_interval_ms, self._retain)
+        self._timers.set(now + config.log_retention_check_interval_ms, self._retain_due)
         self._timers.set(
             now + config.replica_high_watermark_checkpoint_interval_ms, self._checkpoint
         )
 
-    def _retain(self, now: Instant) -> list[Effect]:
+    def _retain_due(self, now: Instant) -> list[Effect]:
+        interval = self._config.log_retention_check_interval_ms
+        self._timers.set(now + interval, self._retain_due)
+        return [RetentionDue()] if self.is_watched else self.retain({}, now)
+
+    def retain(
+        self, holds: Mapping[TopicPartition, Sequence[RetentionHold]], now: Instant
+    ) -> list[Effect]:
         """Deletes old segments. A mirror follows its source's log start, so it has no retention of its own."""
-        effects: list[Effect] = []
-        for replica in self._partitions.all.values():
+        log_starts: dict[TopicPartition, Offset] = {}
+        held: dict[TopicPartition, list[HeldSegment]] = {}
+        for partition, replica in self._partitions.all.items():
             if replica.log is None:
                 continue
             replica.log.producers.expire(now, self._config.producer_id_expiration_ms)
-            if replica.writer is None:
-                log_start = replica.log.retention(now, replica.config, replica.high_watermark)
-                if log_start is not None:
-                    effects += replica.trim(log_start)
-        interval = self._config.log_retention_check_interval_ms
-        self._timers.set(now + interval, self._retain)
+            if replica.writer is not None:
+                continue
+            log_start = replica.log.retention(now, replica.config, replica.high_watermark)
+            if log_start is None:
+                continue
+            log_starts[partition] = log_start
+            if partition in holds:
+                held[partition] = held_segments(replica.log, log_start, holds[partition], now)
+        for partition, count in released(held, self._config.link_retention_hold_max_bytes).items():
+            held[partition] = held[partition][count:]
+        self.held_bytes = {
+            partition: sum(one.size for one in kept) for partition, kept in held.items() if kept
+        }
+        effects: list[Effect] = []
+        for partition, log_start in log_starts.items():
+            kept = held.get(partition)
+            start = kept[0].base_offset if kept else log_start
+            effects += self._partitions.all[partition].trim(start)
         return effects
 
     def _checkpoint(self, now: Instant) -> list[Effect]:

@@ -95,6 +95,7 @@ class Parts:
             PartitionWriter(self.partitions),
         )
         self.coordinators = Coordinators(self.config.node_id, (self.groups,))
+        self.maintenance = LogMaintenance(self.config, self.partitions, self.timers)
         self.region_port = RegionPort(
             self.config,
             self.raft,
@@ -103,9 +104,10 @@ class Parts:
             self.continuations,
             self.groups,
             self.timers,
+            self.maintenance,
         )
         self.view = LocalRegionView(
-            self.config, self.raft, self.partitions, self.groups.coordinator
+            self.config, self.raft, self.partitions, self.groups.coordinator, self.maintenance
         )
 
     def _make_replication(self) -> None:
@@ -117,7 +119,6 @@ class Parts:
         self.shutdown = ControlledShutdown(
             self.partitions.all, self.timers, self.continuations.abandoned
         )
-        self.maintenance = LogMaintenance(self.config, self.partitions, self.timers)
 
     def _make_replicas(self, incarnation: UUID | None) -> None:
         self.registration = OwnRegistration(self.config, self.raft, incarnation)

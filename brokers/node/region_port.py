@@ -24,6 +24,7 @@ from brokers.membership.forwarding import ForwardingManager
 from brokers.metadata.configs.effective_configs import topic_values
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
+from brokers.node.log_maintenance import LogMaintenance
 from brokers.node.mirror_writes import MirrorWrites
 from brokers.node.offset_writes import CHANNEL, TIMEOUT_MS, OffsetWrites
 from brokers.partition.hosted_partitions import HostedPartitions
@@ -44,6 +45,7 @@ from brokers.region import (
     Proposed,
     ReadToHighWatermark,
     RegionEvent,
+    Retain,
     SealOrphans,
     SkipTo,
     TrimMirror,
@@ -67,8 +69,10 @@ class RegionPort:
         continuations: Continuations,
         groups: CoordinatorRuntime[GroupCoordinator],
         timers: Timers,
+        maintenance: LogMaintenance,
     ) -> None:
         self._config = config
+        self._maintenance = maintenance
         self._raft = raft
         self._partitions = partitions
         self._forwarding = forwarding
@@ -82,6 +86,7 @@ class RegionPort:
         match event:
             case WatchRegion(logs):
                 self.watched, self.logs_watched = True, logs
+                self._maintenance.is_watched = True
                 return []
             case PlaceBatches() | SkipTo() | TrimMirror() | TruncateMirror() | SealOrphans():
                 return self._mirror_writes.perform(event, now)
@@ -97,6 +102,8 @@ class RegionPort:
                 return self._offset_writes.delete(event, now)
             case DescribeMirrors():
                 return self._describe_mirrors(event, now)
+            case Retain(holds):
+                return self._maintenance.retain(holds, now)
             case AnswerMirrors(ticket, mirrors):
                 return [Reply(ticket, describe_mirrors.to_response(mirrors))]
 
@@ -179,8 +186,10 @@ class LocalRegionView:
         raft: RaftManager,
         partitions: HostedPartitions,
         groups: GroupCoordinator,
+        maintenance: LogMaintenance,
     ) -> None:
         self._config = config
+        self._maintenance = maintenance
         self._raft = raft
         self._partitions = partitions
         self._groups = groups
@@ -226,6 +235,9 @@ class LocalRegionView:
     def _is_active(self, broker_id: BrokerId) -> bool:
         broker = self.image.brokers.get(broker_id)
         return broker is not None and broker.is_active
+
+    def held_bytes(self, partition: TopicPartition) -> int:
+        return self._maintenance.held_bytes.get(partition, 0)
 
     def groups_with_offsets(self) -> tuple[str, ...]:
         return self._groups.groups_with_offsets()

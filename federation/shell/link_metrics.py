@@ -56,6 +56,7 @@ class LinkMetrics:
                 led += _led(name, link, topic, now)
                 yield ""
         yield from self._lags(led)
+        yield from self._holds()
         if self._linker.is_coordinator:
             yield from self._topics()
         yield from self._orphan_store()
@@ -123,6 +124,15 @@ class LinkMetrics:
         )
         about = "Offsets of the source that the mirror does not have, by the hole ledger"
         yield from family("causeway_mirror_skipped_offsets", "gauge", about, skipped)
+
+    def _holds(self) -> Iterator[str]:
+        """As the source: of each replica here that is held for a mirror, once, whoever holds it."""
+        about = "Bytes that retention would have deleted, were they not held for mirrors in other regions"
+        samples = (
+            (size, labelled(topic=partition.topic, partition=partition.partition))
+            for partition, size in self._linker.held_bytes()
+        )
+        yield from family("causeway_retention_hold_bytes", "gauge", about, samples)
 
     def _orphan_store(self) -> Iterator[str]:
         tails, size = self._orphans.totals()

@@ -7,5 +7,6 @@
 - `status`: the descriptions of both; `replicas`: replicas of the region's own partitions
 - `forecast`: what a failover would cost; `drift`: how mirrors differ from their sources
 - `lineage_facts`: where a topic's records come from
+- `holds`: what this region keeps for mirrors in others
 - `region_facts`: what an audit must know of the region
 """

@@ -3,6 +3,7 @@
 from brokers.ids import Instant
 from linker.administration.drift import describe_drift
 from linker.administration.forecast import forecast
+from linker.administration.holds import drop_holds, list_holds
 from linker.administration.lineage_facts import describe_lineage
 from linker.administration.link_administration import LinkAdministration
 from linker.administration.mirror_administration import MirrorAdministration
@@ -27,11 +28,13 @@ from linker.commands import (
     DescribeMirror,
     DescribeRegion,
     DescribeReplicas,
+    DropRetentionHolds,
     ForecastMirrors,
     ListDecisions,
     ListHoles,
     ListLinks,
     ListMirrors,
+    ListRetentionHolds,
     RestoreMirrors,
     SetLinkSecret,
     UnfenceTopics,
@@ -98,6 +101,10 @@ class Administration:
                 return forecast(self._registry, command, respond, now)
             case DescribeMirror(topic):
                 return self._mirrors.describe(topic, respond, now)
+            case ListRetentionHolds():
+                return respond(list_holds(self._region, self._registry.holds, command), now)
+            case DropRetentionHolds():
+                return drop_holds(self._region, self._registry.holds, command, respond, now)
             case ListHoles(topic):
                 return respond(self._holes(topic), now)
             case DescribeLineage(topic):

@@ -12,6 +12,7 @@ from linker.control.cluster_link import ClusterLink
 from linker.control.failover import Answered
 from linker.control.mirror_refusals import refused
 from linker.control.mirror_topic import MirrorTopic
+from linker.control.source_holds import SourceHolds
 from linker.control.source_link import SourceLink
 from linker.errors import LinkRefusal
 from linker.records.link_state import LinkRecord, LinkState
@@ -28,6 +29,7 @@ class Registry(Protocol):
 
     links: dict[str, ClusterLink]  # of which this region is the destination
     source_links: dict[str, SourceLink]  # with which this region dials, as their source
+    holds: SourceHolds  # what this region keeps for mirrors in others
 
     def probe(self, record: LinkRecord, config: LinkConfig, found: Found, now: Instant) -> Effects:
         """`found` is called with the source's cluster id, or why it is not known."""

@@ -61,7 +61,12 @@ def describe_link(link: ClusterLink) -> LinkDescription:
         because=link.because,
         topics=tuple(sorted(link.mirrors)),
         category_counts={category.value: counts[category.value] for category in Category},
-        tasks=(_group_task(link), _topic_task(link), _auto_create_task(link)),
+        tasks=(
+            _group_task(link),
+            _topic_task(link),
+            _auto_create_task(link),
+            _hold_task(link),
+        ),
         created_at=link.record.created_at,
         hint=LINK_HINTS[link.error],
     )
@@ -154,6 +159,16 @@ def _auto_create_task(link: ClusterLink) -> Task:
         return Task(name, _TASK_STATES[link.state].value, TaskError.NO_ERROR.value)
     because = "; ".join(f"{topic}: {why}" for topic, why in sorted(link.mirrors_refused.items()))
     return Task(name, TaskState.IN_ERROR.value, TaskError.POLICY_VIOLATION_ERROR.value, because)
+
+
+def _hold_task(link: ClusterLink) -> Task:
+    name = "RetentionHold"
+    if not link.config.holds_retention:
+        return Task(name, TaskState.NOT_CONFIGURED.value, TaskError.NO_ERROR.value)
+    if not link.hold_refused:
+        return Task(name, _TASK_STATES[link.state].value, TaskError.NO_ERROR.value)
+    error = TaskError.POLICY_VIOLATION_ERROR.value
+    return Task(name, TaskState.IN_ERROR.value, error, link.hold_refused)
 
 
 def _topic_task(link: ClusterLink) -> Task:

@@ -10,6 +10,7 @@ On every broker of the destination:
 - `hole_policy`: whether a mirror skips what its source deleted too early, pauses, or fails
 - `orphan_sealing`: what a restored topic has beyond its source, of the replicas that this broker holds
 - `cut_clamp`: group offsets past a cut, of the groups that this broker coordinates; `group_clamp`: one attempt
+- `hold_requests`: asks the source to keep what the mirrors do not hold yet
 
 Of both ends: `connection`, which keeps a stream open that this end dials.
 
@@ -31,6 +32,7 @@ On every broker of the source:
 
 - `source_fencing`: topics that a destination has taken over are read-only
 - `source_reversals`: topics that are to become the mirrors of their own mirrors
+- `source_holds`: what retention leaves alone for mirrors in other regions
 - `source_link`: a link with which the source dials; `source_stream`: the source's side of a stream
 - `source_metadata`: the topics, groups and brokers that it sends
 """

@@ -5,7 +5,6 @@ Every broker copies what it leads. Only the link coordinator follows topics and 
 
 from collections.abc import Callable, Iterable, Mapping
 
-from brokers.effects import Changed
 from brokers.ids import Instant, Offset, TopicPartition
 from brokers.region import MirrorStatus
 from linker.config import LinkConfig
@@ -27,7 +26,6 @@ from linker.errors import LinkError, TaskError
 from linker.events import CloseStream, Send, Stream
 from linker.filters import Filter
 from linker.frames import (
-    PACES_FROM,
     REVERSES_FROM,
     Agreed,
     Announce,
@@ -38,6 +36,7 @@ from linker.frames import (
     Frame,
     GroupOffsets,
     Refused,
+    RetentionHeld,
     ReversalRefused,
     TopicState,
     WatchGroups,
@@ -153,6 +152,11 @@ class ClusterLink:
         return self._groups.task_error
 
     @property
+    def hold_refused(self) -> str:
+        """Why the source does not keep what it was asked to (`retention.hold.enable`)."""
+        return self._mirror_topics.holds.because
+
+    @property
     def mirrors_refused(self) -> Mapping[str, str]:
         """Mirrors that could not be created by themselves, and why."""
         return self._auto_mirrors.refused
@@ -253,7 +257,7 @@ class ClusterLink:
         if before.topic_filters != config.topic_filters:
             self._auto_mirrors.forget_all()
             effects += self._source_topics.watch()
-        effects += self._tell(self.mirrors.values())
+        effects += self._tell(self.mirrors.values(), now)
         return effects + self._mirror_topics.follow_settings(now)
 
     def coordinator_changed(self, now: Instant) -> Effects:
@@ -263,7 +267,7 @@ class ClusterLink:
             self._groups.forget_all()
             self._auto_mirrors.forget_all()
         effects = self._mirror_topics.coordinator_changed(now)
-        effects += self._tell(self.mirrors.values())
+        effects += self._tell(self.mirrors.values(), now)
         return effects + self._watch_groups(now) + self._source_topics.watch()
 
     def _follow_group_filters(self) -> None:
@@ -294,12 +298,13 @@ class ClusterLink:
         effects = self._mirror_topics.follow_documents(changed, now)
         names = self.mirrors if changed is None else changed
         found = [self.mirrors[name] for name in names if name in self.mirrors]
-        return effects + self._tell(found) + self._source_topics.watch()
+        return effects + self._tell(found, now) + self._source_topics.watch()
 
-    def _tell(self, mirrors: Iterable[MirrorTopic]) -> Effects:
+    def _tell(self, mirrors: Iterable[MirrorTopic], now: Instant) -> Effects:
         """What the source has to know of these."""
         found = list(mirrors)
-        return self._superseding.tell(found) + self._reversing.tell(found)
+        told = self._superseding.tell(found) + self._reversing.tell(found)
+        return told + self._mirror_topics.holds.changed(now)
 
     # --- the region ---
 
@@ -343,7 +348,7 @@ class ClusterLink:
     def close(self, now: Instant) -> Effects:
         """The link is deleted."""
         self._source_topics.end()
-        return self._sources.close(now)
+        return self._mirror_topics.holds.close() + self._sources.close(now)
 
     def on_open(self, stream: DestinationStream, welcome: Welcome, now: Instant) -> Effects:
         """The source has answered as expected."""
@@ -354,20 +359,13 @@ class ClusterLink:
         self._answered_by = welcome.cluster_id
         self._superseding.opened(welcome.version)
         self._reversing.opened(welcome.version)
-        effects += self._tell(self.mirrors.values())
+        effects += self._mirror_topics.holds.opened(welcome.version)
+        effects += self._tell(self.mirrors.values(), now)
         self._auto_mirrors.on_open(welcome)
-        effects += self._log_paces(welcome)
+        effects += self._settings.without_paces(welcome)
         if self._region.is_coordinator:
             effects += record_other_end(self._region, self._settings, welcome.cluster_id)
         return effects + self._source_topics.tried(now)
-
-    def _log_paces(self, welcome: Welcome) -> Effects:
-        """What an older source does not do is said."""
-        paces = self.config.paces
-        if welcome.version >= PACES_FROM or not paces:
-            return []
-        because = "the source runs a release that does not know them: upgrade it"
-        return [Changed(f"link {self.name}", f"without {', '.join(paces)}", because)]
 
     def on_closed(self, stream: DestinationStream, now: Instant) -> Effects:
         """A stream was lost, or could not be opened."""
@@ -394,6 +392,8 @@ class ClusterLink:
                 effects += self._reversing.source_changed(mirror) if mirror is not None else []
                 effects += self._source_topics.answered(frame, now)
                 return effects + self._auto_mirrors.on_source_state(frame, now)
+            case RetentionHeld():
+                return self._mirror_topics.holds.answered(frame)
             case GroupOffsets():
                 return self._groups.on_offsets(frame, now)
             case _:

@@ -7,7 +7,7 @@ from brokers.errors import Refusal
 from brokers.ids import BrokerId, Instant, Offset
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from linker.config import LinkConfig, parse
-from linker.frames import Hello
+from linker.frames import PACES_FROM, Hello, Welcome
 from linker.records.link_state import LINK_KIND, LinkRecord
 from linker.region_client import Effects, RegionClient
 
@@ -39,6 +39,13 @@ class LinkSettings:
             broker_id=broker_id,
             pace=self.config.pace,
         )
+
+    def without_paces(self, welcome: Welcome) -> Effects:
+        """What an older source does not do is said."""
+        if welcome.version >= PACES_FROM or not self.config.paces:
+            return []
+        because = "the source runs a release that does not know them: upgrade it"
+        return [Changed(f"link {self.name}", f"without {', '.join(self.config.paces)}", because)]
 
 
 def record_other_end(region: RegionClient, settings: LinkSettings, cluster_id: str) -> Effects:

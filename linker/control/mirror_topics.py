@@ -9,6 +9,7 @@ from brokers.region import MirrorPartitionStatus, MirrorStatus
 from linker.control.failover import MirrorFailover
 from linker.control.failover_phases import FailoverProgress
 from linker.control.group_sync import GroupSync
+from linker.control.hold_requests import HoldRequests
 from linker.control.hole_policy import HolePolicyOfMirror
 from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
@@ -54,6 +55,7 @@ class MirrorTopics:
         self._groups = groups
         self._leading_changed = leading_changed
         self.reports = MirrorReports(region, self.status, self.partition_status)
+        self.holds = HoldRequests(region, settings, sources, self.by_name)
 
     @property
     def source_topics(self) -> Iterator[str]:
@@ -90,6 +92,7 @@ class MirrorTopics:
 
     def subscribed(self, partition: TopicPartition, now: Instant) -> Effects:
         mirror = self.by_name.get(partition.topic)
+        self.holds.moved(partition, now)
         return mirror.replicators.prove(now) if mirror is not None else []
 
     def refuse_hole(self, hole: Hole, now: Instant) -> Effects | None:
@@ -210,6 +213,7 @@ class MirrorTopics:
         mirror = self.by_name.get(partition.topic)
         if mirror is None or mirror.record.state not in LIVE:
             return []
+        self.holds.moved(partition, now)
         return mirror.replicators.advanced(partition.partition, now)
 
     def topics_changed(

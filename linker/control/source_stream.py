@@ -9,6 +9,7 @@ from typing import Final
 from brokers.ids import Instant
 from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced
 from linker.control.source_fencing import SourceFencing
+from linker.control.source_holds import Holder, SourceHolds
 from linker.control.source_metadata import GroupPublisher, TopicPublisher, brokers_of
 from linker.control.source_reversals import SourceReversals
 from linker.data import handshake
@@ -26,6 +27,8 @@ from linker.frames import (
     Credit,
     Frame,
     Hello,
+    HoldRetention,
+    MirrorPositions,
     Refused,
     Reverse,
     SourceBroker,
@@ -53,8 +56,10 @@ class SourceStream:
         budget: SendBudget,
         fencing: SourceFencing,
         reversals: SourceReversals,
+        holds: SourceHolds,
     ) -> None:
         self._region = region
+        self._holds = holds
         self._fencing = fencing
         self._reversals = reversals
         self._destination = ""  # its cluster id
@@ -72,6 +77,10 @@ class SourceStream:
         self._sent_brokers: tuple[SourceBroker, ...] = ()
 
     @property
+    def _holder(self) -> Holder:
+        return Holder(self._destination, self._link_name)
+
+    @property
     def is_greeting(self) -> bool:
         """Whether the other end has not said yet which side it is."""
         return self._source is None
@@ -86,7 +95,14 @@ class SourceStream:
             return self._greet(frame, now)
         match frame:
             case Subscribe():
+                self._holds.subscribed(self._holder, frame.partition, frame.offset)
                 return self._source.subscribe(frame, now)
+            case HoldRetention():
+                return self._holds.asked(frame, self._holder, self._sender, now)
+            case MirrorPositions(positions):
+                for partition, offset in self._source.located(positions):
+                    self._holds.told(self._holder, partition, offset)
+                return []
             case Unsubscribe(subscription):
                 self._source.unsubscribe(subscription)
                 return []

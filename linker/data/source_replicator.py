@@ -9,7 +9,7 @@ Always: a chunk continues its subscription exactly; the bytes sent exceed the cr
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Final
 
@@ -117,6 +117,15 @@ class SourceReplicator:
     def is_subscribed(self, partition: TopicPartition) -> bool:
         """Whether the partition is sent on this stream."""
         return partition in self._numbers
+
+    def located(
+        self, positions: Iterable[tuple[int, Offset]]
+    ) -> Iterator[tuple[TopicPartition, Offset]]:
+        """By partition what the destination has said by subscription."""
+        for number, offset in positions:
+            subscription = self._subscriptions.get(number)
+            if subscription is not None:
+                yield subscription.partition, offset
 
     def _serving(self, partition: TopicPartition) -> PartitionState | None:
         """None where this node does not lead the partition, or its log is not open."""

@@ -9,6 +9,7 @@ from linker.filters import FILTERS_MAX, WEIGHT_MAX, Filter, Pattern
 from linker.frames import (
     BROKERS_MAX,
     NO_BROKER,
+    POSITIONS_MAX,
     SEVERAL_BROKERS_FROM,
     TOPICS_MAX,
     Agreed,
@@ -21,14 +22,19 @@ from linker.frames import (
     Former,
     Frame,
     GroupOffsets,
+    HeldTopic,
     Hello,
+    HoldRetention,
+    MirrorPositions,
     OffsetBounds,
     Pace,
     ProtocolVersions,
     Refused,
+    RetentionHeld,
     ReversalRefused,
     Reverse,
     ReversedTopic,
+    SegmentPosition,
     SourceBroker,
     Subscribe,
     Superseded,
@@ -77,6 +83,8 @@ def bounds_of(message: pb.Standing) -> OffsetBounds:
         offset(message.log_start_offset),
         offset(message.high_watermark),
         offset(message.last_stable_offset),
+        offset(message.bytes_ahead) if message.HasField("bytes_ahead") else -1,
+        offset(message.origin_lag_ms) if message.HasField("origin_lag_ms") else -1,
     )
 
 
@@ -187,6 +195,9 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         m.leader_epoch if m.HasField("leader_epoch") else -1,
         m.from_timestamp if m.HasField("from_timestamp") else -1,
         min(max(m.weight, 1), WEIGHT_MAX),
+        SegmentPosition(
+            offset(m.segment_base) if m.HasField("segment_base") else -1, offset(m.segment_bytes)
+        ),
     ),
     "unsubscribe": lambda m: Unsubscribe(m.subscription),
     "agreed": lambda m: Agreed(
@@ -195,6 +206,7 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
         leader_epoch(m.leader_epoch),
         bounds_of(m.standing),
         m.clock,
+        offset(m.skipped_bytes) if m.HasField("skipped_bytes") else -1,
     ),
     "declined": _from_declined,
     "beacon": lambda m: Beacon(
@@ -232,6 +244,21 @@ DECODERS: Final[dict[str, Callable[[Any], Frame]]] = {
     ),
     "reversal_refused": lambda m: ReversalRefused(
         name(m.topic), m.generation, name(m.code), reason(m.because)
+    ),
+    "hold_retention": lambda m: HoldRetention(
+        offset(m.max_bytes),
+        offset(m.max_ms),
+        tuple(
+            HeldTopic(name(one.topic), topic_id(one.topic_id))
+            for one in listed(m.topics, TOPICS_MAX)
+        ),
+        m.is_continued,
+    ),
+    "mirror_positions": lambda m: MirrorPositions(
+        tuple((one.subscription, offset(one.offset)) for one in listed(m.positions, POSITIONS_MAX))
+    ),
+    "retention_held": lambda m: RetentionHeld(
+        offset(m.max_bytes), offset(m.max_ms), reason(m.because)
     ),
     "announce": lambda m: Announce(
         name(m.link_name),

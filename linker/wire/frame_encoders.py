@@ -14,8 +14,11 @@ from linker.frames import (
     Declined,
     GroupOffsets,
     Hello,
+    HoldRetention,
+    MirrorPositions,
     OffsetBounds,
     Refused,
+    RetentionHeld,
     ReversalRefused,
     Reverse,
     Subscribe,
@@ -37,7 +40,13 @@ def standing(bounds: OffsetBounds) -> pb.Standing:
         log_start_offset=bounds.log_start_offset,
         high_watermark=bounds.high_watermark,
         last_stable_offset=bounds.last_stable_offset,
+        bytes_ahead=_known(bounds.bytes_ahead),
+        origin_lag_ms=_known(bounds.origin_lag_ms),
     )
+
+
+def _known(number: int) -> int | None:
+    return number if number >= 0 else None
 
 
 def _hello(frame: Hello) -> pb.Frame:
@@ -117,6 +126,8 @@ def _subscribe(frame: Subscribe) -> pb.Frame:
             leader_epoch=frame.leader_epoch if frame.leader_epoch >= 0 else None,
             from_timestamp=frame.from_timestamp if frame.from_timestamp >= 0 else None,
             weight=frame.weight,
+            segment_base=_known(frame.segment.base_offset),
+            segment_bytes=frame.segment.size,
         )
     )
 
@@ -134,6 +145,7 @@ def _agreed(frame: Agreed) -> pb.Frame:
             leader_epoch=frame.leader_epoch,
             standing=standing(frame.bounds),
             clock=frame.clock,
+            skipped_bytes=_known(frame.skipped_bytes),
         )
     )
 
@@ -155,6 +167,26 @@ def _beacon(frame: Beacon) -> pb.Frame:
         for number, bounds in frame.bounds
     ]
     return pb.Frame(beacon=pb.Beacon(clock=frame.clock, nonce=frame.nonce, standings=standings))
+
+
+def _hold_retention(frame: HoldRetention) -> pb.Frame:
+    topics = [pb.HoldRetention.Topic(**each._asdict()) for each in frame.topics]
+    return pb.Frame(
+        hold_retention=pb.HoldRetention(
+            max_bytes=frame.max_bytes,
+            max_ms=frame.max_ms,
+            topics=topics,
+            is_continued=frame.is_continued,
+        )
+    )
+
+
+def _mirror_positions(frame: MirrorPositions) -> pb.Frame:
+    positions = [
+        pb.MirrorPositions.Position(subscription=number, offset=offset)
+        for number, offset in frame.positions
+    ]
+    return pb.Frame(mirror_positions=pb.MirrorPositions(positions=positions))
 
 
 _PATTERNS: Final = {Pattern.LITERAL: pb.Filter.LITERAL, Pattern.PREFIXED: pb.Filter.PREFIXED}
@@ -187,6 +219,13 @@ ENCODERS: Final[dict[type, Callable[[Any], pb.Frame]]] = {
     ),
     Credit: lambda frame: pb.Frame(credit=pb.Credit(granted_bytes=frame.granted_bytes)),
     Brokers: _brokers,
+    HoldRetention: _hold_retention,
+    MirrorPositions: _mirror_positions,
+    RetentionHeld: lambda frame: pb.Frame(
+        retention_held=pb.RetentionHeld(
+            max_bytes=frame.max_bytes, max_ms=frame.max_ms, because=frame.because
+        )
+    ),
     Superseded: lambda frame: pb.Frame(
         superseded=pb.Superseded(
             topics=[pb.Superseded.Topic(**each._asdict()) for each in frame.topics]

@@ -14,6 +14,7 @@ from linker.answers import (
     DescribedTopic,
     Drift,
     Forecast,
+    HeldPartition,
     Holes,
     Lineage,
     LinkDescription,
@@ -22,6 +23,7 @@ from linker.answers import (
     Mirrors,
     PartitionLag,
     Replicas,
+    RetentionHolds,
     TopicForecast,
     TopicResult,
     Topics,
@@ -30,6 +32,7 @@ from linker.errors import LinkRefusal
 from linker.records.decision import Decision
 from linker.records.hole_ledger import Hole
 from linker.records.mirror_record import Cut
+from linker.records.retention_hold import HoldRecord
 from linker.wire.v1 import admin_pb2 as pb
 
 FACTS_SCHEMA: Final = "causeway.region-facts/1"
@@ -98,6 +101,20 @@ def _hole(hole: Hole) -> pb.Hole:
         first_seen_ms=hole.first_seen,
         topic_id=str(hole.topic_id or ""),
         deleted_at_ms=hole.deleted_at or 0,
+    )
+
+
+def _hold(hold: HoldRecord, partitions: tuple[HeldPartition, ...]) -> pb.RetentionHold:
+    return pb.RetentionHold(
+        link_name=hold.link,
+        destination_cluster_id=hold.cluster_id,
+        topic=hold.topic,
+        topic_id=str(hold.topic_id),
+        max_bytes=hold.max_bytes,
+        max_ms=hold.max_ms,
+        since_ms=hold.since,
+        dropped_at_ms=hold.dropped_at or 0,
+        partitions=[pb.HeldPartition(**asdict(one)) for one in partitions],
     )
 
 
@@ -283,6 +300,9 @@ REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
         decisions=[_decision(one) for one in answer.decisions]
     ),
     Holes: lambda answer: pb.HolesReply(holes=[_hole(one) for one in answer.holes]),
+    RetentionHolds: lambda answer: pb.RetentionHoldsReply(
+        holds=[_hold(*one) for one in answer.holds]
+    ),
     DescribedRegion: lambda answer: pb.RegionReply(region=region(answer)),
     Replicas: lambda answer: pb.ReplicasReply(replicas=[_replica(*one) for one in answer.replicas]),
 }

@@ -131,6 +131,7 @@ class Node:
             rng,
             self.config.mirror_hole_retention_ms,
             self.config.link_queued_max_bytes,
+            hold_limits=self.config.hold_limits,
         )
         return RegionNode(self.broker, linker)
 

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen
 from federation.commands.link.drift import drift
+from federation.commands.link.holds import drop_holds, holds
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import (
     RegionAdmin,
@@ -34,6 +35,8 @@ def link() -> None:
 
 
 link.add_command(drift)
+link.add_command(holds)
+link.add_command(drop_holds)
 
 
 @link.command()

@@ -164,7 +164,7 @@ class Task(_message.Message):
     def __init__(self, name: _Optional[str] = ..., state: _Optional[str] = ..., error: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class LinkDescription(_message.Message):
-    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms", "hint", "link_mode", "destination_cluster_id", "secret")
+    __slots__ = ("link_name", "link_id", "source_cluster_id", "link_state", "link_error", "link_error_message", "topic_names", "category_counts", "tasks", "created_at_ms", "hint", "link_mode", "destination_cluster_id", "secret", "lag", "lag_bytes", "lag_ms")
     class CategoryCountsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -186,6 +186,9 @@ class LinkDescription(_message.Message):
     LINK_MODE_FIELD_NUMBER: _ClassVar[int]
     DESTINATION_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
     SECRET_FIELD_NUMBER: _ClassVar[int]
+    LAG_FIELD_NUMBER: _ClassVar[int]
+    LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LAG_MS_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     link_id: str
     source_cluster_id: str
@@ -200,7 +203,10 @@ class LinkDescription(_message.Message):
     link_mode: str
     destination_cluster_id: str
     secret: str
-    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ..., hint: _Optional[str] = ..., link_mode: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., secret: _Optional[str] = ...) -> None: ...
+    lag: int
+    lag_bytes: int
+    lag_ms: int
+    def __init__(self, link_name: _Optional[str] = ..., link_id: _Optional[str] = ..., source_cluster_id: _Optional[str] = ..., link_state: _Optional[str] = ..., link_error: _Optional[str] = ..., link_error_message: _Optional[str] = ..., topic_names: _Optional[_Iterable[str]] = ..., category_counts: _Optional[_Mapping[str, int]] = ..., tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., created_at_ms: _Optional[int] = ..., hint: _Optional[str] = ..., link_mode: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., secret: _Optional[str] = ..., lag: _Optional[int] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ...) -> None: ...
 
 class LinkReply(_message.Message):
     __slots__ = ("error", "link")
@@ -237,7 +243,7 @@ class ConfigsReply(_message.Message):
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., configs: _Optional[_Iterable[_Union[Config, _Mapping]]] = ...) -> None: ...
 
 class MirrorLag(_message.Message):
-    __slots__ = ("partition", "lag", "lag_ms", "last_source_fetch_offset", "local_log_end_offset", "local_log_start_offset", "time_since_last_fetch_ms", "partition_state")
+    __slots__ = ("partition", "lag", "lag_ms", "last_source_fetch_offset", "local_log_end_offset", "local_log_start_offset", "time_since_last_fetch_ms", "partition_state", "lag_bytes", "origin_lag_ms")
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     LAG_FIELD_NUMBER: _ClassVar[int]
     LAG_MS_FIELD_NUMBER: _ClassVar[int]
@@ -246,6 +252,8 @@ class MirrorLag(_message.Message):
     LOCAL_LOG_START_OFFSET_FIELD_NUMBER: _ClassVar[int]
     TIME_SINCE_LAST_FETCH_MS_FIELD_NUMBER: _ClassVar[int]
     PARTITION_STATE_FIELD_NUMBER: _ClassVar[int]
+    LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_MS_FIELD_NUMBER: _ClassVar[int]
     partition: int
     lag: int
     lag_ms: int
@@ -254,7 +262,9 @@ class MirrorLag(_message.Message):
     local_log_start_offset: int
     time_since_last_fetch_ms: int
     partition_state: str
-    def __init__(self, partition: _Optional[int] = ..., lag: _Optional[int] = ..., lag_ms: _Optional[int] = ..., last_source_fetch_offset: _Optional[int] = ..., local_log_end_offset: _Optional[int] = ..., local_log_start_offset: _Optional[int] = ..., time_since_last_fetch_ms: _Optional[int] = ..., partition_state: _Optional[str] = ...) -> None: ...
+    lag_bytes: int
+    origin_lag_ms: int
+    def __init__(self, partition: _Optional[int] = ..., lag: _Optional[int] = ..., lag_ms: _Optional[int] = ..., last_source_fetch_offset: _Optional[int] = ..., local_log_end_offset: _Optional[int] = ..., local_log_start_offset: _Optional[int] = ..., time_since_last_fetch_ms: _Optional[int] = ..., partition_state: _Optional[str] = ..., lag_bytes: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ...) -> None: ...
 
 class CutPartition(_message.Message):
     __slots__ = ("partition", "offset", "source_high_watermark", "source_clock_ms", "missing", "leader_epoch")
@@ -283,7 +293,7 @@ class Cut(_message.Message):
     def __init__(self, kind: _Optional[str] = ..., at_ms: _Optional[int] = ..., partitions: _Optional[_Iterable[_Union[CutPartition, _Mapping]]] = ...) -> None: ...
 
 class Hole(_message.Message):
-    __slots__ = ("topic", "partition", "from_offset", "to_offset", "cause", "first_seen_ms", "topic_id", "deleted_at_ms")
+    __slots__ = ("topic", "partition", "from_offset", "to_offset", "cause", "first_seen_ms", "topic_id", "deleted_at_ms", "bytes")
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     FROM_OFFSET_FIELD_NUMBER: _ClassVar[int]
@@ -292,6 +302,7 @@ class Hole(_message.Message):
     FIRST_SEEN_MS_FIELD_NUMBER: _ClassVar[int]
     TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
     DELETED_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
     topic: str
     partition: int
     from_offset: int
@@ -300,7 +311,8 @@ class Hole(_message.Message):
     first_seen_ms: int
     topic_id: str
     deleted_at_ms: int
-    def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., from_offset: _Optional[int] = ..., to_offset: _Optional[int] = ..., cause: _Optional[str] = ..., first_seen_ms: _Optional[int] = ..., topic_id: _Optional[str] = ..., deleted_at_ms: _Optional[int] = ...) -> None: ...
+    bytes: int
+    def __init__(self, topic: _Optional[str] = ..., partition: _Optional[int] = ..., from_offset: _Optional[int] = ..., to_offset: _Optional[int] = ..., cause: _Optional[str] = ..., first_seen_ms: _Optional[int] = ..., topic_id: _Optional[str] = ..., deleted_at_ms: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
 
 class ForecastMirrorsRequest(_message.Message):
     __slots__ = ("link_name", "mirror_topics")
@@ -389,7 +401,7 @@ class TransitionError(_message.Message):
     def __init__(self, at_ms: _Optional[int] = ..., code: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
 
 class MirrorDescription(_message.Message):
-    __slots__ = ("link_name", "mirror_topic", "source_topic", "mirror_status", "mirror_topic_error", "reason", "state_time_ms", "num_partitions", "generation", "mirror_lags", "holes", "cut", "state_transition_errors", "source_topic_id", "hint", "restored_partitions")
+    __slots__ = ("link_name", "mirror_topic", "source_topic", "mirror_status", "mirror_topic_error", "reason", "state_time_ms", "num_partitions", "generation", "mirror_lags", "holes", "cut", "state_transition_errors", "source_topic_id", "hint", "restored_partitions", "lag", "lag_bytes", "lag_ms", "origin_lag_ms")
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     MIRROR_TOPIC_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOPIC_FIELD_NUMBER: _ClassVar[int]
@@ -406,6 +418,10 @@ class MirrorDescription(_message.Message):
     SOURCE_TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
     HINT_FIELD_NUMBER: _ClassVar[int]
     RESTORED_PARTITIONS_FIELD_NUMBER: _ClassVar[int]
+    LAG_FIELD_NUMBER: _ClassVar[int]
+    LAG_BYTES_FIELD_NUMBER: _ClassVar[int]
+    LAG_MS_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_MS_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     mirror_topic: str
     source_topic: str
@@ -422,7 +438,11 @@ class MirrorDescription(_message.Message):
     source_topic_id: str
     hint: str
     restored_partitions: _containers.RepeatedCompositeFieldContainer[RestoredPartition]
-    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., mirror_topic_error: _Optional[str] = ..., reason: _Optional[str] = ..., state_time_ms: _Optional[int] = ..., num_partitions: _Optional[int] = ..., generation: _Optional[int] = ..., mirror_lags: _Optional[_Iterable[_Union[MirrorLag, _Mapping]]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., state_transition_errors: _Optional[_Iterable[_Union[TransitionError, _Mapping]]] = ..., source_topic_id: _Optional[str] = ..., hint: _Optional[str] = ..., restored_partitions: _Optional[_Iterable[_Union[RestoredPartition, _Mapping]]] = ...) -> None: ...
+    lag: int
+    lag_bytes: int
+    lag_ms: int
+    origin_lag_ms: int
+    def __init__(self, link_name: _Optional[str] = ..., mirror_topic: _Optional[str] = ..., source_topic: _Optional[str] = ..., mirror_status: _Optional[str] = ..., mirror_topic_error: _Optional[str] = ..., reason: _Optional[str] = ..., state_time_ms: _Optional[int] = ..., num_partitions: _Optional[int] = ..., generation: _Optional[int] = ..., mirror_lags: _Optional[_Iterable[_Union[MirrorLag, _Mapping]]] = ..., holes: _Optional[_Iterable[_Union[Hole, _Mapping]]] = ..., cut: _Optional[_Union[Cut, _Mapping]] = ..., state_transition_errors: _Optional[_Iterable[_Union[TransitionError, _Mapping]]] = ..., source_topic_id: _Optional[str] = ..., hint: _Optional[str] = ..., restored_partitions: _Optional[_Iterable[_Union[RestoredPartition, _Mapping]]] = ..., lag: _Optional[int] = ..., lag_bytes: _Optional[int] = ..., lag_ms: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ...) -> None: ...
 
 class RestoredPartition(_message.Message):
     __slots__ = ("partition", "offset_truncated_to", "messages_truncated")
@@ -810,3 +830,63 @@ class DriftReply(_message.Message):
     differences: _containers.RepeatedCompositeFieldContainer[ConfigDrift]
     unknown_topics: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., differences: _Optional[_Iterable[_Union[ConfigDrift, _Mapping]]] = ..., unknown_topics: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ListRetentionHoldsRequest(_message.Message):
+    __slots__ = ("link_name",)
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    def __init__(self, link_name: _Optional[str] = ...) -> None: ...
+
+class HeldPartition(_message.Message):
+    __slots__ = ("partition", "is_leader", "mirror_offset", "held_bytes")
+    PARTITION_FIELD_NUMBER: _ClassVar[int]
+    IS_LEADER_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    HELD_BYTES_FIELD_NUMBER: _ClassVar[int]
+    partition: int
+    is_leader: bool
+    mirror_offset: int
+    held_bytes: int
+    def __init__(self, partition: _Optional[int] = ..., is_leader: _Optional[bool] = ..., mirror_offset: _Optional[int] = ..., held_bytes: _Optional[int] = ...) -> None: ...
+
+class RetentionHold(_message.Message):
+    __slots__ = ("link_name", "destination_cluster_id", "topic", "topic_id", "max_bytes", "max_ms", "since_ms", "dropped_at_ms", "partitions")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    DESTINATION_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+    MAX_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MAX_MS_FIELD_NUMBER: _ClassVar[int]
+    SINCE_MS_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    PARTITIONS_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    destination_cluster_id: str
+    topic: str
+    topic_id: str
+    max_bytes: int
+    max_ms: int
+    since_ms: int
+    dropped_at_ms: int
+    partitions: _containers.RepeatedCompositeFieldContainer[HeldPartition]
+    def __init__(self, link_name: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., topic: _Optional[str] = ..., topic_id: _Optional[str] = ..., max_bytes: _Optional[int] = ..., max_ms: _Optional[int] = ..., since_ms: _Optional[int] = ..., dropped_at_ms: _Optional[int] = ..., partitions: _Optional[_Iterable[_Union[HeldPartition, _Mapping]]] = ...) -> None: ...
+
+class RetentionHoldsReply(_message.Message):
+    __slots__ = ("error", "holds")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    HOLDS_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    holds: _containers.RepeatedCompositeFieldContainer[RetentionHold]
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., holds: _Optional[_Iterable[_Union[RetentionHold, _Mapping]]] = ...) -> None: ...
+
+class DropRetentionHoldsRequest(_message.Message):
+    __slots__ = ("link_name", "destination_cluster_id", "topics", "validate_only")
+    LINK_NAME_FIELD_NUMBER: _ClassVar[int]
+    DESTINATION_CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    link_name: str
+    destination_cluster_id: str
+    topics: _containers.RepeatedScalarFieldContainer[str]
+    validate_only: bool
+    def __init__(self, link_name: _Optional[str] = ..., destination_cluster_id: _Optional[str] = ..., topics: _Optional[_Iterable[str]] = ..., validate_only: _Optional[bool] = ...) -> None: ...

@@ -149,6 +149,16 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeLineageRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.LineageReply.FromString,
                 _registered_method=True)
+        self.ListRetentionHolds = channel.unary_unary(
+                '/linker.wire.v1.Admin/ListRetentionHolds',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListRetentionHoldsRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.RetentionHoldsReply.FromString,
+                _registered_method=True)
+        self.DropRetentionHolds = channel.unary_unary(
+                '/linker.wire.v1.Admin/DropRetentionHolds',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DropRetentionHoldsRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.RetentionHoldsReply.FromString,
+                _registered_method=True)
         self.ListHoles = channel.unary_unary(
                 '/linker.wire.v1.Admin/ListHoles',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListHolesRequest.SerializeToString,
@@ -318,6 +328,19 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListRetentionHolds(self, request, context):
+        """Of the partitions whose replicas the broker has that is asked.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DropRetentionHolds(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListHoles(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -466,6 +489,16 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.DescribeLineage,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeLineageRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.LineageReply.SerializeToString,
+            ),
+            'ListRetentionHolds': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRetentionHolds,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListRetentionHoldsRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.RetentionHoldsReply.SerializeToString,
+            ),
+            'DropRetentionHolds': grpc.unary_unary_rpc_method_handler(
+                    servicer.DropRetentionHolds,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.DropRetentionHoldsRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.RetentionHoldsReply.SerializeToString,
             ),
             'ListHoles': grpc.unary_unary_rpc_method_handler(
                     servicer.ListHoles,
@@ -1114,6 +1147,60 @@ class Admin:
             '/linker.wire.v1.Admin/DescribeLineage',
             linker_dot_wire_dot_v1_dot_admin__pb2.DescribeLineageRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.LineageReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRetentionHolds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/ListRetentionHolds',
+            linker_dot_wire_dot_v1_dot_admin__pb2.ListRetentionHoldsRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.RetentionHoldsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DropRetentionHolds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/DropRetentionHolds',
+            linker_dot_wire_dot_v1_dot_admin__pb2.DropRetentionHoldsRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.RetentionHoldsReply.FromString,
             options,
             channel_credentials,
             insecure,

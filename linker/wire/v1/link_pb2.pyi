@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Frame(_message.Message):
-    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused")
+    __slots__ = ("hello", "welcome", "refused", "watch_topics", "topic_state", "watch_groups", "group_offsets", "subscribe", "unsubscribe", "agreed", "declined", "chunk", "beacon", "ask_beacon", "credit", "brokers", "announce", "superseded", "reverse", "withdraw_reversals", "reversal_refused", "hold_retention", "mirror_positions", "retention_held")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
@@ -30,6 +30,9 @@ class Frame(_message.Message):
     REVERSE_FIELD_NUMBER: _ClassVar[int]
     WITHDRAW_REVERSALS_FIELD_NUMBER: _ClassVar[int]
     REVERSAL_REFUSED_FIELD_NUMBER: _ClassVar[int]
+    HOLD_RETENTION_FIELD_NUMBER: _ClassVar[int]
+    MIRROR_POSITIONS_FIELD_NUMBER: _ClassVar[int]
+    RETENTION_HELD_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     welcome: Welcome
     refused: Refused
@@ -51,7 +54,10 @@ class Frame(_message.Message):
     reverse: Reverse
     withdraw_reversals: WithdrawReversals
     reversal_refused: ReversalRefused
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ...) -> None: ...
+    hold_retention: HoldRetention
+    mirror_positions: MirrorPositions
+    retention_held: RetentionHeld
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., welcome: _Optional[_Union[Welcome, _Mapping]] = ..., refused: _Optional[_Union[Refused, _Mapping]] = ..., watch_topics: _Optional[_Union[WatchTopics, _Mapping]] = ..., topic_state: _Optional[_Union[TopicState, _Mapping]] = ..., watch_groups: _Optional[_Union[WatchGroups, _Mapping]] = ..., group_offsets: _Optional[_Union[GroupOffsets, _Mapping]] = ..., subscribe: _Optional[_Union[Subscribe, _Mapping]] = ..., unsubscribe: _Optional[_Union[Unsubscribe, _Mapping]] = ..., agreed: _Optional[_Union[Agreed, _Mapping]] = ..., declined: _Optional[_Union[Declined, _Mapping]] = ..., chunk: _Optional[_Union[Chunk, _Mapping]] = ..., beacon: _Optional[_Union[Beacon, _Mapping]] = ..., ask_beacon: _Optional[_Union[AskBeacon, _Mapping]] = ..., credit: _Optional[_Union[Credit, _Mapping]] = ..., brokers: _Optional[_Union[Brokers, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ..., superseded: _Optional[_Union[Superseded, _Mapping]] = ..., reverse: _Optional[_Union[Reverse, _Mapping]] = ..., withdraw_reversals: _Optional[_Union[WithdrawReversals, _Mapping]] = ..., reversal_refused: _Optional[_Union[ReversalRefused, _Mapping]] = ..., hold_retention: _Optional[_Union[HoldRetention, _Mapping]] = ..., mirror_positions: _Optional[_Union[MirrorPositions, _Mapping]] = ..., retention_held: _Optional[_Union[RetentionHeld, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
     __slots__ = ("version", "link_name", "link_id", "cluster_id", "expected_cluster_id", "chunk_bytes", "oldest_version", "broker_id", "compression", "fetch_min_bytes", "fetch_wait_max_ms")
@@ -243,7 +249,7 @@ class EpochStart(_message.Message):
     def __init__(self, leader_epoch: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
 
 class Subscribe(_message.Message):
-    __slots__ = ("subscription", "topic", "partition", "topic_id", "offset", "lineage", "from_latest", "leader_epoch", "weight", "from_timestamp")
+    __slots__ = ("subscription", "topic", "partition", "topic_id", "offset", "lineage", "from_latest", "leader_epoch", "weight", "segment_base", "segment_bytes", "from_timestamp")
     SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
@@ -253,6 +259,8 @@ class Subscribe(_message.Message):
     FROM_LATEST_FIELD_NUMBER: _ClassVar[int]
     LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
     WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    SEGMENT_BASE_FIELD_NUMBER: _ClassVar[int]
+    SEGMENT_BYTES_FIELD_NUMBER: _ClassVar[int]
     FROM_TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     subscription: int
     topic: str
@@ -263,8 +271,10 @@ class Subscribe(_message.Message):
     from_latest: bool
     leader_epoch: int
     weight: int
+    segment_base: int
+    segment_bytes: int
     from_timestamp: int
-    def __init__(self, subscription: _Optional[int] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[bytes] = ..., offset: _Optional[int] = ..., lineage: _Optional[_Iterable[_Union[EpochStart, _Mapping]]] = ..., from_latest: _Optional[bool] = ..., leader_epoch: _Optional[int] = ..., weight: _Optional[int] = ..., from_timestamp: _Optional[int] = ...) -> None: ...
+    def __init__(self, subscription: _Optional[int] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[bytes] = ..., offset: _Optional[int] = ..., lineage: _Optional[_Iterable[_Union[EpochStart, _Mapping]]] = ..., from_latest: _Optional[bool] = ..., leader_epoch: _Optional[int] = ..., weight: _Optional[int] = ..., segment_base: _Optional[int] = ..., segment_bytes: _Optional[int] = ..., from_timestamp: _Optional[int] = ...) -> None: ...
 
 class Unsubscribe(_message.Message):
     __slots__ = ("subscription",)
@@ -273,28 +283,34 @@ class Unsubscribe(_message.Message):
     def __init__(self, subscription: _Optional[int] = ...) -> None: ...
 
 class Standing(_message.Message):
-    __slots__ = ("log_start_offset", "high_watermark", "last_stable_offset")
+    __slots__ = ("log_start_offset", "high_watermark", "last_stable_offset", "bytes_ahead", "origin_lag_ms")
     LOG_START_OFFSET_FIELD_NUMBER: _ClassVar[int]
     HIGH_WATERMARK_FIELD_NUMBER: _ClassVar[int]
     LAST_STABLE_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    BYTES_AHEAD_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_LAG_MS_FIELD_NUMBER: _ClassVar[int]
     log_start_offset: int
     high_watermark: int
     last_stable_offset: int
-    def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ...) -> None: ...
+    bytes_ahead: int
+    origin_lag_ms: int
+    def __init__(self, log_start_offset: _Optional[int] = ..., high_watermark: _Optional[int] = ..., last_stable_offset: _Optional[int] = ..., bytes_ahead: _Optional[int] = ..., origin_lag_ms: _Optional[int] = ...) -> None: ...
 
 class Agreed(_message.Message):
-    __slots__ = ("subscription", "start_offset", "leader_epoch", "standing", "clock")
+    __slots__ = ("subscription", "start_offset", "leader_epoch", "standing", "clock", "skipped_bytes")
     SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
     START_OFFSET_FIELD_NUMBER: _ClassVar[int]
     LEADER_EPOCH_FIELD_NUMBER: _ClassVar[int]
     STANDING_FIELD_NUMBER: _ClassVar[int]
     CLOCK_FIELD_NUMBER: _ClassVar[int]
+    SKIPPED_BYTES_FIELD_NUMBER: _ClassVar[int]
     subscription: int
     start_offset: int
     leader_epoch: int
     standing: Standing
     clock: int
-    def __init__(self, subscription: _Optional[int] = ..., start_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ...) -> None: ...
+    skipped_bytes: int
+    def __init__(self, subscription: _Optional[int] = ..., start_offset: _Optional[int] = ..., leader_epoch: _Optional[int] = ..., standing: _Optional[_Union[Standing, _Mapping]] = ..., clock: _Optional[int] = ..., skipped_bytes: _Optional[int] = ...) -> None: ...
 
 class Declined(_message.Message):
     __slots__ = ("subscription", "error", "because", "agreed_offset")
@@ -432,3 +448,45 @@ class ReversalRefused(_message.Message):
     code: str
     because: str
     def __init__(self, topic: _Optional[str] = ..., generation: _Optional[int] = ..., code: _Optional[str] = ..., because: _Optional[str] = ...) -> None: ...
+
+class HoldRetention(_message.Message):
+    __slots__ = ("max_bytes", "max_ms", "topics", "is_continued")
+    class Topic(_message.Message):
+        __slots__ = ("topic", "topic_id")
+        TOPIC_FIELD_NUMBER: _ClassVar[int]
+        TOPIC_ID_FIELD_NUMBER: _ClassVar[int]
+        topic: str
+        topic_id: bytes
+        def __init__(self, topic: _Optional[str] = ..., topic_id: _Optional[bytes] = ...) -> None: ...
+    MAX_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MAX_MS_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    IS_CONTINUED_FIELD_NUMBER: _ClassVar[int]
+    max_bytes: int
+    max_ms: int
+    topics: _containers.RepeatedCompositeFieldContainer[HoldRetention.Topic]
+    is_continued: bool
+    def __init__(self, max_bytes: _Optional[int] = ..., max_ms: _Optional[int] = ..., topics: _Optional[_Iterable[_Union[HoldRetention.Topic, _Mapping]]] = ..., is_continued: _Optional[bool] = ...) -> None: ...
+
+class MirrorPositions(_message.Message):
+    __slots__ = ("positions",)
+    class Position(_message.Message):
+        __slots__ = ("subscription", "offset")
+        SUBSCRIPTION_FIELD_NUMBER: _ClassVar[int]
+        OFFSET_FIELD_NUMBER: _ClassVar[int]
+        subscription: int
+        offset: int
+        def __init__(self, subscription: _Optional[int] = ..., offset: _Optional[int] = ...) -> None: ...
+    POSITIONS_FIELD_NUMBER: _ClassVar[int]
+    positions: _containers.RepeatedCompositeFieldContainer[MirrorPositions.Position]
+    def __init__(self, positions: _Optional[_Iterable[_Union[MirrorPositions.Position, _Mapping]]] = ...) -> None: ...
+
+class RetentionHeld(_message.Message):
+    __slots__ = ("max_bytes", "max_ms", "because")
+    MAX_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MAX_MS_FIELD_NUMBER: _ClassVar[int]
+    BECAUSE_FIELD_NUMBER: _ClassVar[int]
+    max_bytes: int
+    max_ms: int
+    because: str
+    def __init__(self, max_bytes: _Optional[int] = ..., max_ms: _Optional[int] = ..., because: _Optional[str] = ...) -> None: ...

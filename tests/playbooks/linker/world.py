@@ -48,6 +48,7 @@ class Host:
         self.changes: list[Changed] = []
         self.answers: dict[int, Any] = {}
         self.clock_skew = 0
+        self.settings: dict[str, Any] = {}  # of its node, beside the usual ones
         self.cluster_id = f"cluster-{name}"
         self.up = False
         self._ticket = 0
@@ -55,12 +56,16 @@ class Host:
     def start(self) -> None:
         given = {"node.id": 1, "log.dirs": self.name, "log.segment.bytes": 1 << 20}
         retention = {"mirror.hole.retention.ms": self.world.hole_retention_ms}
-        config = from_settings({**given, **retention})
+        config = from_settings({**given, **retention, **self.settings})
         rng = random.Random(f"{self.world.seed} {self.name}")
         self.storage = Storage(self.files, index_interval_bytes=4096)
         broker = Broker(config, self.cluster_id, rng)
         self.linker = Linker(
-            broker.view, rng, config.mirror_hole_retention_ms, config.link_queued_max_bytes
+            broker.view,
+            rng,
+            config.mirror_hole_retention_ms,
+            config.link_queued_max_bytes,
+            hold_limits=config.hold_limits,
         )
         self.view = broker.view
         self.node = RegionNode(broker, self.linker)

@@ -5,6 +5,7 @@ from typing import Any
 
 from brokers.ids import OffsetAndMetadata, TopicPartition
 from linker.control.source_fencing import SourceFencing
+from linker.control.source_holds import SourceHolds
 from linker.control.source_metadata import FRAME_OFFSETS_MAX, GroupPublisher, TopicPublisher
 from linker.control.source_reversals import SourceReversals
 from linker.control.source_stream import SourceStream
@@ -37,6 +38,7 @@ class Stream:
             SendBudget(1 << 20),
             SourceFencing(self.region, is_enabled=True),
             SourceReversals(self.region, lambda _: None),
+            SourceHolds(self.region, 1 << 30, 1 << 40),
         )
         self.sent: list[Frame] = []
         self.slices = 0

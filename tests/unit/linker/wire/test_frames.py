@@ -21,7 +21,7 @@ EPOCHS = st.integers(-(2**31), 2**30)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 UINT = st.integers(0, 2**64 - 1)
 TOPIC_IDS = st.binary(min_size=16, max_size=16)
-STANDINGS = st.builds(OffsetBounds, OFFSETS, OFFSETS, OFFSETS)
+STANDINGS = st.builds(OffsetBounds, OFFSETS, OFFSETS, OFFSETS, OFFSETS, OFFSETS)
 PARTITIONS = st.builds(TopicPartition, TEXT, INT32)
 COMMITS = st.builds(OffsetAndMetadata, SIGNED, INT32, TEXT, SIGNED)
 FILTERS = st.builds(Filter, TEXT, st.sampled_from(Pattern), st.booleans())
@@ -49,6 +49,15 @@ OTHERS = st.one_of(
         st.none() | st.builds(frames.Former, TEXT, TOPIC_IDS, SIGNED),
         st.none() | st.builds(frames.Former, TEXT, TOPIC_IDS, SIGNED),
     ),
+    st.builds(
+        frames.HoldRetention,
+        OFFSETS,
+        OFFSETS,
+        st.lists(st.builds(frames.HeldTopic, TEXT, TOPIC_IDS), max_size=3).map(tuple),
+        st.booleans(),
+    ),
+    st.builds(frames.MirrorPositions, st.lists(st.tuples(UINT, OFFSETS), max_size=3).map(tuple)),
+    st.builds(frames.RetentionHeld, OFFSETS, OFFSETS, TEXT),
     st.builds(
         frames.Reverse,
         st.lists(
@@ -88,9 +97,11 @@ OTHERS = st.one_of(
         st.booleans(),
         st.integers(-1, 2**31 - 1),
         st.just(-1) | OFFSETS,
+        st.integers(1, 100),
+        st.builds(frames.SegmentPosition, OFFSETS, OFFSETS),
     ),
     st.builds(frames.Unsubscribe, UINT),
-    st.builds(frames.Agreed, UINT, OFFSETS, EPOCHS, STANDINGS, SIGNED),
+    st.builds(frames.Agreed, UINT, OFFSETS, EPOCHS, STANDINGS, SIGNED, OFFSETS),
     st.builds(frames.Declined, UINT, st.sampled_from(MirrorError), TEXT, OFFSETS),
     st.builds(
         frames.Beacon, SIGNED, st.lists(st.tuples(UINT, STANDINGS), max_size=3).map(tuple), UINT

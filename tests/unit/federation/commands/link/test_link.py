@@ -214,3 +214,17 @@ def test_a_region_that_the_directory_does_not_know_is_refused(tmp_path: Path) ->
     ran = CliRunner().invoke(main, ["link", "list", *where])
     assert ran.exit_code == 1
     assert "no region east" in ran.output
+
+
+def test_holds_are_dropped_by_topic_and_region(region: RegionDouble) -> None:
+    hold = pb.RetentionHold(link_name="west-east", topic="orders", destination_cluster_id="east-id")
+    region.replies["DropRetentionHolds"] = [pb.RetentionHoldsReply(holds=[hold])]
+    arguments = ("--topic", "orders", "--destination-cluster", "east-id")
+    ran = region.run("link", "drop-holds", "west-east", *arguments, "--dry-run")
+    assert ran.exit_code == 0 and "would be dropped" in ran.output, ran.output
+    ran = region.run("link", "drop-holds", "west-east", *arguments, "--json")
+    assert json.loads(ran.output)["dropped"] is True
+    (_, checked), (_, asked) = region.asked
+    assert (checked.validate_only, asked.validate_only) == (True, False)
+    assert asked.destination_cluster_id == "east-id"
+    assert list(asked.topics) == ["orders"]
