@@ -267,6 +267,7 @@ class MirrorPartitionStatus:
     after the promotion began. `is_drained`: the link places nothing any more, and what it placed is replicated.
     `last_epoch` is the largest leader epoch in the log. `common_offset`: the end of what the log had in common with its
     source when that was last asked. `is_following`: the source has agreed to go on from the end of this log.
+    `origin_lag_ms` is behind the region in which the records begin.
     """
 
     index: int
@@ -285,6 +286,8 @@ class MirrorPartitionStatus:
     trouble: str = ""
     common_offset: Offset = -1
     is_following: bool = False
+    lag_bytes: int = -1
+    origin_lag_ms: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +347,7 @@ class PartitionState:
     segment_bases: tuple[Offset, ...]
     online: bool
     is_leader: bool = True
+    segment_sizes: tuple[int, ...] = ()
 
     @property
     def is_serving(self) -> bool:
@@ -372,6 +376,9 @@ class RegionView(Protocol):
         self, partition: TopicPartition, now: Instant
     ) -> tuple[ReplicaStatus, ...] | None:
         """Every replica of a partition as its leader sees it; None where this node does not lead it."""
+
+    def bytes_between(self, partition: TopicPartition, base: Offset, end: Offset) -> int:
+        """Of whole segments, also of some that were deleted; -1 where one is unknown, or none begins there."""
 
     def held_bytes(self, partition: TopicPartition) -> int:
         """Bytes of this node's replica that retention would have deleted, had they not been held."""

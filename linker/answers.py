@@ -1,9 +1,9 @@
 """The answers to an operator's commands (`commands`)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.metadata.image.image import TopicImage
@@ -26,6 +26,18 @@ class Task:
     because: str = ""
 
 
+class TotalLag(NamedTuple):
+    """Of several partitions: sums, and the longest times; -1 where one is unknown, or there is none."""
+
+    records: int = -1
+    size: int = -1
+    milliseconds: int = -1
+    origin_milliseconds: int = -1
+
+
+NO_LAG: Final = TotalLag()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkDescription:
     name: str
@@ -42,6 +54,7 @@ class LinkDescription:
     mode: str = "DESTINATION"
     destination_cluster_id: str = ""  # where `mode` is SOURCE
     secret: str = field(default="", repr=False)  # in the answer to the command that made it, only
+    lag: TotalLag = NO_LAG  # of its live mirrors, in the answer to `DescribeLink`
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +81,20 @@ class PartitionLag:
     log_start_offset: Offset
     since_received_ms: int
     state: str
+    lag_bytes: int = -1
+    origin_lag_ms: int = -1  # behind the region in which the records begin
+
+
+def total_lag(lags: Sequence[PartitionLag]) -> TotalLag:
+    def of(numbers: Sequence[int], join: Callable[[Sequence[int]], int]) -> int:
+        return -1 if min(numbers, default=-1) < 0 else join(numbers)
+
+    return TotalLag(
+        of([one.lag for one in lags], sum),
+        of([one.lag_bytes for one in lags], sum),
+        of([one.lag_ms for one in lags], max),
+        of([one.origin_lag_ms for one in lags], max),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

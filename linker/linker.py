@@ -32,6 +32,7 @@ from brokers.region import (
 from linker.administration.administration import Administration
 from linker.commands import ANSWERED_BY_ANY
 from linker.config import LinkConfig, parse
+from linker.control.chained_lag import ChainedLag
 from linker.control.cluster_link import ClusterLink
 from linker.control.ledger_retention import LedgerRetention
 from linker.control.source_fencing import SourceFencing
@@ -162,9 +163,8 @@ class Linker:
         return self._last_stream
 
     def _new_source_stream(self, stream: Stream) -> SourceStream:
-        return SourceStream(
-            self._region, stream, self._send_budget, self._fencing, self._reversals, self.holds
-        )
+        made_with = (self._send_budget, self._fencing, self._reversals, self.holds)
+        return SourceStream(self._region, stream, *made_with, ChainedLag(self.links))
 
     def _known_link(self, name: str) -> Known | None:
         link = self.links.get(name)

@@ -87,6 +87,8 @@ def _to_partition(status: MirrorPartitionStatus) -> DescribedMirrorPartition:
         trouble=status.trouble,
         common_offset=status.common_offset,
         is_following=status.is_following,
+        lag_bytes=status.lag_bytes,
+        origin_lag_ms=status.origin_lag_ms,
     )
 
 
@@ -108,4 +110,6 @@ def _from_partition(partition: DescribedMirrorPartition) -> MirrorPartitionStatu
         trouble=partition.trouble,
         common_offset=partition.common_offset,
         is_following=partition.is_following,
+        lag_bytes=partition.lag_bytes,
+        origin_lag_ms=partition.origin_lag_ms,
     )

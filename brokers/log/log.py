@@ -4,6 +4,7 @@ Its methods return effects, which `storage` performs. Always: log start <= writt
 offset, and the last one is active. Created when the log is opened (`LogOpened`).
 """
 
+from collections import deque
 from collections.abc import Sequence
 
 from brokers.effects import (
@@ -24,6 +25,7 @@ from brokers.log.segments import Segment
 from brokers.log.snapshots import encode_snapshot
 from brokers.records.batch import BatchHeader
 
+DELETED_MAX = 1_000  # segments whose sizes are remembered until the log is closed
 INT32_MAX = 2**31 - 1  # indexes hold positions and relative offsets as int32
 
 
@@ -31,6 +33,7 @@ class Log:
     """`log_end_offset` is the end of the appends, `written_offset` that of the writes (synced, where `sync` is set)."""
 
     __slots__ = (
+        "deleted",
         "epochs",
         "high_watermark_checkpoint",
         "log_end_offset",
@@ -58,6 +61,7 @@ class Log:
         self.partition = partition
         self.topic_id = topic_id
         self.segments = list(segments)
+        self.deleted: deque[tuple[Offset, int]] = deque(maxlen=DELETED_MAX)  # base offset and size
         self.log_start_offset = log_start_offset
         self.log_end_offset = log_end_offset
         self.written_offset = log_end_offset
@@ -83,6 +87,15 @@ class Log:
     def size(self) -> int:
         """Bytes of record batches in the log."""
         return sum(segment.size for segment in self.segments)
+
+    def bytes_between(self, base_offset: Offset, next_offset: Offset) -> int:
+        """Of whole segments, also of some that were deleted; -1 where one is unknown, or none begins there."""
+        known = [*self.deleted, *((one.base_offset, one.size) for one in self.segments)]
+        within = [one for one in known if base_offset <= one[0] < next_offset]
+        ends = {self.log_end_offset, *(base for base, _ in known)}
+        if not within or within[0][0] != base_offset or next_offset not in ends:
+            return -1
+        return sum(size for _, size in within)
 
     @property
     def is_empty(self) -> bool:
@@ -253,7 +266,8 @@ class Log:
     def _start_at(self, offset: Offset) -> list[StorageEffect]:
         self.log_start_offset = offset
         while len(self.segments) > 1 and self.segments[1].base_offset <= offset:
-            del self.segments[0]
+            segment = self.segments.pop(0)
+            self.deleted.append((segment.base_offset, segment.size))
         effects: list[StorageEffect] = [TrimLog(self.partition, offset)]
         if self.epochs.truncate_from_start(offset):
             effects.append(SaveEpochs(self.partition, self.epochs.entries))

@@ -16,6 +16,7 @@ from brokers.ids import (
     BrokerId,
     Instant,
     LeaderEpoch,
+    Offset,
     OffsetAndMetadata,
     Ticket,
     TopicPartition,
@@ -221,6 +222,7 @@ class LocalRegionView:
             segment_bases=tuple(segment.base_offset for segment in log.segments) if log else (),
             online=log is not None,
             is_leader=not replica.follows,
+            segment_sizes=tuple(segment.size for segment in log.segments) if log else (),
         )
 
     def replica_statuses(
@@ -235,6 +237,12 @@ class LocalRegionView:
     def _is_active(self, broker_id: BrokerId) -> bool:
         broker = self.image.brokers.get(broker_id)
         return broker is not None and broker.is_active
+
+    def bytes_between(self, partition: TopicPartition, base: Offset, end: Offset) -> int:
+        replica = self._partitions.get(partition)
+        if replica is None or replica.log is None:
+            return -1
+        return replica.log.bytes_between(base, end)
 
     def held_bytes(self, partition: TopicPartition) -> int:
         return self._maintenance.held_bytes.get(partition, 0)

@@ -93,9 +93,17 @@ class LinkMetrics:
         about = "Records by which a mirror partition is behind its source"
         records = ((each.lag, each.labels) for each in known)
         yield from family("causeway_mirror_lag_records", "gauge", about, records)
+        about = "Bytes of record batches by which a mirror partition is behind its source"
+        sizes = ((one.status.lag_bytes, one.labels) for one in known if one.status.lag_bytes >= 0)
+        yield from family("causeway_mirror_lag_bytes", "gauge", about, sizes)
         about = "The age of the newest state of the source that a mirror partition holds entirely"
         times = ((each.status.lag_ms, each.labels) for each in known if each.status.lag_ms >= 0)
         yield from family("causeway_mirror_lag_milliseconds", "gauge", about, times)
+        about = "The same, behind the region in which the records begin, through a chain of regions"
+        chained = (
+            (one.status.origin_lag_ms, one.labels) for one in known if one.status.origin_lag_ms >= 0
+        )
+        yield from family("causeway_mirror_origin_lag_milliseconds", "gauge", about, chained)
 
     def _topics(self) -> Iterator[str]:
         mirrors = [

@@ -80,7 +80,7 @@ class Administration:
             case ListLinks():
                 return respond(self._links.listing(), now)
             case DescribeLink(name):
-                return respond(self._links.describe(name), now)
+                return self._links.describe(name, respond, now)
             case SetLinkSecret():
                 return self._links.set_secret(command, respond, now)
             case DescribeLinkConfigs(name):

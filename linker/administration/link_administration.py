@@ -23,6 +23,7 @@ from linker.administration.registry import (
     find_link,
     result,
     undecided,
+    when_collected,
 )
 from linker.answers import Configs, LinkDescription, Links, Topics
 from linker.commands import AlterLinkConfigs, CreateLink, DeleteLink, SetLinkSecret
@@ -50,8 +51,16 @@ class LinkAdministration:
         links: dict[str, AnyLink] = {**self._registry.source_links, **self._registry.links}
         return Links(tuple(status.describe_any_link(links[name]) for name in sorted(links)))
 
-    def describe(self, name: str) -> LinkDescription:
-        return status.describe_any_link(find_any_link(self._registry, name))
+    def describe(self, name: str, respond: Respond, now: Instant) -> Effects:
+        """The lag of its mirrors as their leaders know it, too."""
+        link = find_any_link(self._registry, name)
+        if not isinstance(link, ClusterLink):
+            return respond(status.describe_any_link(link), now)
+
+        def collected(at: Instant) -> Effects:
+            return respond(replace(status.describe_link(link), lag=status.link_lag(link, at)), at)
+
+        return when_collected([link], collected, now)
 
     def configs(self, name: str) -> Configs:
         return Configs(tuple(find_any_link(self._registry, name).config.effective()))

@@ -5,7 +5,14 @@ from collections import Counter
 from brokers.ids import Instant, TopicPartition
 from brokers.region import MirrorPartitionStatus
 from linker.administration.registry import AnyLink
-from linker.answers import LinkDescription, MirrorDescription, PartitionLag, Task
+from linker.answers import (
+    LinkDescription,
+    MirrorDescription,
+    PartitionLag,
+    Task,
+    TotalLag,
+    total_lag,
+)
 from linker.control.cluster_link import ClusterLink
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.source_link import SourceLink
@@ -72,6 +79,18 @@ def describe_link(link: ClusterLink) -> LinkDescription:
     )
 
 
+def link_lag(link: ClusterLink, now: Instant) -> TotalLag:
+    """Of its live mirrors together."""
+    return total_lag(
+        [
+            partition_lag(link, mirror, index, now)
+            for mirror in link.mirrors.values()
+            if mirror.record.state in LIVE
+            for index in range(mirror.partition_count)
+        ]
+    )
+
+
 def shown_state(link: ClusterLink, mirror: MirrorTopic) -> MirrorState:
     return SHOWN[mirror.record.state, link.state]
 
@@ -126,6 +145,8 @@ def partition_lag(link: ClusterLink, mirror: MirrorTopic, index: int, now: Insta
         log_end_offset=report.log_end_offset,
         log_start_offset=report.log_start_offset,
         since_received_ms=report.since_received_ms,
+        lag_bytes=report.lag_bytes,
+        origin_lag_ms=report.origin_lag_ms,
         state=_partition_state(shown_state(link, mirror).value, report) if is_online else "OFFLINE",
     )
 

@@ -33,6 +33,7 @@ On every broker of the source:
 - `source_fencing`: topics that a destination has taken over are read-only
 - `source_reversals`: topics that are to become the mirrors of their own mirrors
 - `source_holds`: what retention leaves alone for mirrors in other regions
+- `chained_lag`: how far a topic that is a mirror itself is behind its origin
 - `source_link`: a link with which the source dials; `source_stream`: the source's side of a stream
 - `source_metadata`: the topics, groups and brokers that it sends
 """

@@ -58,6 +58,8 @@ def _of_source(
         source_high_watermark=lag.high_watermark,
         source_clock=lag.moment(clock),
         lag_ms=lag.milliseconds(clock, now),
+        lag_bytes=lag.bytes(),
+        origin_lag_ms=lag.origin_milliseconds(clock, now),
         since_received_ms=_since_received(replicator, now),
         is_running=replicator.running,
         is_following=replicator.streams,

@@ -16,6 +16,7 @@ from linker.data import handshake
 from linker.data.credit import SendBudget, StreamSender
 from linker.data.drained_beacons import DrainedBeacons
 from linker.data.source_replicator import SourceReplicator
+from linker.data.subscription import OriginLag
 from linker.errors import ONE_BROKER, LinkError
 from linker.events import CloseStream, Stream
 from linker.frames import (
@@ -57,7 +58,9 @@ class SourceStream:
         fencing: SourceFencing,
         reversals: SourceReversals,
         holds: SourceHolds,
+        origin_lag: OriginLag,
     ) -> None:
+        self._origin_lag = origin_lag
         self._region = region
         self._holds = holds
         self._fencing = fencing
@@ -139,7 +142,7 @@ class SourceStream:
         self._destination, self._link_name = frame.cluster_id, frame.link_name
         chunk_bytes = min(max(frame.chunk_bytes, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX)
         self._source = SourceReplicator(
-            self._region, self._sender, chunk_bytes, self._budget, frame.pace
+            self._region, self._sender, chunk_bytes, self._budget, frame.pace, self._origin_lag
         )
         self._groups.tells_deletions = answer.version >= DELETES_OFFSETS_FROM
         self._drained = DrainedBeacons(self._region, self._source)

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from brokers.ids import Instant, Offset, TopicPartition
+from brokers.region import PartitionState
 from linker.data.credit import CreditWindow
-from linker.frames import Agreed, Chunk
+from linker.frames import NOWHERE, Agreed, Chunk, SegmentPosition
 from linker.records.hole_ledger import Hole, HoleCause
 
 
@@ -42,4 +43,13 @@ def skip_before(
     cause = chosen or HoleCause.SOURCE_LOG_START
     # A batch that holds the log start begins before it. It is placed as a whole, and the log start follows the source.
     next_offset = max(agreed.start_offset, agreed.bounds.log_start_offset)
-    return PendingHole(Hole(partition, expected, next_offset, cause, now), agreed.start_offset)
+    size = agreed.skipped_bytes if next_offset == agreed.start_offset else -1
+    hole = Hole(partition, expected, next_offset, cause, now, size=size)
+    return PendingHole(hole, agreed.start_offset)
+
+
+def end_of(state: PartitionState) -> SegmentPosition:
+    """The end of a mirror's log: the source's has the same segments."""
+    if not state.segment_sizes:
+        return NOWHERE
+    return SegmentPosition(state.segment_bases[-1], state.segment_sizes[-1])

@@ -20,7 +20,7 @@ from linker.data.destination_stream import DestinationStream
 from linker.data.lag import MirrorLag
 from linker.data.log_start import LogStart
 from linker.data.mirror_link import Divergence, LinkOfMirror, ReplicatorHost
-from linker.data.pending import PendingChunk, PendingHole, Queued, skip_before
+from linker.data.pending import PendingChunk, PendingHole, Queued, end_of, skip_before
 from linker.data.retry_backoff import RetryBackoff
 from linker.data.start_offset import Start, StartOffset
 from linker.errors import DIVERGED, FATAL, MirrorError
@@ -161,6 +161,7 @@ class PartitionReplicator:
             self._source_epoch,
             self._start.timestamp,
             self._link.config.weight_of(self._source_partition.topic),
+            end_of(state),
         )
         asked = self.stream.sender.send(subscribe)
         return [*asked, *self._host.subscribed(self.partition, now)]
@@ -173,9 +174,7 @@ class PartitionReplicator:
             return self._interrupt(f"{self.partition} went offline", now)
         expected = state.log_end_offset if self._expected is None else self._expected
         if frame.start_offset < expected:
-            because = (
-                f"the source would go on at {frame.start_offset}, the mirror stands at {expected}"
-            )
+            because = f"the source goes on at {frame.start_offset}, the mirror stands at {expected}"
             return self._doubt(MirrorError.ILLEGAL_STATE, because, now)
         chosen, self._start = self._start.cause, Start()
         if frame.start_offset > expected or chosen is not None:
@@ -190,6 +189,7 @@ class PartitionReplicator:
                 return self.stop() + refused
             self._queue.append(pending)
         self._expected = self.common_offset = frame.start_offset
+        self.lag.subscribed(frame.start_offset)
         self._wanted_epoch = max(self._wanted_epoch, frame.leader_epoch)
         if frame.start_offset >= frame.bounds.high_watermark:
             self._recovered()
@@ -205,12 +205,13 @@ class PartitionReplicator:
         self._expected = chunk.next_offset
         self._wanted_epoch = max(self._wanted_epoch, chunk.leader_epoch)
         self._queue.append(PendingChunk(chunk, window))
+        self.lag.received(chunk.next_offset, len(chunk.data))
         effects = self._advance(now)
         return effects + self.on_bounds(chunk.bounds, chunk.clock, now)
 
     def on_bounds(self, bounds: OffsetBounds, clock: Instant, now: Instant) -> Effects:
         self.received_at = now
-        self.lag.source_at(clock, bounds.high_watermark, self.stream.clock_before)
+        self.lag.source_at(clock, bounds, self.stream.clock_before)
         self._log_start.of_source = bounds.log_start_offset
         state = self._state()
         if state is None:
@@ -282,9 +283,7 @@ class PartitionReplicator:
         effects: Effects = [*head.window.release(len(head.chunk.data))]
         outdated = (KafkaError.OFFSET_OUT_OF_RANGE, head.chunk.offset)
         if isinstance(answer, Placed) and answer.next_offset != head.chunk.next_offset:
-            because = (
-                f"batches up to {answer.next_offset} came as a range up to {head.chunk.next_offset}"
-            )
+            because = f"batches up to {answer.next_offset} came as one to {head.chunk.next_offset}"
             effects += self._doubt(MirrorError.ILLEGAL_STATE, because, now)
         elif isinstance(answer, Placed):
             self._recovered()

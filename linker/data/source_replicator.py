@@ -26,7 +26,13 @@ from brokers.region import (
 from linker.data import lineage
 from linker.data.credit import SendBudget, StreamSender
 from linker.data.fair_queue import FairQueue
-from linker.data.subscription import Subscription, bounds_of, pieces
+from linker.data.subscription import (
+    OriginLag,
+    Subscription,
+    bounds_of,
+    pieces,
+    subscription_of,
+)
 from linker.errors import MirrorError
 from linker.frames import (
     AT_ONCE,
@@ -54,17 +60,21 @@ class SourceReplicator:
         chunk_bytes: int,
         budget: SendBudget,
         pace: Pace = AT_ONCE,
+        origin_lag: OriginLag = lambda partition, now: 0,
     ) -> None:
+        """`origin_lag`: milliseconds by which a topic of this region is behind the one in which its records begin."""
         self._region = region
         self._sender = sender
         self._chunk_bytes = chunk_bytes
         self._budget = budget
         self._pace = pace
+        self._origin_lag = origin_lag
         self._unsent: deque[int] = deque()  # the sizes of chunks that wait for the network
         self._subscriptions: dict[int, Subscription] = {}
         self._numbers: dict[TopicPartition, int] = {}
         self._ready = FairQueue()  # whose next chunk can be read
         self._stale: dict[int, None] = {}  # whose offset bounds may differ from `sent_bounds`
+        self._chained: dict[int, None] = {}  # those of mirrors
         self._ahead = 0
         self._granted_bytes = 0
         self._sent_bytes = 0
@@ -73,9 +83,8 @@ class SourceReplicator:
     def subscribe(self, frame: Subscribe, now: Instant) -> Effects:
         """A later subscription of a partition replaces the earlier one."""
         self.unsubscribe(self._numbers.get(frame.partition, 0))
-        self.unsubscribe(
-            frame.subscription
-        )  # a number has one partition, even if the peer uses it twice
+        # A number has one partition, even if the peer uses it twice.
+        self.unsubscribe(frame.subscription)
         state = self._region.view.partition_state(frame.partition)
         topic = self._region.view.image.topics_by_name.get(frame.partition.topic)
         because = ""
@@ -94,8 +103,7 @@ class SourceReplicator:
 
     def _begin_at_time(self, frame: Subscribe) -> Effects:
         """A later subscription of the partition, or the end of this one, makes the answer useless."""
-        waiting = Subscription(frame.subscription, frame.partition, -1, weight=frame.weight)
-        self._add(waiting)
+        waiting = self._add(frame, -1)
 
         def found(answer: OffsetFound, now: Instant) -> Effects:
             state = self._serving(frame.partition)
@@ -110,9 +118,14 @@ class SourceReplicator:
         find = partial(FindOffset, partition=frame.partition, timestamp=frame.from_timestamp)
         return [self._region.ask(find, found)]
 
-    def _add(self, subscription: Subscription) -> None:
+    def _add(self, frame: Subscribe, position: Offset) -> Subscription:
+        topic = self._region.view.image.topics_by_name[frame.partition.topic]
+        subscription = subscription_of(frame, position, is_chained=topic.writer is not None)
         self._subscriptions[subscription.number] = subscription
         self._numbers[subscription.partition] = subscription.number
+        if subscription.is_chained:
+            self._chained[subscription.number] = None
+        return subscription
 
     def is_subscribed(self, partition: TopicPartition) -> bool:
         """Whether the partition is sent on this stream."""
@@ -159,8 +172,7 @@ class SourceReplicator:
             )
             if error is not MirrorError.NO_ERROR:
                 return self._sender.send(Declined(frame.subscription, error, because, start))
-        subscription = Subscription(frame.subscription, frame.partition, start, weight=frame.weight)
-        self._add(subscription)
+        subscription = self._add(frame, start)
         self._ready.add(subscription.number)
         effects: Effects = []
         if start >= state.log_start_offset:
@@ -173,6 +185,7 @@ class SourceReplicator:
             self._numbers.pop(subscription.partition, None)
         self._ready.remove(number)
         self._stale.pop(number, None)
+        self._chained.pop(number, None)
 
     def credit(self, granted_bytes: int, now: Instant) -> Effects:
         self._granted_bytes = max(self._granted_bytes, granted_bytes)
@@ -204,13 +217,14 @@ class SourceReplicator:
         if state is None:
             return effects  # the read above has ended the subscription, or the next beacon does
         if subscription.position >= state.high_watermark:
-            effects += self._send_bounds(self._changed_bounds([subscription.number]), now)
+            effects += self._send_bounds(self._changed_bounds([subscription.number], now), now)
         return effects
 
     def beacon(self, now: Instant, nonce: int = 0) -> Effects:
         """All offset bounds that were sent before are still true, except those in this beacon."""
+        self._stale.update(self._chained)  # time passes for their sources, too
         effects = self._end_unknown()
-        changed = self._changed_bounds(list(self._stale))
+        changed = self._changed_bounds(list(self._stale), now)
         return [*effects, *self._sender.send(Beacon(now, tuple(changed), nonce))]
 
     def _end_unknown(self) -> Effects:
@@ -225,7 +239,7 @@ class SourceReplicator:
     def _send_bounds(self, changed: list[tuple[int, OffsetBounds]], now: Instant) -> Effects:
         return self._sender.send(Beacon(now, tuple(changed))) if changed else []
 
-    def _changed_bounds(self, numbers: list[int]) -> list[tuple[int, OffsetBounds]]:
+    def _changed_bounds(self, numbers: list[int], now: Instant) -> list[tuple[int, OffsetBounds]]:
         changed = []
         for number in numbers:
             self._stale.pop(number, None)
@@ -233,7 +247,7 @@ class SourceReplicator:
             state = self._serving(subscription.partition)
             if not subscription.agreed or state is None:
                 continue
-            bounds = bounds_of(state)
+            bounds = bounds_of(state, subscription, self._origin_lag, now)
             if bounds != subscription.sent_bounds:
                 subscription.sent_bounds = bounds
                 changed.append((number, bounds))
@@ -242,12 +256,11 @@ class SourceReplicator:
     def _agree(
         self, subscription: Subscription, start: Offset, state: PartitionState, now: Instant
     ) -> Effects:
-        subscription.agreed = True
-        subscription.position = start
-        subscription.sent_bounds = bounds_of(state)
-        epoch = state.leader_epoch
+        skipped = subscription.skipped_bytes(start, self._region.view)
+        subscription.agree(start, state)
+        bounds = subscription.sent_bounds = bounds_of(state, subscription, self._origin_lag, now)
         return self._sender.send(
-            Agreed(subscription.number, start, epoch, subscription.sent_bounds, now)
+            Agreed(subscription.number, start, state.leader_epoch, bounds, now, skipped)
         )
 
     def _pump(self, now: Instant) -> Effects:
@@ -302,9 +315,7 @@ class SourceReplicator:
         if state is None:
             return self._end(subscription, self._why_not(subscription.partition))
         if read.error is KafkaError.NONE and not len(read.data):
-            because = (
-                f"{subscription.partition} holds nothing at {read.offset}, below its high watermark"
-            )
+            because = f"{read.partition} holds nothing at {read.offset}, below its high watermark"
             return self._end(subscription, because)
         if read.error is KafkaError.OFFSET_OUT_OF_RANGE:
             self._ready.add(subscription.number)
@@ -357,7 +368,6 @@ class SourceReplicator:
         now: Instant,
     ) -> Effects:
         effects: Effects = []
-        subscription.sent_bounds = bounds_of(state)
         self._stale.pop(subscription.number, None)
         bases = state.segment_bases
         for offset, next_offset, data in pieces(
@@ -367,6 +377,8 @@ class SourceReplicator:
             self._sent_bytes += len(data)
             self._unsent.append(len(data))
             self._budget.take(len(data))
+            subscription.sent(offset, next_offset, len(data), state)
+            subscription.sent_bounds = bounds_of(state, subscription, self._origin_lag, now)
             effects += self._sender.send(
                 Chunk(
                     subscription=subscription.number,
@@ -380,7 +392,6 @@ class SourceReplicator:
                     is_compressed=self._pace.is_compressed,
                 )
             )
-        subscription.position = read.next_offset
         return effects
 
     def _end(self, subscription: Subscription, because: str) -> Effects:

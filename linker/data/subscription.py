@@ -1,18 +1,27 @@
 """A partition that a source sends to a destination, and its range of bytes as chunks."""
 
-from bisect import bisect_right
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from brokers.ids import Buffer, Instant, Offset, TopicPartition
 from brokers.records.batch import iter_headers
-from brokers.region import PartitionState
-from linker.frames import OffsetBounds
+from brokers.region import PartitionState, RegionView
+from linker.frames import NOWHERE, OffsetBounds, SegmentPosition, Subscribe
+
+LAG_STEP_MS: Final = 500  # as often as beacons come; what changes by less is not told
+# By how many milliseconds a mirror is behind the region in which its records begin; -1 unknown.
+OriginLag: TypeAlias = Callable[[TopicPartition, Instant], int]
 
 
 @dataclass(slots=True)
 class Subscription:
-    """`position` is the next offset to send, -1 while it is looked for; `sent_bounds` are those that were sent last."""
+    """`position` is the next offset to send, -1 while it is looked for; `sent_bounds` are those that were sent last.
+
+    `segment`: where `position` is in the source's log; until that has agreed, where `asked_at` is, the end of the
+    destination's log. `is_chained`: the topic is a mirror itself.
+    """
 
     number: int
     partition: TopicPartition
@@ -22,10 +31,78 @@ class Subscription:
     weight: int = 1
     waits_until: Instant | None = None  # while it has fewer bytes than the destination wants
     sent_bounds: OffsetBounds | None = None
+    asked_at: Offset = -1
+    segment: SegmentPosition = NOWHERE
+    is_chained: bool = False
+
+    def sent(self, offset: Offset, next_offset: Offset, size: int, state: PartitionState) -> None:
+        """A range of one segment, the next one."""
+        self.position = next_offset
+        base, before = self.segment
+        if offset in state.segment_bases:
+            self.segment = SegmentPosition(offset, size)
+        elif base >= 0:
+            self.segment = SegmentPosition(base, before + size)
+
+    def agree(self, start: Offset, state: PartitionState) -> None:
+        """The destination goes on at `start`."""
+        before = self.position if self.agreed else self.asked_at
+        if start != before or start == state.log_end_offset:
+            self._locate(start, state)
+        self.agreed, self.position = True, start
+
+    def skipped_bytes(self, start: Offset, view: RegionView) -> int:
+        """From where the destination stands to `start`; -1 unknown."""
+        if start <= (self.position if self.agreed else self.asked_at):
+            return 0
+        base, size = self.segment
+        between = view.bytes_between(self.partition, base, start) if base >= 0 else -1
+        return max(0, between - size) if between >= 0 else -1
+
+    def _locate(self, offset: Offset, state: PartitionState) -> None:
+        """Where a segment begins, or the log ends; anywhere else it is not known where."""
+        if offset in state.segment_bases:
+            self.segment = SegmentPosition(offset, 0)
+        elif offset == state.log_end_offset and state.segment_sizes:
+            self.segment = SegmentPosition(state.segment_bases[-1], state.segment_sizes[-1])
+        else:
+            self.segment = NOWHERE
+
+    def bytes_ahead(self, state: PartitionState) -> int:
+        """From `position` to the end of the log; -1 unknown."""
+        if self.position >= state.high_watermark:
+            return 0
+        first = bisect_left(state.segment_bases, self.segment.base_offset)
+        if first == len(state.segment_bases) or self.segment.base_offset < 0:
+            return -1
+        if state.segment_bases[first] != self.segment.base_offset:
+            return -1
+        return max(0, sum(state.segment_sizes[first:]) - self.segment.size)
 
 
-def bounds_of(state: PartitionState) -> OffsetBounds:
-    return OffsetBounds(state.log_start_offset, state.high_watermark, state.last_stable_offset)
+def subscription_of(frame: Subscribe, position: Offset, *, is_chained: bool) -> Subscription:
+    return Subscription(
+        frame.subscription,
+        frame.partition,
+        position,
+        weight=frame.weight,
+        asked_at=frame.offset,
+        segment=frame.segment,
+        is_chained=is_chained,
+    )
+
+
+def bounds_of(
+    state: PartitionState, subscription: Subscription, origin_lag: OriginLag, now: Instant
+) -> OffsetBounds:
+    lag = origin_lag(subscription.partition, now) if subscription.is_chained else 0
+    return OffsetBounds(
+        state.log_start_offset,
+        state.high_watermark,
+        state.last_stable_offset,
+        subscription.bytes_ahead(state),
+        lag - lag % LAG_STEP_MS if lag > 0 else lag,
+    )
 
 
 def pieces(

@@ -26,7 +26,8 @@ class HoleCause(Enum):
 class Hole:
     """Offsets [base_offset, next_offset) that the mirror does not hold. An empty one is a start at "latest".
 
-    `topic_id` is None in entries of releases that did not record it, `deleted_at` while the topic exists.
+    `topic_id` is None in entries of releases that did not record it, `deleted_at` while the topic exists. `size`: the
+    bytes of record batches that it had at the source; -1: unknown.
     """
 
     partition: TopicPartition
@@ -36,6 +37,7 @@ class Hole:
     first_seen: Instant
     topic_id: UUID | None = None
     deleted_at: Instant | None = None
+    size: int = -1
 
     @property
     def name(self) -> str:
@@ -66,6 +68,8 @@ def put(hole: Hole) -> DocumentChange:
     }
     if hole.topic_id is not None:
         fields["topic_id"] = str(hole.topic_id)
+    if hole.size >= 0:
+        fields["bytes"] = hole.size
     if hole.deleted_at is not None:
         fields["deleted_at"] = hole.deleted_at
     return DocumentChange(kind=HOLE_KIND, name=hole.name, body=encode(fields))
@@ -81,6 +85,7 @@ def decode_hole(body: bytes) -> Hole:
         first_seen=int(fields["first_seen"]),
         topic_id=UUID(fields["topic_id"]) if "topic_id" in fields else None,
         deleted_at=fields.get("deleted_at"),
+        size=int(fields.get("bytes", -1)),
     )
 
 

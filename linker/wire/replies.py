@@ -27,6 +27,7 @@ from linker.answers import (
     TopicForecast,
     TopicResult,
     Topics,
+    total_lag,
 )
 from linker.errors import LinkRefusal
 from linker.records.decision import Decision
@@ -66,6 +67,9 @@ def _link(link: LinkDescription) -> pb.LinkDescription:
         link_mode=link.mode,
         destination_cluster_id=link.destination_cluster_id,
         secret=link.secret,
+        lag=link.lag.records,
+        lag_bytes=link.lag.size,
+        lag_ms=link.lag.milliseconds,
     )
 
 
@@ -88,6 +92,8 @@ def _lag(lag: PartitionLag) -> pb.MirrorLag:
         local_log_start_offset=lag.log_start_offset,
         time_since_last_fetch_ms=lag.since_received_ms,
         partition_state=lag.state,
+        lag_bytes=lag.lag_bytes,
+        origin_lag_ms=lag.origin_lag_ms,
     )
 
 
@@ -101,6 +107,7 @@ def _hole(hole: Hole) -> pb.Hole:
         first_seen_ms=hole.first_seen,
         topic_id=str(hole.topic_id or ""),
         deleted_at_ms=hole.deleted_at or 0,
+        bytes=hole.size if hole.size >= 0 else None,
     )
 
 
@@ -172,7 +179,7 @@ def _lineage(lineage: Lineage) -> pb.LineageReply:
 
 
 def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
-    record = mirror.record
+    record, lag = mirror.record, total_lag(mirror.lags)
     return pb.MirrorDescription(
         link_name=record.link,
         mirror_topic=record.topic,
@@ -185,6 +192,10 @@ def _mirror(mirror: MirrorDescription) -> pb.MirrorDescription:
         num_partitions=len(mirror.lags) or (len(record.cut.partitions) if record.cut else 0),
         generation=record.generation,
         mirror_lags=[_lag(lag) for lag in mirror.lags],
+        lag=lag.records,
+        lag_bytes=lag.size,
+        lag_ms=lag.milliseconds,
+        origin_lag_ms=lag.origin_milliseconds,
         holes=[_hole(hole) for hole in mirror.holes],
         hint=mirror.hint,
         cut=_cut(record.cut) if record.cut is not None else None,

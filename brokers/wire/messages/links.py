@@ -506,6 +506,8 @@ class DescribedMirrorPartition(Message):
         "trouble",
         "common_offset",
         "is_following",
+        "lag_bytes",
+        "origin_lag_ms",
     )
 
     def __init__(
@@ -527,6 +529,8 @@ class DescribedMirrorPartition(Message):
         trouble: str = "",
         common_offset: int = -1,
         is_following: bool = False,
+        lag_bytes: int = -1,
+        origin_lag_ms: int = -1,
     ) -> None:
         self.partition_index = partition_index
         self.leader_epoch = leader_epoch
@@ -544,3 +548,5 @@ class DescribedMirrorPartition(Message):
         self.trouble = trouble
         self.common_offset = common_offset
         self.is_following = is_following
+        self.lag_bytes = lag_bytes
+        self.origin_lag_ms = origin_lag_ms

@@ -11,7 +11,7 @@ from federation.audit.segments.checkpoints import Key
 
 HOLE = {"topic": str, "partition": int, "from": int, "to": int, "cause": str}
 NAMES = {"from_offset": "from", "to_offset": "to"}
-NOT_READ = ("first_seen_ms", "topic_id", "deleted_at_ms")
+NOT_READ = ("first_seen_ms", "topic_id", "deleted_at_ms", "bytes")
 CUT = {"topic": str, "partition": int, "offset": int}
 
 

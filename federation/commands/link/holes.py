@@ -30,7 +30,15 @@ def _show(found: Any) -> None:
         screen().print("No holes: every mirror holds all that its source had from its start on.")
         return
     table = Table(
-        "Topic", "Partition", "FromOffset", "ToOffset", "Offsets", "Cause", "FirstSeen", "Deleted"
+        "Topic",
+        "Partition",
+        "FromOffset",
+        "ToOffset",
+        "Offsets",
+        "Bytes",
+        "Cause",
+        "FirstSeen",
+        "Deleted",
     )
     for one in found:
         table.add_row(
@@ -39,6 +47,7 @@ def _show(found: Any) -> None:
             str(one.from_offset),
             str(one.to_offset),
             str(one.to_offset - one.from_offset),
+            str(one.bytes) if one.HasField("bytes") else "unknown",
             one.cause,
             instant(one.first_seen_ms),
             instant(one.deleted_at_ms) if one.deleted_at_ms else "",

@@ -9,6 +9,7 @@ from rich.table import Table
 from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen
 from federation.commands.link.drift import drift
 from federation.commands.link.holds import drop_holds, holds
+from federation.commands.link.lags import lag_text
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import (
     RegionAdmin,
@@ -303,6 +304,8 @@ def _show_link(found: Any) -> None:
         return
     counts = [f"{count} {name}" for name, count in sorted(found.category_counts.items()) if count]
     console.print(f"mirror topics: {', '.join(counts) or 'none'}")
+    if counts:
+        console.print(f"lag {lag_text(found)}")
     table = Table("Task", "State", "Error", "Message")
     for task in found.tasks:
         table.add_row(task.name, task.state, task.error, task.message)

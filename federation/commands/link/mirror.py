@@ -11,6 +11,7 @@ from federation.commands.link.changes import CHANGES
 from federation.commands.link.decisions import decisions
 from federation.commands.link.forecast import forecast
 from federation.commands.link.holes import holes
+from federation.commands.link.lags import lag_text, milliseconds
 from federation.commands.link.messages import as_dict
 from federation.commands.link.region_admin import (
     RegionAdmin,
@@ -166,10 +167,14 @@ def _show_mirror(found: Any) -> None:
     if found.hint:
         console.print(f"Next: {found.hint}")
     if found.mirror_lags:
+        console.print(
+            f"lag {lag_text(found)}, {milliseconds(found.origin_lag_ms)} behind the origin"
+        )
         show_table(_lag_table(found.mirror_lags))
     for hole in found.holes:
         span = f"offsets [{hole.from_offset}, {hole.to_offset})"
-        console.print(f"hole in partition {hole.partition}: {span}, {hole.cause}")
+        size = f"{hole.bytes} bytes" if hole.HasField("bytes") else "unknown bytes"
+        console.print(f"hole in partition {hole.partition}: {span}, {size}, {hole.cause}")
     if found.HasField("cut"):
         console.print(_cut_table(found.cut))
     for error in found.state_transition_errors:
@@ -179,7 +184,7 @@ def _show_mirror(found: Any) -> None:
 def _lag_table(lags: Any) -> Table:
     table = Table(
         "Partition", "State", "LocalLogEndOffset", "LastFetchSourceHighWatermark",
-        "PartitionMirrorLag", "LagMs", "TimeSinceLastFetchMs",
+        "PartitionMirrorLag", "LagBytes", "LagMs", "OriginLagMs", "TimeSinceLastFetchMs",
     )  # fmt: skip
     for one in lags:
         table.add_row(
@@ -188,7 +193,9 @@ def _lag_table(lags: Any) -> Table:
             _or_unknown(one.local_log_end_offset),
             _or_unknown(one.last_source_fetch_offset),
             _or_unknown(one.lag),
+            _or_unknown(one.lag_bytes),
             _or_unknown(one.lag_ms),
+            _or_unknown(one.origin_lag_ms),
             _or_unknown(one.time_since_last_fetch_ms),
         )
     return table

@@ -248,3 +248,15 @@ def test_a_roll_effect_is_what_storage_expects() -> None:
     log = filled_log(2)
     [roll, *_] = log.trim(2)
     assert roll == Roll(TP, 2, log.snapshot())
+
+
+def test_bytes_of_segments_are_known_after_they_were_deleted() -> None:
+    log = filled_log()  # segments at 0, 2, 4 and 6, of two batches but for the last
+    assert log.bytes_between(2, 6) == 4 * BATCH
+    assert log.bytes_between(4, 7) == 3 * BATCH, "up to the end of the log"
+    log.trim(5)
+    assert log.bytes_between(0, 4) == 4 * BATCH
+    assert log.bytes_between(2, 6) == 4 * BATCH
+    assert log.bytes_between(1, 4) == -1, "no segment begins there"
+    assert log.bytes_between(0, 5) == -1
+    assert log.bytes_between(8, 9) == -1

@@ -39,6 +39,7 @@ class Stream:
             SourceFencing(self.region, is_enabled=True),
             SourceReversals(self.region, lambda _: None),
             SourceHolds(self.region, 1 << 30, 1 << 40),
+            lambda partition, now: 0,
         )
         self.sent: list[Frame] = []
         self.slices = 0

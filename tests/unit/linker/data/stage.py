@@ -38,6 +38,9 @@ class Region:
         self.online = True
         self.image = Image("east")
 
+    def bytes_between(self, partition: TopicPartition, base: int, end: int) -> int:
+        return -1
+
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         return PartitionState(
             log_start_offset=0,

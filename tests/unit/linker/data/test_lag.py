@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.data.lag import MOMENTS_MAX, MirrorLag, SourceClock
+from linker.frames import OffsetBounds
 
 STEPS = st.lists(
     st.tuples(st.integers(0, 300), st.integers(0, 5), st.integers(0, 5), st.booleans()), max_size=60
@@ -11,13 +12,21 @@ STEPS = st.lists(
 
 
 def hear(
-    lag: MirrorLag, clock: SourceClock, high_watermark: int | None, source: int, here: int
+    lag: MirrorLag,
+    clock: SourceClock,
+    high_watermark: int | None,
+    source: int,
+    here: int,
+    *,
+    bytes_ahead: int = -1,
+    origin_lag_ms: int = -1,
 ) -> None:
     """A chunk or beacon: None says that nothing changed."""
     before = clock.clock
     clock.update(source, here)
     if high_watermark is not None:
-        lag.source_at(source, high_watermark, before)
+        bounds = OffsetBounds(0, high_watermark, high_watermark, bytes_ahead, origin_lag_ms)
+        lag.source_at(source, bounds, before)
 
 
 @given(STEPS, st.integers(-10_000, 10_000))
@@ -85,3 +94,41 @@ def test_a_source_that_comes_back_with_less_is_believed() -> None:
     lag.mirror_at(4)
     assert lag.caught_up
     assert lag.records(4) == 0
+
+
+def test_bytes_are_what_the_source_has_and_what_is_not_held_yet() -> None:
+    lag, clock = MirrorLag(), SourceClock()
+    assert lag.bytes() == -1
+    hear(lag, clock, 10, source=1, here=1, bytes_ahead=1_000)
+    assert lag.bytes() == 1_000
+    lag.received(4, 400)
+    hear(lag, clock, 10, source=2, here=2, bytes_ahead=600)
+    assert lag.bytes() == 1_000, "received is not held"
+    lag.mirror_at(3)
+    assert lag.bytes() == 1_000
+    lag.mirror_at(4)
+    assert lag.bytes() == 600
+    lag.received(8, 500)
+    lag.subscribed(4)
+    assert lag.bytes() == 600, "it will come again"
+    hear(lag, clock, 10, source=3, here=3)
+    assert lag.bytes() == -1
+
+
+def test_the_lag_behind_the_origin_is_the_sources_own_and_the_age_of_what_is_held() -> None:
+    lag, clock = MirrorLag(), SourceClock()
+    hear(lag, clock, 5, source=100, here=1_000, origin_lag_ms=40)
+    lag.mirror_at(5)
+    assert lag.origin_milliseconds(clock, 1_000) == 40
+    hear(lag, clock, 9, source=200, here=1_100, origin_lag_ms=10)
+    lag.mirror_at(7)
+    assert lag.milliseconds(clock, 1_100) == 100
+    assert lag.origin_milliseconds(clock, 1_100) == 140, "what is held is of the time before"
+    lag.mirror_at(9)
+    assert lag.origin_milliseconds(clock, 1_100) == 10
+    hear(lag, clock, 9, source=5_200, here=6_100, origin_lag_ms=5_000)
+    lag.mirror_at(9)
+    assert lag.origin_milliseconds(clock, 6_100) == 5_000, "nothing new comes to the source itself"
+    hear(lag, clock, 9, source=5_300, here=6_200, origin_lag_ms=-1)
+    lag.mirror_at(9)
+    assert lag.origin_milliseconds(clock, 6_200) == -1

@@ -160,7 +160,7 @@ def test_a_source_whose_batches_end_elsewhere_than_it_says_fails_the_mirror_in_t
         assert stage.sent(Unsubscribe)
         stage.later().agree(end + 10)
     assert [error for error, _ in stage.link.failures] == [MirrorError.ILLEGAL_STATE]
-    assert "as a range up to" in stage.feed.trouble
+    assert "came as one to" in stage.feed.trouble
 
 
 def refused_for_ever(stage: Stage, error: KafkaError) -> None:

@@ -40,6 +40,9 @@ class Region:
         self.starts = dict.fromkeys(range(partitions), 0)
         self.online = True
 
+    def bytes_between(self, partition: TopicPartition, base: int, end: int) -> int:
+        return -1
+
     def partition_state(self, partition: TopicPartition) -> PartitionState | None:
         end = self.ends.get(partition.partition)
         if end is None:

@@ -283,11 +283,12 @@ def test_answers_carry_everything() -> None:
 
 def test_holes_of_topics_that_exist_and_of_deleted_ones() -> None:
     standing = Hole(TopicPartition("t", 1), 2, 9, HoleCause.SOURCE_LOG_START, 5)
-    deleted = replace(standing, topic_id=UUID(int=7), deleted_at=8)
+    deleted = replace(standing, topic_id=UUID(int=7), deleted_at=8, size=0)
     answered = pb.HolesReply.FromString(reply("ListHoles", Holes((standing, deleted)))).holes
     assert [(one.topic, one.partition, one.from_offset, one.to_offset) for one in answered] == [
         ("t", 1, 2, 9)
     ] * 2
+    assert [one.HasField("bytes") for one in answered] == [False, True], "unknown, and none"
     assert [(one.topic_id, one.deleted_at_ms) for one in answered] == [
         ("", 0),
         (str(UUID(int=7)), 8),

@@ -68,7 +68,7 @@ def test_describe_shows_holes_the_cut_and_what_went_wrong(region: RegionDouble) 
         mirror("STOPPED", holes=[hole], cut=cut, state_transition_errors=[error], reason="failover")
     ]
     output = region.run("mirror", "describe", "orders").output
-    assert "offsets [2, 4), SOURCE_LOG_START" in output
+    assert "offsets [2, 4), unknown bytes, SOURCE_LOG_START" in output
     assert "FAILOVER at 2027-01-15T08:00:00.000Z" in output
     assert "too late" in output
     found = json.loads(region.run("mirror", "describe", "orders", "--json").stdout)
