@@ -108,14 +108,15 @@ class TopicPublisher:
         known = {topic: state for topic, state in self._sent_before.items() if topic in unseen}
         self._sent_before, self._sent = known | self._sent, {}
         self._filters = filters
-        names = list(self._region.view.image.topics_by_name) if filters else []
+        names = [*self._region.view.image.topics_by_name, *self._sent_before] if filters else []
         self._wanted = chain(topics, filter(self._admits, names))
         return self._watch()
 
     def _admits(self, topic: str) -> bool:
-        """Whether a topic that exists is watched by the filters."""
+        """Whether a topic is watched by the filters: one that exists, or did when it was looked at before this list."""
         image = self._region.view.image.topics_by_name.get(topic)
-        is_theirs = image is not None and not image.is_internal
+        was = self._sent_before.get(topic)
+        is_theirs = not image.is_internal if image is not None else bool(was and was.topic_id)
         return is_theirs and len(self._sent) < TOPICS_MAX and admits(self._filters, topic)
 
     def _watch(self) -> Job:

@@ -33,6 +33,9 @@ class SourceTopics:
         self._mirrored = mirrored
         self._filters = filters
         self._watched: dict[DestinationStream, WatchTopics] = {}
+        # Named on a stream from its beginning, also where the filters admit them: they may be gone by now, and filters
+        # admit what exists. Topics that the filters bring later are not named: each would be a list of all of them.
+        self._named: dict[DestinationStream, frozenset[str]] = {}
         self._inquiries: dict[str, list[Inquirer]] = {}
         self._unsent: dict[str, None] = {}  # inquiries that the source has not been sent
         self._untried: list[Callable[[Instant], Effects]] = []
@@ -63,11 +66,12 @@ class SourceTopics:
     def watch(self) -> Effects:
         """Send the source the list of topics on each stream of metadata, if it has changed there."""
         filters = self._filters()
-        named = dict.fromkeys((*self._mirrored(), *self._inquiries))
-        topics = tuple(topic for topic in named if not admits(filters, topic))
-        wanted = WatchTopics(topics, filters)
+        topics = dict.fromkeys((*self._mirrored(), *self._inquiries))
         effects: Effects = []
         for stream in self._sources.metadata_streams:
+            named = self._named.setdefault(stream, frozenset(topics))
+            by_name = (one for one in topics if one in named or not admits(filters, one))
+            wanted = WatchTopics(tuple(by_name), filters)
             if wanted != self._watched.get(stream, WatchTopics(())):
                 self._watched[stream] = wanted
                 effects += stream.sender.send(wanted)
@@ -76,6 +80,7 @@ class SourceTopics:
     def stream_closed(self, stream: DestinationStream, now: Instant) -> Effects:
         """The stream was lost. If it was the first: inquiries are answered with None."""
         self._watched.pop(stream, None)
+        self._named.pop(stream, None)
         if stream is not self._sources.first:
             return []
         inquiries, self._inquiries = self._inquiries, {}

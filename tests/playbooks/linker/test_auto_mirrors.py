@@ -5,6 +5,7 @@ from typing import Any
 
 from linker.answers import LinkDescription, MirrorDescription, Task
 from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateLink, CreateMirror, DescribeLink
+from linker.errors import MirrorError
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up
@@ -149,3 +150,20 @@ def test_group_offsets_that_came_before_the_mirror_are_carried() -> None:
     linked(world, filters("*"), consumer_offset_sync_enable="true")
     world.run(10_000)
     assert clients.committed(world.destination, "billing", "orders") == 2
+
+
+def test_a_topic_that_filters_admit_and_that_is_deleted_while_the_link_is_away_fails_its_mirror() -> (
+    None
+):
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, filters("*"))
+    world.run_until(lambda: topics(world) == {"orders"})
+    world.run_until(lambda: world.destination.mirror("orders").shown is MirrorState.ACTIVE)
+    world.reachable = False
+    world.cut()
+    clients.delete_topic(world.source, "orders")
+    world.reachable = True
+    world.run_until(lambda: world.destination.mirror("orders").shown is MirrorState.FAILED)
+    error = world.destination.mirror("orders").record.error
+    assert error is MirrorError.SOURCE_TOPIC_MAY_BE_DELETED

@@ -3,7 +3,9 @@
 from random import Random
 from typing import Any
 
+from brokers.api import delete_topics
 from brokers.ids import OffsetAndMetadata, TopicPartition
+from brokers.wire.messages.topics import DeleteTopicsRequest, DeleteTopicState
 from linker.control.source_fencing import SourceFencing
 from linker.control.source_holds import SourceHolds
 from linker.control.source_metadata import FRAME_OFFSETS_MAX, GroupPublisher, TopicPublisher
@@ -106,6 +108,20 @@ def test_a_name_that_comes_often_is_looked_at_once() -> None:
     node.create("t")
     publisher = TopicPublisher(RegionClient(node.broker.view, Random(1)), StreamSender(1))
     assert sum(1 for _ in publisher.watch(("t",) * 300_000)) == 1
+
+
+def test_a_topic_that_is_deleted_while_a_new_list_is_looked_through_is_told_of() -> None:
+    """Filters admit what exists; it was watched by the list before."""
+    node = Whole()
+    for topic in ("a", "b"):
+        node.create(topic)
+    publisher = TopicPublisher(RegionClient(node.broker.view, Random(1)), StreamSender(1))
+    assert len(list(publisher.watch((), EVERYTHING))) == 2
+    looking = publisher.watch((), EVERYTHING)
+    wanted = DeleteTopicState(name="b")
+    node.ask(delete_topics, 6, DeleteTopicsRequest(topics=[wanted], timeout_ms=1_000))
+    told = [effect.frame for step in looking for effect in step.effects]
+    assert [(state.topic, state.topic_id) for state in told] == [("b", b"")]
 
 
 class Groups:
