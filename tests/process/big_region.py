@@ -1,4 +1,4 @@
-"""A region of dedicated controllers and brokers, each a process on a host of its own."""
+"""A region whose nodes are processes on hosts of their own: dedicated controllers and brokers, or others."""
 
 import json
 import os
@@ -18,6 +18,8 @@ CLUSTER_ID = "AQIDBAUGBwgJCgsMDQ4PEA"
 class Node:
     """One process at a time; its address and directory stay the same over restarts."""
 
+    MODULE = ("brokers",)
+
     def __init__(self, node_id: int, hosts: Hosts, directory: Path, *, is_broker: bool) -> None:
         self.id, self.is_broker = node_id, is_broker
         self.data = directory / f"node-{node_id}"
@@ -33,7 +35,7 @@ class Node:
 
     def start(self) -> None:
         """Begins to; `wait_ready` tells when it answers."""
-        program = (sys.executable, "-P", "-m", "brokers", "--config", str(self._settings))
+        program = (sys.executable, "-P", "-m", *self.MODULE, "--config", str(self._settings))
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
                 self._hosts.command(self.id, *program),
@@ -68,39 +70,13 @@ class Node:
         return self._log.read_text()
 
 
-class BigRegion:
-    """Controllers have the ids from 1 on, brokers those after them."""
+class NodesRegion:
+    """Its nodes by id, and which of them decide."""
 
-    def __init__(
-        self,
-        directory: Path,
-        hosts: Hosts,
-        *,
-        controllers: int,
-        brokers: int,
-        settings: Mapping[str, object],
-    ) -> None:
-        count = controllers + brokers
-        self.nodes = {
-            node_id: Node(node_id, hosts, directory, is_broker=node_id > controllers)
-            for node_id in range(1, count + 1)
-        }
-        self.controllers = [node for node in self.nodes.values() if not node.is_broker]
+    def __init__(self, nodes: Iterable[Node], controllers: Iterable[Node]) -> None:
+        self.nodes = {node.id: node for node in nodes}
+        self.controllers = [*controllers]
         self.brokers = [node for node in self.nodes.values() if node.is_broker]
-        voters = ",".join(f"{each.id}@{each.address}" for each in self.controllers)
-        for node in self.nodes.values():
-            role, listener = (
-                ("broker", "PLAINTEXT") if node.is_broker else ("controller", "CONTROLLER")
-            )
-            own = {
-                "node.id": node.id,
-                "cluster.id": CLUSTER_ID,
-                "log.dirs": str(node.data),
-                "process.roles": role,
-                "listeners": f"{listener}://{node.address}",
-                "controller.quorum.voters": voters,
-            }
-            node.configure(own | dict(settings))
 
     @property
     def bootstrap(self) -> str:
@@ -153,6 +129,40 @@ class BigRegion:
             return all(one.is_whole for each in seen.values() for one in each.values())
 
         until(is_whole, PATIENCE_S, lambda: f"not in sync: {seen}")
+
+
+class BigRegion(NodesRegion):
+    """Controllers have the ids from 1 on, brokers those after them."""
+
+    def __init__(
+        self,
+        directory: Path,
+        hosts: Hosts,
+        *,
+        controllers: int,
+        brokers: int,
+        settings: Mapping[str, object],
+    ) -> None:
+        count = controllers + brokers
+        nodes = [
+            Node(node_id, hosts, directory, is_broker=node_id > controllers)
+            for node_id in range(1, count + 1)
+        ]
+        super().__init__(nodes, nodes[:controllers])
+        voters = ",".join(f"{each.id}@{each.address}" for each in self.controllers)
+        for node in self.nodes.values():
+            role, listener = (
+                ("broker", "PLAINTEXT") if node.is_broker else ("controller", "CONTROLLER")
+            )
+            own = {
+                "node.id": node.id,
+                "cluster.id": CLUSTER_ID,
+                "log.dirs": str(node.data),
+                "process.roles": role,
+                "listeners": f"{listener}://{node.address}",
+                "controller.quorum.voters": voters,
+            }
+            node.configure(own | dict(settings))
 
 
 def _leads(node: Node) -> bool:

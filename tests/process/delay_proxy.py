@@ -1,4 +1,4 @@
-"""A wide area between two regions: a TCP proxy that delays, limits and cuts what passes through it.
+"""A wide area between two regions: a TCP proxy that delays, limits and cuts what passes through it, both ways or one.
 
 `python -m tests.process.delay_proxy --to HOST:PORT --delay-ms 40` prints the port it listens on, and runs until its
 standard input ends. A test runs `DelayProxy` in a thread of its own, and cuts it.
@@ -9,18 +9,20 @@ import asyncio
 import sys
 import threading
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import uvloop
 
 BUFFERED_MAX = 256 << 20  # bytes on their way in one direction of one connection
+THERE, BACK = "there", "back"  # from whoever connects to the target, and from the target
 
 
 class Way(asyncio.Protocol):
     """One direction of a connection: what it receives leaves at `other` after the delay, at the limit's rate."""
 
-    def __init__(self, proxy: "DelayProxy") -> None:
-        self._proxy = proxy
+    def __init__(self, proxy: "DelayProxy", direction: str) -> None:
+        self._proxy, self._direction = proxy, direction
         self._loop = asyncio.get_running_loop()
         self._under_way: deque[tuple[float, bytes]] = deque()
         self._size = 0
@@ -34,8 +36,12 @@ class Way(asyncio.Protocol):
         self.transport = transport
         self._proxy.ways.add(self)
 
+    @property
+    def _is_cut(self) -> bool:
+        return self._direction in self._proxy.cut_ways
+
     def data_received(self, data: bytes) -> None:
-        if self._proxy.is_cut:
+        if self._is_cut:
             return
         now = self._loop.time()
         rate = self._proxy.bytes_per_second
@@ -57,7 +63,7 @@ class Way(asyncio.Protocol):
         while self._under_way and self._under_way[0][0] <= now:
             due.append(self._under_way.popleft()[1])
         self._size -= sum(map(len, due))
-        if self._proxy.is_cut or self.other.transport.is_closing():
+        if self._is_cut or self.other.transport.is_closing():
             return
         self.other.transport.writelines(due)
         if self._size <= BUFFERED_MAX:
@@ -82,31 +88,42 @@ class Way(asyncio.Protocol):
 
 
 class DelayProxy:
-    """Listens on `port` while it runs. `delay_seconds` is one way; `bytes_per_second` of 0 is no limit."""
+    """Listens on `port` of `listener` while it runs.
+
+    `delay_seconds` is one way; `bytes_per_second` is of each direction of each connection, 0 is no limit.
+    """
 
     def __init__(
-        self, host: str, port: int, *, delay_ms: float = 0, bytes_per_second: int = 0
+        self,
+        host: str,
+        port: int,
+        *,
+        delay_ms: float = 0,
+        bytes_per_second: int = 0,
+        listener: str = "127.0.0.1",
     ) -> None:
-        self._host, self._target = host, port
+        self._host, self._target, self._listener = host, port, listener
         self.delay_seconds = delay_ms / 1000
         self.bytes_per_second = bytes_per_second
-        self.is_cut = False
+        self.cut_ways: frozenset[str] = frozenset()
         self.port = 0
         self.ways: set[Way] = set()
         self._joining: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._serving: asyncio.Task[Any] | None = None
+        self._thread: threading.Thread | None = None
         self._is_ready = threading.Event()
 
     async def serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        server = await self._loop.create_server(self._accepted, "127.0.0.1", self.port)
+        self._loop, self._serving = asyncio.get_running_loop(), asyncio.current_task()
+        server = await self._loop.create_server(self._accepted, self._listener, self.port)
         self.port = server.sockets[0].getsockname()[1]
         self._is_ready.set()
         async with server:
             await server.serve_forever()
 
     def _accepted(self) -> Way:
-        way = Way(self)
+        way = Way(self, THERE)
         task = asyncio.ensure_future(self._join(way))
         self._joining.add(task)
         task.add_done_callback(self._joining.discard)
@@ -116,7 +133,7 @@ class DelayProxy:
         assert self._loop is not None
         try:
             _, there = await self._loop.create_connection(
-                lambda: Way(self), self._host, self._target
+                lambda: Way(self, BACK), self._host, self._target
             )
         except OSError:
             way.transport.close()
@@ -128,19 +145,38 @@ class DelayProxy:
 
     def start(self) -> "DelayProxy":
         """Runs in a thread; returns when it listens."""
-        threading.Thread(target=lambda: uvloop.run(self.serve()), daemon=True).start()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
         self._is_ready.wait()
         return self
 
-    def cut(self) -> None:
-        """Nothing passes any more, and nobody is told: connections stand."""
-        self.is_cut = True
+    def _run(self) -> None:
+        with suppress(asyncio.CancelledError):
+            uvloop.run(self.serve())
+
+    def cut(self, *ways: str) -> None:
+        """Nothing passes any more, or not in these ways, and nobody is told: connections stand."""
+        self.cut_ways = frozenset(ways or (THERE, BACK))
 
     def mend(self) -> None:
-        """New connections pass; the old ones, from which bytes are missing, are reset."""
+        """New connections pass; the old ones, from which bytes are missing, are reset first."""
         assert self._loop is not None
-        self.is_cut = False
-        self._loop.call_soon_threadsafe(lambda: [each.transport.abort() for each in [*self.ways]])
+        self._loop.call_soon_threadsafe(self._mend)
+
+    def _mend(self) -> None:
+        for each in [*self.ways]:
+            each.transport.abort()
+        self.cut_ways = frozenset()
+
+    def stop(self) -> None:
+        """Ends the thread; whoever is connected is cut off."""
+        assert self._loop is not None and self._thread is not None
+        self._loop.call_soon_threadsafe(self._end)
+        self._thread.join()
+
+    def _end(self) -> None:
+        assert self._serving is not None
+        self._serving.cancel()
 
 
 def main() -> None:

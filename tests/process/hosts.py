@@ -19,7 +19,10 @@ from tests.bench import processes
 
 
 class Hosts(Protocol):
-    """One host a node."""
+    """One host a node. `here` is the address at which nodes reach the test itself."""
+
+    @property
+    def here(self) -> str: ...
 
     def address(self, node: int) -> str: ...
 
@@ -33,6 +36,8 @@ class Hosts(Protocol):
 
 
 class Loopback:
+    here = "127.0.0.1"
+
     def address(self, node: int) -> str:
         return "127.0.0.1"
 
@@ -69,6 +74,10 @@ class Namespaces:
         except CannotIsolate:
             self.close()
             raise
+
+    @property
+    def here(self) -> str:
+        return f"{self._net}.253"
 
     def address(self, node: int) -> str:
         return f"{self._net}.{node}"

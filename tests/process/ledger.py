@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 
 from confluent_kafka import (
     OFFSET_BEGINNING,
@@ -94,7 +95,9 @@ class Ledger:
         assert self._producer.flush(READ_PATIENCE_S) == 0
 
 
-def read_all(bootstrap: str, topic: str, partitions: int) -> dict[tuple[int, int], int]:
+def read_all(
+    bootstrap: str, topic: str, partitions: int, number_of: Callable[[bytes], int] = int
+) -> dict[tuple[int, int], int]:
     """Everything in the topic: (partition, offset) -> number."""
     consumer = Consumer(
         {"bootstrap.servers": bootstrap, "group.id": "reader", "enable.auto.commit": False}
@@ -109,7 +112,7 @@ def read_all(bootstrap: str, topic: str, partitions: int) -> dict[tuple[int, int
         for message in consumer.consume(10_000, 0.5):
             if message.error():
                 raise KafkaException(message.error())
-            found[message.partition(), message.offset()] = int(message.value())
+            found[message.partition(), message.offset()] = number_of(message.value())
     consumer.close()
     return found
 
