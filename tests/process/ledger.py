@@ -38,12 +38,19 @@ class Ledger:
     """Writes numbers to a topic from a thread of its own until `close`; `acknowledged` maps number to offset."""
 
     def __init__(
-        self, bootstrap: str, topic: str, partitions: int, *, is_idempotent: bool = True
+        self,
+        bootstrap: str,
+        topic: str,
+        partitions: int,
+        *,
+        is_idempotent: bool = True,
+        in_flight_max: int = IN_FLIGHT_MAX,
     ) -> None:
         self.acknowledged: dict[int, tuple[int, int]] = {}
         self.written = 0
         self.is_idempotent = is_idempotent
         self._topic, self._partitions = topic, partitions
+        self._in_flight_max = in_flight_max
         self._stop = threading.Event()
         self._producer = Producer(
             {
@@ -62,7 +69,7 @@ class Ledger:
 
     def _write(self) -> None:
         while not self._stop.is_set():
-            if len(self._producer) >= IN_FLIGHT_MAX:
+            if len(self._producer) >= self._in_flight_max:
                 self._producer.poll(0.01)
                 continue
             number = self.written

@@ -26,6 +26,7 @@ from tests.process.test_linked_regions import (
 )
 
 BACK = "east-west"
+IN_FLIGHT_MAX = 500  # what is under way while west is frozen becomes orphans, each of which is shown several times
 EVERY_CLASS = [f"--class={each}" for each in ("unique", "resent", "present")]
 
 
@@ -46,7 +47,7 @@ def at_west(regions: LinkedRegions, *arguments: str) -> Any:
 
 def fail_over_under_load(regions: LinkedRegions) -> Ledger:
     """West is frozen, east takes over; then west returns, and its producer goes on there. -> what west acknowledged"""
-    ledger = Ledger(regions.west.bootstrap, TOPIC, PARTITIONS)
+    ledger = Ledger(regions.west.bootstrap, TOPIC, PARTITIONS, in_flight_max=IN_FLIGHT_MAX)
     ledger.start()
     ledger.wait_for(500)
     for node in regions.west.ids:
@@ -70,11 +71,12 @@ def orphans(regions: LinkedRegions) -> dict[tuple[int, int], int]:
     return found
 
 
+@pytest.mark.timeout(600)
 def test_what_a_region_acknowledged_after_it_was_failed_over_is_kept_and_replayed_once(
     regions: LinkedRegions, rng: random.Random
 ) -> None:
     ledger = fail_over_under_load(regions)
-    successor = Ledger(regions.east.bootstrap, TOPIC, PARTITIONS)
+    successor = Ledger(regions.east.bootstrap, TOPIC, PARTITIONS, in_flight_max=IN_FLIGHT_MAX)
     successor.start()
     successor.wait_for(300)
     source = ("--source-bootstrap-server", regions.east.bootstrap)
@@ -89,16 +91,19 @@ def test_what_a_region_acknowledged_after_it_was_failed_over_is_kept_and_replaye
     regions.west.wait_in_sync(TOPIC, PARTITIONS)
     successor.wait_for(len(successor.acknowledged) + 300)
     successor.close()
-    _check_held(regions, ledger)
-    _check_lost(regions)
+    sealed = orphans(regions)
+    _check_held(regions, ledger, sealed)
+    _check_lost(regions, sealed)
     _check_equal(regions)
-    _check_replay(regions, rng)
+    _check_replay(regions, sealed, rng)
 
 
-def _check_held(regions: LinkedRegions, ledger: Ledger) -> None:
+Sealed = dict[tuple[int, int], int]
+
+
+def _check_held(regions: LinkedRegions, ledger: Ledger, sealed: Sealed) -> None:
     """Each record is where it was acknowledged, or in the orphan store."""
     held = read_all(regions.east.bootstrap, TOPIC, PARTITIONS)
-    sealed = orphans(regions)
     assert len(sealed) >= 1_000
     for number, where in ledger.acknowledged.items():
         assert number in (held.get(where), sealed.get(where)), (number, where)
@@ -107,12 +112,12 @@ def _check_held(regions: LinkedRegions, ledger: Ledger) -> None:
     )
 
 
-def _check_lost(regions: LinkedRegions) -> None:
+def _check_lost(regions: LinkedRegions, sealed: Sealed) -> None:
     """The region that took over lists exactly what lies in the orphan store of the other."""
     found = regions.run("mirror", "lost", TOPIC, "--limit", "1000000")
     assert found["is_exact"]
     listed = {(one["partition"], one["offset"]): int(one["value"]) for one in found["records"]}
-    assert listed == orphans(regions) and len(listed) == found["lost_records"]
+    assert listed == sealed and len(listed) == found["lost_records"]
 
 
 def _check_equal(regions: LinkedRegions) -> None:
@@ -124,7 +129,7 @@ def _check_equal(regions: LinkedRegions) -> None:
     regions.up()
 
 
-def _check_replay(regions: LinkedRegions, rng: random.Random) -> None:
+def _check_replay(regions: LinkedRegions, sealed: Sealed, rng: random.Random) -> None:
     """A replay that is killed and repeated appends each record once."""
     create_topic(regions.east.bootstrap, "replayed", PARTITIONS, replicas=NODES)
     names = [tail["name"] for tail in at_west(regions, "orphans", "list")["orphans"]]
@@ -137,7 +142,7 @@ def _check_replay(regions: LinkedRegions, rng: random.Random) -> None:
     again = at_west(regions, *command)
     assert [one["appended"] for one in again["replayed"]] == [0] * len(names)
     appended = Counter(read_all(regions.east.bootstrap, "replayed", PARTITIONS).values())
-    assert appended == Counter(orphans(regions).values())
+    assert appended == Counter(sealed.values())
     gone = at_west(regions, "orphans", "discard", *names, "--yes")["discarded"]
     assert {name: set(brokers) for name, brokers in gone.items()} == {
         name: set(regions.west.ids) for name in names
