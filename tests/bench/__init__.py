@@ -13,7 +13,12 @@
 | `processes` | processes started and stopped, and what they cost: CPU seconds and resident memory |
 | `systems` | what a measured system must offer; `ours` is Causeway, `peer` is Apache Kafka and MirrorMaker 2 |
 | `clusters`, `knowing` | the same of a region of three nodes: `ours_cluster`, `peer/cluster` |
+| `ours_regions`, `peer/regions` | the same of two regions of three nodes each, and links between them |
+| `ours_wan`, `peer/wan` | the same of two regions of one node, linked through a proxy |
 | `work`, `crossing`, `region` | the measures, one function each: of a one-node region, of a link, of three nodes |
+| `scale`, `mirrors` | figures that grow with the number of partitions: of a region, of two that are linked |
+| `wan` | a link through a proxy that delays |
+| `writable`, `traffic` | which partitions take records; bytes between two groups of processes |
 | `gap` | a librdkafka producer that goes on while its leader is taken away |
 | `audit`, `audit_data` | an audit beside hashing the same bytes: `python -m tests.bench.audit`, on its own |
 | `targets` | which ratio each measure has to reach |

@@ -20,13 +20,25 @@ from rich.console import Console
 from tests.bench import memory, region, report, work
 from tests.bench.client import Figures
 from tests.bench.clusters import Cluster
+from tests.bench.mirrors import Mirroring
 from tests.bench.ours import Ours
 from tests.bench.ours_cluster import OurCluster
+from tests.bench.ours_regions import OurRegions
+from tests.bench.ours_wan import OurWan
 from tests.bench.peer import jars
 from tests.bench.peer.cluster import KafkaCluster
 from tests.bench.peer.kafka import Kafka
+from tests.bench.peer.regions import KafkaRegions
+from tests.bench.peer.wan import KafkaWan
 from tests.bench.systems import System
-from tests.bench.targets import MEASURES, REGION_MEASURES, Measure, RegionMeasure
+from tests.bench.targets import (
+    LINKED_MEASURES,
+    MEASURES,
+    REGION_MEASURES,
+    WIDE_MEASURES,
+    AnyMeasure,
+)
+from tests.bench.wan import Wide
 
 progress = Console(stderr=True, soft_wrap=True, highlight=False)
 BUSY_LOAD = 0.5
@@ -48,9 +60,14 @@ def main() -> int:
         for measures, systems, warm in (
             (MEASURES, _systems(options, directory), work.warm),
             (REGION_MEASURES, _clusters(options, directory), region.warm),
+            (LINKED_MEASURES, _regions(options, directory), None),
+            (WIDE_MEASURES, _wide(options, directory), None),
         ):
             wanted = {n: measures[n] for n in measures if n in (options.only or measures)}
-            runs |= _stage(wanted, systems, warm, size, options.repeat, failures)
+            if warm:
+                runs |= _stage(wanted, systems, warm, size, options.repeat, failures)
+            else:
+                runs |= _one_by_one(wanted, systems, size, options.repeat, failures)
     found = list(report.rows(runs))
     report.show(found, Console(width=None if sys.stdout.isatty() else TABLE_COLUMNS))
     about = _about(options) | {
@@ -115,6 +132,22 @@ def _stage(
     return runs
 
 
+def _one_by_one(
+    wanted: Mapping[str, Any],
+    systems: Sequence[Any],
+    size: work.Size,
+    repeat: int,
+    failures: list[str],
+) -> dict[str, dict[str, list[Figures]]]:
+    """The same, with nothing of one system running while the other is measured: six idle JVMs would weigh."""
+    runs: dict[str, dict[str, list[Figures]]] = {name: {} for name in wanted}
+    for system in systems:
+        alone = _stage(wanted, [system], lambda *_: None, size, repeat, failures)
+        for name, figures in alone.items():
+            runs[name] |= figures
+    return runs
+
+
 def _systems(options: argparse.Namespace, directory: Path) -> list[System]:
     peer = [Kafka(directory / "kafka")] if _has_peer(options) else []
     return [*([] if options.no_ours else [Ours(directory / "causeway")]), *peer]
@@ -123,6 +156,16 @@ def _systems(options: argparse.Namespace, directory: Path) -> list[System]:
 def _clusters(options: argparse.Namespace, directory: Path) -> list[Cluster]:
     peer = [KafkaCluster(directory / "kafka-3")] if _has_peer(options) else []
     return [*([] if options.no_ours else [OurCluster(directory / "causeway-3")]), *peer]
+
+
+def _regions(options: argparse.Namespace, directory: Path) -> list[Mirroring]:
+    peer = [KafkaRegions(directory / "kafka-3-3")] if _has_peer(options) else []
+    return [*([] if options.no_ours else [OurRegions(directory / "causeway-3-3")]), *peer]
+
+
+def _wide(options: argparse.Namespace, directory: Path) -> list[Wide]:
+    peer = [KafkaWan(directory / "kafka-wan")] if _has_peer(options) else []
+    return [*([] if options.no_ours else [OurWan(directory / "causeway-wan")]), *peer]
 
 
 def _has_peer(options: argparse.Namespace) -> bool:
@@ -138,7 +181,7 @@ def _has_peer(options: argparse.Namespace) -> bool:
 
 def _measure(
     name: str,
-    measure: Measure | RegionMeasure,
+    measure: AnyMeasure,
     systems: Sequence[Any],
     size: work.Size,
     repeat: int,

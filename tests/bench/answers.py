@@ -11,9 +11,13 @@ from typing import NamedTuple
 from crc32c import crc32c
 
 NONE, UNKNOWN_TOPIC_OR_PARTITION, TOPIC_ALREADY_EXISTS = 0, 3, 36
+POLICY_VIOLATION = 44
 HEADER_BYTES = 61  # RecordBatch v2 up to its records
 LENGTH_ENDS_AT = 12  # base offset and batch length
 CRC_FROM = 21  # the checksum covers attributes to the end
+
+
+Place = tuple[str, int]  # topic and partition
 
 
 class Refused(Exception):
@@ -50,6 +54,17 @@ def produced(answer: memoryview) -> int:
     return int(base_offset)
 
 
+def produced_each(answer: memoryview) -> Iterator[tuple[Place, int]]:
+    """Each partition of a Produce v7 of many, and its error code."""
+    read = Reader(answer)
+    for _ in range(read.number("i")):
+        topic = read.string()
+        for _ in range(read.number("i")):
+            partition, code = read.number("i"), read.number("h")
+            read.skip(3 * 8)  # base offset, log append time, log start offset
+            yield (topic, partition), code
+
+
 def fetched(answer: memoryview) -> Iterator[Fetched]:
     """The partitions of a Fetch v11 of one topic."""
     _, code, _, topics = struct.unpack_from(">ihii", answer, 0)
@@ -84,6 +99,28 @@ def latest(answer: memoryview, *allowed: int) -> dict[int, int]:
     }
 
 
+class Reader:
+    """Reads an answer from its beginning, field by field."""
+
+    def __init__(self, answer: memoryview) -> None:
+        self._answer = answer
+        self._at = 0
+
+    def number(self, form: str) -> int:
+        (value,) = struct.unpack_from(f">{form}", self._answer, self._at)
+        self._at += struct.calcsize(f">{form}")
+        return int(value)
+
+    def string(self) -> str:
+        """Empty where there is none."""
+        size = max(self.number("h"), 0)
+        self._at += size
+        return bytes(self._answer[self._at - size : self._at]).decode()
+
+    def skip(self, size: int) -> None:
+        self._at += size
+
+
 class Leaders(NamedTuple):
     """Who leads a topic: `addresses` by partition, of those that have a leader; `in_sync` replicas by partition."""
 
@@ -93,42 +130,37 @@ class Leaders(NamedTuple):
 
 
 def leaders(answer: memoryview) -> Leaders:
-    """From a Metadata v1 of one topic; a topic that isn't there yet has none."""
-    at = 0
+    """From a Metadata v4 of one topic; a topic that isn't there yet has none."""
+    return next(iter(leaders_by_topic(answer).values()), Leaders({}, {}, {}))
 
-    def number(form: str) -> int:
-        nonlocal at
-        (value,) = struct.unpack_from(f">{form}", answer, at)
-        at += struct.calcsize(f">{form}")
-        return int(value)
 
-    def string() -> str:
-        nonlocal at
-        size = max(number("h"), 0)
-        at += size
-        return bytes(answer[at - size : at]).decode()
-
+def leaders_by_topic(answer: memoryview) -> dict[str, Leaders]:
+    """From a Metadata v4 of some topics."""
+    read = Reader(answer)
+    read.number("i")  # throttle time
     brokers = {}
-    for _ in range(number("i")):
-        node, host, port, _ = number("i"), string(), number("i"), string()
+    for _ in range(read.number("i")):
+        node, host, port, _ = read.number("i"), read.string(), read.number("i"), read.string()
         brokers[node] = f"{host}:{port}"
-    number("i")  # the controller
-    found = Leaders({}, {}, {})
-    for _ in range(number("i")):
-        number("h"), string(), number("b")
-        for _ in range(number("i")):
-            _, partition, leader = number("h"), number("i"), number("i")
-            [number("i") for _ in range(number("i"))]  # replicas
-            found.in_sync[partition] = [number("i") for _ in range(number("i"))]
+    read.string(), read.number("i")  # the cluster's id, the controller
+    by_topic = {}
+    for _ in range(read.number("i")):
+        read.number("h")
+        found = by_topic[read.string()] = Leaders({}, {}, {})
+        read.number("b")
+        for _ in range(read.number("i")):
+            _, partition, leader = read.number("h"), read.number("i"), read.number("i")
+            [read.number("i") for _ in range(read.number("i"))]  # replicas
+            found.in_sync[partition] = [read.number("i") for _ in range(read.number("i"))]
             if leader in brokers:
                 found.addresses[partition] = brokers[leader]
                 found.nodes[partition] = leader
-    return found
+    return by_topic
 
 
 def brokers(answer: memoryview) -> int:
-    """How many brokers a Metadata v1 names."""
-    (count,) = struct.unpack_from(">i", answer, 0)
+    """How many brokers a Metadata v4 names."""
+    (count,) = struct.unpack_from(">i", answer, 4)
     return int(count)
 
 

@@ -53,9 +53,9 @@ def fresh_topic(bootstrap: str, partitions: int, replicas: int = 1) -> str:
     return topic
 
 
-def filled_topic(bootstrap: str, partitions: int, large_batches: int) -> str:
+def filled_topic(bootstrap: str, partitions: int, large_batches: int, replicas: int = 1) -> str:
     """A topic with so many 1 MB batches in it, which are counted."""
-    topic = fresh_topic(bootstrap, partitions)
+    topic = fresh_topic(bootstrap, partitions, replicas)
     if large_batches:
         run(
             "load",

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from tests.bench.systems import Region
+
 NODES = 3
 
 
@@ -37,3 +39,14 @@ class Cluster(Protocol):
 
     def down(self) -> None:
         """Nothing left running."""
+
+
+def bootstrap(cluster: Cluster) -> str:
+    """The addresses of every node that runs."""
+    return ",".join(member.address for member in cluster.members())
+
+
+def as_region(cluster: Cluster) -> Region:
+    """The whole of it, which is met at its first node."""
+    members = cluster.members()
+    return Region(members[0].address, tuple(member.pid for member in members), NODES)

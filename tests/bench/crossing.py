@@ -8,9 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from tests.bench import client, topics
 from tests.bench.client import LARGE, Figures
-from tests.bench.connection import Connection
 from tests.bench.processes import Meter
-from tests.bench.systems import DESTINATION, SOURCE, System
+from tests.bench.systems import DESTINATION, SOURCE, Linked
 from tests.bench.work import Size
 
 PARTITIONS = 12
@@ -18,23 +17,29 @@ POLL_S = 0.01  # 12 offsets a hundred times a second cost either side next to no
 PATIENCE_S = 300
 
 
-def catch_up(system: System, size: Size) -> Figures:
+def catch_up(system: Linked, size: Size) -> Figures:
     """A link made while 2 GB (at full size) wait in 12 partitions, until the last record is in the other region.
 
-    `mb_per_s` counts from the link's making, `moving_mb_per_s` from the first record that arrived.
+    `mb_per_s` counts from the link's making, `moving_mb_per_s` from the first record that arrived. A record counts
+    once it is on all replicas.
     """
     source, destination = system.region(SOURCE), system.region(DESTINATION)
-    topic = client.filled_topic(source.bootstrap, PARTITIONS, size.large_batches)
+    topic = client.filled_topic(
+        source.bootstrap, PARTITIONS, size.large_batches, replicas=source.replicas
+    )
     records = size.large_batches * LARGE
     meter = Meter(source.pids + destination.pids)
     began = time.perf_counter()
-    with ThreadPoolExecutor(1) as pool, Connection(destination.bootstrap) as connection:
+    with (
+        ThreadPoolExecutor(1) as pool,
+        topics.Watch(destination.bootstrap, topic, PARTITIONS) as watch,
+    ):
         making = pool.submit(system.link, topic)
-        _arrived(connection, topic, 1, making)
+        _arrived(watch, 1, making)
         first_s = time.perf_counter() - began
         meter.add(system.between())
         first_cpu_s = meter.cpu_s()
-        _arrived(connection, topic, records, making)
+        _arrived(watch, records, making)
         seconds, cpu_s = time.perf_counter() - began, meter.cpu_s()
         peak_mb = meter.peak_mb()
         making.result()
@@ -52,20 +57,20 @@ def catch_up(system: System, size: Size) -> Figures:
     }
 
 
-def _arrived(connection: Connection, topic: str, records: int, making: Future[None]) -> None:
+def _arrived(watch: topics.Watch, records: int, making: Future[None]) -> None:
     """Waits until so many records are in the destination; what went wrong in making the link is raised here."""
     deadline = time.monotonic() + PATIENCE_S
-    while sum(topics.ends(connection, topic, PARTITIONS).values()) < records:
+    while watch.records() < records:
         if making.done():
             making.result()
         if time.monotonic() > deadline:
             raise TimeoutError(
-                f"{topic}: fewer than {records} records came across in {PATIENCE_S} s"
+                f"{watch.topic}: fewer than {records} records came across in {PATIENCE_S} s"
             )
         time.sleep(POLL_S)
 
 
-def one_at_a_time(system: System, size: Size) -> Figures:
+def one_at_a_time(system: Linked, size: Size) -> Figures:
     """50 records a second over a link that has just begun to work."""
     source, destination = system.region(SOURCE), system.region(DESTINATION)
     topic = client.fresh_topic(source.bootstrap, 1)

@@ -73,6 +73,16 @@ def produce(topic: str, partition: int, records_bytes: int) -> bytearray:
     )  # fmt: skip
 
 
+def produce_each(partitions: Mapping[str, Iterable[int]], records: bytes) -> bytearray:
+    """Produce v7, acks=all, the same batch to each of some partitions of some topics."""
+    body = struct.pack(">i", len(records)) + records
+    topics = array(
+        text(topic) + array(struct.pack(">i", partition) + body for partition in numbers)
+        for topic, numbers in partitions.items()
+    )
+    return frame(PRODUCE, 7, struct.pack(">hhi", -1, -1, 30_000), topics)
+
+
 def fetch(
     topic: str,
     offsets: Mapping[int, int],
@@ -100,8 +110,8 @@ def list_offsets(topic: str, partitions: int, timestamp: int = LATEST) -> bytear
 
 
 def metadata(*topics: str) -> bytearray:
-    """Metadata v1 of some topics, or of the brokers alone."""
-    return frame(METADATA, 1, array(text(topic) for topic in topics))
+    """Metadata v4 of some topics, none of which it creates, or of the brokers alone."""
+    return frame(METADATA, 4, array(text(topic) for topic in topics), b"\0")
 
 
 def create_topic(topic: str, partitions: int, replicas: int = 1) -> bytearray:

@@ -49,19 +49,13 @@ class Ours:
         return seconds
 
     def link(self, topic: str) -> None:
-        link, here = f"link-{topic}", self.region(DESTINATION).bootstrap
-        there = self.region(SOURCE).bootstrap
-        at = ("--bootstrap-server", here)
-        causeway("link", "create", link, *at, "--source-bootstrap-server", there)
-        causeway("mirror", "create", topic, "--link", link, *at)
+        mirror(topic, self.region(SOURCE).bootstrap, self.region(DESTINATION).bootstrap)
 
     def between(self) -> tuple[int, ...]:
         return ()
 
     def unlink(self, topic: str) -> None:
-        link, at = f"link-{topic}", ("--bootstrap-server", self.region(DESTINATION).bootstrap)
-        causeway("mirror", "failover", topic, "--link", link, *at)
-        causeway("link", "delete", link, *at)
+        unmirror(topic, self.region(DESTINATION).bootstrap)
 
     def down(self) -> None:
         causeway("local", "down", "--dir", str(self._directory))
@@ -73,6 +67,20 @@ def causeway(*words: str) -> str:
     if done.returncode != 0:
         raise RuntimeError(f"causeway {' '.join(words)}: {(done.stderr or done.stdout).strip()}")
     return done.stdout
+
+
+def mirror(topic: str, source: str, destination: str, *settings: str) -> None:
+    """A link of its own for a topic; regions are named by their bootstrap addresses, settings are KEY=VALUE."""
+    link, at = f"link-{topic}", ("--bootstrap-server", destination)
+    given = [word for setting in settings for word in ("--config", setting)]
+    causeway("link", "create", link, *at, "--source-bootstrap-server", source, *given)
+    causeway("mirror", "create", topic, "--link", link, *at)
+
+
+def unmirror(topic: str, destination: str) -> None:
+    link, at = f"link-{topic}", ("--bootstrap-server", destination)
+    causeway("mirror", "failover", topic, "--link", link, *at)
+    causeway("link", "delete", link, *at)
 
 
 def _stop(pid: int) -> None:

@@ -10,8 +10,7 @@ from tests.bench import processes
 from tests.bench.clusters import NODES, Member
 from tests.bench.knowing import all_know_all
 from tests.bench.ours import causeway
-
-REGION = "west"
+from tests.bench.systems import SOURCE
 
 
 class OurCluster:
@@ -19,8 +18,9 @@ class OurCluster:
 
     name = "causeway"
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, region: str = SOURCE) -> None:
         self._directory = directory
+        self._region = region
         self._nodes: dict[int, dict[str, Any]] = {}
         self._commands: dict[int, tuple[list[str], str, dict[str, str]]] = {}
         self._running: dict[int, subprocess.Popen[bytes]] = {}
@@ -62,7 +62,9 @@ class OurCluster:
 
     def _lay_out(self) -> None:
         at = ("--dir", str(self._directory))
-        said = causeway("local", "up", *at, "--region", REGION, "--nodes", str(NODES), "--json")
+        said = causeway(
+            "local", "up", *at, "--region", self._region, "--nodes", str(NODES), "--json"
+        )
         (region,) = json.loads(said)["regions"]
         self._nodes = {node["id"]: node for node in region["nodes"]}
         self._commands = {

@@ -14,7 +14,7 @@ from statistics import median
 
 from tests.bench import client, processes, topics
 from tests.bench.client import LARGE, SMALL, Figures, Lost
-from tests.bench.clusters import NODES, Cluster
+from tests.bench.clusters import NODES, Cluster, bootstrap
 from tests.bench.work import Size
 
 PATIENCE_S = 60
@@ -22,10 +22,6 @@ QUIET_S = (
     1.0  # the producer is well under way before its leader is taken away, and after it has another
 )
 MANY, MANY_TOPICS = 3000, 30
-
-
-def bootstrap(cluster: Cluster) -> str:
-    return ",".join(member.address for member in cluster.members())
 
 
 def warm(cluster: Cluster, size: Size) -> None:

@@ -15,10 +15,19 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench.client import Figures
-from tests.bench.targets import MEASURES, REGION_MEASURES, Kind, Measure, RegionMeasure, Target
+from tests.bench.targets import (
+    LINKED_MEASURES,
+    MEASURES,
+    REGION_MEASURES,
+    WIDE_MEASURES,
+    AnyMeasure,
+    Kind,
+    Target,
+)
 
 OURS, PEER = "causeway", "kafka"
-ALL: Mapping[str, Measure | RegionMeasure] = {**MEASURES, **REGION_MEASURES}
+ALL: Mapping[str, AnyMeasure] = {**MEASURES, **REGION_MEASURES, **LINKED_MEASURES, **WIDE_MEASURES}
+ALONE = (Kind.ALONE, Kind.ALONE_AT_LEAST)  # no bound on the ratio
 Runs = Mapping[str, Mapping[str, list[Figures]]]  # measure -> system -> one per repetition
 
 
@@ -110,7 +119,7 @@ def _plot(found: list[Row], path: Path) -> None:
     axes.barh(places, [(row.ratio or 1) - 1 for row in found], left=1, color=colours, height=0.6)
     for place, row in zip(places, found, strict=True):
         target = next(t for t in ALL[row.measure].targets if t.figure == row.figure.split(" ")[0])
-        if target.kind is not Kind.ALONE:
+        if target.kind not in ALONE:
             axes.plot([target.bound] * 2, [place - 0.4, place + 0.4], color="black", linewidth=2)
         axes.annotate(
             f" {row.ratio:.2f} ", (row.ratio or 1, place), va="center",

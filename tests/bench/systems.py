@@ -1,4 +1,4 @@
-"""What a measured system offers: two one-node regions, and a link that copies a topic from the first to the second."""
+"""What a measured system offers: two regions, and a link that copies a topic from the first to the second."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,10 +12,11 @@ class Region:
 
     bootstrap: str
     pids: tuple[int, ...]
+    replicas: int = 1  # of each partition
 
 
-class System(Protocol):
-    """Started by `up`; everything else needs that."""
+class Linked(Protocol):
+    """Two regions of any number of nodes. Started by `up`; everything else needs that."""
 
     name: str
 
@@ -23,9 +24,6 @@ class System(Protocol):
         """Both regions running and answering."""
 
     def region(self, name: str) -> Region: ...
-
-    def restart(self, name: str) -> float:
-        """Stops the node of a region and starts it again; seconds from its start to its first answer."""
 
     def link(self, topic: str) -> None:
         """Begins to copy `topic` from west to east."""
@@ -38,3 +36,10 @@ class System(Protocol):
 
     def down(self) -> None:
         """Nothing left running."""
+
+
+class System(Linked, Protocol):
+    """Regions of one node each."""
+
+    def restart(self, name: str) -> float:
+        """Stops the node of a region and starts it again; seconds from its start to its first answer."""

@@ -5,11 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from typing import TypeAlias
 
-from tests.bench import crossing, region, scale, work
+from tests.bench import crossing, mirrors, region, scale, wan, work
 from tests.bench.client import SMALL, Figures
 from tests.bench.clusters import Cluster
+from tests.bench.mirrors import Mirroring
 from tests.bench.systems import System
+from tests.bench.wan import Wide
 from tests.bench.work import Size
 
 
@@ -19,6 +22,7 @@ class Kind(StrEnum):
     AT_LEAST = "≥ {} ×"
     AT_MOST = "≤ {} ×"
     ALONE = "≤ {}"  # whatever the peer does
+    ALONE_AT_LEAST = "≥ {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class Target:
         """None where there is nothing to compare with."""
         if self.kind is Kind.ALONE:
             return ours <= self.bound
+        if self.kind is Kind.ALONE_AT_LEAST:
+            return ours >= self.bound
         ratio = self.ratio(ours, theirs)
         if ratio is None:
             return None
@@ -64,6 +70,29 @@ class RegionMeasure:
     run: Callable[[Cluster, Size], Figures]
     targets: tuple[Target, ...] = ()
     cold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedMeasure:
+    """The same of two linked regions of three nodes."""
+
+    title: str
+    run: Callable[[Mirroring, Size], Figures]
+    targets: tuple[Target, ...] = ()
+    cold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WideMeasure:
+    """The same of two regions of one node with a wide area between them."""
+
+    title: str
+    run: Callable[[Wide, Size], Figures]
+    targets: tuple[Target, ...] = ()
+    cold: bool = False
+
+
+AnyMeasure: TypeAlias = Measure | RegionMeasure | LinkedMeasure | WideMeasure
 
 
 def throughput(at_least: float, cpu_at_most: float) -> tuple[Target, ...]:
@@ -174,4 +203,40 @@ REGION_MEASURES = {
         ),
     ),
     "scale": RegionMeasure("three nodes with 10,000 partitions x 3, and since 100", scale.scale),
+}
+
+LINKED_MEASURES = {
+    "link-3": LinkedMeasure(
+        "link catching up, 12 partitions, three nodes and replicas on either side",
+        crossing.catch_up,
+        (
+            Target("mb_per_s", Kind.AT_LEAST, 3, "moving_mb_per_s"),
+            Target("cpu_s_per_gb", Kind.AT_MOST, 1 / 6),
+        ),
+    ),
+    "mirrors": LinkedMeasure(
+        "many mirror partitions, three nodes and replicas on either side",
+        mirrors.mirrors,
+        (
+            Target("idle_cpu_percent_a_node_10000", Kind.ALONE, 5),
+            Target("failover_first_s_1000", Kind.ALONE, 2),
+            Target("failover_all_s_1000", Kind.ALONE, 5),
+            Target("no_writer_s_100", Kind.ALONE, 3),
+        ),
+    ),
+}
+
+WIDE_MEASURES = {
+    "wan": WideMeasure(
+        "link through a proxy that delays",
+        wan.wan,
+        (
+            *(
+                Target(f"of_possible_{trip}ms", Kind.ALONE_AT_LEAST, 0.9)
+                for trip in wan.ROUND_TRIPS_MS
+            ),
+            Target("record_p50_ms_80ms", Kind.ALONE, 45),
+            Target("record_p99_ms_80ms", Kind.ALONE, 60),
+        ),
+    ),
 }

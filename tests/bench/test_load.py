@@ -16,7 +16,7 @@ from kio.serial import entity_reader
 
 from tests.bench import answers, frames, report
 from tests.bench.connection import Connection
-from tests.bench.targets import MEASURES, Kind, Target
+from tests.bench.targets import Kind, Target
 
 TOPIC = "bench-1"
 FRAMES = {
@@ -28,6 +28,7 @@ FRAMES = {
     ("create_topics", "CreateTopicsRequest", 4): frames.create_topic(TOPIC, 12),
     ("delete_topics", "DeleteTopicsRequest", 3): frames.delete_topic(TOPIC),
     ("api_versions", "ApiVersionsRequest", 0): frames.api_versions(),
+    ("metadata", "MetadataRequest", 4): frames.metadata(TOPIC, "other"),
 }
 
 
@@ -159,6 +160,8 @@ def test_an_error_code_makes_the_figures_void() -> None:
         (Kind.AT_MOST, 300.0, None, None),
         (Kind.ALONE, 1.5, None, True),
         (Kind.ALONE, 1.6, 1000.0, False),
+        (Kind.ALONE_AT_LEAST, 1.5, None, True),
+        (Kind.ALONE_AT_LEAST, 1.4, 0.1, False),
     ],
 )
 def test_a_target_is_met_at_its_bound(
@@ -179,4 +182,4 @@ def test_a_row_compares_medians_with_the_figure_that_its_target_names() -> None:
 
 
 def test_every_measure_names_itself() -> None:
-    assert len({measure.title for measure in MEASURES.values()}) == len(MEASURES)
+    assert len({measure.title for measure in report.ALL.values()}) == len(report.ALL)

@@ -1,6 +1,9 @@
 """Topics over the wire: created, waited for, counted, deleted. What `ends` asks must lead every partition."""
 
 import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
 
 from tests.bench import answers, frames
 from tests.bench.connection import Connection
@@ -49,6 +52,17 @@ def leaders(address: str, topic: str) -> answers.Leaders:
         return answers.leaders(connection.ask(frames.metadata(topic)))
 
 
+def places(address: str, names: Sequence[str]) -> dict[answers.Place, str]:
+    """The address of the leader of each partition of many topics, of those that have one."""
+    with Connection(address) as connection:
+        by_topic = answers.leaders_by_topic(connection.ask(frames.metadata(*names)))
+    return {
+        (topic, partition): leader
+        for topic, known in by_topic.items()
+        for partition, leader in known.addresses.items()
+    }
+
+
 def _all_ends(known: answers.Leaders, topic: str, partitions: int) -> dict[int, int]:
     """The high watermark by partition, each from its leader; those that are not there yet are left out."""
     found: dict[int, int] = {}
@@ -75,3 +89,38 @@ def ends(connection: Connection, topic: str, partitions: int) -> dict[int, int]:
 def count(address: str, topic: str, partitions: int) -> int:
     """How many records ListOffsets knows of; the topics of a benchmark start at offset 0."""
     return sum(_all_ends(leaders(address, topic), topic, partitions).values())
+
+
+class Watch:
+    """Counts a topic that may not be there yet, again and again; one open connection to each leader.
+
+    A topic whose leaders change meanwhile is counted short.
+    """
+
+    def __init__(self, address: str, topic: str, partitions: int) -> None:
+        self.topic = topic
+        self._address, self._partitions = address, partitions
+        self._leaders: list[Connection] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for connection in self._leaders:
+            connection.__exit__(kind, error, trace)
+
+    def records(self) -> int:
+        """How many there are now; 0 until every partition has a leader."""
+        if not self._leaders:
+            known = leaders(self._address, self.topic).addresses
+            if len(known) == self._partitions:
+                self._leaders = [Connection(each) for each in set(known.values())]
+        found: dict[int, int] = {}
+        for connection in self._leaders:
+            found |= ends(connection, self.topic, self._partitions)
+        return sum(found.values())

@@ -24,6 +24,9 @@ class Size:
     idle_s: float
     gaps: int
     partitions: int
+    mirrors: tuple[int, ...]  # numbers of partitions
+    wide_batches: int  # over a wide area
+    wide_s: float
     forgets_s: float  # a file system's memory of many files that were deleted
 
 
@@ -36,6 +39,9 @@ FULL = Size(
     idle_s=10,
     gaps=10,
     partitions=10_000,
+    mirrors=(100, 1000, 10_000),
+    wide_batches=1000,
+    wide_s=10,
     forgets_s=75,
 )
 QUICK = Size(
@@ -47,6 +53,9 @@ QUICK = Size(
     idle_s=3,
     gaps=2,
     partitions=1000,
+    mirrors=(100, 300),
+    wide_batches=300,
+    wide_s=3,
     forgets_s=0,
 )
 

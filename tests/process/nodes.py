@@ -17,7 +17,7 @@ class BrokerProcess:
 
     def __init__(self, directory: Path, settings: Mapping[str, object] | None = None) -> None:
         self._directory = directory
-        self._settings = dict(settings or {})
+        self.settings = dict(settings or {})  # read at each start
         self._process: subprocess.Popen[str] | None = None
         self.address = "127.0.0.1:0"
         self.told: dict[str, str] = {}  # its ready line
@@ -43,7 +43,7 @@ class BrokerProcess:
             "log.dirs": str(self.data),
             "listeners": f"PLAINTEXT://{self.address}",
             "group.initial.rebalance.delay.ms": 0,
-        } | self._settings
+        } | self.settings
         config = self._directory / "node.toml"
         config.write_text(
             "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())

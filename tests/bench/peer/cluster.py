@@ -8,6 +8,8 @@ from tests.bench import processes
 from tests.bench.clusters import NODES, Member
 from tests.bench.knowing import all_know_all
 from tests.bench.peer.jars import java
+from tests.bench.peer.mirror import properties
+from tests.bench.systems import SOURCE
 
 HEAP = "1g"  # bin/kafka-server-start.sh
 SETTINGS = {
@@ -17,7 +19,6 @@ SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     "log.segment.delete.delay.ms": "100",  # see tests.bench.peer.kafka
 }
-IDENTITY = "benchcluster3AAAAAAAAA"  # 16 bytes as base64: 22 letters
 
 
 class KafkaCluster:
@@ -25,8 +26,9 @@ class KafkaCluster:
 
     name = "kafka"
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, region: str = SOURCE) -> None:
         self._directory = directory
+        self._identity = f"bench3{region:A<16}"  # 16 bytes as base64: 22 letters
         self._addresses: dict[int, str] = {}
         self._running: dict[int, subprocess.Popen[bytes]] = {}
 
@@ -79,10 +81,10 @@ class KafkaCluster:
                 "controller.quorum.voters": voters,
                 "log.dirs": str(self._directory / f"node-{node}"),
             }
-            config = self._config(node)
-            lines = (f"{key} = {value}\n" for key, value in (SETTINGS | places).items())
-            config.write_text("".join(lines))
-            tool = java("kafka.tools.StorageTool", "format", "-t", IDENTITY, "-c", str(config))
+            config = properties(self._config(node), SETTINGS | places)
+            tool = java(
+                "kafka.tools.StorageTool", "format", "-t", self._identity, "-c", str(config)
+            )
             subprocess.run(tool, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def _launch(self, node: int) -> None:

@@ -1,0 +1,198 @@
+"""What many mirror partitions cost two linked regions of three nodes: lying idle, failed over, restored, reversed.
+
+Each figure is taken with 100, 1,000 and 10,000 partitions (`..._100` and so on); `..._growth` is the last one by the
+first. Each partition holds a record and has three replicas in either region. There is a topic for each partition, up to
+1,000; above that, topics have more partitions.
+
+- `made_s`: from asking for the mirrors of topics that are there to the last record in the last of them
+- `idle_cpu_percent_a_node`: of the node that takes most; `idle_cpu_percent_total` is of everything
+- `idle_wire_bytes_per_s`: between the regions, both directions
+- `failover_first_s`, `failover_all_s`: from the start of the operator's command to the first write that a partition
+  takes, and until each has taken one; `failover_answered_s` is until the command ends
+- `restored_s`: the former source becomes a mirror of the other one, as long as the command takes
+- `no_writer_s`: of a reversal, the longest time in which a partition took no record in either region. Where there are
+  many, a hundred of them are looked at.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
+
+from tests.bench import client, topics, writable
+from tests.bench.client import Figures
+from tests.bench.processes import Meter
+from tests.bench.systems import DESTINATION, SOURCE, Linked
+from tests.bench.traffic import Traffic
+from tests.bench.work import Size
+from tests.bench.writable import Place, Writer
+
+TOPICS_MAX = 1000
+LOOKED_AT = 100
+PATIENCE_S = 300
+
+
+class Mirroring(Linked, Protocol):
+    """Regions that mirror many topics at once."""
+
+    partitions_max: int | None
+
+    def link_all(self, beginning: str) -> None:
+        """Begins to copy all topics whose names begin so from west to east."""
+
+    def unlink_all(self) -> None: ...
+
+
+@runtime_checkable
+class Deciding(Protocol):
+    """Regions that can change places. Each command returns when the operator's does."""
+
+    def fail_over(self, region: str) -> None: ...
+
+    def restore(self, region: str, names: list[str]) -> None: ...
+
+    def reverse(self, region: str) -> None: ...
+
+
+def mirrors(system: Mirroring, size: Size) -> Figures:
+    sizes = [n for n in size.mirrors if system.partitions_max is None or n <= system.partitions_max]
+    found = {n: _with_partitions(system, size, n, stays=n == sizes[-1]) for n in sizes}
+    return grown(found)
+
+
+def grown(found: dict[int, Figures]) -> Figures:
+    """Each figure by its number of partitions, and how it has grown from the fewest to the most."""
+    few, many = min(found), max(found)
+    flat: Figures = {}
+    for figure in found[few]:
+        flat |= {f"{figure}_{partitions}": found[partitions][figure] for partitions in found}
+        if found[few][figure]:
+            flat[f"{figure}_growth"] = found[many][figure] / found[few][figure]
+    return flat
+
+
+def _with_partitions(system: Mirroring, size: Size, partitions: int, *, stays: bool) -> Figures:
+    beginning = f"{client.fresh_name()}-of-{partitions}-"
+    count = min(partitions, TOPICS_MAX)
+    names = [f"{beginning}{number}" for number in range(count)]
+    _fill(system, names, partitions // count)
+    figures = _make(system, beginning, names, partitions // count)
+    figures |= _idle(system, size)
+    if isinstance(system, Deciding):
+        figures |= _fail_over(system, names)
+        began = time.perf_counter()
+        system.restore(SOURCE, names)
+        figures["restored_s"] = time.perf_counter() - began
+        figures |= _reverse(system, names)
+    if not stays:
+        system.unlink_all()
+        for region in (SOURCE, DESTINATION):
+            for name in names:
+                topics.delete(system.region(region).bootstrap, name)
+    return figures
+
+
+def _fill(system: Mirroring, names: list[str], partitions: int) -> None:
+    """Topics in west, with one record in each partition."""
+    source = system.region(SOURCE)
+    for name in names:
+        topics.request(source.bootstrap, name, partitions, source.replicas)
+    for name in names:
+        topics.await_complete(
+            source.bootstrap, name, partitions, source.replicas, patience_s=PATIENCE_S
+        )
+    with Writer(source.bootstrap, names) as writer:
+        writable.until_taken(writer, lambda: None, PATIENCE_S)
+
+
+def _make(system: Mirroring, beginning: str, names: list[str], partitions: int) -> Figures:
+    destination = system.region(DESTINATION)
+    began = time.perf_counter()
+    system.link_all(beginning)
+    deadline = time.monotonic() + PATIENCE_S
+    for name in names:
+        while topics.count(destination.bootstrap, name, partitions) < partitions:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{name} is not mirrored after {PATIENCE_S} s")
+            time.sleep(0.1)
+    return {"made_s": time.perf_counter() - began}
+
+
+def _idle(system: Mirroring, size: Size) -> Figures:
+    west, east = (system.region(name).pids for name in (SOURCE, DESTINATION))
+    time.sleep(size.idle_s)  # what the mirrors' making left to do ends
+    meters = [Meter([pid]) for pid in (*west, *east)]
+    between = Meter(system.between())
+    traffic, began = Traffic(west, (*east, *system.between())), time.monotonic()
+    time.sleep(size.idle_s)
+    wire, seconds = traffic.size(), time.monotonic() - began
+    nodes = [100 * meter.cpu_s() / seconds for meter in meters]
+    return {
+        "idle_cpu_percent_a_node": max(nodes),
+        "idle_cpu_percent_total": sum(nodes) + 100 * between.cpu_s() / seconds,
+        "idle_wire_bytes_per_s": wire / seconds,
+    }
+
+
+def _fail_over(system: Mirroring, names: list[str]) -> Figures:
+    assert isinstance(system, Deciding)
+    with Writer(system.region(DESTINATION).bootstrap, names) as writer:
+        began = time.perf_counter()
+        with _commanded(system.fail_over, DESTINATION) as command:
+            at = writable.until_taken(writer, lambda: _check(command), PATIENCE_S)
+        ended = command.result()
+    return {
+        "failover_first_s": min(at.values()) - began,
+        "failover_all_s": max(at.values()) - began,
+        "failover_answered_s": ended - began,
+    }
+
+
+def _reverse(system: Mirroring, names: list[str]) -> Figures:
+    """West, which mirrors east by now, and east change places."""
+    assert isinstance(system, Deciding)
+    before, after = (system.region(name).bootstrap for name in (DESTINATION, SOURCE))
+    with Writer(before, names) as former, Writer(after, names) as latter:
+        places = sorted(former.places)
+        looked_at = set(places[:: max(1, len(places) // LOOKED_AT)])
+        began = time.perf_counter()
+        with _commanded(system.reverse, SOURCE) as command:
+            gaps = _gaps(former, latter, looked_at, lambda: _check(command))
+        ended = command.result()
+    return {"no_writer_s": max(gaps.values()), "reversed_s": ended - began}
+
+
+def _gaps(
+    former: Writer, latter: Writer, places: set[Place], went_wrong: Callable[[], None]
+) -> dict[Place, float]:
+    """Of each place, seconds from the last record that the former writer took to the latter's first."""
+    last = dict.fromkeys(places, time.perf_counter())
+    gaps: dict[Place, float] = {}
+    deadline = time.monotonic() + PATIENCE_S
+    while left := places - gaps.keys():
+        last |= dict.fromkeys(former.attempt(left), time.perf_counter())
+        taken = latter.attempt(left)
+        gaps |= {place: time.perf_counter() - last[place] for place in taken}
+        went_wrong()
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{len(left)} partitions have no writer after {PATIENCE_S} s")
+        time.sleep(writable.SHORTEST_S)
+    return gaps
+
+
+@contextmanager
+def _commanded(command: Callable[[str], None], region: str) -> Iterator["Future[float]"]:
+    """An operator's command under way; its result is when it ended."""
+
+    def run() -> float:
+        command(region)
+        return time.perf_counter()
+
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(run)
+
+
+def _check(command: "Future[float]") -> None:
+    if command.done():
+        command.result()

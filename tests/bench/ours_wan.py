@@ -1,0 +1,57 @@
+"""Causeway as two regions of one node, of which links reach west through a port where a proxy listens, or straight."""
+
+from pathlib import Path
+
+from tests.bench.ours import mirror, unmirror
+from tests.bench.processes import free_port
+from tests.bench.systems import DESTINATION, SOURCE, Region
+from tests.process.nodes import NodeProcess
+
+ADVERTISED = "link.advertised.listener"
+# 128 MiB under way: what 600 MB/s need at a round trip of 200 ms.
+SETTINGS = ("num.cluster.link.fetchers=2", "replica.fetch.response.max.bytes=67108864")
+
+
+class OurWan:
+    """West and east under `directory`."""
+
+    name = "causeway"
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._nodes: dict[str, NodeProcess] = {}
+        self._listener = f"127.0.0.1:{free_port()}"
+        self.port = free_port()
+
+    def up(self) -> None:
+        for name in (SOURCE, DESTINATION):
+            (self._directory / name).mkdir(parents=True)
+            self._nodes[name] = NodeProcess(self._directory / name, {"cluster.id": name})
+            self._nodes[name].start()
+
+    def reached(self, *, through_proxy: bool) -> str:
+        """Starts west again: which address a node advertises is in its settings."""
+        west = self._nodes[SOURCE]
+        west.stop()
+        west.settings["link.listener"] = self._listener
+        west.settings[ADVERTISED] = f"127.0.0.1:{self.port}" if through_proxy else self._listener
+        west.start()
+        return self._listener
+
+    def region(self, name: str) -> Region:
+        return Region(self._nodes[name].address, (self._nodes[name].pid,))
+
+    def link(self, topic: str) -> None:
+        source, destination = (self._nodes[name].address for name in (SOURCE, DESTINATION))
+        mirror(topic, source, destination, *SETTINGS)
+
+    def between(self) -> tuple[int, ...]:
+        return ()
+
+    def unlink(self, topic: str) -> None:
+        unmirror(topic, self._nodes[DESTINATION].address)
+
+    def down(self) -> None:
+        for node in self._nodes.values():
+            if node.is_running():
+                node.stop()
