@@ -76,6 +76,7 @@ class ControllerChannel:
         self._pending: dict[ControllerRequest, None] = {}
         self._controller: Peer | None = None  # where pending requests go
         self._is_ticking = False
+        self._is_following = False
 
     def send(
         self,
@@ -123,6 +124,17 @@ class ControllerChannel:
     # --- to the controller ---
 
     def _follow_controller(self, now: Instant) -> list[Effect]:
+        """A request that is answered here leads back to `progressed`, and the stack has no room for hundreds of them:
+        the loop that is under way goes on with the rest."""
+        if self._is_following:
+            return []
+        self._is_following = True
+        try:
+            return self._follow_each(now)
+        finally:
+            self._is_following = False
+
+    def _follow_each(self, now: Instant) -> list[Effect]:
         """What waits is sent, and what may be repeated leaves a node that is not the active controller any more."""
         was, self._controller = self._controller, self._node.controller
         effects: list[Effect] = []

@@ -13,7 +13,7 @@ from tests.bench.connection import Connection
 
 # What a partition that is no mirror any more may say for a moment: its leader does not know yet, or is about to change.
 NOT_NOW = (answers.POLICY_VIOLATION, 3, 5, 6, 7, 19, 20)
-AT_REST = 2.0  # of the time that a round of attempts took: what is measured is to have most of the processors
+AT_REST = 4.0  # of the time that a round of attempts took: what is measured is to have most of the processors
 SHORTEST_S = 0.02
 
 

@@ -1,16 +1,20 @@
 """Requests of a node's own to the active controller: here, elsewhere, or to nobody for the moment."""
 
+import sys
+
 import pytest
 
+from brokers.effects import Effect
 from brokers.errors import KafkaError, Refusal
 from brokers.events import AskFailure
+from brokers.ids import Instant
 from brokers.membership.controller_channel import OWN_CHANNEL, REQUEST_MS, RETRY_MS, TIMEOUT_MS
 from brokers.wire.messages.broker_lifecycle import (
     AllocateProducerIdsRequest,
     BrokerHeartbeatRequest,
     BrokerHeartbeatResponse,
 )
-from tests.unit.brokers.membership.controller_node import ONE, TWO, ControllerNode
+from tests.unit.brokers.membership.controller_node import ONE, TWO, ControllerNode, Then
 
 HEARTBEAT, ALLOCATE = 63, 67
 BEAT, IDS = BrokerHeartbeatRequest(broker_id=7), AllocateProducerIdsRequest(broker_id=7)
@@ -154,3 +158,21 @@ def test_an_answer_from_elsewhere_comes_too_late_for_the_new_controller(node: No
     assert node.results == []
     node.finish(FREE)
     assert node.results == [FREE]
+
+
+class Deciding(Node):
+    """Decides at once; after each change of the metadata log a node looks again who the controller is."""
+
+    def serve(self, api_key: int, message: object, then: Then, now: Instant) -> list[Effect]:
+        return self.channel.progressed(now) + then(FREE, now)
+
+
+def test_however_many_requests_wait_for_a_node_that_becomes_the_controller() -> None:
+    node, count = Deciding(), sys.getrecursionlimit()
+    for _ in range(count):
+        node.beat()
+    node.move(active=True)
+    assert node.results == [FREE] * count
+    assert node.timers.deadline is not None  # the tick that was armed while they waited
+    node.wait()
+    assert node.timers.deadline is None
