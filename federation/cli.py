@@ -20,6 +20,10 @@ COMMANDS = {
         "federation.commands.region.view:region",
         "Describe a region and its problems; elect leaders, move replicas.",
     ),
+    "topic": (
+        "federation.commands.topic.command:topic",
+        "Topics: create, alter, delete, describe, list.",
+    ),
     "replica": ("federation.commands.replica.status:replica", "The status of every replica."),
     "link": (
         "federation.commands.link.link:link",

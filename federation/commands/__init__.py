@@ -2,11 +2,13 @@
 
 `addresses`               options that name a region, and their exit codes
 `answers`                 how a command prints its result: a table or a sentence, or one JSON object
+`outcomes`                what a request did to each of its items
 `each_broker`             questions that each broker of a region answers for itself
 `topic_names`             the names of topics, as arguments or as `--topics A,B`
 `watching`                `--watch`: a result again and again
 `node`, `local`, `demo`   a node in the foreground; a federation on one machine; the demo
 `region`                  brokers, topics, partitions, elections; the connection and options of commands about a region
+`topic`                   `causeway topic`, as `kafka-topics` and `kafka-configs`
 `reassign`                `causeway region reassign`, as `kafka-reassign-partitions`
 `replica`                 `causeway replica status`, as `kafka-replica-status`
 `link`                    cluster links and mirror topics, over a region's admin endpoint

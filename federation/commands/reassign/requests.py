@@ -22,6 +22,7 @@ from brokers.wire.messages.replication import (
     ReassignableTopic,
 )
 from federation.commands.answers import Failure
+from federation.commands.outcomes import reason_of
 from federation.commands.reassign.plan import (
     COPY_RATE,
     FOLLOWER_REPLICAS,
@@ -91,7 +92,7 @@ def alter(
     if answer.error_code:
         _refused("the region refuses the reassignment", answer)
     return {
-        TopicPartition(topic.name, each.partition_index): _because(each)
+        TopicPartition(topic.name, each.partition_index): reason_of(each)
         for topic in answer.responses
         for each in topic.partitions
         if each.error_code
@@ -102,12 +103,7 @@ def _refused(what: str, answer: Any) -> None:
     hint = "look at the broker's log"
     if answer.error_code == KafkaError.REQUEST_TIMED_OUT:
         hint = "see `causeway region describe` for whether a controller is active, then try again"
-    raise Failure(f"{what}: {_because(answer)}", hint=hint)
-
-
-def _because(answer: Any) -> str:
-    name = KafkaError(answer.error_code).name
-    return f"{answer.error_message} ({name})" if answer.error_message else name
+    raise Failure(f"{what}: {reason_of(answer)}", hint=hint)
 
 
 # --- throttles ---

@@ -1,8 +1,11 @@
 """A region as one of its brokers describes it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
+from uuid import UUID
+
+import click
 
 NOBODY: Final = -1
 
@@ -70,17 +73,22 @@ class PartitionDescription:
 
     @property
     def is_under_replicated(self) -> bool:
-        stand_ins = () if self.adding else self._observers
+        stand_ins = self.observer_replicas
         return sum(member not in stand_ins for member in self.isr) < self._expected
 
     @property
-    def _observers(self) -> tuple[int, ...]:
+    def observer_replicas(self) -> tuple[int, ...]:
         """The last replicas, unless a reassignment runs. A promoted observer replaces no missing replica."""
-        return self.replicas[len(self.replicas) - self.observers :]
+        return () if self.adding else self.replicas[len(self.replicas) - self.observers :]
 
     @property
     def is_under_min_isr(self) -> bool:
         return len(self.isr) < min(self.min_isr, self._expected)
+
+    @property
+    def is_at_min_isr(self) -> bool:
+        """One replica fewer, and producers with acks=all are refused."""
+        return len(self.isr) == self.min_isr
 
     @property
     def _expected(self) -> int:
@@ -102,6 +110,7 @@ class TopicDescription:
     name: str
     is_internal: bool
     partitions: tuple[PartitionDescription, ...]
+    topic_id: UUID | None = None
 
     @property
     def replication(self) -> int:
@@ -187,8 +196,23 @@ FILTERS: Final = {
         "With fewer replicas in sync than there should be.",
     ),
     "under-min-isr": ("is_under_min_isr", "With fewer in sync than min.insync.replicas."),
+    "at-min-isr": ("is_at_min_isr", "With as many in sync as min.insync.replicas, and no more."),
     "offline": ("is_offline", "Without a leader."),
 }
+_OTHER_NAMES: Final = {"offline": "unavailable"}  # those of `kafka-topics`
+
+
+def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds `--under-replicated` and the other filters; the command gets those that are given as `wanted`.
+
+    Each also has its name in `kafka-topics`, as `--under-replicated-partitions`.
+    """
+    for name, (_, about) in reversed(FILTERS.items()):
+        names = f"--{name}", f"--{_OTHER_NAMES.get(name, name)}-partitions"
+        command = click.option(*names, "wanted", flag_value=name, multiple=True, help=about)(
+            command
+        )
+    return command
 
 
 def matching(

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from brokers.config import replica_placement
 from brokers.errors import KafkaError
+from brokers.ids import NO_ID
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.cluster import DescribeClusterRequest
 from brokers.wire.messages.configs import DescribeConfigsRequest, DescribeConfigsResource
@@ -139,6 +140,7 @@ def _topics(client: Client, names: Sequence[str]) -> Iterator[TopicDescription]:
             answer.name,
             answer.is_internal,
             tuple(_partition(answer.name, each) for each in partitions),
+            None if answer.topic_id == NO_ID else answer.topic_id,
         )
 
 

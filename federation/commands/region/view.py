@@ -1,6 +1,6 @@
 """`causeway region`: describes the brokers, topics and partitions of a region, and their problems."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,7 +11,6 @@ from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen, show
 from federation.commands.reassign.command import reassign
 from federation.commands.region.bootstrap import bootstrap_options, connect, region_at
 from federation.commands.region.description import (
-    FILTERS,
     NOBODY,
     BrokerDescription,
     PartitionDescription,
@@ -19,6 +18,7 @@ from federation.commands.region.description import (
     ShortTopic,
     TopicDescription,
     VoterState,
+    filter_options,
     matching,
     short_of_replicas,
     tally,
@@ -44,15 +44,6 @@ def region() -> None:
 
 region.add_command(elect)
 region.add_command(reassign)
-
-
-def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds `--under-replicated` and the other filters; the command gets those that are given as `wanted`."""
-    for name, (_, about) in reversed(FILTERS.items()):
-        command = click.option(f"--{name}", "wanted", flag_value=name, multiple=True, help=about)(
-            command
-        )
-    return command
 
 
 @region.command()
