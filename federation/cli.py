@@ -24,6 +24,10 @@ COMMANDS = {
         "federation.commands.topic.command:topic",
         "Topics: create, alter, delete, describe, list.",
     ),
+    "group": (
+        "federation.commands.group.command:group",
+        "Consumer groups: offsets and lag, resets, deletion.",
+    ),
     "replica": ("federation.commands.replica.status:replica", "The status of every replica."),
     "link": (
         "federation.commands.link.link:link",

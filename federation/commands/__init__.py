@@ -9,6 +9,7 @@
 `node`, `local`, `demo`   a node in the foreground; a federation on one machine; the demo
 `region`                  brokers, topics, partitions, elections; the connection and options of commands about a region
 `topic`                   `causeway topic`, as `kafka-topics` and `kafka-configs`
+`group`                   `causeway group`, as `kafka-consumer-groups`
 `reassign`                `causeway region reassign`, as `kafka-reassign-partitions`
 `replica`                 `causeway replica status`, as `kafka-replica-status`
 `link`                    cluster links and mirror topics, over a region's admin endpoint

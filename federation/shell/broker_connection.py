@@ -37,9 +37,12 @@ class BrokerConnection:
         """Sets the timeout of later sends and receives."""
         self._socket.settimeout(seconds)
 
-    def ask(self, key: int, message: Message) -> Any:
-        """Sends a request in the highest common version; returns its response. Raises NoCommonVersion too."""
-        self._socket.sendall(b"".join(self._connection.send(None, key, message)))
+    def ask(self, key: int, message: Message, highest: int | None = None) -> Any:
+        """Sends a request in the highest common version, `highest` at most; returns its response.
+
+        Raises NoCommonVersion too.
+        """
+        self._socket.sendall(b"".join(self._connection.send(None, key, message, highest)))
         while True:
             for response in self._receive():
                 return response.message

@@ -68,9 +68,12 @@ class Client:
         """The highest version that this client and the broker both support."""
         return self._connection.versions.latest_usable(api_key)
 
-    def ask(self, api_key: int, message: Message) -> Any:
-        """Sends a request and returns its response. Raises NoAnswer when the connection fails or times out."""
+    def ask(self, api_key: int, message: Message, highest: int | None = None) -> Any:
+        """Sends a request, in version `highest` at most; returns its response.
+
+        Raises NoAnswer when the connection fails or times out.
+        """
         try:
-            return self._connection.ask(api_key, message)
+            return self._connection.ask(api_key, message, highest)
         except (OSError, WireError) as error:
             raise NoAnswer(f"{self.address}: {str(error) or type(error).__name__}") from error

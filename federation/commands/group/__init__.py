@@ -1,0 +1,9 @@
+"""`causeway group`: consumer groups and their offsets, as `kafka-consumer-groups` does.
+
+- `command`: list, describe and delete groups, delete offsets; `reset`: the command that moves offsets
+- `strategies`: where a reset moves an offset to; `plans`: resets as CSV, in Kafka's columns
+- `description`: groups with members, offsets and lag, as tables and as JSON
+- `requests`: the Kafka requests about groups and offsets; `assignment`: what a member reads
+- `brokers`: connections to coordinators and leaders
+- `options`: topics and partitions as options name them
+"""
