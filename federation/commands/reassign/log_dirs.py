@@ -18,9 +18,8 @@ from brokers.wire.messages.log_dirs import (
     DescribeLogDirsRequest,
 )
 from federation.commands.reassign.plan import Directories, TopicPartitionReplica
-from federation.commands.region.client import Client, NoAnswer
+from federation.commands.region.client import QUICK_SECONDS, Client, NoAnswer
 from federation.commands.region.description import BrokerDescription
-from federation.commands.region.requests import QUICK_SECONDS
 
 
 class ReplicaLogDirInfo(NamedTuple):

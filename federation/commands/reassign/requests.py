@@ -32,7 +32,7 @@ from federation.commands.reassign.plan import (
     Targets,
     keeping_replicas,
 )
-from federation.commands.region.client import Client, NoAnswer
+from federation.commands.region.client import QUICK_SECONDS, Client, NoAnswer
 from federation.commands.region.description import (
     BrokerDescription,
     RegionDescription,
@@ -40,7 +40,6 @@ from federation.commands.region.description import (
 )
 from federation.commands.region.requests import (
     PLACEMENT,
-    QUICK_SECONDS,
     broker_setting,
     topic_settings,
 )

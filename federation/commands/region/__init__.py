@@ -3,6 +3,8 @@
 - `view`: the commands; `elect`: the elections of `kafka-leader-election`
 - `description`: the region as one of its brokers describes it; `requests`: the Kafka requests that make a description
 - `configs`: configurations of any resource, described and changed; `ids`: topic and directory ids as text
+- `quorum`: the metadata quorum and the losses it survives; `voters`: the commands that change who votes
+- `unregister`: forgets a broker
 - `client`: a connection to one broker of a region; `bootstrap`: the options that name a region, and the error of a
   command that gets no answer
 """

@@ -9,6 +9,7 @@ from federation.shell.broker_connection import BrokerConnection
 
 CONNECT_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 30.0
+QUICK_SECONDS: Final = 5.0  # of requests whose responses are optional
 ANSWER_BYTES_MAX: Final = 256 << 20
 _CLIENT_ID: Final = "causeway-region"
 

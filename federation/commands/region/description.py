@@ -7,6 +7,8 @@ from uuid import UUID
 
 import click
 
+from federation.commands.region.quorum import QuorumInfo
+
 NOBODY: Final = -1
 
 
@@ -24,27 +26,6 @@ class BrokerDescription:
     @property
     def state(self) -> str:
         return "unknown" if self.fenced is None else "fenced" if self.fenced else "active"
-
-
-@dataclass(frozen=True, slots=True)
-class VoterState:
-    """A voter of the metadata quorum; `lag` is the number of records that it is behind the active controller.
-
-    None where the active controller has received no fetch from it since it was elected.
-    """
-
-    id: int
-    lag: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class QuorumInfo:
-    """`leader` is the active controller."""
-
-    leader: int
-    leader_epoch: int
-    high_watermark: int
-    voters: tuple[VoterState, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +141,8 @@ class RegionDescription:
     def is_well(self) -> bool:
         has_controller = self.controller != NOBODY
         any_fenced = any(each.fenced for each in self.brokers)
-        return has_controller and not any_fenced and tally(self.partitions).is_well
+        is_safe = self.quorum is None or self.quorum.survives_a_loss
+        return has_controller and is_safe and not any_fenced and tally(self.partitions).is_well
 
     def leads(self, broker: int) -> int:
         return sum(partition.leader == broker for partition in self.partitions)

@@ -16,27 +16,20 @@ from brokers.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
 )
-from brokers.wire.messages.quorum import (
-    DescribeQuorumRequest,
-    DescribeQuorumRequestPartition,
-    DescribeQuorumRequestTopic,
-)
 from brokers.wire.messages.replication import ListPartitionReassignmentsRequest
 from federation.commands.answers import Failure
-from federation.commands.region.client import Client, NoAnswer
+from federation.commands.region.client import QUICK_SECONDS, Client, NoAnswer
 from federation.commands.region.description import (
     NOBODY,
     BrokerDescription,
     PartitionDescription,
-    QuorumInfo,
     RegionDescription,
     TopicDescription,
-    VoterState,
 )
+from federation.commands.region.quorum import describe_quorum
 
 FENCED_FROM: Final = 2  # version of DescribeCluster (KIP-1073)
 
-METADATA_TOPIC: Final = "__cluster_metadata"
 MIN_ISR: Final = "min.insync.replicas"
 PLACEMENT: Final = "confluent.placement.constraints"
 FACTOR_SETTINGS: Final = {
@@ -44,11 +37,9 @@ FACTOR_SETTINGS: Final = {
     "__transaction_state": "transaction.state.log.replication.factor",
     "__share_group_state": "share.coordinator.state.topic.replication.factor",
 }
-QUICK_SECONDS: Final = 5.0  # of requests whose responses are optional
 TOPICS_AT_ONCE: Final = 1_000
 PARTITIONS_AT_ONCE: Final = 2_000  # Kafka's limit for one response
 _TOPIC, _BROKER = 2, 4  # Kafka's resource types
-_UNKNOWN: Final = -1
 
 
 def describe_region(
@@ -68,7 +59,7 @@ def describe_region(
     _check(cluster.error_code, cluster.error_message, "the broker does not describe its region")
     controller, quorum = cluster.controller_id, None
     if asks_quorum and client.serves(ApiKey.DESCRIBE_QUORUM):
-        quorum = _quorum(client.address)
+        quorum = describe_quorum(client.address)
         controller = NOBODY if quorum is None else quorum.leader
     # While no controller is active, nobody fences a broker that dies.
     says_fenced = knows_fenced and controller != NOBODY
@@ -94,28 +85,6 @@ def _check(error: int, because: str | None, what: str) -> None:
         if error == KafkaError.MISMATCHED_ENDPOINT_TYPE:
             hint = "give the address at which a broker answers clients, not the one for controllers"
         raise Failure(f"{what}: {because or name} ({name})", hint=hint)
-
-
-def _quorum(address: str) -> QuorumInfo | None:
-    """Sent over a connection of its own: while the leader is frozen, the broker still answers other requests."""
-    topic = DescribeQuorumRequestTopic(
-        topic_name=METADATA_TOPIC, partitions=[DescribeQuorumRequestPartition(partition_index=0)]
-    )
-    try:
-        with Client(address, QUICK_SECONDS) as client:
-            answer = client.ask(ApiKey.DESCRIBE_QUORUM, DescribeQuorumRequest(topics=[topic]))
-    except NoAnswer:
-        return None
-    if answer.error_code or answer.topics[0].partitions[0].error_code:
-        return None
-    quorum = answer.topics[0].partitions[0]
-    ends = {each.replica_id: each.log_end_offset for each in quorum.current_voters}
-    end = ends.get(quorum.leader_id, quorum.high_watermark)
-    voters = tuple(
-        VoterState(voter, None if offset == _UNKNOWN else max(0, end - offset))
-        for voter, offset in sorted(ends.items())
-    )
-    return QuorumInfo(quorum.leader_id, quorum.leader_epoch, quorum.high_watermark, voters)
 
 
 def _topics(client: Client, names: Sequence[str]) -> Iterator[TopicDescription]:

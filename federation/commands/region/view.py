@@ -17,20 +17,25 @@ from federation.commands.region.description import (
     RegionDescription,
     ShortTopic,
     TopicDescription,
-    VoterState,
     filter_options,
     matching,
     short_of_replicas,
     tally,
 )
 from federation.commands.region.elect import elect
+from federation.commands.region.quorum import QuorumInfo, VoterState
 from federation.commands.region.requests import describe_region, factors_set
+from federation.commands.region.unregister import unregister
+from federation.commands.region.voters import voters
 from federation.commands.topic_names import topic_names
 
 _OFFLINE = (
     "offline: a replica of Isr or Elr leads as soon as it is back; where none comes back,"
     " `causeway region elect --election-type unclean` has another lead, and what that one misses is lost"
 )
+
+
+_MORE_VOTERS = "; see `causeway region voters --help`"
 
 
 @click.group()
@@ -43,6 +48,8 @@ def region() -> None:
 
 
 region.add_command(elect)
+region.add_command(voters)
+region.add_command(unregister)
 region.add_command(reassign)
 
 
@@ -51,7 +58,8 @@ region.add_command(reassign)
 @click.option(
     "--check",
     is_flag=True,
-    help="Exit 3 if a broker is fenced or a partition is not well, too.",
+    help="Exit 3, too, if the quorum survives no loss (unless it has one voter), a broker is fenced,"
+    " or a partition is not well.",
 )
 def describe(bootstrap: str, check: bool, as_json: bool) -> None:
     """Show the cluster id, controllers, brokers, and how many partitions have a problem.
@@ -124,11 +132,23 @@ def _described(found: RegionDescription, short: Sequence[ShortTopic]) -> dict[st
     return {
         "cluster_id": found.cluster_id,
         "controller": found.controller,
-        "quorum": None if found.quorum is None else asdict(found.quorum),
+        "quorum": None if found.quorum is None else _quorum(found.quorum),
         "brokers": [_broker(found, each) for each in found.brokers],
         "topics": len(found.topics),
         "short_of_replicas": [asdict(each) for each in short],
         **asdict(tally(found.partitions)),
+    }
+
+
+def _quorum(quorum: QuorumInfo) -> dict[str, Any]:
+    return {
+        "leader": quorum.leader,
+        "leader_epoch": quorum.leader_epoch,
+        "high_watermark": quorum.high_watermark,
+        "voters": [
+            {"id": each.id, "lag": each.lag, "is_away": each.is_away} for each in quorum.voters
+        ],
+        "survives_losses": max(0, quorum.spare),
     }
 
 
@@ -199,10 +219,15 @@ def _voters(found: RegionDescription) -> str:
     if found.quorum is None:
         return ""
     voters = ", ".join(map(_voter, found.quorum.voters))
-    return f", leader epoch {found.quorum.leader_epoch}, voters {voters}"
+    style = "" if found.quorum.survives_a_loss else "[red]"
+    losses = f"{style}{found.quorum.sentence}{'[/]' if style else ''}"
+    hint = _MORE_VOTERS if style else ""
+    return f", leader epoch {found.quorum.leader_epoch}, voters {voters}\nquorum: {losses}{hint}"
 
 
 def _voter(voter: VoterState) -> str:
+    if voter.lag is not None and voter.is_away:
+        return f"[red]{voter.id} (silent for {(voter.silent_ms or 0) / 1000:.0f} s)[/]"
     if voter.lag is None:
         return f"[red]{voter.id} (not heard of since the election)[/]"
     return f"{voter.id} ({voter.lag} records behind)" if voter.lag else str(voter.id)

@@ -75,5 +75,8 @@ def test_a_voter_that_was_not_heard_of_is_behind_by_nobody_knows_how_much() -> N
     with broker_double({**REGION, 55: (2, heard_of_one)}) as broker:
         told = json.loads(broker.run("region", "describe", "--json").stdout)
         shown = broker.run("region", "describe").output
-    assert told["quorum"]["voters"] == [{"id": 1, "lag": 0}, {"id": 2, "lag": None}]
+    assert told["quorum"]["voters"] == [
+        {"id": 1, "lag": 0, "is_away": False},
+        {"id": 2, "lag": None, "is_away": True},
+    ]
     assert "voters 1, 2 (not heard of since the election)" in shown

@@ -121,6 +121,14 @@ def quorum(request: Any) -> DescribeQuorumResponse:
     return DescribeQuorumResponse(topics=topics)
 
 
+def alone(_: Any) -> DescribeQuorumResponse:
+    """A quorum of one voter."""
+    voters = [QuorumReplicaState(replica_id=1, log_end_offset=100)]
+    told = DescribeQuorumResponsePartition(leader_id=1, high_watermark=100, current_voters=voters)
+    topics = [DescribeQuorumResponseTopic(topic_name="__cluster_metadata", partitions=[told])]
+    return DescribeQuorumResponse(topics=topics)
+
+
 def described(request: Any) -> DescribeTopicPartitionsResponse:
     """All topics, in two pages that cut `orders` in the middle."""
     wanted = [each.name for each in request.topics]
@@ -178,7 +186,11 @@ def test_describe_tells_the_region_and_what_is_wrong_with_it() -> None:
             "leader": 1,
             "leader_epoch": 4,
             "high_watermark": 90,
-            "voters": [{"id": 1, "lag": 0}, {"id": 3, "lag": 20}],
+            "voters": [
+                {"id": 1, "lag": 0, "is_away": False},
+                {"id": 3, "lag": 20, "is_away": False},
+            ],
+            "survives_losses": 0,
         },
         "brokers": [
             {"id": 1, "host": "h1", "port": 1, "rack": "a", "fenced": False, "leads": 4, "replicas": 7},
@@ -305,6 +317,7 @@ def test_check_exits_3_for_a_region_that_is_not_well() -> None:
         assert broker.run("region", "describe", "--check").exit_code == 3
     well: Answers = {
         **NEW,
+        55: (2, alone),
         60: (2, lambda _: DescribeClusterResponse(cluster_id="c", controller_id=1)),
         75: (0, lambda _: DescribeTopicPartitionsResponse(topics=[SEEN])),
     }
