@@ -1,14 +1,15 @@
-"""`python -m brokers --config node.toml`: one node of a region, without links."""
+"""`python -m brokers --config FILE`: one node of a region, without links."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from brokers.config.broker_config import ConfigError, parse
+from brokers.config.broker_config import ConfigError
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.shell.identity import IdentityError
 from brokers.shell.node import NodeRefused
 from brokers.shell.process import NothingBeside, run
+from brokers.shell.settings import load_config, overrides_of
 
 EXIT_REFUSED = 1
 EXIT_CONFIG = 2
@@ -17,10 +18,22 @@ EXIT_DATA = 3
 
 def main() -> int:
     arguments = argparse.ArgumentParser(prog="python -m brokers", description=__doc__)
-    arguments.add_argument("--config", type=Path, required=True, help="the node's TOML file")
+    arguments.add_argument(
+        "--config",
+        type=Path,
+        required=True,
+        help="the node's TOML file, or Kafka's server.properties",
+    )
+    arguments.add_argument(
+        "--override",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting that wins over the file's; may be repeated",
+    )
     options = arguments.parse_args()
     try:
-        run(parse(options.config.read_text(encoding="utf-8")), NothingBeside)
+        run(load_config(options.config, overrides_of(options.override)), NothingBeside)
     except (OSError, UnicodeDecodeError) as error:
         print(f"{options.config}: {error}", file=sys.stderr)
         return EXIT_CONFIG

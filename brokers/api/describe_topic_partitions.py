@@ -23,7 +23,6 @@ from brokers.wire.messages.metadata import (
 
 KEY = ApiKey.DESCRIBE_TOPIC_PARTITIONS
 VERSIONS = (0, 0)
-PARTITIONS_MAX = 2_000  # in one answer; Kafka's `max.request.partition.size.limit`
 
 
 class DescribeTopicPartitionsHandler:
@@ -40,7 +39,8 @@ class DescribeTopicPartitionsHandler:
         message = request.message
         assert isinstance(message, DescribeTopicPartitionsRequest)
         response = DescribeTopicPartitionsResponse()
-        left = max(1, min(message.response_partition_limit, PARTITIONS_MAX))
+        at_most = self._config.max_request_partition_size_limit
+        left = max(1, min(message.response_partition_limit, at_most))
         for name, first in self._pages(message):
             if left == 0:
                 response.next_cursor = Cursor(topic_name=name, partition_index=first)

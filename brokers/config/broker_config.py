@@ -8,11 +8,15 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationError, field_validator
+from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from brokers.config import endpoints, replica_placement
 from brokers.config.config_checks import contradictions
-from brokers.config.listener_settings import ListenerSettings
+from brokers.config.given_settings import similar, sort_out, verdict
+from brokers.config.group_settings import GroupSettings
+from brokers.config.kafka_keys import KeyVerdict
+from brokers.config.log_settings import LogSettings
+from brokers.config.quorum_settings import QuorumSettings
 from brokers.ids import Peer
 
 MIB = 1 << 20
@@ -25,6 +29,9 @@ Millis = Annotated[int, Field(ge=1, le=INT64_MAX)]
 Limit = Annotated[int, Field(ge=-1, le=INT64_MAX)]  # -1: without limit
 
 
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
 class ConfigError(ValueError):
     """Everything that is wrong with a configuration, one line a problem."""
 
@@ -33,7 +40,7 @@ class ConfigError(ValueError):
         self.problems = problems
 
 
-class BrokerConfig(ListenerSettings):
+class BrokerConfig(QuorumSettings, GroupSettings, LogSettings):
     """The settings of one node. Defaults are Kafka's unless the comment says why not."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -65,40 +72,17 @@ class BrokerConfig(ListenerSettings):
     # Nodes on one machine fail together, so the replicas of a partition are kept on different hosts while they can.
     broker_host: Annotated[str | None, Field(alias="broker.host", min_length=1)] = None
 
-    # The first voters; later changes of them are in the metadata log. None: this node alone.
-    controller_quorum_voters: Annotated[str | None, Field(alias="controller.quorum.voters")] = None
-    controller_quorum_election_timeout_ms: Annotated[
-        Bytes32, Field(alias="controller.quorum.election.timeout.ms")
-    ] = 1_000
-    controller_quorum_election_backoff_max_ms: Annotated[
-        Bytes32, Field(alias="controller.quorum.election.backoff.max.ms")
-    ] = 1_000
-    controller_quorum_fetch_timeout_ms: Annotated[
-        Bytes32, Field(alias="controller.quorum.fetch.timeout.ms")
-    ] = 2_000
-    controller_quorum_request_timeout_ms: Annotated[
-        Bytes32, Field(alias="controller.quorum.request.timeout.ms")
-    ] = 2_000
-    controller_quorum_retry_backoff_ms: Annotated[
-        Bytes32, Field(alias="controller.quorum.retry.backoff.ms")
-    ] = 20
     broker_heartbeat_interval_ms: Annotated[
         Bytes32, Field(alias="broker.heartbeat.interval.ms")
     ] = 2_000
     broker_session_timeout_ms: Annotated[Bytes32, Field(alias="broker.session.timeout.ms")] = 9_000
 
     auto_create_topics_enable: Annotated[bool, Field(alias="auto.create.topics.enable")] = True
+    delete_topic_enable: Annotated[bool, Field(alias="delete.topic.enable")] = True
     num_partitions: Annotated[int, Field(ge=1, le=100_000, alias="num.partitions")] = 1
     default_replication_factor: Annotated[
         int, Field(ge=1, le=32_767, alias="default.replication.factor")
     ] = 1
-    offsets_topic_num_partitions: Annotated[
-        int, Field(ge=1, le=10_000, alias="offsets.topic.num.partitions")
-    ] = 50
-    # By default at most the number of brokers, so that small regions need no setting.
-    offsets_topic_replication_factor: Annotated[
-        int, Field(ge=1, le=32_767, alias="offsets.topic.replication.factor")
-    ] = 3
     min_insync_replicas: Annotated[Bytes32, Field(alias="min.insync.replicas")] = 1
     unclean_leader_election_enable: Annotated[
         bool, Field(alias="unclean.leader.election.enable")
@@ -133,7 +117,23 @@ class BrokerConfig(ListenerSettings):
     socket_send_buffer_bytes: Annotated[
         int, Field(ge=-1, le=INT32_MAX, alias="socket.send.buffer.bytes")
     ] = 128 * 1024
+    # -1: the system's own, which grows as a connection needs it; Kafka's 100 KiB hold back a producer far away.
+    socket_receive_buffer_bytes: Annotated[
+        int, Field(ge=-1, le=INT32_MAX, alias="socket.receive.buffer.bytes")
+    ] = -1
+    # Kafka's 50 refuse some of many clients that come at once, and a refused connection means a dead process here.
+    socket_listen_backlog_size: Annotated[Bytes32, Field(alias="socket.listen.backlog.size")] = 1024
     max_connections: Annotated[Bytes32, Field(alias="max.connections")] = INT32_MAX
+    max_connections_per_ip: Annotated[
+        int, Field(ge=0, le=INT32_MAX, alias="max.connections.per.ip")
+    ] = INT32_MAX
+    # ADDRESS:COUNT,...: limits of single addresses instead of max.connections.per.ip
+    max_connections_per_ip_overrides: Annotated[
+        str, Field(alias="max.connections.per.ip.overrides")
+    ] = ""
+    max_request_partition_size_limit: Annotated[
+        Bytes32, Field(alias="max.request.partition.size.limit")
+    ] = 2_000
     connections_max_idle_ms: Annotated[Millis, Field(alias="connections.max.idle.ms")] = 600_000
     fetch_max_bytes: Annotated[int, Field(ge=1024, le=INT32_MAX, alias="fetch.max.bytes")] = (
         55 * MIB
@@ -215,23 +215,7 @@ class BrokerConfig(ListenerSettings):
         Millis, Field(alias="metadata.log.max.record.bytes.between.snapshots")
     ] = 20 * MIB
 
-    group_initial_rebalance_delay_ms: Annotated[
-        int, Field(ge=0, le=INT32_MAX, alias="group.initial.rebalance.delay.ms")
-    ] = 3_000
-    group_min_session_timeout_ms: Annotated[
-        Bytes32, Field(alias="group.min.session.timeout.ms")
-    ] = 6_000
-    group_max_session_timeout_ms: Annotated[
-        Bytes32, Field(alias="group.max.session.timeout.ms")
-    ] = 1_800_000
-    group_max_size: Annotated[Bytes32, Field(alias="group.max.size")] = INT32_MAX
-    offset_metadata_max_bytes: Annotated[
-        int, Field(ge=0, le=INT32_MAX, alias="offset.metadata.max.bytes")
-    ] = 4096
-    offsets_retention_minutes: Annotated[Bytes32, Field(alias="offsets.retention.minutes")] = 10_080
-    offsets_retention_check_interval_ms: Annotated[
-        Millis, Field(alias="offsets.retention.check.interval.ms")
-    ] = 600_000
+    _given: tuple[tuple[str, str], ...] = PrivateAttr(default=())
 
     @field_validator("process_roles")
     @classmethod
@@ -254,11 +238,10 @@ class BrokerConfig(ListenerSettings):
             endpoints.endpoint(value)
         return value
 
-    @field_validator("controller_quorum_voters")
+    @field_validator("max_connections_per_ip_overrides")
     @classmethod
-    def _voters(cls, value: str | None) -> str | None:
-        if value is not None:
-            endpoints.voters(value)
+    def _overrides(cls, value: str) -> str:
+        endpoints.counts(value)
         return value
 
     @field_validator(
@@ -311,38 +294,82 @@ class BrokerConfig(ListenerSettings):
         return self.is_controller and [each.node_id for each in self.voters] == [self.node_id]
 
     @property
+    def joins_others(self) -> bool:
+        """Whether it names no voters, but other controllers than itself, which know them."""
+        own = self.controller_address
+        asks = any(
+            where.port != own.port or where.host not in (own.host, *_LOOPBACK)
+            for where in self.bootstrap_controllers
+            if own is not None
+        )
+        return self.controller_quorum_voters is None and (asks or not self.is_controller)
+
+    @property
     def voters(self) -> tuple[Peer, ...]:
-        """The first voters of the quorum: this node alone where none are given."""
+        """The first voters of the quorum: this node alone where none are given.
+
+        None, where this node has to ask others for the quorum.
+        """
         if self.controller_quorum_voters is not None:
             return endpoints.voters(self.controller_quorum_voters)
-        if not self.is_controller:
+        if not self.is_controller or self.joins_others:
             return ()
         own = self.controller_address or next(iter(self.listeners_by_name.values()))
         return (Peer(self.node_id, *own),)
+
+    @property
+    def connections_by_ip(self) -> Mapping[str, int]:
+        """`max.connections.per.ip.overrides`, by address."""
+        return endpoints.counts(self.max_connections_per_ip_overrides)
 
     def by_kafka_name(self) -> Iterator[tuple[str, Any, Any]]:
         """(Kafka's name, value, default) of every setting, for DescribeConfigs."""
         for name, field in type(self).model_fields.items():
             yield field.alias or name, getattr(self, name), field.get_default()
 
+    @property
+    def given(self) -> tuple[tuple[str, str], ...]:
+        """The keys of the file that are not fields, with their values, but for secrets."""
+        return self._given
+
+    def without_effect(self) -> Iterator[str]:
+        """One sentence for each key of the file that has no effect."""
+        for name, value in self._given:
+            kind, why = verdict(name, FIELD_KEYS)
+            if kind in (KeyVerdict.NO_EFFECT, KeyVerdict.UNKNOWN):
+                yield f"{name}={value} has no effect: {why}"
+
+
+FIELD_KEYS = frozenset(field.alias or name for name, field in BrokerConfig.model_fields.items())
+
 
 def parse(text: str) -> BrokerConfig:
     """TOML -> BrokerConfig, or ConfigError with every problem."""
+    return from_settings(from_toml(text))
+
+
+def from_toml(text: str) -> dict[str, Any]:
+    """TOML -> settings by Kafka's names; raises ConfigError."""
     try:
-        settings = dict(_flatten(tomllib.loads(text)))
+        return dict(_flatten(tomllib.loads(text)))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError([f"not TOML: {error}"]) from None
-    return from_settings(settings)
 
 
-def from_settings(settings: Mapping[str, Any]) -> BrokerConfig:
-    """Kafka names -> BrokerConfig, or ConfigError with every problem."""
+def from_settings(settings: Mapping[str, Any], *, takes_unknown: bool = False) -> BrokerConfig:
+    """Kafka names -> BrokerConfig, or ConfigError with every problem.
+
+    `takes_unknown`: keys that neither Kafka nor this release knows have no effect, as in Kafka; else they are refused.
+    """
+    given = sort_out(settings, FIELD_KEYS, takes_unknown=takes_unknown)
+    problems = list(given.problems)
     try:
-        config = BrokerConfig.model_validate(settings)
+        config = BrokerConfig.model_validate(given.fields)
     except ValidationError as error:
-        raise ConfigError([_problem(item) for item in error.errors()]) from None
-    if problems := list(contradictions(config)):
+        raise ConfigError([*problems, *(_problem(item) for item in error.errors())]) from None
+    if problems := [*problems, *contradictions(config)]:
         raise ConfigError(problems)
+    config._given = tuple(given.others.items())
     return config
 
 
@@ -357,7 +384,7 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 def _problem(error: Any) -> str:
     name = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
-        return f"{name}: unknown setting"
+        return f"{name}: unknown setting{similar(name, FIELD_KEYS)}"
     if error["type"] == "missing":
         return f"{name}: required"
     return f"{name}: {error['msg']} (given {error['input']!r})"

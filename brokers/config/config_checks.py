@@ -38,13 +38,25 @@ def _impostor(config: "BrokerConfig") -> Iterator[str]:
             )
 
 
+def _bootstrap_problems(config: "BrokerConfig") -> Iterator[str]:
+    """A node that names no voters finds them through controllers that run."""
+    if not config.bootstrap_controllers:
+        yield (
+            "controller.quorum.voters: required on a node without the role controller, as ID@HOST:PORT of every "
+            "controller; or controller.quorum.bootstrap.servers, as HOST:PORT of some"
+        )
+    elif config.is_controller and not config.controller_quorum_auto_join_enable:
+        yield (
+            "controller.quorum.bootstrap.servers: names other controllers, and does not say who votes at first; give "
+            "controller.quorum.voters as ID@HOST:PORT of every controller, the same on all nodes. A controller that "
+            "is to join a quorum that runs has controller.quorum.auto.join.enable=true"
+        )
+
+
 def _quorum_problems(config: "BrokerConfig") -> Iterator[str]:
     voter_ids = [voter.node_id for voter in config.voters]
     if not voter_ids:
-        yield (
-            "controller.quorum.voters: required on a node without the role controller, "
-            "as ID@HOST:PORT of every controller"
-        )
+        yield from _bootstrap_problems(config)
     elif config.is_controller and config.node_id not in voter_ids:
         yield from _impostor(config)
     elif not config.is_controller and config.node_id in voter_ids:
@@ -61,7 +73,10 @@ def _quorum_problems(config: "BrokerConfig") -> Iterator[str]:
                 f"{name} is at {where.host or 'every interface'}"
             )
     if config.cluster_id is None:
-        yield "cluster.id: required where a region has more nodes than one; give all of them the same"
+        yield (
+            "cluster.id: required where a region has more nodes than one; give all of them the same, or format "
+            "log.dirs (kafka-storage format)"
+        )
     if config.is_controller and config.controller_address is None:
         yield (
             f"listeners: other nodes reach a controller at {config.controller_names[0]}://HOST:PORT; "

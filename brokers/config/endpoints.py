@@ -4,7 +4,9 @@ Every function raises ValueError with a sentence for the operator.
 """
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from ipaddress import ip_address
 from typing import NamedTuple
 
 from brokers.ids import Peer
@@ -48,6 +50,33 @@ def voters(text: str) -> tuple[Peer, ...]:
             raise ValueError(f"{item!r}: a voter's port must be known to the others, so not 0")
         found[node_id] = Peer(node_id, *where)
     return tuple(found.values())
+
+
+@lru_cache
+def hosts(text: str) -> tuple[Address, ...]:
+    """`HOST:PORT,...`; none for an empty text."""
+    found = tuple(endpoint(item) for item in items(text) if item)
+    for where in found:
+        if not where.host or where.port == 0:
+            raise ValueError(f"{where}: give HOST:PORT as other nodes reach it")
+    return found
+
+
+@lru_cache
+def counts(text: str) -> Mapping[str, int]:
+    """`ADDRESS:COUNT,...` -> counts by IP address, as a socket names its peer."""
+    found: dict[str, int] = {}
+    for item in items(text):
+        where, colon, count = item.rpartition(":")
+        if not item:
+            continue
+        if not (colon and count.isascii() and count.isdigit()):
+            raise ValueError(f"{item!r}: give ADDRESS:COUNT")
+        try:
+            found[str(ip_address(where.strip("[]")))] = int(count)
+        except ValueError:
+            raise ValueError(f"{item!r}: give the IP address of the host") from None
+    return found
 
 
 @lru_cache

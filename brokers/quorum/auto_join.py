@@ -3,8 +3,8 @@
 - A voter whose endpoints differ from the voter set's sends UpdateRaftVoter.
 - A controller whose id is a voter with another directory id has a new disk: it sends RemoveRaftVoter for the old one.
   While the old voter still fetches, two nodes have one id, and the operator must correct `node.id` of one.
-- A controller that the settings name as a voter, and whose disk never was one, sends AddRaftVoter. A disk that was a
-  voter once was removed on purpose and stays an observer.
+- A controller that the settings name as a voter, or tell to join, and whose disk never was one, sends AddRaftVoter. A
+  disk that was a voter once was removed on purpose and stays an observer.
 """
 
 from brokers.effects import Changed, Effect, SaveState
@@ -84,8 +84,8 @@ class AutoJoin:
         if quorum.is_voter:
             assert voter is not None
             return quorum.voters.kraft_version > 0 and voter.endpoints != config.endpoints
-        is_own_id = config.node_id in config.voters.ids and not self._was_voter
-        return voter is not None or is_own_id
+        is_named = config.joins or config.node_id in config.voters.ids
+        return voter is not None or (is_named and not self._was_voter)
 
     def _send(self, key: int, message: Message, now: Instant) -> list[Effect]:
         leader = self._quorum.leader

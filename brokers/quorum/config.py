@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from brokers.ids import BrokerId
+from brokers.ids import BrokerId, Peer
 from brokers.log.config import LogConfig
 from brokers.quorum.ids import NO_DIRECTORY, ReplicaKey
 from brokers.quorum.voters import QuorumEndpoint, VoterSet
@@ -25,6 +25,8 @@ class QuorumConfig:
     directory: UUID = NO_DIRECTORY
     may_vote: bool = True
     endpoints: tuple[QuorumEndpoint, ...] = ()  # where this replica listens
+    bootstrap: tuple[Peer, ...] = ()  # where it asks for the leader too; their ids are negative
+    joins: bool = False  # whether it asks to be a voter although it is not configured as one
     election_timeout_ms: int = 1_000
     election_backoff_max_ms: int = 1_000
     fetch_timeout_ms: int = 2_000

@@ -218,10 +218,10 @@ class FetchRequests:
         data.aborted_transactions = None
         data.high_watermark = data.last_stable_offset = quorum.high_watermark
         data.log_start_offset = -1 if quorum.log is None else quorum.log.log_start_offset
-        if data.error_code:
-            data.current_leader = LeaderIdAndEpoch(
-                leader_id=-1 if leader is None else leader.node_id, leader_epoch=quorum.leader_epoch
-            )
+        # Also with records: who fetches may have known no more than this address (KIP-853).
+        data.current_leader = LeaderIdAndEpoch(
+            leader_id=-1 if leader is None else leader.node_id, leader_epoch=quorum.leader_epoch
+        )
         topic = FetchableTopicResponse(topic=TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[data])
         leader = leader if data.error_code else None
         return Reply(

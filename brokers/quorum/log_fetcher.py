@@ -3,7 +3,8 @@
 Always: one fetch at a time; the fetch offset is the end of the written log (by a voter also synced); it truncates by
 epochs, never by offsets alone, and never below the high watermark.
 
-An observer that knows no leader sends Fetch to one voter after another; a voter that is not the leader names it.
+An observer that knows no leader sends Fetch to one voter after another, then to the bootstrap controllers; one that
+is not the leader names it.
 """
 
 from dataclasses import dataclass
@@ -118,7 +119,7 @@ class LogFetcher:
         quorum = self._quorum
         if isinstance(quorum.state, FollowerState):
             return quorum.state.leader
-        others = quorum.other_voters()
+        others = [*quorum.other_voters(), *quorum.config.bootstrap]
         if quorum.is_electable or not isinstance(quorum.state, UnattachedState) or not others:
             return None
         return others[self._voters_tried % len(others)]
@@ -245,9 +246,12 @@ class LogFetcher:
         self._has_accepted = True
         effects: list[Effect] = []
         if isinstance(quorum.state, UnattachedState):
-            if not quorum.has_consistent_leader(fetch.leader_epoch, fetch.peer.node_id):
+            leader = _leader(fetch.peer, answer)
+            if leader is None or not quorum.has_consistent_leader(
+                fetch.leader_epoch, leader.node_id
+            ):
                 return self._find_leader(now)
-            effects = quorum.become_follower(fetch.peer, fetch.leader_epoch, now)
+            effects = quorum.become_follower(leader, fetch.leader_epoch, now)
         assert isinstance(quorum.state, FollowerState)
         quorum.state.has_fetched, quorum.failures = True, 0
         quorum.leader_answered()
@@ -324,6 +328,14 @@ class LogFetcher:
         if own_epoch < 0:
             return min(end_offset, log.log_end_offset)
         return min(own_end, end_offset) if own_epoch == leader_epoch else own_end
+
+
+def _leader(peer: Peer, answer: PartitionData) -> Peer | None:
+    """The leader that accepted a fetch. Where its address was all that was known of it, it says who it is."""
+    if peer.node_id >= 0:
+        return peer
+    told = answer.current_leader
+    return None if told is None or told.leader_id < 0 else peer._replace(node_id=told.leader_id)
 
 
 def _new_batches(

@@ -89,7 +89,7 @@ class Connection(asyncio.BufferedProtocol):
             self._transport, self._server.room, self._advance, self.hang_up
         )
         peer = transport.get_extra_info("peername")
-        self._host = str(peer[0]) if peer else "unknown"
+        self.host = str(peer[0]) if peer else "unknown"
         if not self._server.admit(self):
             transport.close()
 
@@ -185,7 +185,7 @@ class Connection(asyncio.BufferedProtocol):
         ticket = self._last_ticket = self._server.new_ticket(self)
         self._in_flight.append(_InFlight(ticket, header))
         return Request(
-            ticket, key, version, client_id, self._host, message, self._listener,
+            ticket, key, version, client_id, self.host, message, self._listener,
             listener_name=self._listener_name,
         )  # fmt: skip
 
@@ -231,7 +231,7 @@ class Connection(asyncio.BufferedProtocol):
         self._writer.put(chunks, more_follows=more_follows)
 
     def hang_up(self, reason: str) -> None:
-        logger.warning("closing the connection from %s: %s", self._host, reason)
+        logger.warning("closing the connection from %s: %s", self.host, reason)
         self._writer.flush()
         self.close()
         self._closed = True

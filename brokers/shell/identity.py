@@ -95,13 +95,18 @@ def _open(claim: Claim, config: BrokerConfig) -> None:
         _lock(claim)
         meta = claim.path / META
         if meta.exists():
-            text = meta.read_text()
-            found = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+            found = read_meta(meta)
             _check(meta, found, config)
             claim.cluster_id, claim.id = found["cluster.id"], _directory_id(found, meta)
     except OSError as error:
         claim.release()
         claim.failure = error.strerror or str(error)
+
+
+def read_meta(meta: Path) -> dict[str, str]:
+    """A meta.properties; its values need no escapes."""
+    lines = meta.read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
 
 
 def _lock(claim: Claim) -> None:

@@ -5,6 +5,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import random
 import resource
@@ -27,10 +28,11 @@ from brokers.shell.disks import open_disks
 from brokers.shell.logs import begin_logging
 from brokers.shell.memory import keep_freed_memory, spare_collector
 from brokers.shell.metrics import Metrics
-from brokers.shell.node import Core, Node
+from brokers.shell.node import ONE_LINE, Core, Node
 from brokers.shell.peers import Peers
-from brokers.shell.server import BACKLOG, Server
+from brokers.shell.server import Server
 
+logger = logging.getLogger(__name__)
 IDLE_SHARE = 0.9  # of connections.max.idle.ms: Kafka's clients wait 9 minutes, its brokers 10
 
 
@@ -122,7 +124,8 @@ async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
     node.perform |= {**peers.perform, **beside.perform, **metrics.perform(server)}
     await metrics.start()
     await listen_to_nodes(server, config, bound)
-    open_when_serving(node, [bound[name] for name in config.broker_names])
+    clients = [bound[name] for name in config.broker_names]
+    open_when_serving(node, clients, config.socket_listen_backlog_size)
     shut_down_on_signals(node)
     node.start()
     if await node.reaches(node.serving):
@@ -146,6 +149,8 @@ def prepare(config: BrokerConfig) -> None:
     open_files_max = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_max, open_files_max))
     begin_logging(config)
+    for line in config.without_effect():
+        logger.warning("%s", line.translate(ONE_LINE))
 
 
 def open_peers(config: BrokerConfig, node: Node) -> Peers:
@@ -167,7 +172,7 @@ async def listen_to_nodes(
         await server.listen(bound[name], Listener.CONTROLLER, name)
 
 
-def open_when_serving(node: Node, bound: Sequence[socket.socket]) -> None:
+def open_when_serving(node: Node, bound: Sequence[socket.socket], backlog: int) -> None:
     """Has `Serve` open the clients' sockets `bound` before it takes effect.
 
     From the step in which this broker asks to be unfenced, no connection is refused: controllers take a refusal for a
@@ -177,7 +182,7 @@ def open_when_serving(node: Node, bound: Sequence[socket.socket]) -> None:
 
     def open_and_serve(effect: Serve) -> None:
         for each in bound:
-            each.listen(BACKLOG)
+            each.listen(backlog)
         serve(effect)
 
     node.perform[Serve] = open_and_serve

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
@@ -14,7 +15,6 @@ from brokers.shell.room import Room
 
 logger = logging.getLogger(__name__)
 SWEEP_SECONDS = 10.0
-BACKLOG = 1024
 
 
 class Feed(Protocol):
@@ -33,6 +33,7 @@ class Server:
         self.room = Room()
         self._config = config
         self._connections: dict[Connection, None] = {}
+        self._by_host: Counter[str] = Counter()  # of clients
         self._tickets: dict[Ticket, Connection] = {}
         self._last_ticket: Ticket = 0
         self._listening: list[asyncio.Server] = []
@@ -44,15 +45,20 @@ class Server:
         listener: Listener = Listener.DATA,
         name: str = DEFAULT_LISTENER,
     ) -> None:
-        """Accept connections on a socket that `bind` made; they inherit the size of its send buffer."""
-        if self._config.socket_send_buffer_bytes >= 0:
+        """Accept connections on a socket that `bind` made; they inherit the sizes of its buffers."""
+        config = self._config
+        if config.socket_send_buffer_bytes >= 0:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, config.socket_send_buffer_bytes)
+        if config.socket_receive_buffer_bytes >= 0:
             bound.setsockopt(
-                socket.SOL_SOCKET, socket.SO_SNDBUF, self._config.socket_send_buffer_bytes
+                socket.SOL_SOCKET, socket.SO_RCVBUF, config.socket_receive_buffer_bytes
             )
         loop = asyncio.get_running_loop()
         self._listening.append(
             await loop.create_server(
-                lambda: Connection(self, listener, name), sock=bound, backlog=BACKLOG
+                lambda: Connection(self, listener, name),
+                sock=bound,
+                backlog=config.socket_listen_backlog_size,
             )
         )
         if self._sweeper is None:
@@ -64,11 +70,27 @@ class Server:
         if connection.is_client and len(self._connections) >= at_most:
             logger.warning("refusing a connection: max.connections is %d", at_most)
             return False
+        if connection.is_client and self._by_host[connection.host] >= self._at_most(
+            connection.host
+        ):
+            logger.warning("refusing a connection of %s: max.connections.per.ip", connection.host)
+            return False
         self._connections[connection] = None
+        if connection.is_client:
+            self._by_host[connection.host] += 1
         return True
+
+    def _at_most(self, host: str) -> int:
+        config = self._config
+        return config.connections_by_ip.get(host, config.max_connections_per_ip)
 
     def forget(self, connection: Connection, tickets: tuple[Ticket, ...]) -> None:
         """A connection has ended; `tickets` are its requests without a reply."""
+        was_admitted = connection in self._connections
+        if was_admitted and connection.is_client:
+            self._by_host[connection.host] -= 1
+            if not self._by_host[connection.host]:
+                del self._by_host[connection.host]
         self._connections.pop(connection, None)
         waited = [ticket for ticket in tickets if self._tickets.pop(ticket, None) is not None]
         if waited or (tickets and not connection.is_client):

@@ -1,11 +1,11 @@
 """The process of a node: a broker and its links in one event loop."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brokers.config.broker_config import BrokerConfig, ConfigError, parse
+from brokers.config.broker_config import BrokerConfig, ConfigError
 from brokers.config.endpoints import Address, endpoint
 from brokers.ids import Instant
 from brokers.metadata.image.record_serde import MetadataLogError
@@ -15,6 +15,7 @@ from brokers.shell.binding import bind_http
 from brokers.shell.identity import IdentityError
 from brokers.shell.node import Core, NodeRefused
 from brokers.shell.process import run
+from brokers.shell.settings import load_config, overrides_of
 from federation.node import RegionNode
 from federation.shell.link_metrics import LinkMetrics
 from federation.shell.orphan_files import OrphanFiles
@@ -36,10 +37,10 @@ class NotStarted(Exception):
     """The problems of the settings, or the reason why the node cannot start with them; one a line."""
 
 
-def main(path: Path) -> None:
-    """Runs until SIGTERM or SIGINT; raises NotStarted."""
+def main(path: Path, overrides: Sequence[str] = ()) -> None:
+    """Runs until SIGTERM or SIGINT; raises NotStarted. `overrides` are KEY=VALUE."""
     try:
-        run(parse(path.read_text(encoding="utf-8")), LinkServices)
+        run(load_config(path, overrides_of(overrides)), LinkServices)
     except UnicodeDecodeError as error:
         raise NotStarted(f"not UTF-8: {error.reason} at byte {error.start}") from error
     except (ConfigError, IdentityError, MetadataLogError, NodeRefused, OSError) as error:

@@ -20,7 +20,6 @@ from brokers.metadata.image.image import Image
 
 # Keys that Kafka's tools look up, with fixed values in this release.
 _FIXED = {
-    "delete.topic.enable": "true",
     "inter.broker.protocol.version": "4.3-IV0",  # Kafka's name for metadata.version 30
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT",
 }

@@ -115,7 +115,7 @@ class Controller:
             case CreateTopics():
                 return create_topics(self._rules, image, command)
             case DeleteTopics():
-                return delete_topics(image, command)
+                return delete_topics(self._config, image, command)
             case CreatePartitions():
                 return create_partitions(self._config, image, command)
             case CreateMirrorTopic():

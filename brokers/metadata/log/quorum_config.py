@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from brokers.config.broker_config import BrokerConfig
+from brokers.ids import Peer
 from brokers.quorum.config import QuorumConfig
 from brokers.quorum.voters import QuorumEndpoint, Voter, VoterSet
 
@@ -15,6 +16,12 @@ def quorum_config(config: BrokerConfig, cluster_id: str, directory: UUID) -> Quo
         directory=directory,
         may_vote=config.is_controller,
         endpoints=own_endpoints(config),
+        bootstrap=tuple(
+            Peer(-2 - index, *where)  # the ids that Kafka gives them
+            for index, where in enumerate(config.bootstrap_controllers)
+            if where != config.controller_address
+        ),
+        joins=config.controller_quorum_auto_join_enable and not config.voters,
         election_timeout_ms=config.controller_quorum_election_timeout_ms,
         election_backoff_max_ms=config.controller_quorum_election_backoff_max_ms,
         fetch_timeout_ms=config.controller_quorum_fetch_timeout_ms,

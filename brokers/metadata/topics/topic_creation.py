@@ -43,7 +43,8 @@ def internal_topic(name: str, config: BrokerConfig) -> NewTopic:
     """A coordinator's topic as Kafka creates it; the controller chooses its replication factor."""
     assert name in INTERNAL_TOPICS, name
     count = config.offsets_topic_num_partitions if name == OFFSETS_TOPIC else 50
-    configs = {"cleanup.policy": "compact", "segment.bytes": "104857600"}
+    segment_bytes = config.offsets_topic_segment_bytes if name == OFFSETS_TOPIC else 100 << 20
+    configs = {"cleanup.policy": "compact", "segment.bytes": str(segment_bytes)}
     return NewTopic(name=name, partition_count=count, configs=configs)
 
 

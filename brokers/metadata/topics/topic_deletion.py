@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from brokers.config.broker_config import BrokerConfig
 from brokers.errors import KafkaError, Refusal
 from brokers.ids import NO_ID
 from brokers.metadata.commands.controller_result import ControllerResult, once
@@ -12,7 +13,7 @@ from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import RemoveTopicRecord
 
 
-def delete_topics(image: Image, command: DeleteTopics) -> ControllerResult:
+def delete_topics(config: BrokerConfig, image: Image, command: DeleteTopics) -> ControllerResult:
     records: list[Message] = []
     outcomes: list[TopicOutcome] = []
     deleted: set[UUID] = set()
@@ -25,7 +26,7 @@ def delete_topics(image: Image, command: DeleteTopics) -> ControllerResult:
                 raise Refusal(
                     KafkaError.INVALID_REQUEST, f"topic {name} appears twice in one request"
                 )
-            _check_deletable(topic, command.writer)
+            _check_deletable(config, topic, command.writer)
         except Refusal as refusal:
             error, because = refusal.error, refusal.because
             outcomes.append(
@@ -50,7 +51,10 @@ def _find(image: Image, named: str | UUID) -> TopicImage:
     return topic
 
 
-def _check_deletable(topic: TopicImage, writer: str | None) -> None:
+def _check_deletable(config: BrokerConfig, topic: TopicImage, writer: str | None) -> None:
+    if not config.delete_topic_enable:
+        because = "topics are not deleted: delete.topic.enable is false on the active controller"
+        raise Refusal(KafkaError.TOPIC_DELETION_DISABLED, because)
     if topic.is_internal:
         raise Refusal(KafkaError.POLICY_VIOLATION, f"{topic.name} is the coordinator's own")
     check_writer(topic, writer)

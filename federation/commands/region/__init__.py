@@ -5,6 +5,7 @@
 - `configs`: configurations of any resource, described and changed; `ids`: topic and directory ids as text
 - `quorum`: the metadata quorum and the losses it survives; `voters`: the commands that change who votes
 - `unregister`: forgets a broker
+- `config_check`: what becomes of each key of a node's file
 - `client`: a connection to one broker of a region; `bootstrap`: the options that name a region, and the error of a
   command that gets no answer
 """

@@ -10,6 +10,7 @@ from rich.table import Table
 from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen, show_table
 from federation.commands.reassign.command import reassign
 from federation.commands.region.bootstrap import bootstrap_options, connect, region_at
+from federation.commands.region.config_check import config
 from federation.commands.region.description import (
     NOBODY,
     BrokerDescription,
@@ -47,6 +48,7 @@ def region() -> None:
     """
 
 
+region.add_command(config)
 region.add_command(elect)
 region.add_command(voters)
 region.add_command(unregister)

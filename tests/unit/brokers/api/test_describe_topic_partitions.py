@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.api import describe_topic_partitions
+from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.security.authorized_operations import TOPIC_OPERATIONS
@@ -80,3 +81,13 @@ def test_a_cursor_beyond_everything_finds_nothing() -> None:
     request = DescribeTopicPartitionsRequest(cursor=Cursor(topic_name="a", partition_index=-7))
     (topic,) = node_with(a=1).ask(describe_topic_partitions, 0, request).topics
     assert len(topic.partitions) == 1
+
+
+def test_a_page_is_no_longer_than_the_brokers_settings_say() -> None:
+    node = Node(
+        from_settings({"node.id": 1, "log.dirs": "d", "max.request.partition.size.limit": 2})
+    )
+    node.do(CreateTopics((NewTopic(name="a", partition_count=3),)))
+    answer = node.ask(describe_topic_partitions, 0, DescribeTopicPartitionsRequest())
+    assert len(answer.topics[0].partitions) == 2
+    assert (answer.next_cursor.topic_name, answer.next_cursor.partition_index) == ("a", 2)

@@ -153,3 +153,56 @@ def test_roles_decide_which_listeners_a_node_has() -> None:
 def test_what_does_not_go_together_is_said_all_at_once(text: str, expected: set[str]) -> None:
     found = problems(LEAST + text)
     assert {line.split(":")[0] for line in found} == expected, found
+
+
+# --- controllers that know the voters (KIP-853) ---
+
+BOTH_ROLES = 'listeners = "PLAINTEXT://h:9092,CONTROLLER://h:91"\n'
+
+
+@pytest.mark.parametrize("where", ["h:91", "localhost:91", "127.0.0.1:91", "[::1]:91"])
+def test_a_controller_that_names_only_itself_decides_alone(where: str) -> None:
+    config = parse(LEAST + BOTH_ROLES + f'controller.quorum.bootstrap.servers = "{where}"\n')
+    assert config.decides_alone and not config.joins_others
+
+
+def test_a_broker_needs_no_voters_where_it_can_ask_controllers() -> None:
+    config = parse(
+        LEAST + CLUSTER + 'process.roles = "broker"\n'
+        'controller.quorum.bootstrap.servers = "a:91, [::1]:92"\n'
+    )  # fmt: skip
+    assert config.voters == () and config.joins_others
+    assert config.bootstrap_controllers == (("a", 91), ("::1", 92))
+
+
+def test_a_controller_that_names_others_must_say_whether_it_joins_them() -> None:
+    text = LEAST + CLUSTER + BOTH_ROLES + 'controller.quorum.bootstrap.servers = "h:91,other:91"\n'
+    (problem,) = problems(text)
+    assert problem.startswith("controller.quorum.bootstrap.servers: names other controllers")
+    assert "controller.quorum.voters" in problem and "auto.join" in problem
+    config = parse(text + "controller.quorum.auto.join.enable = true\n")
+    assert config.voters == () and config.is_controller and not config.decides_alone
+
+
+def test_voters_that_are_named_count_more_than_bootstrap_controllers() -> None:
+    config = parse(
+        LEAST + CLUSTER + VOTERS + BOTH_ROLES + 'controller.quorum.bootstrap.servers = "other:91"\n'
+    )
+    assert len(config.voters) == 3 and not config.joins_others
+
+
+@pytest.mark.parametrize("value", ["h", "h:0", ":91", "h:91:92"])
+def test_a_bootstrap_controller_is_an_address(value: str) -> None:
+    found = problems(LEAST + f'controller.quorum.bootstrap.servers = "{value}"\n')
+    assert any(line.startswith("controller.quorum.bootstrap.servers") for line in found)
+
+
+@pytest.mark.parametrize("value", ["10.0.0.1", "host:3", "10.0.0.1:-1", "10.0.0.1:x"])
+def test_a_limit_of_an_address_is_an_address_and_a_number(value: str) -> None:
+    found = problems(LEAST + f'max.connections.per.ip.overrides = "{value}"\n')
+    assert any(line.startswith("max.connections.per.ip.overrides") for line in found)
+
+
+def test_limits_of_addresses_are_found_as_sockets_name_them() -> None:
+    config = parse(LEAST + 'max.connections.per.ip.overrides = "127.0.0.1:5, [0:0::1]:7"\n')
+    assert config.connections_by_ip == {"127.0.0.1": 5, "::1": 7}

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from brokers.effects import Append, Ask, Reply, SaveState
 from brokers.events import Answered, AskFailure, Request
-from brokers.ids import METADATA_PARTITION
+from brokers.ids import METADATA_PARTITION, Peer
 from brokers.log.epochs import EpochHistory
 from brokers.log.log import Log
 from brokers.log.segments import Segment
@@ -73,6 +73,7 @@ class Member:
         state: ElectionState | None = None,
         snapshot: SnapshotId | None = None,
         may_vote: bool = True,
+        bootstrap: tuple[Peer, ...] = (),
     ) -> None:
         config = QuorumConfig(
             node_id=node_id,
@@ -80,6 +81,7 @@ class Member:
             voters=voter_set(*range(1, voters + 1)),
             directory=directory(node_id),
             may_vote=may_vote,
+            bootstrap=bootstrap,
         )
         self.now = NOW
         self.effects: list[Any] = []

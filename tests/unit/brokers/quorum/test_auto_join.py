@@ -18,12 +18,13 @@ from brokers.wire.messages.quorum_voters import AddRaftVoterResponse
 from tests.unit.brokers.quorum.quorums import NOW, directory, log, voter_set
 
 
-def applicant() -> tuple[AutoJoin, Ask]:
-    """A controller that the settings name, which the log does not have among the voters, and its question."""
+def applicant(*, joins: bool = False) -> tuple[AutoJoin, Ask]:
+    """A controller that the settings name or tell to join, which is not among the voters, and its question."""
     config = QuorumConfig(
         node_id=3,
         cluster_id="region-one",
-        voters=voter_set(1, 2, 3),
+        voters=voter_set() if joins else voter_set(1, 2, 3),
+        joins=joins,
         directory=directory(3),
         endpoints=(QuorumEndpoint("CONTROLLER", "host-3", 9093),),
     )
@@ -65,3 +66,8 @@ def test_one_that_is_a_voter_already_waits_for_the_record_and_does_not_ask_on_an
     assert joining.on_answer(Answered(ask.ticket, answer), NOW + 1) == []
     assert joining.settle(NOW + 1) == [] and joining.deadline == NOW + EVERY_MS
     assert len(joining.settle(NOW + EVERY_MS)) == 1
+
+
+def test_one_that_is_told_to_join_need_not_be_named_as_a_voter() -> None:
+    _, ask = applicant(joins=True)
+    assert (ask.message.voter_id, ask.message.voter_directory_id) == (3, directory(3))

@@ -4,6 +4,7 @@ import pytest
 
 from brokers.effects import Append, Changed, SaveEpochs, TruncateLog
 from brokers.events import AskFailure
+from brokers.ids import Peer
 from brokers.quorum.control_records import MetadataLogError
 from brokers.quorum.ids import METADATA_TOPIC_ID, SnapshotId
 from brokers.quorum.messages import only_partition
@@ -14,6 +15,7 @@ from brokers.wire.messages.fetch import (
     FetchableTopicResponse,
     FetchResponse,
     LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
 )
 from brokers.wire.messages.fetch import SnapshotId as WireSnapshotId
@@ -292,3 +294,36 @@ def test_a_leader_without_the_snapshot_that_it_offers_is_not_asked_without_end()
     effects = member.answer(member.asked(ApiKey.FETCH, effects)[-1], offer)
     assert member.asked(ApiKey.FETCH_SNAPSHOT, effects) == []
     assert member.asked(ApiKey.FETCH_SNAPSHOT, member.wait(20)) != []
+
+
+BOOTSTRAP = (Peer(-2, "one", 9093), Peer(-3, "two", 9093))
+
+
+def test_one_that_knows_no_voters_asks_the_bootstrap_controllers_in_turn() -> None:
+    member = Member(0, node_id=9, may_vote=False, bootstrap=BOOTSTRAP)
+    ask = member.asked(ApiKey.FETCH)[-1]
+    member.answer(ask, None, AskFailure.REFUSED)
+    member.wait(20)
+    other = member.asked(ApiKey.FETCH)[-1]
+    assert {ask.peer, other.peer} == set(BOOTSTRAP)
+    told = LeaderIdAndEpoch(leader_id=3, leader_epoch=6)
+    message = response(error_code=6, current_leader=told)
+    message.node_endpoints = [NodeEndpoint(node_id=3, host="three", port=9093)]
+    member.answer(other, message)
+    member.save()
+    assert member.asked(ApiKey.FETCH)[-1].peer == Peer(3, "three", 9093)
+
+
+def test_a_bootstrap_controller_that_leads_says_which_node_it_is() -> None:
+    member = Member(0, node_id=9, may_vote=False, bootstrap=BOOTSTRAP[:1])
+    told = LeaderIdAndEpoch(leader_id=3, leader_epoch=0)
+    member.answer(member.asked(ApiKey.FETCH)[-1], response(current_leader=told))
+    assert member.raft.leader == Peer(3, "one", 9093)
+
+
+def test_a_leader_that_does_not_say_who_it_is_is_not_followed() -> None:
+    member = Member(0, node_id=9, may_vote=False, bootstrap=BOOTSTRAP[:1])
+    member.answer(member.asked(ApiKey.FETCH)[-1], response())
+    assert member.raft.leader is None
+    member.wait(100)
+    assert len(member.asked(ApiKey.FETCH)) == 2

@@ -315,3 +315,40 @@ def test_a_listener_answers_its_own_apis_only_and_lets_nodes_in_where_clients_ar
         server.close()
 
     run(play)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max.connections.per.ip": 1}, {"max.connections.per.ip.overrides": "127.0.0.1:1"}]
+)
+def test_an_address_has_so_many_connections_and_gets_its_place_back(
+    limits: dict[str, object],
+) -> None:
+    async def play() -> None:
+        loop = asyncio.get_running_loop()
+
+        def feed(event: Request | Disconnected) -> None:
+            if isinstance(event, Request):
+                server.reply(event.ticket, served(VERSIONS))
+
+        settings = {"node.id": 1, "log.dirs": "unused", "socket.receive.buffer.bytes": 20_000}
+        server = Server(from_settings(settings | limits), feed, loop.time)
+        bound = socket.create_server(("127.0.0.1", 0))
+        await server.listen(bound)
+        assert bound.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) == 40_000  # Linux doubles it
+        port = bound.getsockname()[1]
+        asker = Asker()
+        asker.ask(port)
+        assert (await asker.messages(1))[0].failure is AskFailure.NONE
+        asker.ask(port, channel="one too many")
+        assert (await asker.messages(1))[0].failure is AskFailure.CLOSED
+        asker.peers.close()
+        again = Asker()
+        async with asyncio.timeout(20):
+            while True:
+                again.ask(port)
+                if (await again.messages(1))[0].failure is AskFailure.NONE:
+                    break
+        again.peers.close()
+        server.close()
+
+    run(play)

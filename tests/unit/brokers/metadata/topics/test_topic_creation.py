@@ -169,3 +169,11 @@ def test_a_coordinators_topic_is_compacted_and_has_the_configured_partitions() -
     assert outcome.error is KafkaError.NONE and outcome.partition_count == 50
     assert region.image.topics_by_name["__consumer_offsets"].is_internal
     assert region.image.config((2, "__consumer_offsets"))["cleanup.policy"] == "compact"
+
+
+def test_the_segments_of_a_coordinators_topic_are_as_large_as_configured() -> None:
+    config = from_settings(
+        {"node.id": 1, "log.dirs": "data", "offsets.topic.segment.bytes": 2 << 20}
+    )
+    assert internal_topic("__consumer_offsets", config).configs["segment.bytes"] == "2097152"
+    assert internal_topic("__consumer_offsets", NODE).configs["segment.bytes"] == "104857600"

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
 from brokers.ids import NO_ID
 from brokers.metadata.commands.mirror_commands import CreateMirrorTopic
@@ -83,3 +84,11 @@ def test_a_mirror_is_deleted_by_its_link_alone() -> None:
     assert outcome.error is KafkaError.POLICY_VIOLATION
     (outcome,) = delete(region, "m", writer="east")
     assert outcome.error is KafkaError.NONE
+
+
+def test_nothing_is_deleted_where_the_controllers_settings_forbid_it() -> None:
+    region = Region(from_settings({"node.id": 1, "log.dirs": "d", "delete.topic.enable": False}))
+    region.do(CreateTopics((NewTopic(name="a"),)))
+    (outcome,) = delete(region, "a")
+    assert outcome.error is KafkaError.TOPIC_DELETION_DISABLED
+    assert "delete.topic.enable" in str(outcome.because) and "a" in region.image.topics_by_name

@@ -1,0 +1,1 @@
+"""Files as other people's Kafka has them, written from their documentation; `{words}` are filled in by the test."""
