@@ -5,12 +5,14 @@ A mirror's record is written before its topic is created: after a crash between 
 
 from collections.abc import Sequence
 from functools import partial
+from typing import cast
 from uuid import UUID
 
-from brokers.errors import Refusal
+from brokers.errors import KafkaError, Refusal
 from brokers.ids import Instant
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.commands.mirror_commands import read_only_because, superseder_of
+from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
 from linker.administration import status
 from linker.administration.registry import (
     Registry,
@@ -185,10 +187,7 @@ class MirrorAdministration:
             return respond(refusal, now)
         assert state is not None
         if command.validate_only:
-            shown = MirrorDescription(
-                record=record, shown=record.state, reason="", lags=(), holes=()
-            )
-            return respond(shown, now)
+            return self._check(record, state, respond)
         find_link(self._registry, record.link).begin_creating(record.topic)
         known = self._region.view.image.documents.get((MIRROR_KIND, record.topic))
         item = DocumentChange(
@@ -199,6 +198,30 @@ class MirrorAdministration:
         )
         recorded = partial(self._on_recorded, command, record, state, respond)
         return [self._region.propose(PutDocuments((item,)), recorded)]
+
+    def _check(self, record: MirrorRecord, state: TopicState, respond: Respond) -> Effects:
+        """The controller says whether the topic could be made: its settings, its replicas and their placement."""
+        wanted = creation(record.topic, find_link(self._registry, record.link), state, record.spec)
+        topic = NewTopic(
+            name=wanted.name,
+            partition_count=wanted.partition_count,
+            replication_factor=wanted.replication_factor,
+            configs=wanted.configs,
+        )
+
+        def checked(result: object, now: Instant) -> Effects:
+            if isinstance(result, Refusal):
+                return respond(undecided(result, f"mirror {record.topic} was not checked"), now)
+            (outcome,) = cast(tuple[TopicOutcome, ...], result)
+            if outcome.error is not KafkaError.NONE:
+                because = f"topic {record.topic} would not be made: {outcome.because}"
+                return respond(LinkRefusal(outcome.error.name, because), now)
+            shown = MirrorDescription(
+                record=record, shown=record.state, reason="", lags=(), holes=()
+            )
+            return respond(shown, now)
+
+        return [self._region.propose(CreateTopics((topic,), validate_only=True), checked)]
 
     def _new_mirror(
         self, command: CreateMirror, source_topic: str, state: TopicState | None, now: Instant

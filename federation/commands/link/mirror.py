@@ -1,5 +1,6 @@
 """`causeway mirror`: mirror topics of a region, from creation to failover."""
 
+import json
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from federation.commands.link.region_admin import (
 from federation.commands.link.restore import truncate_and_restore, unfence
 from federation.commands.link.times import instant
 from federation.commands.lost.lost import lost
+from federation.commands.region.requests import PLACEMENT
 from federation.commands.watching import watch_option, watched
 from linker.wire.v1 import admin_pb2 as pb
 
@@ -55,6 +57,11 @@ mirror.add_command(unfence)
     type=click.IntRange(1, 32767),
     help="Replicas of each partition here; without it, the region's default.",
 )
+@click.option(
+    "--replica-placement",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A JSON file that places its replicas and observers: confluent.placement.constraints.",
+)
 @with_configs
 @validating("Check everything, create nothing.")
 @region_options
@@ -64,6 +71,7 @@ def create(
     link_name: str,
     source_topic: str,
     replication_factor: int | None,
+    replica_placement: Path | None,
     pairs: tuple[str, ...],
     config_file: Path | None,
     validate_only: bool,
@@ -71,19 +79,34 @@ def create(
 ) -> None:
     """Create mirror topic TOPIC; --config sets configurations that the link does not copy from the source.
 
-    `--config confluent.placement.constraints=JSON` places its replicas and observers, as for any topic.
+    The file of --replica-placement is that of kafka-topics; it takes the place of --replication-factor.
     """
+    configs = settings(pairs, config_file)
+    if replica_placement is not None:
+        configs[PLACEMENT] = _placement(replica_placement, configs, replication_factor)
     request = pb.CreateMirrorRequest(
         link_name=link_name,
         mirror_topic=topic,
         source_topic=source_topic,
-        configs=settings(pairs, config_file),
+        configs=configs,
         validate_only=validate_only,
         replication_factor=replication_factor or 0,
     )
     found = region.ask("CreateMirror", request).mirror
     done = "could be created" if validate_only else f"created: {found.num_partitions} partitions"
     answer(as_dict(found), as_json, lambda: click.echo(f"Mirror topic {topic} {done}"))
+
+
+def _placement(path: Path, configs: dict[str, str], replication_factor: int | None) -> str:
+    if PLACEMENT in configs or replication_factor is not None:
+        other = (
+            "--replication-factor" if replication_factor is not None else f"--config {PLACEMENT}"
+        )
+        raise click.UsageError(f"--replica-placement goes without {other}")
+    try:
+        return json.dumps(json.loads(path.read_text(encoding="utf-8")), separators=(",", ":"))
+    except ValueError as error:
+        raise click.UsageError(f"{path} is not JSON: {error}") from None
 
 
 @mirror.command("list")

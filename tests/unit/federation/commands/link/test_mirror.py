@@ -270,3 +270,23 @@ def test_a_reversal_that_was_refused_at_the_source_says_so_and_what_to_do(
     assert ran.exit_code == 1
     told = json.loads(ran.stdout)["topics"][0]["error"]
     assert told["code"] == "REMOTE_LINK_NOT_FOUND_ERROR" and "other region" in told["hint"]
+
+
+def test_a_placement_comes_from_a_file(region: RegionDouble, tmp_path: Path) -> None:
+    region.replies["CreateMirror"] = [pb.MirrorReply(mirror=pb.MirrorDescription())]
+    path = tmp_path / "placement.json"
+    path.write_text('{"version": 2,\n "replicas": [{"count": 1}]}')
+    create = ("mirror", "create", "orders", "--link", "we", "--replica-placement", str(path))
+    ran = region.run(*create)
+    assert ran.exit_code == 0, ran.output
+    ((_, request),) = region.asked
+    given = dict(request.configs)
+    assert given == {"confluent.placement.constraints": '{"version":2,"replicas":[{"count":1}]}'}
+    for other in (
+        ("--replication-factor", "2"),
+        ("--config", "confluent.placement.constraints={}"),
+    ):
+        assert region.run(*create, *other).exit_code == 2
+    path.write_text("{")
+    ran = region.run(*create)
+    assert ran.exit_code == 2 and "not JSON" in ran.output
