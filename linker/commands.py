@@ -65,6 +65,7 @@ class SetLinkSecret:
 
     name: str
     secret: str = field(default="", repr=False)
+    validate_only: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

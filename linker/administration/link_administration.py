@@ -250,6 +250,8 @@ class LinkAdministration:
                 f"link {link.name}: the end with connection.mode=INBOUND makes the secret",
                 hint="give none to that end, and what it showed to the end that dials",
             )
+        if command.validate_only:
+            return respond(status.describe_any_link(link), now)
         item = DocumentChange(
             kind=LINK_KIND, name=link.name, body=record.encode(), expected_version=link.version
         )

@@ -92,7 +92,7 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
     ),
     "SetLinkSecret": (
         pb.SetLinkSecretRequest,
-        lambda m: SetLinkSecret(m.link_name, m.secret),
+        lambda m: SetLinkSecret(m.link_name, m.secret, m.validate_only),
         pb.LinkReply,
     ),
     "ListLinks": (pb.ListLinksRequest, lambda m: ListLinks(), pb.LinksReply),

@@ -172,12 +172,18 @@ def _check_cluster(clusters: dict[str, str], link_mode: str) -> None:
 @link.command("secret")
 @click.argument("name")
 @secret_option
+@validating("Check everything, change nothing.")
 @region_options
-def set_secret(region: RegionAdmin, name: str, secret: str, as_json: bool) -> None:
+def set_secret(
+    region: RegionAdmin, name: str, secret: str, validate_only: bool, as_json: bool
+) -> None:
     """Make a new secret of link NAME, where it has connection.mode=INBOUND; with --secret, give it to the other end."""
-    request = pb.SetLinkSecretRequest(link_name=name, secret=secret)
+    request = pb.SetLinkSecretRequest(link_name=name, secret=secret, validate_only=validate_only)
     found = region.ask("SetLinkSecret", request).link
-    answer(as_dict(found), as_json, lambda: _show_created(found, f"Link {name} has a new secret"))
+    done = "could have" if validate_only else "has"
+    answer(
+        as_dict(found), as_json, lambda: _show_created(found, f"Link {name} {done} a new secret")
+    )
 
 
 def _show_created(found: Any, done: str) -> None:

@@ -48,12 +48,14 @@ class LinkRequest(_message.Message):
     def __init__(self, link_name: _Optional[str] = ...) -> None: ...
 
 class SetLinkSecretRequest(_message.Message):
-    __slots__ = ("link_name", "secret")
+    __slots__ = ("link_name", "secret", "validate_only")
     LINK_NAME_FIELD_NUMBER: _ClassVar[int]
     SECRET_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
     link_name: str
     secret: str
-    def __init__(self, link_name: _Optional[str] = ..., secret: _Optional[str] = ...) -> None: ...
+    validate_only: bool
+    def __init__(self, link_name: _Optional[str] = ..., secret: _Optional[str] = ..., validate_only: _Optional[bool] = ...) -> None: ...
 
 class ListLinksRequest(_message.Message):
     __slots__ = ()

@@ -134,8 +134,8 @@ REQUESTS: list[tuple[str, Any, Any]] = [
     ),
     (
         "SetLinkSecret",
-        pb.SetLinkSecretRequest(link_name="l", secret="s"),
-        SetLinkSecret("l", "s"),
+        pb.SetLinkSecretRequest(link_name="l", secret="s", validate_only=True),
+        SetLinkSecret("l", "s", validate_only=True),
     ),
     (
         "DeleteLink",
