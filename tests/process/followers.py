@@ -110,7 +110,7 @@ class ConfluentFollower(Follower):
                     "linger.ms": 1,
                     # Else librdkafka may send records again in other batches, which no broker can know for repetitions.
                     "batch.num.messages": 1,
-                    "message.timeout.ms": 60_000,
+                    "message.timeout.ms": PATIENCE_S * 1_000,
                     "reconnect.backoff.max.ms": 100,
                     "retry.backoff.ms": 50,
                     "log_level": 2,

@@ -45,12 +45,14 @@ class Ledger:
         *,
         is_idempotent: bool = True,
         in_flight_max: int = IN_FLIGHT_MAX,
+        width: int = 0,
     ) -> None:
+        """`width` is the least size of a value, in bytes: spaces stand before a shorter number."""
         self.acknowledged: dict[int, tuple[int, int]] = {}
         self.written = 0
         self.is_idempotent = is_idempotent
         self._topic, self._partitions = topic, partitions
-        self._in_flight_max = in_flight_max
+        self._in_flight_max, self._width = in_flight_max, width
         self._stop = threading.Event()
         self._producer = Producer(
             {
@@ -75,7 +77,7 @@ class Ledger:
             number = self.written
             self._producer.produce(
                 self._topic,
-                value=b"%d" % number,
+                value=b"%*d" % (self._width, number),
                 partition=number % self._partitions,
                 on_delivery=self._delivered,
             )

@@ -10,7 +10,6 @@ Rounds on hosts of their own, 80 ms apart, belong to the soak and take about thr
 
 import random
 import signal
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -19,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from tests.bench.peer import jars
-from tests.process.commands import CAUSEWAY
 from tests.process.followers import (
     AioFollower,
     ConfluentFollower,
@@ -29,8 +27,15 @@ from tests.process.followers import (
 )
 from tests.process.hosts import CannotIsolate, Loopback, Namespaces
 from tests.process.ledger import create_topic, read_all
-from tests.process.storm import check_equal
-from tests.process.wide_area import LINK, NODES, REPLICAS, FarRegion, WideArea
+from tests.process.wide_area import (
+    LINK,
+    NODES,
+    REPLICAS,
+    FarRegion,
+    WideArea,
+    check_audit,
+    check_equal_everywhere,
+)
 
 PARTITIONS = 3
 ROUNDS = 10
@@ -106,8 +111,8 @@ class Failback:
             region.wait_whole(self.topics)
             assert region.at("mirror", "holes")["holes"] == []
         self.area.down()
-        self._check_equal()
-        self._check_audit(audit)
+        check_equal_everywhere(self.area, self.topics, PARTITIONS)
+        check_audit(self.area, self.topics, audit)
         return sum(orphans.values())
 
     def _orphans(self) -> Counter[tuple[str, int, int, int]]:
@@ -134,29 +139,6 @@ class Failback:
             if held.get(where) != number and (follower.topic, *where, number) not in orphans
         ]
         assert not lost, f"{follower.topic}: {len(lost)} are neither there nor sealed: {lost[:3]}"
-
-    def _check_equal(self) -> None:
-        nodes = [node for region in self.area.regions for node in region.nodes.values()]
-        for topic in self.topics:
-            for partition in range(PARTITIONS):
-                check_equal([node.data / f"{topic}-{partition}" for node in nodes])
-
-    def _check_audit(self, output: Path) -> None:
-        """Nobody answers any more: the data are all there is."""
-        directories = [
-            word
-            for option, region in zip(
-                ("--source-dir", "--mirror-dir"), self.area.regions, strict=True
-            )
-            for node in region.nodes.values()
-            for word in (option, str(node.data))
-        ]
-        command = [
-            CAUSEWAY, "audit", "run", *directories, "--replicas", "all", "--engine", "local",
-            *[word for topic in self.topics for word in ("--topic", topic)], "--output", str(output),
-        ]  # fmt: skip
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture

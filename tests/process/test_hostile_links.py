@@ -9,6 +9,7 @@ from typing import Any
 
 import grpc
 import grpc.aio
+import httpx
 import psutil
 import pytest
 from confluent_kafka import Producer
@@ -20,6 +21,15 @@ from linker.shell.options import MIB, OPEN_METHOD
 from linker.wire import frames
 from linker.wire.administration import SERVICE_PREFIX
 from linker.wire.v1 import admin_pb2
+from tests.process.hostile_peers import (
+    announcements,
+    endless_headers,
+    floods,
+    garbage,
+    half_requests,
+    huge_bodies,
+    random_commands,
+)
 from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
 
@@ -30,7 +40,8 @@ GREEDY = Hello("link", "id", "attacker", chunk_bytes=2**32 - 1)
 
 @pytest.fixture
 def node(tmp_path: Path) -> Iterator[NodeProcess]:
-    running = NodeProcess(tmp_path)
+    ports = {"rest.listener": "127.0.0.1:0", "metrics.listener": "127.0.0.1:0"}
+    running = NodeProcess(tmp_path, ports)
     running.start()
     yield running
     running.stop()
@@ -127,11 +138,18 @@ async def attack(node: NodeProcess, topic: str, *attacks: Attack) -> tuple[int, 
         began = perf_counter()
         await asyncio.to_thread(admin.list_topics, timeout=30)
         longest = max(longest, perf_counter() - began)
+        assert await is_healthy(node)
         most = max(most, resident(node))
         await asyncio.wait(tasks, timeout=0.1)
     done.set()
     await asyncio.gather(*tasks)
     return most, longest
+
+
+async def is_healthy(node: NodeProcess) -> bool:
+    async with httpx.AsyncClient(timeout=30) as client:
+        answer = await client.get(f"http://{node.told['metrics']}/health")
+        return answer.status_code == 200
 
 
 @pytest.fixture
@@ -150,6 +168,7 @@ def test_all_attacks_at_once_leave_a_node_small_and_its_clients_served(
 ) -> None:
     attacks = (
         *[never_read] * STREAMS, long_names, many_names, many_names, long_command, one_topic_often,
+        garbage, floods, random_commands, half_requests, huge_bodies, endless_headers, announcements,
     )  # fmt: skip
     most, longest = asyncio.run(attack(node, topic, *attacks))
     record_property("resident", most)

@@ -4,6 +4,7 @@ import random
 import signal
 import time
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.process.test_link import consume, ends, produce
 
 NODES, PARTITIONS, TOPIC, LINK = 3, 2, "orders", "west-east"
 PATIENCE_S = 60
+SEGMENT_BYTES, RECORD_BYTES = 1 << 20, 2_000  # so that there are sealed segments
 GROUPS = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
 
 
@@ -38,7 +40,12 @@ class LinkedRegions:
 
     def link(self, *, source_dials: bool) -> None:
         create_topic(
-            self.west.bootstrap, TOPIC, PARTITIONS, replicas=NODES, min_insync_replicas="2"
+            self.west.bootstrap,
+            TOPIC,
+            PARTITIONS,
+            replicas=NODES,
+            min_insync_replicas="2",
+            segment_bytes=str(SEGMENT_BYTES),
         )
         self.west.wait_in_sync(TOPIC, PARTITIONS)
         who = ("--source-bootstrap-server", self.west.bootstrap)
@@ -90,7 +97,7 @@ def regions(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LinkedRe
 
 @pytest.fixture
 def ledger(regions: LinkedRegions) -> Ledger:
-    ledger = Ledger(regions.west.bootstrap, TOPIC, PARTITIONS)
+    ledger = Ledger(regions.west.bootstrap, TOPIC, PARTITIONS, width=RECORD_BYTES)
     ledger.start()
     ledger.wait_for(500)
     return ledger
@@ -161,7 +168,33 @@ def test_a_failover_with_nodes_down_on_both_sides_keeps_what_the_cut_says(
     produce(regions.east.bootstrap, b"now here")
 
 
-def test_a_promotion_proves_lag_0_at_every_leader(regions: LinkedRegions, ledger: Ledger) -> None:
+def sealed(region: Members, partition: int) -> list[dict[str, str]]:
+    """Of each replica: names and digests of its segments but the one that is written to."""
+    found = []
+    for node in region.ids:
+        *old, _ = sorted((region.data(node) / f"{TOPIC}-{partition}").glob("*.log"))
+        found.append({path.name: sha256(path.read_bytes()).hexdigest() for path in old})
+    return found
+
+
+def check_sealed(regions: LinkedRegions) -> list[dict[str, str]]:
+    """What KIP-1279's tests compare: whole segments, file by file. Here of all replicas. -> by partition"""
+    agreed = []
+    for partition in range(PARTITIONS):
+        first, *others = sealed(regions.west, partition) + sealed(regions.east, partition)
+        assert first and all(other == first for other in others), (partition, first, others)
+        agreed.append(first)
+    return agreed
+
+
+def test_a_promotion_proves_lag_0_at_every_leader_and_segments_are_the_same_files(
+    regions: LinkedRegions, ledger: Ledger
+) -> None:
+    """After leaders changed and nodes were restarted on both sides, before the promotion and after it."""
+    for region in (regions.west, regions.east):
+        region.end(region.leader(TOPIC, 0), signal.SIGTERM)
+        ledger.wait_for(len(ledger.acknowledged) + PARTITIONS * SEGMENT_BYTES // RECORD_BYTES)
+        region.up()
     ledger.close()
     (asked,) = regions.run("mirror", "promote", TOPIC)["topics"]
     assert asked["mirror_status"] == "STOPPED", asked
@@ -170,4 +203,13 @@ def test_a_promotion_proves_lag_0_at_every_leader(regions: LinkedRegions, ledger
     cut = regions.run("mirror", "describe", TOPIC)["cut"]
     assert cut["kind"] == "PROMOTE"
     assert [one["missing"] for one in cut["partitions"]] == [0] * PARTITIONS
-    produce(regions.east.bootstrap, b"now here")
+    for region in (regions.west, regions.east):
+        region.wait_in_sync(TOPIC, PARTITIONS)
+    before = check_sealed(regions)
+    successor = Ledger(regions.east.bootstrap, TOPIC, PARTITIONS, width=RECORD_BYTES)
+    successor.start()
+    successor.wait_for(PARTITIONS * SEGMENT_BYTES // RECORD_BYTES)
+    successor.close()
+    for partition, agreed in enumerate(before):
+        for now in sealed(regions.east, partition):
+            assert agreed.items() <= now.items()

@@ -4,6 +4,7 @@ Each node's Kafka and link listener have a proxy, and the other region knows the
 their own, nothing else leads from one region to the other.
 """
 
+import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any
 
 from tests.process.asking import until
 from tests.process.big_region import Node, NodesRegion
-from tests.process.commands import causeway
+from tests.process.commands import CAUSEWAY, causeway
 from tests.process.delay_proxy import DelayProxy
 from tests.process.hosts import Hosts, Namespaces
+from tests.process.storm import check_equal
 
 NODES, REPLICAS = 3, 3
 PATIENCE_S = 120
@@ -207,3 +209,29 @@ MAKE = {
     "bidirectional": _from_both,
     "bidirectional inbound": _from_west_for_both,
 }
+
+
+# --- the verdict, once both regions are down ---
+
+
+def check_equal_everywhere(area: WideArea, topics: Iterable[str], partitions: int) -> None:
+    """All replicas of both regions hold the same bytes."""
+    nodes = [node for region in area.regions for node in region.nodes.values()]
+    for topic, partition in product(topics, range(partitions)):
+        check_equal([node.data / f"{topic}-{partition}" for node in nodes])
+
+
+def check_audit(area: WideArea, topics: Iterable[str], output: Path) -> None:
+    """It finds everything kept, from nothing but the data directories: nobody answers any more."""
+    sides = zip(("--source-dir", "--mirror-dir"), area.regions, strict=True)
+    directories = [
+        word
+        for option, region in sides
+        for node in region.nodes.values()
+        for word in (option, str(node.data))
+    ]
+    named = [word for topic in topics for word in ("--topic", topic)]
+    how = ("--replicas", "all", "--engine", "local", "--output", str(output))
+    command = [CAUSEWAY, "audit", "run", *directories, *named, *how]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
