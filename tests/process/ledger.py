@@ -46,13 +46,17 @@ class Ledger:
         is_idempotent: bool = True,
         in_flight_max: int = IN_FLIGHT_MAX,
         width: int = 0,
+        pause_s: float = 0,
     ) -> None:
-        """`width` is the least size of a value, in bytes: spaces stand before a shorter number."""
+        """`width` is the least size of a value, in bytes: spaces stand before a shorter number.
+
+        `pause_s` is between two records: without, as many are written as the machine has time for.
+        """
         self.acknowledged: dict[int, tuple[int, int]] = {}
         self.written = 0
         self.is_idempotent = is_idempotent
         self._topic, self._partitions = topic, partitions
-        self._in_flight_max, self._width = in_flight_max, width
+        self._in_flight_max, self._width, self._pause_s = in_flight_max, width, pause_s
         self._stop = threading.Event()
         self._producer = Producer(
             {
@@ -82,7 +86,8 @@ class Ledger:
                 on_delivery=self._delivered,
             )
             self.written += 1
-            self._producer.poll(0.0005)
+            self._producer.poll(0 if self._pause_s else 0.0005)
+            self._stop.wait(self._pause_s)
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         if error is None:

@@ -97,9 +97,15 @@ def regions(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LinkedRe
 
 @pytest.fixture
 def ledger(regions: LinkedRegions) -> Ledger:
-    ledger = Ledger(regions.west.bootstrap, TOPIC, PARTITIONS, width=RECORD_BYTES)
-    ledger.start()
+    ledger = numbering(regions.west)
     ledger.wait_for(500)
+    return ledger
+
+
+def numbering(region: Members) -> Ledger:
+    """At most 500 records a second, however long nodes take to come back."""
+    ledger = Ledger(region.bootstrap, TOPIC, PARTITIONS, width=RECORD_BYTES, pause_s=0.002)
+    ledger.start()
     return ledger
 
 
@@ -206,8 +212,7 @@ def test_a_promotion_proves_lag_0_at_every_leader_and_segments_are_the_same_file
     for region in (regions.west, regions.east):
         region.wait_in_sync(TOPIC, PARTITIONS)
     before = check_sealed(regions)
-    successor = Ledger(regions.east.bootstrap, TOPIC, PARTITIONS, width=RECORD_BYTES)
-    successor.start()
+    successor = numbering(regions.east)
     successor.wait_for(PARTITIONS * SEGMENT_BYTES // RECORD_BYTES)
     successor.close()
     for partition, agreed in enumerate(before):

@@ -26,7 +26,8 @@ from tests.process.test_linked_regions import (
 )
 
 BACK = "east-west"
-IN_FLIGHT_MAX = 500  # what is under way while west is frozen becomes orphans, each of which is shown several times
+# What is under way while west is frozen becomes orphans, each of which is shown several times.
+SLOWLY: dict[str, Any] = {"in_flight_max": 500, "pause_s": 0.002}
 EVERY_CLASS = [f"--class={each}" for each in ("unique", "resent", "present")]
 
 
@@ -47,7 +48,7 @@ def at_west(regions: LinkedRegions, *arguments: str) -> Any:
 
 def fail_over_under_load(regions: LinkedRegions) -> Ledger:
     """West is frozen, east takes over; then west returns, and its producer goes on there. -> what west acknowledged"""
-    ledger = Ledger(regions.west.bootstrap, TOPIC, PARTITIONS, in_flight_max=IN_FLIGHT_MAX)
+    ledger = Ledger(regions.west.bootstrap, TOPIC, PARTITIONS, **SLOWLY)
     ledger.start()
     ledger.wait_for(500)
     for node in regions.west.ids:
@@ -76,7 +77,7 @@ def test_what_a_region_acknowledged_after_it_was_failed_over_is_kept_and_replaye
     regions: LinkedRegions, rng: random.Random
 ) -> None:
     ledger = fail_over_under_load(regions)
-    successor = Ledger(regions.east.bootstrap, TOPIC, PARTITIONS, in_flight_max=IN_FLIGHT_MAX)
+    successor = Ledger(regions.east.bootstrap, TOPIC, PARTITIONS, **SLOWLY)
     successor.start()
     successor.wait_for(300)
     source = ("--source-bootstrap-server", regions.east.bootstrap)

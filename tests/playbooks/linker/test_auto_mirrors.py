@@ -167,3 +167,14 @@ def test_a_topic_that_filters_admit_and_that_is_deleted_while_the_link_is_away_f
     world.run_until(lambda: world.destination.mirror("orders").shown is MirrorState.FAILED)
     error = world.destination.mirror("orders").record.error
     assert error is MirrorError.SOURCE_TOPIC_MAY_BE_DELETED
+
+
+def test_internal_topics_and_topics_that_are_not_there_are_never_mirrored() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    clients.commit(world.source, "billing", "orders", 0, 0)
+    assert "__consumer_offsets" in world.source.view.image.topics_by_name
+    linked(world, filters("__consumer_offsets", "__*", "no-such-topic", "ord*"))
+    world.run_until(lambda: topics(world) == {"orders"})
+    world.run(40_000)
+    assert topics(world) == {"orders"} and task(world).error == "NO_ERROR"
