@@ -335,7 +335,8 @@ RegionEffect: TypeAlias = (
 class PartitionState:
     """The offsets of one partition; `epochs` is its leader-epoch history, (leader epoch, start offset) ascending.
 
-    `is_leader`: this node leads it; `is_serving`: and its log is open.
+    `is_leader`: this node leads it; `is_serving`: and its log is open. `shortage`: why its disk takes
+    nothing from links; empty while it does.
     """
 
     log_start_offset: Offset
@@ -348,6 +349,7 @@ class PartitionState:
     online: bool
     is_leader: bool = True
     segment_sizes: tuple[int, ...] = ()
+    shortage: str = ""
 
     @property
     def is_serving(self) -> bool:

@@ -14,6 +14,7 @@ from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, Buffer, Instant, Ticket, TopicPartition
 from brokers.membership.controlled_shutdown import ControlledShutdown
+from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.commands.mirror_commands import read_only_because, superseder_of
 from brokers.partition import leader
 from brokers.partition.hosted_partitions import HostedPartitions, MetadataCache
@@ -104,12 +105,14 @@ class ProduceHandler:
         replicas: HostedPartitions,
         purgatory: Purgatory,
         shutdown: ControlledShutdown,
+        log_dirs: OwnDirectories,
     ) -> None:
         self._config = config
         self._metadata = metadata
         self._replicas = replicas
         self._purgatory = purgatory
         self._shutdown = shutdown
+        self._log_dirs = log_dirs
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message, version = request.message, request.api_version
@@ -126,7 +129,7 @@ class ProduceHandler:
                 answer.partition_responses.append(item)
                 try:
                     replica = self._admit(request, message, topic, data.index)
-                    done = _append(replica, data.records, version, now)
+                    done = self._append(replica, data.records, version, now)
                     pending.appended(replica, item, done)
                     effects += done.effects
                     if version >= LEADER_HINTS_FROM and self._shutdown.leaving:
@@ -198,18 +201,42 @@ class ProduceHandler:
             replica.leadership.require_in_sync()
         return replica
 
+    def _append(
+        self, replica: Replica, data: Buffer | None, version: int, now: Instant
+    ) -> leader.Appended:
+        if replica.writer is not None:
+            return _append_to_mirror(replica, replica.writer, data)
+        if self._log_dirs.near:
+            return self._append_near_watermark(replica, data, version, now)
+        return leader.append(replica, data, version, now)
+
+    def _append_near_watermark(
+        self, replica: Replica, data: Buffer | None, version: int, now: Instant
+    ) -> leader.Appended:
+        """Nothing is taken below the watermark, but who sends again what is here is answered (P10).
+
+        Of the errors that clients retry until their own time is up, NOT_ENOUGH_REPLICAS says that nothing was stored
+        and that the leader is the right one. KAFKA_STORAGE_ERROR, of an offline disk, has clients look for another.
+        """
+        if because := self._log_dirs.shortage(replica.partition):
+            done = leader.repeated(replica, data)
+            if done is None:
+                raise Refusal(KafkaError.NOT_ENOUGH_REPLICAS, because)
+            return done
+        done = leader.append(replica, data, version, now)
+        self._log_dirs.took(replica.partition, 0 if data is None else len(data))
+        return done
+
     def _next_leaders(self) -> NextLeaders:
         return NextLeaders(self._config, self._metadata.image, self._shutdown.leaving)
 
 
-def _append(replica: Replica, data: Buffer | None, version: int, now: Instant) -> leader.Appended:
+def _append_to_mirror(replica: Replica, writer: str, data: Buffer | None) -> leader.Appended:
     """A topic that a link writes takes nothing, but answers who sends again what it has (P10): it may have become a
     mirror in between. A topic that another region has taken over does not: that region may not have the batch."""
-    if replica.writer is None:
-        return leader.append(replica, data, version, now)
-    done = leader.repeated(replica, data) if superseder_of(replica.writer) is None else None
+    done = leader.repeated(replica, data) if superseder_of(writer) is None else None
     if done is None:
-        because = read_only_because(replica.partition.topic, replica.writer)
+        because = read_only_because(replica.partition.topic, writer)
         raise Refusal(KafkaError.POLICY_VIOLATION, because)
     return done
 

@@ -21,10 +21,27 @@ def contradictions(config: "BrokerConfig") -> Iterator[str]:
             "broker.heartbeat.interval.ms: above half of broker.session.timeout.ms, "
             "so that one lost heartbeat would fence the broker"
         )
+    yield from _watermark_problems(config)
     if not all(config.directories):
         yield "log.dirs: a name between two commas is empty; leave out the comma"
     if len(set(config.directories)) < len(config.directories):
         yield "log.dirs: a directory is named twice; give each once"
+
+
+def _watermark_problems(config: "BrokerConfig") -> Iterator[str]:
+    for unit, warn, refuse in (
+        ("bytes", config.disk_watermark_warn_free_bytes, config.disk_watermark_refuse_free_bytes),
+        (
+            "percent",
+            config.disk_watermark_warn_free_percent,
+            config.disk_watermark_refuse_free_percent,
+        ),
+    ):
+        if warn is not None and refuse is not None and warn < refuse:
+            yield (
+                f"disk.watermark.warn.free.{unit}: below disk.watermark.refuse.free.{unit}, "
+                "so that producers would be refused before anybody is warned"
+            )
 
 
 def _impostor(config: "BrokerConfig") -> Iterator[str]:

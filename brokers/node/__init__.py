@@ -9,6 +9,7 @@
 - `controller_router`: what only the active controller decides is handled here, or forwarded to it
 - `local_controller`: this node as a controller; `own_registration`: what the image says of this process
 - `region_member`: the life of a node among others, or alone; `replication_host`: what replication uses
+- `log_dir_space`: the free space of the log directories, and what is refused for lack of it
 - `log_maintenance`: retention and checkpoints by the clock (Kafka's LogManager)
 - `broker_probes`: the active controller asks whether a silent broker's process is gone
 - `region_port`: how upper layers in the same process use the node; `mirror_writes`: what links write through it;

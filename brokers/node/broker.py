@@ -167,7 +167,9 @@ class Broker:
         parts = self._parts
         parts.maintenance.start(now)
         parts.replication.start(now)
-        return parts.publisher.run(parts.raft.on_started(now), now) + parts.member.start(now)
+        effects = parts.log_dir_space.measure(now)
+        effects += parts.publisher.run(parts.raft.on_started(now), now)
+        return effects + parts.member.start(now)
 
     def _on_time(self, event: TimeReached, now: Instant) -> list[Effect]:
         parts = self._parts

@@ -8,6 +8,7 @@ from brokers.effects import Effect, SealTail
 from brokers.errors import KafkaError, Refusal
 from brokers.events import LogAnswer, TailSealed
 from brokers.ids import Instant, Offset, Ticket, TopicPartition
+from brokers.membership.log_dirs import OwnDirectories
 from brokers.partition import mirror
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.partition.replica import Replica
@@ -36,7 +37,9 @@ class MirrorWrites:
         partitions: HostedPartitions,
         continuations: Continuations,
         timers: Timers,
+        log_dirs: OwnDirectories,
     ) -> None:
+        self._log_dirs = log_dirs
         self._config = config
         self._partitions = partitions
         self._continuations = continuations
@@ -61,7 +64,9 @@ class MirrorWrites:
     def _write(self, replica: Replica, event: MirrorWrite, now: Instant) -> list[Effect]:
         match event:
             case PlaceBatches(ticket, writer, partition, offset, data, roll):
+                self._require_room(partition)
                 end, effects = mirror.place(replica, writer, offset, data, roll=roll, now=now)
+                self._log_dirs.took(partition, len(data))
                 replica.delayed.for_offset(end, self._when_placed(ticket, partition, end))
                 return [*effects]
             case SkipTo(ticket, writer, partition, offset):
@@ -78,6 +83,11 @@ class MirrorWrites:
                 mirror.require_mirror(replica, event.writer)
                 replica.require_log()
                 return self._seal(event)
+
+    def _require_room(self, partition: TopicPartition) -> None:
+        """A link waits, as producers do: its source keeps what the mirror does not have yet."""
+        if because := self._log_dirs.shortage(partition):
+            raise Refusal(KafkaError.KAFKA_STORAGE_ERROR, because)
 
     def _when_placed(self, ticket: Ticket, partition: TopicPartition, end: int) -> Any:
         def placed(error: KafkaError, now: Instant) -> list[Any]:

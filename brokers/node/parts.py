@@ -28,6 +28,7 @@ from brokers.node.controller_registration import ControllerRegistration
 from brokers.node.local_controller import ControllerHandlers, LocalController
 from brokers.node.log_dir_assignments import LogDirAssignments
 from brokers.node.log_dir_moves import LogDirMoves
+from brokers.node.log_dir_space import LogDirSpace
 from brokers.node.log_maintenance import LogMaintenance
 from brokers.node.metadata_publisher import MetadataPublisher
 from brokers.node.own_registration import OwnRegistration
@@ -66,6 +67,7 @@ class Parts:
             config, cluster_id, rng, directory=log_dirs.metadata, log_dirs=log_dirs.online
         )
         self.partitions = HostedPartitions(self.raft)
+        self.log_dir_space = LogDirSpace(config, log_dirs, self.continuations, self.timers)
         self._make_controller(handlers)
         self._make_coordinators(rng)
         self._make_replication()
@@ -105,9 +107,15 @@ class Parts:
             self.groups,
             self.timers,
             self.maintenance,
+            self.log_dirs,
         )
         self.view = LocalRegionView(
-            self.config, self.raft, self.partitions, self.groups.coordinator, self.maintenance
+            self.config,
+            self.raft,
+            self.partitions,
+            self.groups.coordinator,
+            self.maintenance,
+            self.log_dirs,
         )
 
     def _make_replication(self) -> None:

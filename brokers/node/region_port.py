@@ -22,6 +22,7 @@ from brokers.ids import (
     TopicPartition,
 )
 from brokers.membership.forwarding import ForwardingManager
+from brokers.membership.log_dirs import OwnDirectories
 from brokers.metadata.configs.effective_configs import topic_values
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.raft_manager import RaftManager
@@ -71,6 +72,7 @@ class RegionPort:
         groups: CoordinatorRuntime[GroupCoordinator],
         timers: Timers,
         maintenance: LogMaintenance,
+        log_dirs: OwnDirectories,
     ) -> None:
         self._config = config
         self._maintenance = maintenance
@@ -79,7 +81,7 @@ class RegionPort:
         self._forwarding = forwarding
         self._continuations = continuations
         self._offset_writes = OffsetWrites(config, raft, forwarding, continuations, groups)
-        self._mirror_writes = MirrorWrites(config, partitions, continuations, timers)
+        self._mirror_writes = MirrorWrites(config, partitions, continuations, timers, log_dirs)
         self.watched = False
         self.logs_watched = False
 
@@ -188,12 +190,14 @@ class LocalRegionView:
         partitions: HostedPartitions,
         groups: GroupCoordinator,
         maintenance: LogMaintenance,
+        log_dirs: OwnDirectories,
     ) -> None:
         self._config = config
         self._maintenance = maintenance
         self._raft = raft
         self._partitions = partitions
         self._groups = groups
+        self._log_dirs = log_dirs
 
     @property
     def image(self) -> Image:
@@ -223,6 +227,7 @@ class LocalRegionView:
             online=log is not None,
             is_leader=not replica.follows,
             segment_sizes=tuple(segment.size for segment in log.segments) if log else (),
+            shortage=self._log_dirs.shortage(partition),
         )
 
     def replica_statuses(

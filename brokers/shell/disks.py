@@ -1,9 +1,12 @@
 """Opens a node's log directories: locks them, and makes the storage that performs its core's effects."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
-from brokers.config.broker_config import BrokerConfig
+from brokers.config.broker_config import BrokerConfig, ConfigError
+from brokers.config.disk_watermarks import watermark_problems
 from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.ports import DiskError
 from brokers.shell.files import DiskFiles
@@ -22,8 +25,15 @@ class Disks:
 
 
 def open_disks(config: BrokerConfig) -> Disks:
-    """Raises IdentityError where a required directory fails, or a directory is another node's."""
+    """Raises IdentityError where a required directory fails, or a directory is another node's; ConfigError where a
+    watermark is above the size of a disk.
+    """
     identity = claim(config)
+    problems = [
+        each for claimed in identity.log_dirs for each in _watermark_problems(config, claimed)
+    ]
+    if problems:
+        raise ConfigError(problems)
     metadata = identity.metadata
     assert metadata.id is not None
     if identity.log_dirs == (metadata,):
@@ -32,6 +42,14 @@ def open_disks(config: BrokerConfig) -> Disks:
         storage = _several(config, identity.log_dirs, metadata)
     own = [OwnDirectory(str(each.path), each.id, each.failure) for each in identity.log_dirs]
     return Disks(identity.cluster_id, storage, OwnDirectories(own, metadata.id))
+
+
+def _watermark_problems(config: BrokerConfig, claim: Claim) -> Iterator[str]:
+    if claim.id is None:
+        return
+    with suppress(DiskError):
+        total = DiskFiles(claim.path).space().total_bytes
+        yield from watermark_problems(config, str(claim.path), total)
 
 
 def _several(config: BrokerConfig, log_dirs: tuple[Claim, ...], metadata: Claim) -> LogManager:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from brokers.config.disk_watermarks import DiskLevel
 from brokers.node.parts import Parts
 from brokers.shell.http import HttpResponse, Route
 from brokers.shell.node import Node
@@ -18,11 +19,14 @@ UNAVAILABLE = 503
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """`why` has a sentence for each reason why the node is not ready."""
+    """`why` has a sentence for each reason why the node is not ready; `warnings`, of what else is not well: a disk that
+    refuses producers is no reason to send its consumers away.
+    """
 
     live: bool
     ready: bool
     why: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def health(node: Node, parts: Parts) -> Health:
@@ -30,7 +34,17 @@ def health(node: Node, parts: Parts) -> Health:
     if failure is not None:
         return Health(live=False, ready=False, why=(f"the node has stopped: {failure!r}",))
     why = tuple(_obstacles(node, parts))
-    return Health(live=True, ready=not why, why=why)
+    return Health(live=True, ready=not why, why=why, warnings=tuple(_warnings(parts)))
+
+
+def _warnings(parts: Parts) -> Iterator[str]:
+    for each in parts.log_dirs.all:
+        if each.failure:
+            yield f"log directory {each.path} is offline: {each.failure}"
+        elif each.level and each.volume is not None:
+            free, total = each.volume.usable_bytes, each.volume.total_bytes
+            what = "producers are refused" if each.level is DiskLevel.REFUSE else "space is short"
+            yield f"log directory {each.path}: {what}, {free} of {total} bytes are free"
 
 
 def _obstacles(node: Node, parts: Parts) -> Iterator[str]:
@@ -61,13 +75,17 @@ def health_routes(node: Node, parts: Parts) -> Mapping[str, Route]:
 
     def ready() -> HttpResponse:
         found = health(node, parts)
-        return _answer({"ready": found.ready, "why": found.why}, found.ready)
+        return _answer(_ready(found), found.ready)
 
     def both() -> HttpResponse:
         found = health(node, parts)
-        return _answer({"live": found.live, "ready": found.ready, "why": found.why}, found.ready)
+        return _answer({"live": found.live, **_ready(found)}, found.ready)
 
     return {"/health": both, "/health/live": live, "/health/ready": ready}
+
+
+def _ready(found: Health) -> Mapping[str, object]:
+    return {"ready": found.ready, "why": found.why, "warnings": found.warnings}
 
 
 def _answer(answer: Mapping[str, object], is_good: bool) -> HttpResponse:

@@ -1,8 +1,9 @@
 """The gauges of this node as text. The node may run between two pieces, so they are not of one instant."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from brokers.ids import Instant, TopicPartition
+from brokers.membership.log_dirs import OwnDirectory
 from brokers.metadata.configs.config_keys import TOPIC_KEYS
 from brokers.metadata.configs.effective_configs import topic_config_synonyms
 from brokers.metadata.image.image import PartitionImage
@@ -30,6 +31,24 @@ from brokers.telemetry.region import region_text
 
 OFFLINE_COUNT = "kafka_log_logmanager_offlinelogdirectorycount"
 OFFLINE = "kafka_log_logmanager_logdirectoryoffline"
+_SPACE_PREFIX = "causeway_log_directory_"
+SPACE: tuple[tuple[str, str, Callable[[OwnDirectory], int]], ...] = (
+    (
+        "total_bytes",
+        "Size of the disk",
+        lambda each: 0 if each.volume is None else each.volume.total_bytes,
+    ),
+    (
+        "usable_bytes",
+        "Bytes of the disk that are free for this process",
+        lambda each: 0 if each.volume is None else each.volume.usable_bytes,
+    ),
+    (
+        "watermark",
+        "Watermark that the free space is below: 1 warns, 2 refuses producers, 0 none",
+        lambda each: int(each.level),
+    ),
+)
 _MIN_ISR = TOPIC_KEYS["min.insync.replicas"]
 
 
@@ -58,6 +77,14 @@ def _directories(parts: Parts) -> Iterator[str]:
     yield from family(OFFLINE_COUNT, "gauge", about, iter([(offline, "")]))
     each_one = ((int(bool(each.failure)), labelled(logDirectory=each.path)) for each in log_dirs)
     yield from family(OFFLINE, "gauge", "1 where the log directory failed", each_one)
+    yield from _space([each for each in log_dirs if each.volume is not None])
+
+
+def _space(log_dirs: list[OwnDirectory]) -> Iterator[str]:
+    """Of the directories that could be measured."""
+    for name, about, read in SPACE:
+        samples = ((read(each), labelled(logDirectory=each.path)) for each in log_dirs)
+        yield from family(_SPACE_PREFIX + name, "gauge", about, samples)
 
 
 def _counters(counters: Iterable[Counter], changes: PartitionCounters) -> Iterator[str]:

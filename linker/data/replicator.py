@@ -140,6 +140,8 @@ class PartitionReplicator:
         state = self._state()
         if state is None:
             return self._try_later(f"{self.partition} is not open on this node", now)
+        if state.shortage:
+            return self._try_later(state.shortage, now)
         start = self._start_offset.decided()
         if start is not None and start > state.log_end_offset:
             # It was decided, and then interrupted.
@@ -213,11 +215,7 @@ class PartitionReplicator:
         self.received_at = now
         self.lag.source_at(clock, bounds, self.stream.clock_before)
         self._log_start.of_source = bounds.log_start_offset
-        state = self._state()
-        if state is None:
-            return []
-        self.lag.mirror_at(state.high_watermark)
-        return self._log_start.follow(state)
+        return self.progressed()
 
     def on_declined(self, frame: Declined, now: Instant) -> Effects:
         if frame.error is MirrorError.NOT_SET:

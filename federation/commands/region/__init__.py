@@ -6,6 +6,7 @@
 - `quorum`: the metadata quorum and the losses it survives; `voters`: the commands that change who votes
 - `unregister`: forgets a broker
 - `config_check`: what becomes of each key of a node's file
+- `disks`: log directories that failed or are short of space
 - `client`: a connection to one broker of a region; `bootstrap`: the options that name a region, and the error of a
   command that gets no answer
 """

@@ -215,13 +215,7 @@ def factors_set(client: Client, found: RegionDescription) -> dict[str, int]:
     own = [each.id for each in found.brokers if f"{each.host}:{each.port}" == client.address]
     if not wanted or not own:
         return {}
-    resource = DescribeConfigsResource(
-        resource_type=_BROKER,
-        resource_name=str(own[0]),
-        configuration_keys=[FACTOR_SETTINGS[name] for name in wanted],
-    )
-    answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[resource]))
-    values = {each.name: each.value for result in answer.results for each in result.configs}
+    values = broker_settings(client, own[0], [FACTOR_SETTINGS[name] for name in wanted])
     settings = {name: values.get(FACTOR_SETTINGS[name]) for name in wanted}
     return {name: int(value) for name, value in settings.items() if value}
 
@@ -230,13 +224,17 @@ def broker_setting(
     address: str, broker: int, key: str, patience_s: float = QUICK_SECONDS
 ) -> str | None:
     """A setting of this broker, requested at its own Kafka address, as Kafka requires. Raises NoAnswer."""
-    resource = DescribeConfigsResource(
-        resource_type=_BROKER, resource_name=str(broker), configuration_keys=[key]
-    )
     with Client(address, patience_s) as client:
-        answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[resource]))
-    values = [config.value for result in answer.results for config in result.configs]
-    return values[0] if values else None
+        return broker_settings(client, broker, [key]).get(key)
+
+
+def broker_settings(client: Client, broker: int, keys: Sequence[str]) -> dict[str, str | None]:
+    """Those of these settings that this broker, which the client is connected to, knows."""
+    resource = DescribeConfigsResource(
+        resource_type=_BROKER, resource_name=str(broker), configuration_keys=list(keys)
+    )
+    answer = client.ask(ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest(resources=[resource]))
+    return {each.name: each.value for result in answer.results for each in result.configs}
 
 
 def _configured(topic: TopicDescription, settings: dict[str, str | None]) -> TopicDescription:

@@ -23,6 +23,7 @@ from federation.commands.region.description import (
     short_of_replicas,
     tally,
 )
+from federation.commands.region.disks import DiskDescription, disks_of
 from federation.commands.region.elect import elect
 from federation.commands.region.quorum import QuorumInfo, VoterState
 from federation.commands.region.requests import describe_region, factors_set
@@ -61,18 +62,21 @@ region.add_command(reassign)
     "--check",
     is_flag=True,
     help="Exit 3, too, if the quorum survives no loss (unless it has one voter), a broker is fenced,"
-    " or a partition is not well.",
+    " or a partition or a disk is not well.",
 )
 def describe(bootstrap: str, check: bool, as_json: bool) -> None:
-    """Show the cluster id, controllers, brokers, and how many partitions have a problem.
+    """Show the cluster id, controllers, brokers, and what of partitions and disks has a problem.
 
     Exits 3 where no controller is active, as most of them are away: what is shown is as the last one left it.
     """
     with connect(bootstrap) as client:
         found = describe_region(client, asks_quorum=True)
         short = short_of_replicas(found, factors_set(client, found))
-    answer(_described(found, short), as_json, lambda: _show_region(found, short))
-    if found.controller == NOBODY or (check and not found.is_well):
+    disks = disks_of(each for each in found.brokers if not each.fenced)
+    said = {**_described(found, short), "log_dirs": list(map(_disk, disks))}
+    answer(said, as_json, lambda: _show_region(found, short, disks))
+    is_well = found.is_well and all(each.is_well for each in disks)
+    if found.controller == NOBODY or (check and not is_well):
         end(NOT_WELL_EXIT)
 
 
@@ -158,6 +162,12 @@ def _broker(found: RegionDescription, broker: BrokerDescription) -> dict[str, An
     return {**asdict(broker), "leads": found.leads(broker.id), "replicas": found.holds(broker.id)}
 
 
+def _disk(disk: DiskDescription) -> dict[str, Any]:
+    """`watermark`: the one that the free space is below: warn, refuse, or room for none."""
+    told = asdict(disk)
+    return {**told, "watermark": told.pop("level").name.lower()}
+
+
 def _topic(topic: TopicDescription) -> dict[str, Any]:
     return {
         "topic": topic.name,
@@ -174,7 +184,9 @@ def _partition(partition: PartitionDescription) -> dict[str, Any]:
 # --- text ---
 
 
-def _show_region(found: RegionDescription, short: Sequence[ShortTopic]) -> None:
+def _show_region(
+    found: RegionDescription, short: Sequence[ShortTopic], disks: Sequence[DiskDescription]
+) -> None:
     console = screen()
     console.print(f"[bold]cluster[/] {found.cluster_id}")
     console.print(f"active controller: {_controller(found)}", soft_wrap=True)
@@ -193,6 +205,9 @@ def _show_region(found: RegionDescription, short: Sequence[ShortTopic]) -> None:
         console.print(f"  {name}: [{style}]{count}[/]{see}", highlight=False)
     for each in short:
         console.print(_repair(found, each), highlight=False, soft_wrap=True)
+    for disk in disks:
+        if not disk.is_well:
+            console.print(f"[red]{disk.trouble}[/]", highlight=False, soft_wrap=True)
 
 
 def _repair(found: RegionDescription, short: ShortTopic) -> str:

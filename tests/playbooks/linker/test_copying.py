@@ -155,6 +155,24 @@ def test_the_lag_of_an_idle_topic_is_at_most_a_beacon_old_and_grows_when_the_sou
     assert 4_900 <= world.destination.mirror("orders").lags[0].lag_ms <= 5_600
 
 
+def test_a_link_waits_while_the_disk_of_its_mirror_is_below_the_watermark() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world)
+    clients.send(world.source, "orders", 0, b"a")
+    world.run_until(lambda: caught_up(world))
+    world.destination.files.full_after(100_000)
+    world.run(1_100)
+    clients.send(world.source, "orders", 0, b"b", b"c")
+    world.run(3_000)
+    mirror = world.destination.mirror("orders")
+    assert (mirror.lags[0].lag, mirror.lags[0].source_high_watermark) == (2, 3)
+    assert mirror.lags[0].state.startswith("RETRYING: the disk is nearly full")
+    world.destination.files.full_after(None)
+    world.run_until(lambda: caught_up(world))
+    assert world.destination.mirror("orders").lags[0].lag == 0
+
+
 def test_a_mirror_that_can_not_keep_up_shows_records_and_milliseconds() -> None:
     world = World().start()
     clients.create_topic(world.source, "orders")

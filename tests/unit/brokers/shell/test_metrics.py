@@ -21,10 +21,11 @@ from brokers.shell.node import Node
 from brokers.shell.server import Server
 from brokers.storage.storage import Storage
 from brokers.wire.messages.fetch import FetchRequest
-from tests.sim.files import SimFiles
+from tests.sim.files import ROOM, SimFiles
 from tests.unit.brokers.shell.test_http import ask
 
 CONFIG = from_settings({"node.id": 1, "log.dirs": "data", "metrics.listener": "127.0.0.1:0"})
+DIRECTORY = "causeway_log_directory_"
 PURGATORY = "kafka_server_delayedoperationpurgatory_purgatorysize"
 
 
@@ -35,7 +36,8 @@ class Around:
         bound, self.config = bind_http(CONFIG, "metrics.listener")
         assert bound is not None
         self.broker = Broker(self.config, "A" * 22, random.Random(1))
-        self.node = Node(self.broker, Storage(SimFiles()), Clock())
+        self.files = SimFiles()
+        self.node = Node(self.broker, Storage(self.files), Clock())
         self.metrics = Metrics(self.node, self.broker.parts, bound, lambda _: iter(()))
         self.server = Server(self.config, self.metrics.feed, lambda: 0.0)
         self.node.serve(self.server)
@@ -73,13 +75,31 @@ def test_a_node_is_alive_before_it_is_ready_and_says_why_it_is_not() -> None:
         assert await one.get("/health/live") == (200, '{"live": true}\n')
         status, text = await one.get("/health/ready")
         why = ["the metadata of the region is not known yet"]
-        assert (status, json.loads(text)) == (503, {"ready": False, "why": why})
+        assert (status, json.loads(text)) == (503, {"ready": False, "why": why, "warnings": []})
         assert await one.value("kafka_server_kafkaserver_brokerstate") == 1
         one.node.start()
         await one.node.ready
-        assert await one.get("/health/ready") == (200, '{"ready": true, "why": []}\n')
-        assert json.loads((await one.get("/health"))[1]) == {"live": True, "ready": True, "why": []}
+        well = {"ready": True, "why": [], "warnings": []}
+        status, text = await one.get("/health/ready")
+        assert (status, json.loads(text)) == (200, well)
+        assert json.loads((await one.get("/health"))[1]) == {"live": True, **well}
         assert await one.value("kafka_server_kafkaserver_brokerstate") == 3
+
+    around(act)
+
+
+def test_a_node_whose_disk_is_nearly_full_is_ready_and_says_so() -> None:
+    async def act(one: Around) -> None:
+        one.files.full_after(1000)
+        one.node.start()
+        await one.node.ready
+        status, text = await one.get("/health/ready")
+        free = int(await one.value(DIRECTORY + "usable_bytes", logDirectory="data") or 0)
+        assert 0 < free <= 1000
+        warning = f"log directory data: producers are refused, {free} of {ROOM} bytes are free"
+        assert (status, json.loads(text)["warnings"]) == (200, [warning])
+        assert await one.value(DIRECTORY + "total_bytes", logDirectory="data") == ROOM
+        assert await one.value(DIRECTORY + "watermark", logDirectory="data") == 2
 
     around(act)
 

@@ -202,6 +202,7 @@ def test_describe_tells_the_region_and_what_is_wrong_with_it() -> None:
         "offline": 1,
         "under_min_isr": 2,
         "under_replicated": 3,
+        "log_dirs": [],
     }  # fmt: skip
 
 
