@@ -7,25 +7,36 @@ from collections.abc import Mapping, Sequence
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, SaveHighWatermarks
-from brokers.ids import Instant, Offset, TopicPartition
 from brokers.log.retention_hold import HeldSegment, RetentionHold, held_segments, released
+from brokers.ids import METADATA_PARTITION, Instant, Offset, TopicPartition
+from brokers.metadata.log.raft_manager import RaftManager
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.region import RetentionDue
 from brokers.timers import Timers
+
+METADATA_EVERY_MS = 60_000
 
 
 class LogMaintenance:
     """Sets its own timers; one round of each is one step."""
 
-    def __init__(self, config: BrokerConfig, partitions: HostedPartitions, timers: Timers) -> None:
+    def __init__(
+        self,
+        config: BrokerConfig,
+        partitions: HostedPartitions,
+        raft: RaftManager,
+        timers: Timers,
+    ) -> None:
         self._config = config
         self._partitions = partitions
+        self._raft = raft
         self._timers = timers
         self._saved: dict[TopicPartition, Offset] = {}
         self.is_watched = False
         self.held_bytes: Mapping[
             TopicPartition, int
         ] = {}  # that holds have kept, in the last round
+        self._next_at: Instant = 0
 
     def start(self, now: Instant) -> None:
         config = self._config
@@ -72,23 +83,26 @@ class LogMaintenance:
     def _checkpoint(self, now: Instant) -> list[Effect]:
         interval = self._config.replica_high_watermark_checkpoint_interval_ms
         self._timers.set(now + interval, self._checkpoint)
-        return self.checkpoint()
+        return self.checkpoint(now)
 
     def stop(self) -> list[Effect]:
         """What a clean shutdown writes of all partitions."""
-        effects: list[Effect] = self.checkpoint()
+        effects: list[Effect] = self.checkpoint(None)
         for replica in self._partitions.all.values():
             effects += replica.stop()
         return effects
 
-    def checkpoint(self) -> list[Effect]:
-        """Also at a clean stop. Nothing is written unless a high watermark has moved."""
+    def checkpoint(self, now: Instant | None) -> list[Effect]:
+        """None: at a clean stop. Nothing is written unless a high watermark has moved.
+
+        The metadata log's, which moves all the time, is for who begins a quorum anew: it goes along, or once a minute.
+        """
         marks = {
             name: replica.high_watermark
             for name, replica in self._partitions.all.items()
             if replica.log is not None
         }
-        if marks == self._saved:
+        if marks == self._saved and now is not None and now < self._next_at:
             return []
-        self._saved = marks
-        return [SaveHighWatermarks(marks)]
+        self._saved, self._next_at = marks, (now or 0) + METADATA_EVERY_MS
+        return [SaveHighWatermarks({**marks, METADATA_PARTITION: self._raft.committed_offset + 1})]

@@ -97,7 +97,7 @@ class Parts:
             PartitionWriter(self.partitions),
         )
         self.coordinators = Coordinators(self.config.node_id, (self.groups,))
-        self.maintenance = LogMaintenance(self.config, self.partitions, self.timers)
+        self.maintenance = LogMaintenance(self.config, self.partitions, self.raft, self.timers)
         self.region_port = RegionPort(
             self.config,
             self.raft,

@@ -8,8 +8,9 @@ Connections: `server` (all of them), `connection` (one client), `request_buffer`
 (responses to the socket), `sending` (files to the socket), `room` (sockets that were full), `peers` (requests to other
 nodes).
 
-Disks: `disks` (the log directories), `identity` (their meta.properties and locks), `files` (system calls), `handles`
-(open files), `appending`, `streams` (files that threads read or write), `refusals` (errors of system calls).
+Disks: `disks` (the log directories), `stopped_metadata` (the metadata log of a node that does not run), `identity`
+(meta.properties and locks), `files` (system calls), `handles` (open files), `appending`, `streams` (files that threads
+read or write), `refusals` (errors of system calls).
 
 Monitoring: `http`, `metrics` (the page), `health`, `meter` (times each request), `process_stats`.
 """

@@ -10,6 +10,7 @@
 `region`                  brokers, topics, partitions, elections; the connection and options of commands about a region
 `topic`                   `causeway topic`, as `kafka-topics` and `kafka-configs`
 `group`                   `causeway group`, as `kafka-consumer-groups`
+`metadata`                `causeway region metadata`: backups, and a quorum that is begun anew
 `reassign`                `causeway region reassign`, as `kafka-reassign-partitions`
 `replica`                 `causeway replica status`, as `kafka-replica-status`
 `link`                    cluster links and mirror topics, over a region's admin endpoint

@@ -40,6 +40,10 @@ def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
         region_name: str | None,
         **arguments: Any,
     ) -> Any:
+        if arguments.get("stopped") is not None:  # instead: a stopped node's settings
+            if any((bootstrap_server, directory, region_name)):
+                raise click.UsageError("give --config, or a running region, and not both")
+            return command(None, **arguments)
         check_one_way(bootstrap_server, directory, region_name)
         if bootstrap_server is None:
             assert directory is not None and region_name is not None

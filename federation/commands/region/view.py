@@ -8,6 +8,7 @@ import click
 from rich.table import Table
 
 from federation.commands.answers import NOT_WELL_EXIT, answer, end, screen, show_table
+from federation.commands.metadata.commands import metadata
 from federation.commands.reassign.command import reassign
 from federation.commands.region.bootstrap import bootstrap_options, connect, region_at
 from federation.commands.region.config_check import config
@@ -53,6 +54,7 @@ region.add_command(config)
 region.add_command(elect)
 region.add_command(voters)
 region.add_command(unregister)
+region.add_command(metadata)
 region.add_command(reassign)
 
 
