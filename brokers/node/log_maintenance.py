@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, SaveHighWatermarks
-from brokers.log.retention_hold import HeldSegment, RetentionHold, held_segments, released
 from brokers.ids import METADATA_PARTITION, Instant, Offset, TopicPartition
+from brokers.log.retention_hold import HeldSegment, RetentionHold, held_segments, released
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.partition.hosted_partitions import HostedPartitions
 from brokers.region import RetentionDue

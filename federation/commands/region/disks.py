@@ -12,9 +12,9 @@ from brokers.config.disk_watermarks import DiskLevel, watermarks
 from brokers.errors import KafkaError
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.log_dirs import DescribeLogDirsRequest
-from federation.commands.region.client import Client, NoAnswer
+from federation.commands.region.client import QUICK_SECONDS, Client, NoAnswer
 from federation.commands.region.description import BrokerDescription
-from federation.commands.region.requests import QUICK_SECONDS, broker_settings
+from federation.commands.region.requests import broker_settings
 
 AT_ONCE: Final = 16  # brokers
 SIZES_FROM: Final = 4  # version of DescribeLogDirs (KIP-827)
