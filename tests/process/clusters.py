@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka import ConsumerGroupTopicPartitions as GroupOffsets
 from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import (
@@ -27,8 +28,12 @@ FOLLOWING = {"consumer.offset.sync.enable": "true", "topic.config.sync.ms": "100
 
 
 def until(is_so: Callable[[], bool]) -> None:
+    """A topic that has no leader yet is asked again."""
     deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
+    while True:
+        with suppress(KafkaException):
+            if is_so():
+                return
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
