@@ -30,6 +30,11 @@ class Members:
         self._nodes = {node["id"]: node for node in region["nodes"]}
         self.bootstrap = region["bootstrap"]
 
+    def grow(self, nodes: int) -> None:
+        """Until it has so many."""
+        self._count = nodes
+        self.up()
+
     def down(self) -> None:
         self._run("local", "down")
 
@@ -66,6 +71,11 @@ class Members:
             if found is not None and found.leader not in (-1, other_than):
                 return int(found.leader)
             assert time.monotonic() < deadline, f"{topic}-{partition} has no other leader"
+
+    def replicas(self, topic: str) -> list[int]:
+        """Of the topic's first partition, as one broker knows it."""
+        found = self._partition(topic, 0)
+        return [] if found is None else [*found.replicas]
 
     def wait_in_sync(self, topic: str, partitions: int) -> None:
         """Until every partition has all its replicas in sync."""

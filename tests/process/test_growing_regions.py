@@ -1,0 +1,80 @@
+"""Both regions of a link get a node, move what the link copies to it, and lose a node that had it. About a minute."""
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.process.commands import causeway
+from tests.process.ledger import check, read_all
+from tests.process.members import Members
+from tests.process.storm import check_equal
+from tests.process.test_link import ends
+from tests.process.test_linked_regions import (
+    NODES,
+    PARTITIONS,
+    PATIENCE_S,
+    TOPIC,
+    LinkedRegions,
+    numbering,
+)
+
+LATER, LEAVING = NODES + 1, 1
+STAYING = [LATER, *(node for node in range(1, NODES + 1) if node != LEAVING)]
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
+
+
+@pytest.fixture
+def regions(tmp_path: Path) -> Iterator[LinkedRegions]:
+    both = LinkedRegions(tmp_path)
+    both.up()
+    both.link(source_dials=False)
+    yield both
+    both.down()
+
+
+def at(region: Members, *arguments: str) -> Any:
+    return causeway(*arguments, "--bootstrap-server", region.bootstrap, timeout=PATIENCE_S)
+
+
+def move(region: Members, plan: Path) -> None:
+    """Every partition of the topic to the node that came later, which leads it then."""
+    wanted = [
+        {"topic": TOPIC, "partition": partition, "replicas": STAYING}
+        for partition in range(PARTITIONS)
+    ]
+    plan.write_text(json.dumps({"version": 1, "partitions": wanted}))
+    at(region, "region", "reassign", "execute", "--reassignment-json-file", str(plan))
+    while set(region.replicas(TOPIC)) != set(STAYING):
+        pass
+    region.wait_in_sync(TOPIC, PARTITIONS)
+    at(region, "region", "elect", "--election-type", "preferred", "--topic", TOPIC)
+    for partition in range(PARTITIONS):
+        while region.leader(TOPIC, partition) != LATER:
+            pass
+
+
+def test_the_link_follows_what_it_copies_to_nodes_that_come_and_from_nodes_that_go(
+    regions: LinkedRegions, tmp_path: Path
+) -> None:
+    ledger = numbering(regions.west)
+    for region in (regions.west, regions.east):
+        region.grow(LATER)
+        move(region, tmp_path / "plan.json")
+        region.end(LEAVING, signal.SIGTERM)
+        ledger.wait_for(len(ledger.acknowledged) + 500)
+    ledger.close()
+    found = read_all(regions.west.bootstrap, TOPIC, PARTITIONS)
+    check(ledger, found)
+    regions.wait_caught_up(ends(found))
+    regions.down()
+    for partition in range(PARTITIONS):
+        check_equal(
+            region.data(node) / f"{TOPIC}-{partition}"
+            for region in (regions.west, regions.east)
+            for node in STAYING
+        )
