@@ -335,8 +335,7 @@ RegionEffect: TypeAlias = (
 class PartitionState:
     """The offsets of one partition; `epochs` is its leader-epoch history, (leader epoch, start offset) ascending.
 
-    `is_leader`: this node leads it; `is_serving`: and its log is open. `shortage`: why its disk takes
-    nothing from links; empty while it does.
+    `is_leader`: this node leads it; `is_serving`: and its log is open; `shortage`: why its disk takes no link's data.
     """
 
     log_start_offset: Offset

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, field_vali
 
 from brokers.config import endpoints, replica_placement
 from brokers.config.config_checks import contradictions
+from brokers.config.disk_settings import DiskSettings
 from brokers.config.given_settings import similar, sort_out, verdict
 from brokers.config.group_settings import GroupSettings
 from brokers.config.kafka_keys import KeyVerdict
@@ -27,8 +28,6 @@ INT64_MAX = 2**63 - 1
 Bytes32 = Annotated[int, Field(ge=1, le=INT32_MAX)]
 Millis = Annotated[int, Field(ge=1, le=INT64_MAX)]
 Limit = Annotated[int, Field(ge=-1, le=INT64_MAX)]  # -1: without limit
-Size = Annotated[int, Field(ge=0, le=INT64_MAX)]
-Percent = Annotated[int, Field(ge=0, le=99)]
 
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -42,7 +41,7 @@ class ConfigError(ValueError):
         self.problems = problems
 
 
-class BrokerConfig(QuorumSettings, GroupSettings, LogSettings):
+class BrokerConfig(QuorumSettings, GroupSettings, LogSettings, DiskSettings):
     """The settings of one node. Defaults are Kafka's unless the comment says why not."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -183,21 +182,6 @@ class BrokerConfig(QuorumSettings, GroupSettings, LogSettings):
     link_retention_hold_max_ms: Annotated[
         int, Field(ge=0, le=INT64_MAX, alias="link.retention.hold.max.ms")
     ] = 30 * DAY_MS
-    # Ours: what is to be free on the disk of each log directory; with less than the first an operator is warned, with
-    # less than the second producers are refused. Where bytes and percent are given the one that keeps more free counts;
-    # where neither is, 10 GiB or 10 % and 1 GiB or 2 %, whichever is less. 0: off.
-    disk_watermark_warn_free_bytes: Annotated[
-        Size | None, Field(alias="disk.watermark.warn.free.bytes")
-    ] = None
-    disk_watermark_warn_free_percent: Annotated[
-        Percent | None, Field(alias="disk.watermark.warn.free.percent")
-    ] = None
-    disk_watermark_refuse_free_bytes: Annotated[
-        Size | None, Field(alias="disk.watermark.refuse.free.bytes")
-    ] = None
-    disk_watermark_refuse_free_percent: Annotated[
-        Percent | None, Field(alias="disk.watermark.refuse.free.percent")
-    ] = None
     # What the orphan store of each log directory may hold; a tail that does not fit stops its truncation.
     orphan_store_max_bytes: Annotated[Limit, Field(alias="orphan.store.max.bytes")] = -1
     replica_lag_time_max_ms: Annotated[Millis, Field(alias="replica.lag.time.max.ms")] = 30_000

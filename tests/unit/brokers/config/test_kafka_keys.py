@@ -12,8 +12,11 @@ LEAST = {"node.id": 1, "log.dirs": "data"}
 OURS = {
     "admin.listener", "broker.host", "cluster.id", "confluent.log.placement.constraints",
     "confluent.offsets.topic.placement.constraints", "confluent.transaction.state.log.placement.constraints",
+    "disk.watermark.refuse.free.bytes", "disk.watermark.refuse.free.percent", "disk.watermark.warn.free.bytes",
+    "disk.watermark.warn.free.percent",
     "leader.preference.racks", "link.advertised.listener", "link.fencing.enable", "link.listener", "link.max.streams",
-    "link.max.streams.per.ip", "link.queued.max.bytes", "log.format", "metrics.listener", "mirror.hole.retention.ms",
+    "link.max.streams.per.ip", "link.queued.max.bytes",
+    "link.retention.hold.max.bytes", "link.retention.hold.max.ms", "log.format", "metrics.listener", "mirror.hole.retention.ms",
     "orphan.store.max.bytes", "rest.listener",
 }  # fmt: skip
 # Kafka's defaults that are not ours; the comments of the fields say why.
