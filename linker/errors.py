@@ -67,7 +67,7 @@ LINK_HINTS: dict[LinkError, str] = {
     ),
     LinkError.UNRESOLVABLE_BOOTSTRAP_ERROR: "check the host names in bootstrap.servers, and DNS on this node",
     LinkError.INVALID_BOOTSTRAP_INTERNAL_ENDPOINT_ERROR: (
-        "bootstrap.servers must name Kafka listeners of a region that serves links (link.listener)"
+        "bootstrap.servers must name Kafka listeners of the region that is meant, and it must have link.listener"
     ),
     LinkError.BOOTSTRAP_TCP_CONNECTION_FAILED_ERROR: (
         "check that the source region runs and that this node reaches bootstrap.servers"

@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from brokers.errors import Refusal
-from brokers.ids import Instant
+from brokers.ids import INTERNAL_TOPICS, Instant
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.image.image import ADMIN_LISTENER, LINK_LISTENER, Image
 from linker import config
@@ -31,6 +31,7 @@ from linker.config import LinkConfig, LinkConfigError
 from linker.control.cluster_link import ClusterLink
 from linker.control.source_link import SourceLink
 from linker.errors import LinkError, LinkRefusal
+from linker.filters import Pattern
 from linker.records.link_secret import SECRET_CHARACTERS_MAX, digest_of, new_secret
 from linker.records.link_state import LINK_KIND, LinkRecord
 from linker.records.mirror_record import MIRROR_KIND, Asked
@@ -283,7 +284,14 @@ def _parse(given: Mapping[str, str]) -> LinkConfig:
 
 
 def _check_local(image: Image, parsed: LinkConfig) -> None:
-    """`local.listener.name` must be a Kafka listener of this region. Raises LinkRefusal."""
+    """`local.listener.name` must be a Kafka listener of this region, and no filter asks for an internal topic. Raises
+    LinkRefusal."""
+    for one in parsed.topic_filters:
+        if one.name in INTERNAL_TOPICS and one.pattern is Pattern.LITERAL and not one.exclude:
+            because = (
+                f"auto.create.mirror.topics.filters: {one.name} is internal, and never mirrored"
+            )
+            raise _invalid(LinkConfigError([because]))
     wanted = parsed.value("local.listener.name")
     names = {each.name for broker in image.brokers.values() for each in broker.endpoints}
     names -= {LINK_LISTENER, ADMIN_LISTENER}

@@ -9,7 +9,7 @@ from typing import cast
 from uuid import UUID
 
 from brokers.errors import KafkaError, Refusal
-from brokers.ids import Instant
+from brokers.ids import INTERNAL_TOPICS, Instant
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.commands.mirror_commands import read_only_because, superseder_of
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic, TopicOutcome
@@ -127,6 +127,12 @@ class MirrorAdministration:
                 f"the mirror of {source_topic} on link {link.name} must be called "
                 f"{link.config.prefix + source_topic}",
                 hint="mirrors keep the source's name, behind the link's cluster.link.prefix",
+            )
+        if source_topic in INTERNAL_TOPICS:
+            raise LinkRefusal(
+                "POLICY_VIOLATION",
+                f"{source_topic} is internal: each region has its own",
+                hint="group offsets are carried with consumer.offset.sync.enable of the link",
             )
         self._check_free(command.mirror_topic)
         in_step = link.config.value("topic.config.sync.include")

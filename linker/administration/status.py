@@ -176,9 +176,13 @@ def _auto_create_task(link: ClusterLink) -> Task:
     name = "AutoCreateMirror"
     if not link.config.topic_filters:
         return Task(name, TaskState.NOT_CONFIGURED.value, TaskError.NO_ERROR.value)
-    if not link.mirrors_refused:
-        return Task(name, _TASK_STATES[link.state].value, TaskError.NO_ERROR.value)
-    because = "; ".join(f"{topic}: {why}" for topic, why in sorted(link.mirrors_refused.items()))
+    refused = link.auto_mirrors.refused
+    if not refused:
+        because = (
+            "" if link.auto_mirrors.has_matched else "the filters admit no topic of the source"
+        )
+        return Task(name, _TASK_STATES[link.state].value, TaskError.NO_ERROR.value, because)
+    because = "; ".join(f"{topic}: {why}" for topic, why in sorted(refused.items()))
     return Task(name, TaskState.IN_ERROR.value, TaskError.POLICY_VIOLATION_ERROR.value, because)
 
 

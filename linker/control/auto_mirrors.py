@@ -35,6 +35,7 @@ class AutoMirrors:
     ) -> None:
         """`deliver` gives a new mirror the state of its source, which came before it."""
         self.refused: dict[str, str] = {}
+        self.has_matched = False  # whether the filters admit a topic of the source
         self._region = region
         self._link = link
         self._create = create
@@ -52,6 +53,7 @@ class AutoMirrors:
         """The filters, or the coordinator, have changed."""
         self.refused.clear()
         self._states.clear()
+        self.has_matched = False
 
     def on_open(self, welcome: Welcome) -> None:
         """The first stream is open."""
@@ -63,6 +65,7 @@ class AutoMirrors:
     def on_source_state(self, state: TopicState, now: Instant) -> Effects:
         """The source has sent a topic's state."""
         topic = self._link.config.prefix + state.topic
+        self.has_matched |= bool(state.topic_id) and admits(self.filters, state.topic)
         if not self._is_wanted(topic, state):
             self.refused.pop(topic, None)
             self._states.pop(topic, None)

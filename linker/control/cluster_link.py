@@ -157,9 +157,9 @@ class ClusterLink:
         return self._mirror_topics.holds.because
 
     @property
-    def mirrors_refused(self) -> Mapping[str, str]:
-        """Mirrors that could not be created by themselves, and why."""
-        return self._auto_mirrors.refused
+    def auto_mirrors(self) -> AutoMirrors:
+        """The mirrors that are created by themselves."""
+        return self._auto_mirrors
 
     @property
     def groups_not_copied(self) -> list[str]:

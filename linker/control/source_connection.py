@@ -81,7 +81,8 @@ def mismatch_of(link: LinkSettings, announce: Announce, cluster_id: str) -> tupl
     """The code and the reason why this link takes no stream of that source; None if it does."""
     if not link.config.is_dialed:
         because = (
-            f"link {link.name} is OUTBOUND here (connection.mode): this region dials its source"
+            f"link {link.name} is OUTBOUND in the destination, which dials its source:"
+            " leave it to that, or create it there with connection.mode=INBOUND"
         )
         return LinkError.UNKNOWN.value, because
     if link.config.paused:

@@ -5,7 +5,7 @@ from typing import Any
 
 from linker.answers import LinkDescription, MirrorDescription, Task
 from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateLink, CreateMirror, DescribeLink
-from linker.errors import MirrorError
+from linker.errors import LinkRefusal, MirrorError
 from linker.records.mirror_state import MirrorState
 from tests.playbooks.linker import clients
 from tests.playbooks.linker.world import World, caught_up
@@ -174,7 +174,40 @@ def test_internal_topics_and_topics_that_are_not_there_are_never_mirrored() -> N
     clients.create_topic(world.source, "orders")
     clients.commit(world.source, "billing", "orders", 0, 0)
     assert "__consumer_offsets" in world.source.view.image.topics_by_name
-    linked(world, filters("__consumer_offsets", "__*", "no-such-topic", "ord*"))
+    linked(world, filters("__*", "no-such-topic", "ord*"))
     world.run_until(lambda: topics(world) == {"orders"})
     world.run(40_000)
     assert topics(world) == {"orders"} and task(world).error == "NO_ERROR"
+
+
+def test_filters_that_admit_nothing_say_so_until_they_do() -> None:
+    world = World().start()
+    clients.create_topic(world.source, "orders")
+    linked(world, filters("bills*"))
+    world.run(1_000)
+    assert task(world).state == "ACTIVE"
+    assert task(world).because == "the filters admit no topic of the source"
+    clients.create_topic(world.source, "bills-2026")
+    world.run_until(lambda: "bills-2026" in world.destination.view.image.topics_by_name)
+    assert task(world).because == ""
+
+
+def test_internal_topics_are_not_asked_for_by_name() -> None:
+    world = World().start()
+    clients.find_coordinator(world.source, "readers")
+    given = {
+        "bootstrap.servers": "west:9092",
+        "auto.create.mirror.topics.enable": "true",
+        "auto.create.mirror.topics.filters": filters("__consumer_offsets"),
+    }
+    refused = world.destination.ask(CreateLink(name=LINK, configs=given))
+    assert isinstance(refused, LinkRefusal)
+    assert "__consumer_offsets is internal" in refused.problems[0]
+    linked(world, filters("*"))
+    world.run(1_000)
+    assert task(world).because == "the filters admit no topic of the source", "never internal ones"
+    by_hand = CreateMirror(link=LINK, mirror_topic="__consumer_offsets")
+    refused = world.destination.ask(by_hand)
+    assert isinstance(refused, LinkRefusal)
+    assert refused.code == "POLICY_VIOLATION"
+    assert "consumer.offset.sync.enable" in refused.hint
