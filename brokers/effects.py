@@ -132,8 +132,9 @@ class TruncateLog:
 class SealTail:
     """Copy a further part of a log, from the batch that holds `offset` on, into the orphan store -> `TailSealed`.
 
-    Asked again until it is done. The log itself is not changed. `reason` is kept in the manifest. The store of a log
-    directory takes no more than `store_bytes_max`; -1: what the disk takes.
+    Asked again until it is done. The log itself is not changed. The manifest has `reason`, and `readers`: groups with
+    the offsets that they had committed. The store of a log directory takes no more than `store_bytes_max`; -1: what the
+    disk takes.
     """
 
     ticket: Ticket
@@ -141,6 +142,7 @@ class SealTail:
     offset: Offset
     reason: str
     store_bytes_max: int = -1
+    readers: tuple[tuple[str, Offset], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ from brokers.ids import (
 from brokers.log.retention_hold import RetentionHold as RetentionHold
 from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.image.image import Image, ImageDelta
+from brokers.partition.mirror_status import MirrorPartitionStatus as MirrorPartitionStatus
+from brokers.partition.mirror_status import MirrorStatus as MirrorStatus
 from brokers.partition.replica_status import ReplicaStatus as ReplicaStatus
 from brokers.values import value
 
@@ -92,13 +94,17 @@ class TruncateMirror:
 @dataclass(frozen=True, slots=True)
 class SealOrphans:
     """Copy what this node's replica of a mirror partition has from `offset` on into the orphan store -> `Placed`, or
-    `PlaceRefused` with the reason; the log is not changed. Leader or follower."""
+    `PlaceRefused` with the reason; the log is not changed. Leader or follower.
+
+    `readers`: groups that have read beyond `offset`, each with the offset that it had committed.
+    """
 
     ticket: Ticket
     writer: str
     partition: TopicPartition
     offset: Offset
     reason: str
+    readers: tuple[tuple[str, Offset], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +166,7 @@ class AnswerMirrors:
     """The answer to `MirrorsAsked`."""
 
     ticket: Ticket
-    mirrors: "tuple[MirrorStatus, ...]"
+    mirrors: tuple[MirrorStatus, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,54 +263,6 @@ class RetentionDue:
 @dataclass(frozen=True, slots=True)
 class Ready:
     """The broker has opened all its logs, loaded its groups, and serves clients."""
-
-
-@dataclass(frozen=True, slots=True)
-class MirrorPartitionStatus:
-    """A mirror partition as its leader sees it; -1 is unknown.
-
-    `is_running`: the link copies it, or tries to. `is_caught_up`: for a promotion, it holds all that the source had
-    after the promotion began. `is_drained`: the link places nothing any more, and what it placed is replicated.
-    `last_epoch` is the largest leader epoch in the log. `common_offset`: the end of what the log had in common with its
-    source when that was last asked. `is_following`: the source has agreed to go on from the end of this log.
-    `origin_lag_ms` is behind the region in which the records begin.
-    """
-
-    index: int
-    leader_epoch: LeaderEpoch
-    log_start_offset: Offset
-    log_end_offset: Offset
-    high_watermark: Offset
-    last_epoch: LeaderEpoch
-    source_high_watermark: Offset = -1
-    source_clock: Instant = -1
-    lag_ms: int = -1
-    since_received_ms: int = -1
-    is_running: bool = False
-    is_caught_up: bool = False
-    is_drained: bool = False
-    trouble: str = ""
-    common_offset: Offset = -1
-    is_following: bool = False
-    lag_bytes: int = -1
-    origin_lag_ms: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class MirrorStatus:
-    """What one broker knows of a mirror topic whose record it has in this version.
-
-    `clamped`: the partitions of `__consumer_offsets`, each with its leader epoch, whose groups it has moved back to the
-    cut. `sealed`: the partitions whose orphan tail it has sealed, as leader or follower. `because`: why it has not done
-    more of what is pending.
-    """
-
-    topic: str
-    record_version: Offset
-    partitions: tuple[MirrorPartitionStatus, ...] = ()
-    clamped: tuple[tuple[int, LeaderEpoch], ...] = ()
-    sealed: tuple[int, ...] = ()
-    because: str = ""
 
 
 @dataclass(frozen=True, slots=True)

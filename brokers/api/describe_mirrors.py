@@ -10,6 +10,7 @@ from brokers.ids import Instant
 from brokers.region import MirrorPartitionStatus, MirrorsAsked, MirrorStatus
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.links import (
+    CommittedMirrorOffset,
     DescribedMirror,
     DescribedMirrorPartition,
     DescribeMirrorsRequest,
@@ -55,6 +56,14 @@ def _to_mirror(mirror: MirrorStatus) -> DescribedMirror:
         ],
         sealed_partitions=list(mirror.sealed),
         because=mirror.because,
+        committed=[
+            CommittedMirrorOffset(group=group, partition_index=index, offset=offset)
+            for group, index, offset in mirror.committed
+        ],
+        heard_group_partitions=[
+            PartitionLeaderEpoch(partition_index=index, leader_epoch=leader_epoch)
+            for index, leader_epoch in mirror.heard
+        ],
     )
 
 
@@ -66,6 +75,8 @@ def _from_mirror(mirror: DescribedMirror) -> MirrorStatus:
         tuple((one.partition_index, one.leader_epoch) for one in mirror.clamped_group_partitions),
         tuple(mirror.sealed_partitions),
         mirror.because,
+        tuple((one.group, one.partition_index, one.offset) for one in mirror.committed),
+        tuple((one.partition_index, one.leader_epoch) for one in mirror.heard_group_partitions),
     )
 
 

@@ -132,4 +132,8 @@ def _orphan(name: str, manifest: Mapping[str, Any], log_dir: Path) -> Any:
             for each in manifest["files"]
         ],
         log_dir=str(log_dir),
+        readers=[
+            pb.OrphanReader(group=group, committed_offset=offset)
+            for group, offset in manifest.get("readers", ())
+        ],
     )

@@ -13,6 +13,7 @@ from brokers.region import (
     MirrorsDescribed,
     MirrorStatus,
 )
+from linker.records.mirror_record import TailReader
 from linker.region_client import Effects, RegionClient
 
 Then: TypeAlias = Callable[[Instant], Effects]
@@ -30,6 +31,8 @@ class _Report:
     clamped: frozenset[tuple[int, int]]
     sealed: frozenset[int]
     because: str
+    committed: tuple[tuple[str, int, Offset], ...]
+    heard: frozenset[tuple[int, int]]
 
 
 @dataclass(slots=True)
@@ -70,18 +73,37 @@ class MirrorReports:
 
     def is_clamped(self, topic: str, record_version: Offset, now: Instant) -> bool:
         """Whether every group of this region is moved back to the cut of this version of the record."""
-        offsets = self._region.view.image.topics_by_name.get(OFFSETS_TOPIC)
-        if offsets is None:
-            return True
-        clamped = {
+        return self._covers(
             place
-            for broker_id in {placed.leader for placed in offsets.partitions}
+            for broker_id in self._coordinators()
             for place in self._clamped(broker_id, topic, record_version, now)
-        }
-        return all(
-            (index, placed.leader_epoch) in clamped
-            for index, placed in enumerate(offsets.partitions)
         )
+
+    def _coordinators(self) -> set[BrokerId]:
+        """The brokers that coordinate groups."""
+        offsets = self._region.view.image.topics_by_name.get(OFFSETS_TOPIC)
+        return {one.leader for one in offsets.partitions} if offsets is not None else set()
+
+    def _covers(self, places: Iterable[tuple[int, int]]) -> bool:
+        """Whether these are all partitions of `__consumer_offsets`, each in its leader epoch."""
+        offsets = self._region.view.image.topics_by_name.get(OFFSETS_TOPIC)
+        wanted = enumerate(offsets.partitions if offsets is not None else ())
+        return {(index, placed.leader_epoch) for index, placed in wanted} <= set(places)
+
+    def readers(
+        self, topic: str, record_version: Offset, now: Instant
+    ) -> tuple[list[TailReader], bool]:
+        """What groups have committed for the topic; and whether that is known of all groups."""
+        found: list[TailReader] = []
+        heard: set[tuple[int, int]] = set()
+        for broker_id in sorted(self._coordinators()):
+            each: MirrorStatus | _Report | None = self._reports.get((broker_id, topic))
+            if broker_id == self._region.view.broker_id:
+                each = self._own_status(topic, now)
+            if each is not None and each.record_version >= record_version:
+                found += (TailReader(*one) for one in each.committed)
+                heard |= set(each.heard)
+        return found, self._covers(heard)
 
     def _clamped(
         self, broker_id: BrokerId, topic: str, record_version: Offset, now: Instant
@@ -209,6 +231,8 @@ class MirrorReports:
                 frozenset(each.clamped),
                 frozenset(each.sealed),
                 each.because,
+                each.committed,
+                frozenset(each.heard),
             )
         effects = self._ask(broker_id)
         for then in waiting:

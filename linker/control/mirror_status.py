@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from brokers.ids import Instant, TopicPartition
+from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
 from brokers.region import MirrorPartitionStatus, MirrorStatus
 from linker.control.mirror_topic import MirrorTopic
 from linker.data.replicator import PartitionReplicator
+from linker.records.mirror_state import MirrorState
 from linker.region_client import RegionClient
 
 
@@ -21,7 +22,26 @@ def mirror_status(region: RegionClient, mirror: MirrorTopic, now: Instant) -> Mi
         mirror.clamp.covered,
         mirror.sealing.sealed,
         mirror.sealing.because or mirror.clamp.because,
+        *_readers(region, mirror),
     )
+
+
+def _readers(
+    region: RegionClient, mirror: MirrorTopic
+) -> tuple[tuple[tuple[str, int, Offset], ...], tuple[tuple[int, LeaderEpoch], ...]]:
+    """What the groups that this broker coordinates have read of a topic that is to be restored: before they are moved
+    back."""
+    record, view = mirror.record, region.view
+    is_due = record.state is MirrorState.PENDING_SETUP_FOR_RESTORE and not record.restore
+    if not is_due or not view.groups_are_known():
+        return (), ()
+    committed = tuple(
+        (group, partition.partition, one.offset)
+        for group in view.groups_with_offsets()
+        for partition, one in view.group_offsets(group).items()
+        if partition.topic == mirror.topic
+    )
+    return committed, view.led_group_partitions()
 
 
 def partition_status(

@@ -69,9 +69,14 @@ class OrphanSealing:
         self._sealing.add(index)
         assert self._record is not None
         link = self._record.link
+        readers = tuple(
+            (one.group, one.offset) for one in self._record.readers if one.partition == index
+        )
         return [
             self._region.ask(
-                lambda ticket: SealOrphans(ticket, link, partition, point.offset, _reason(link)),
+                lambda ticket: SealOrphans(
+                    ticket, link, partition, point.offset, _reason(link), readers
+                ),
                 partial(self._on_sealed, self._version, partition),
             )
         ]

@@ -26,12 +26,15 @@ from linker.control.link_settings import LinkSettings
 from linker.control.mirror_reports import MirrorReports
 from linker.control.mirror_topic import MirrorTopic
 from linker.errors import DIVERGED
-from linker.records.mirror_record import MirrorRecord, RestorePoint
+from linker.records.mirror_record import READERS_MAX, MirrorRecord, RestorePoint
 from linker.records.mirror_state import RESTORING, TRANSITIONS, MirrorState, MirrorTrigger
 from linker.region_client import Effects, RegionClient
 
 CHECK_MS: Final = 100
 RETRY_MS: Final = 500
+READERS_WAIT_MS: Final = (
+    10_000  # for brokers that do not say what groups have read; the tail is sealed all the same
+)
 
 
 class MirrorRestore:
@@ -67,10 +70,11 @@ class MirrorRestore:
         if topic.writer is None or superseder_of(topic.writer) is not None:
             return self._take_over(topic.writer)
         self._is_asking = True
-        is_sealing = record.state is MirrorState.PENDING_SETUP_FOR_RESTORE and bool(record.restore)
+        is_setup = record.state is MirrorState.PENDING_SETUP_FOR_RESTORE
+        is_sealing = is_setup and bool(record.restore)
         names = (self._mirror.topic,)
         return self._reports.collect(
-            names, self._on_collected, now, groups=is_sealing, replicas=is_sealing
+            names, self._on_collected, now, groups=is_setup, replicas=is_sealing
         )
 
     def _is_due(self, record: MirrorRecord) -> bool:
@@ -157,7 +161,19 @@ class MirrorRestore:
             return ""
 
         because = self._each(lacks)
-        return self._wait(because, now) if because else self._write(now, restore=tuple(points))
+        mirror = self._mirror
+        committed, is_all = self._reports.readers(mirror.topic, mirror.version, now)
+        if not because and not is_all and now - mirror.record.since < READERS_WAIT_MS:
+            because = "groups that have read the topic are looked for"
+        if because:
+            return self._wait(because, now)
+        readers = [
+            one
+            for one in committed
+            if one.partition < len(points) and one.offset > points[one.partition].offset
+        ]
+        furthest = sorted(readers, key=lambda one: points[one.partition].offset - one.offset)
+        return self._write(now, restore=tuple(points), readers=tuple(furthest[:READERS_MAX]))
 
     def _begin_truncation(self, now: Instant) -> Effects:
         mirror = self._mirror

@@ -13,6 +13,7 @@ from linker.records.mirror_state import RESTORING, MirrorState
 
 MIRROR_KIND: Final = "mirror"
 TRANSITION_ERRORS_MAX: Final = 10  # the newest are kept
+READERS_MAX: Final = 1_000  # of all partitions of a topic
 
 
 class CutKind(Enum):
@@ -80,6 +81,14 @@ class Asked(NamedTuple):
     at: Instant
     by: str
     why: str
+
+
+class TailReader(NamedTuple):
+    """A group that has read beyond what a restored topic has in common with its source: all below `offset`."""
+
+    group: str
+    partition: int
+    offset: Offset
 
 
 class RestorePoint(NamedTuple):
@@ -152,6 +161,7 @@ class MirrorRecord:
     origins: tuple[str, ...] = ()
     spec: TopicSpec = NO_SPEC
     restore: tuple[RestorePoint, ...] = ()
+    readers: tuple[TailReader, ...] = ()  # of what a restore removes, the furthest READERS_MAX
     asked: Asked | None = None  # what is pending, or was done last
 
     @property
@@ -199,6 +209,7 @@ class MirrorRecord:
             halted=False,
             known=(),
             restore=(),
+            readers=(),
         )
 
     def with_error(self, error: TransitionError) -> "MirrorRecord":
@@ -230,6 +241,7 @@ class MirrorRecord:
                 ],
                 "origins": self.origins,
                 "restore": self.restore,
+                "readers": self.readers,
                 "spec": self.spec,
                 "asked": self.asked,
                 "holes_shown": [[index, offset] for index, offset in self.holes_shown.items()],
@@ -262,6 +274,7 @@ def decode_mirror(topic: str, body: bytes) -> MirrorRecord:
         origins=tuple(str(one) for one in fields.get("origins", ())),
         spec=_decode_spec(fields.get("spec")),
         restore=tuple(RestorePoint(*one) for one in fields.get("restore", ())),
+        readers=tuple(TailReader(*one) for one in fields.get("readers", ())),
         asked=Asked(*fields["asked"]) if fields.get("asked") else None,
     )
 

@@ -127,6 +127,7 @@ class TailSealing:
             "records": self._records,
             "leader_epochs": self._epochs,
             "reason": self._effect.reason,
+            "readers": self._effect.readers,
             "sealed_at": now,
             "files": [each.described() for each in self._copied],
         }

@@ -466,6 +466,8 @@ class DescribedMirror(Message):
         "clamped_group_partitions",
         "sealed_partitions",
         "because",
+        "committed",
+        "heard_group_partitions",
     )
 
     def __init__(
@@ -477,6 +479,8 @@ class DescribedMirror(Message):
         clamped_group_partitions: list[PartitionLeaderEpoch] = EMPTY,
         sealed_partitions: list[int] = EMPTY,
         because: str = "",
+        committed: list[CommittedMirrorOffset] = EMPTY,
+        heard_group_partitions: list[PartitionLeaderEpoch] = EMPTY,
     ) -> None:
         self.topic = topic
         self.record_version = record_version
@@ -486,6 +490,10 @@ class DescribedMirror(Message):
         )
         self.sealed_partitions = [] if sealed_partitions is EMPTY else sealed_partitions
         self.because = because
+        self.committed = [] if committed is EMPTY else committed
+        self.heard_group_partitions = (
+            [] if heard_group_partitions is EMPTY else heard_group_partitions
+        )
 
 
 class DescribedMirrorPartition(Message):
@@ -550,3 +558,18 @@ class DescribedMirrorPartition(Message):
         self.is_following = is_following
         self.lag_bytes = lag_bytes
         self.origin_lag_ms = origin_lag_ms
+
+
+class CommittedMirrorOffset(Message):
+    __slots__ = ("group", "partition_index", "offset")
+
+    def __init__(
+        self,
+        *,
+        group: str = "",
+        partition_index: int = 0,
+        offset: int = 0,
+    ) -> None:
+        self.group = group
+        self.partition_index = partition_index
+        self.offset = offset

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from brokers.ids import Offset
 from federation.commands.answers import Failure
 from federation.commands.link.times import instant
 from federation.commands.orphans.classes import OrphanClass
@@ -15,6 +16,17 @@ from federation.commands.orphans.reading import OrphanRecord, files_of
 from federation.commands.orphans.stores import Tail
 
 SHOWN_CHARACTERS = 60
+
+
+def read_by(tail: Tail, offset: Offset) -> list[str]:
+    """The groups of the old primary that had read this record."""
+    readers = tail.orphan.readers
+    return sorted(one.group for one in readers if one.committed_offset > offset)
+
+
+def of_tail(tail: Tail, orphan: OrphanRecord, found: OrphanClass | None) -> dict[str, Any]:
+    """A record of a sealed tail."""
+    return as_json(orphan, found) | {"read_by": read_by(tail, orphan.record.offset)}
 
 
 def as_json(orphan: OrphanRecord, found: OrphanClass | None) -> dict[str, Any]:
@@ -42,8 +54,8 @@ def _field(name: str, data: bytes | None) -> dict[str, str | None]:
         return {f"{name}_base64": base64.b64encode(data or b"").decode()}
 
 
-def table(found: Iterable[tuple[OrphanRecord, OrphanClass | None]]) -> Table:
-    rows = Table("Offset", "Time", "LeaderEpoch", "Class", "Key", "Value")
+def table(tail: Tail, found: Iterable[tuple[OrphanRecord, OrphanClass | None]]) -> Table:
+    rows = Table("Offset", "Time", "LeaderEpoch", "Class", "ReadBy", "Key", "Value")
     for orphan, one in found:
         record = orphan.record
         rows.add_row(
@@ -51,6 +63,7 @@ def table(found: Iterable[tuple[OrphanRecord, OrphanClass | None]]) -> Table:
             instant(record.timestamp),
             str(orphan.leader_epoch),
             one.value if one is not None else "",
+            ", ".join(read_by(tail, record.offset)),
             short(record.key),
             short(record.value),
         )
@@ -81,7 +94,7 @@ def write_segments(tail: Tail, directory: Path) -> list[Path]:
     return written
 
 
-def lines(found: Iterable[tuple[OrphanRecord, OrphanClass | None]]) -> Iterator[str]:
+def lines(tail: Tail, found: Iterable[tuple[OrphanRecord, OrphanClass | None]]) -> Iterator[str]:
     """One JSON object a line."""
     for orphan, one in found:
-        yield json.dumps(as_json(orphan, one))
+        yield json.dumps(of_tail(tail, orphan, one))

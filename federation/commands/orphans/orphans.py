@@ -66,12 +66,15 @@ def list_orphans(bootstrap: str, topic: str, as_json: bool) -> None:
 @against_option
 @bootstrap_options
 def show(bootstrap: str, name: str, limit: int, against: str, as_json: bool) -> None:
-    """Show the records of orphan tail NAME, and which of them the region that took over has, too."""
+    """Show the records of orphan tail NAME, and which of them the region that took over has, too.
+
+    ReadBy are the groups of this region that had read a record when the tail was sealed, by their committed offsets.
+    """
     (tail,) = stores.find_tails(bootstrap, [name])
     found = list(islice(_classified(tail, against or bootstrap), limit))
     result = {
         "orphan": _described(tail),
-        "records": [formats.as_json(*each) for each in found],
+        "records": [formats.of_tail(tail, *each) for each in found],
     }
     answer(result, as_json, lambda: _show_records(tail, found))
 
@@ -114,7 +117,7 @@ def export(
         if path.exists():
             raise Failure(f"{path} is there already", hint="export to another directory")
         with path.open("w", encoding="utf-8") as file:
-            for line in formats.lines(_classified(tail, against or bootstrap)):
+            for line in formats.lines(tail, _classified(tail, against or bootstrap)):
                 file.write(line + "\n")
         written.append(path)
     paths = [str(path) for path in written]
@@ -248,7 +251,7 @@ def _show_tails(found: stores.Stores) -> None:
 
 
 def _show_records(tail: Tail, found: list[tuple[OrphanRecord, OrphanClass | None]]) -> None:
-    show_table(formats.table(found))
+    show_table(formats.table(tail, found))
     left = tail.orphan.records - len(found)
     if left > 0:
         screen().print(f"{left} more: --limit, or `causeway orphans export`")

@@ -620,7 +620,7 @@ class ListOrphansRequest(_message.Message):
     def __init__(self, topic: _Optional[str] = ...) -> None: ...
 
 class Orphan(_message.Message):
-    __slots__ = ("name", "topic", "partition", "topic_id", "base_offset", "next_offset", "bytes", "batches", "records", "leader_epochs", "reason", "sealed_at_ms", "files", "log_dir", "damage")
+    __slots__ = ("name", "topic", "partition", "topic_id", "base_offset", "next_offset", "bytes", "batches", "records", "leader_epochs", "reason", "sealed_at_ms", "files", "log_dir", "damage", "readers")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
@@ -636,6 +636,7 @@ class Orphan(_message.Message):
     FILES_FIELD_NUMBER: _ClassVar[int]
     LOG_DIR_FIELD_NUMBER: _ClassVar[int]
     DAMAGE_FIELD_NUMBER: _ClassVar[int]
+    READERS_FIELD_NUMBER: _ClassVar[int]
     name: str
     topic: str
     partition: int
@@ -651,7 +652,16 @@ class Orphan(_message.Message):
     files: _containers.RepeatedCompositeFieldContainer[OrphanFile]
     log_dir: str
     damage: str
-    def __init__(self, name: _Optional[str] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[str] = ..., base_offset: _Optional[int] = ..., next_offset: _Optional[int] = ..., bytes: _Optional[int] = ..., batches: _Optional[int] = ..., records: _Optional[int] = ..., leader_epochs: _Optional[_Iterable[_Union[OrphanEpoch, _Mapping]]] = ..., reason: _Optional[str] = ..., sealed_at_ms: _Optional[int] = ..., files: _Optional[_Iterable[_Union[OrphanFile, _Mapping]]] = ..., log_dir: _Optional[str] = ..., damage: _Optional[str] = ...) -> None: ...
+    readers: _containers.RepeatedCompositeFieldContainer[OrphanReader]
+    def __init__(self, name: _Optional[str] = ..., topic: _Optional[str] = ..., partition: _Optional[int] = ..., topic_id: _Optional[str] = ..., base_offset: _Optional[int] = ..., next_offset: _Optional[int] = ..., bytes: _Optional[int] = ..., batches: _Optional[int] = ..., records: _Optional[int] = ..., leader_epochs: _Optional[_Iterable[_Union[OrphanEpoch, _Mapping]]] = ..., reason: _Optional[str] = ..., sealed_at_ms: _Optional[int] = ..., files: _Optional[_Iterable[_Union[OrphanFile, _Mapping]]] = ..., log_dir: _Optional[str] = ..., damage: _Optional[str] = ..., readers: _Optional[_Iterable[_Union[OrphanReader, _Mapping]]] = ...) -> None: ...
+
+class OrphanReader(_message.Message):
+    __slots__ = ("group", "committed_offset")
+    GROUP_FIELD_NUMBER: _ClassVar[int]
+    COMMITTED_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    group: str
+    committed_offset: int
+    def __init__(self, group: _Optional[str] = ..., committed_offset: _Optional[int] = ...) -> None: ...
 
 class OrphanEpoch(_message.Message):
     __slots__ = ("leader_epoch", "start_offset")

@@ -297,6 +297,23 @@ def test_group_offsets_past_the_cut_are_moved_back_and_then_follow_the_source() 
     world.run_until(lambda: clients.committed(world.source, "billing", "orders") == 3)
 
 
+def test_a_tail_says_which_groups_had_read_how_much_of_it() -> None:
+    """By what they had committed before they were moved back to the cut."""
+    world = failed_over(2)
+    for group, offset in (("ahead", 5), ("halfway", 3), ("behind", 2), ("before", 1)):
+        clients.commit(world.source, group, "orders", 0, offset)
+    clients.commit(world.source, "elsewhere", "orders", 1, 4)
+    link_back(world)
+    restore(world)
+    world.run_until(lambda: is_restored(world))
+    readers = {
+        manifest["partition"]: dict(manifest["readers"])
+        for manifest in orphans(world.source).values()
+    }
+    assert readers == {0: {"ahead": 5, "halfway": 3}, 1: {"elsewhere": 4}}
+    assert clients.committed(world.source, "ahead", "orders") == 2
+
+
 def test_validate_only_changes_nothing() -> None:
     world = failed_over()
     link_back(world)

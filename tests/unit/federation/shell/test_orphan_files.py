@@ -1,5 +1,6 @@
 """The orphan stores of a broker's disks, as its administration lists, reads and removes them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ def disks(tmp_path: Path) -> OrphanFiles:
     driver = Driver(DiskFiles(tmp_path / "b"))
     for _ in range(10):
         driver.append_next(2)
-    (answer,) = driver.perform([SealTail(1, TP, 4, "test")])
+    (answer,) = driver.perform([SealTail(1, TP, 4, "test", readers=(("billing", 9),))])
     assert isinstance(answer, TailSealed) and answer.done, answer
     return OrphanFiles((str(tmp_path / "a"), str(tmp_path / "b")))
 
@@ -43,6 +44,7 @@ def test_a_tail_is_listed_with_its_manifest(disks: OrphanFiles, tmp_path: Path) 
     assert (orphan.name, orphan.topic, orphan.partition) == (NAME, TP.topic, TP.partition)
     assert (orphan.base_offset, orphan.next_offset, orphan.records) == (4, 20, 16)
     assert (orphan.reason, orphan.log_dir, orphan.damage) == ("test", str(tmp_path / "b"), "")
+    assert list(orphan.readers) == [pb.OrphanReader(group="billing", committed_offset=9)]
     assert listed(disks, "others") == [] and len(listed(disks, TP.topic)) == 1
 
 
@@ -68,6 +70,17 @@ def test_its_files_are_read_and_no_others(disks: OrphanFiles) -> None:
 def test_a_path_leads_nowhere_else(disks: OrphanFiles, name: str, file: str) -> None:
     reply = ask(disks, "ReadOrphan", pb.ReadOrphanRequest(name=name, file=file))
     assert reply.error.code == "INVALID_REQUEST" and not reply.data
+
+
+def test_a_manifest_of_a_release_that_did_not_look_for_readers_has_none(
+    disks: OrphanFiles, tmp_path: Path
+) -> None:
+    path = tmp_path / "b/orphans" / NAME / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest["readers"]
+    path.write_text(json.dumps(manifest))
+    (orphan,) = listed(disks)
+    assert (list(orphan.readers), orphan.damage) == ([], "")
 
 
 def test_a_damaged_manifest_is_said(disks: OrphanFiles, tmp_path: Path) -> None:
