@@ -16,7 +16,8 @@ OURS = {
     "disk.watermark.warn.free.percent",
     "leader.preference.racks", "link.advertised.listener", "link.fencing.enable", "link.listener", "link.max.streams",
     "link.max.streams.per.ip", "link.queued.max.bytes",
-    "link.retention.hold.max.bytes", "link.retention.hold.max.ms", "log.format", "metrics.listener", "mirror.hole.retention.ms",
+    "link.retention.hold.max.bytes", "link.retention.hold.max.ms", "log.format", "metrics.listener",
+    "mirror.hole.retention.ms",
     "orphan.store.max.bytes", "rest.listener",
 }  # fmt: skip
 # Kafka's defaults that are not ours; the comments of the fields say why.
