@@ -47,6 +47,11 @@ class Follower(ABC):
     def start(self) -> None:
         self._thread.start()
 
+    @property
+    def place(self) -> int:
+        """Which of the two regions it writes to."""
+        return self._at
+
     def go(self, place: int) -> None:
         """From now on it writes to this region."""
         self._at = place

@@ -16,7 +16,7 @@ from confluent_kafka import (
 from confluent_kafka import TopicPartition as Position
 from confluent_kafka.admin import AdminClient, NewTopic
 
-READ_PATIENCE_S = 30
+READ_PATIENCE_S = 90
 IN_FLIGHT_MAX = 5_000
 
 

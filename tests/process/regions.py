@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.process.commands import causeway, is_alive
 
-PATIENCE_S = 60
+PATIENCE_S = 120
 GROUPS = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
 
 

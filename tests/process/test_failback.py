@@ -91,7 +91,7 @@ class Failback:
         assert {one["mirror_status"] for one in reversed_} == {"STOPPED"}, reversed_
         east.wait_mirrors(self.topics)
         self.go_on()
-        assert {follower._at for follower in self.followers} == {WEST}
+        assert {follower.place for follower in self.followers} == {WEST}
 
     def _restore(self, west: FarRegion) -> None:
         """As soon as the link reaches the other side again."""

@@ -1,6 +1,7 @@
 """A link between real regions that are killed in mid-stream: the same bytes in the end, and a failover that adds up."""
 
 import random
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.process.regions import Regions
 
 PARTITIONS = 2
 KILLS = 4
+PATIENCE_S = 90
 
 
 @pytest.fixture
@@ -93,18 +95,18 @@ def test_promote_makes_a_caught_up_mirror_writable_and_a_mirror_is_read_only_bef
 
 
 def produce(bootstrap: str, value: bytes) -> None:
-    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": 20_000})
+    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": PATIENCE_S * 1_000})
     errors: list[object] = []
     producer.produce(
         "orders", value=value, partition=0, on_delivery=lambda error, _: errors.append(error)
     )
-    assert producer.flush(30) == 0
+    assert producer.flush(PATIENCE_S) == 0
     if errors[0] is not None:
         raise KafkaException(errors[0])
 
 
 def consume(bootstrap: str, is_enough: Callable[[set[int]], bool]) -> set[int]:
-    """The group's next numbers, committed, until they are enough or there are no more."""
+    """The group's next numbers, committed, until they are enough; those that came, if that takes too long."""
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -115,11 +117,11 @@ def consume(bootstrap: str, is_enough: Callable[[set[int]], bool]) -> set[int]:
     )
     consumer.subscribe(["orders"])
     seen: set[int] = set()
-    while not is_enough(seen):
-        messages = consumer.consume(1000, 10)
-        if not messages:
-            break
-        seen |= {int(message.value()) for message in messages}
-        consumer.commit(asynchronous=False)
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_enough(seen) and time.monotonic() < deadline:
+        found = [each for each in consumer.consume(1000, 1) if each.error() is None]
+        if found:
+            seen |= {int(message.value()) for message in found}
+            consumer.commit(asynchronous=False)
     consumer.close()
     return seen

@@ -16,7 +16,7 @@ from tests.process.members import Members
 from tests.process.test_link import consume, ends, produce
 
 NODES, PARTITIONS, TOPIC, LINK = 3, 2, "orders", "west-east"
-PATIENCE_S = 60
+PATIENCE_S = 120
 SEGMENT_BYTES, RECORD_BYTES = 1 << 20, 2_000  # so that there are sealed segments
 GROUPS = '{"groupFilters":[{"name":"*","patternType":"LITERAL","filterType":"INCLUDE"}]}'
 

@@ -13,7 +13,7 @@ from tests.process.commands import CAUSEWAY, causeway
 from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
 
-PATIENCE_S = 30
+PATIENCE_S = 90
 LINK, TOPIC, PARTITIONS, COPIED, LOST = "west-east", "orders", 2, 10, 7
 LOWER_BOUND = 3
 

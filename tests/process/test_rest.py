@@ -16,7 +16,7 @@ from tests.process.commands import causeway
 from tests.process.ledger import create_topic
 from tests.process.nodes import NodeProcess
 
-PATIENCE_S = 30
+PATIENCE_S = 90
 LINK, TOPIC, PARTITIONS = "west-east", "orders", 3
 DOCUMENTED = {
     "/links": {"get", "post"},
