@@ -2,7 +2,7 @@
 
 Producers write to west, readers follow the mirrors in east. Nodes of both sides are stopped, killed and frozen, whole
 regions die, the wide area falls silent in both ways and in one. In the end the six replicas hold the same
-bytes, and every reader has had every record. A run takes about four minutes.
+bytes, and every reader has had every record. A run took 9 to 19 minutes on 2 busy cores.
 """
 
 import random
