@@ -99,6 +99,7 @@ class DescribeTopicPartitionsHandler:
             offline_replicas=offline_replicas(
                 self._metadata.image, self._replicas, self._config.node_id, name
             ),
+            observers=list(partition.all_observers),
         )
 
 

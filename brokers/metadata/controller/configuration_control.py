@@ -1,8 +1,10 @@
 """AlterConfigs (Kafka's ConfigurationControlManager): of topics, and of brokers while they run."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from brokers.config.broker_config import BrokerConfig
+from brokers.config.replica_placement import parse
 from brokers.errors import KafkaError, Refusal
 from brokers.metadata.commands.config_commands import (
     AlterConfigs,
@@ -19,7 +21,8 @@ from brokers.metadata.configs.effective_configs import topic_values
 from brokers.metadata.image.image import NO_LEADER, Image
 from brokers.metadata.image.replay import replay
 from brokers.metadata.partitions.partition_changes import PartitionChanges
-from brokers.metadata.partitions.replica_rules import RULE_KEYS
+from brokers.metadata.partitions.replica_placer import check_placement
+from brokers.metadata.partitions.replica_rules import PLACEMENT_KEY, RULE_KEYS
 from brokers.metadata.topics.mirror_topics import check_writer, find_topic
 from brokers.metadata.topics.topic_names import check_name
 from brokers.wire.message import Message
@@ -165,6 +168,25 @@ def _check(
     for name in changed:
         if name in wanted:
             _check_value(kind, owner, name, wanted[name])
+        if name == PLACEMENT_KEY and kind == ResourceType.TOPIC:
+            _check_placement(image, was.get(name, ""), wanted.get(name, ""))
+
+
+def _check_placement(image: Image, was: str, value: str) -> None:
+    """A placement that the brokers cannot meet is refused here as for a new topic, which has another error code.
+
+    Another promotion policy of the same placement is always taken: it is needed just when brokers are missing.
+    """
+    before, placement = parse(was), parse(value)
+    if placement is None:
+        return
+    if before is not None and replace(before, policy=placement.policy) == placement:
+        return
+    try:
+        check_placement(image, placement)
+    except Refusal as refusal:
+        because = f"{PLACEMENT_KEY}: {refusal.because}"
+        raise Refusal(KafkaError.INVALID_CONFIG, because) from None
 
 
 def _check_broker(image: Image, owner: str, changed: list[str]) -> None:

@@ -37,7 +37,7 @@ def place(
     if isinstance(wanted, int):
         _check_factor(image, wanted)
     else:
-        _check_racks(image, wanted)
+        check_placement(image, wanted)
     placer = _Placer(image, preferred_racks, first_partition + len(image.topics_by_name))
     return [placer.place(index, wanted) for index in range(count)]
 
@@ -78,8 +78,10 @@ def _check_factor(image: Image, factor: int) -> None:
         _refuse(f"all of the {known} registered brokers are fenced or shut down")
 
 
-def _check_racks(image: Image, wanted: ReplicaPlacement) -> None:
+def check_placement(image: Image, wanted: ReplicaPlacement) -> None:
+    """Raises Refusal INVALID_REPLICATION_FACTOR unless the brokers that are alive can meet the placement."""
     have = Counter(broker.rack for broker in image.brokers.values())
+    alive = Counter(broker.rack for broker in image.brokers.values() if broker.is_active)
     need = Counter[str]()
     for each in (*wanted.replicas, *wanted.observers):
         need[each.rack] += each.count
@@ -92,9 +94,11 @@ def _check_racks(image: Image, wanted: ReplicaPlacement) -> None:
                 f"the placement wants {count} copies in rack {rack}, which has {have[rack]} brokers:"
                 " add brokers there or lower its count"
             )
-    racks = {each.rack for each in wanted.replicas}
-    if not any(broker.is_active and broker.rack in racks for broker in image.brokers.values()):
-        _refuse(f"every broker in rack {', '.join(sorted(racks))} is fenced or shuts down")
+        if alive[rack] < count:
+            _refuse(
+                f"the placement wants {count} copies in rack {rack}, where {alive[rack]} of {have[rack]} brokers are"
+                " neither fenced nor shutting down: start the others or lower its count"
+            )
 
 
 def _refuse(because: str) -> None:

@@ -251,6 +251,7 @@ class DescribeTopicPartitionsResponsePartition(Message):
         "eligible_leader_replicas",
         "last_known_elr",
         "offline_replicas",
+        "observers",
     )
 
     def __init__(
@@ -265,6 +266,7 @@ class DescribeTopicPartitionsResponsePartition(Message):
         eligible_leader_replicas: list[int] | None = None,
         last_known_elr: list[int] | None = None,
         offline_replicas: list[int] = EMPTY,
+        observers: list[int] | None = None,
     ) -> None:
         self.error_code = error_code
         self.partition_index = partition_index
@@ -275,3 +277,4 @@ class DescribeTopicPartitionsResponsePartition(Message):
         self.eligible_leader_replicas = eligible_leader_replicas
         self.last_known_elr = last_known_elr
         self.offline_replicas = [] if offline_replicas is EMPTY else offline_replicas
+        self.observers = observers

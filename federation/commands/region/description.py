@@ -32,7 +32,7 @@ class BrokerDescription:
 class PartitionDescription:
     """`elr` are eligible leader replicas, None where the responding broker does not report them.
 
-    `observers` is the number of `replicas` that are not meant to be in sync, by the topic's placement; `adding` are the
+    `observers` is the number of `replicas` that are not meant to be in sync, None until it is known; `adding` are the
     replicas that a reassignment adds, which do not count as missing yet (as `kafka-topics` counts).
     """
 
@@ -45,7 +45,7 @@ class PartitionDescription:
     elr: tuple[int, ...] | None = None
     offline_replicas: tuple[int, ...] = ()
     min_isr: int = 1
-    observers: int = 0
+    observers: int | None = 0
     adding: tuple[int, ...] = ()
 
     @property
@@ -60,7 +60,7 @@ class PartitionDescription:
     @property
     def observer_replicas(self) -> tuple[int, ...]:
         """The last replicas, unless a reassignment runs. A promoted observer replaces no missing replica."""
-        return () if self.adding else self.replicas[len(self.replicas) - self.observers :]
+        return () if self.adding else self.replicas[len(self.replicas) - (self.observers or 0) :]
 
     @property
     def is_under_min_isr(self) -> bool:
@@ -74,7 +74,7 @@ class PartitionDescription:
     @property
     def _expected(self) -> int:
         """The number of replicas that are meant to be in sync."""
-        return len(self.replicas) - len(self.adding) - self.observers
+        return len(self.replicas) - len(self.adding) - (self.observers or 0)
 
     @property
     def state(self) -> str:

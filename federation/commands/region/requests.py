@@ -138,6 +138,7 @@ def _described(client: Client, names: Sequence[str]) -> Iterator[Any]:
 
 def _partition(topic: str, described: Any) -> PartitionDescription:
     elr = getattr(described, "eligible_leader_replicas", None)
+    observers = getattr(described, "observers", None)
     return PartitionDescription(
         topic=topic,
         partition=described.partition_index,
@@ -147,6 +148,7 @@ def _partition(topic: str, described: Any) -> PartitionDescription:
         isr=tuple(described.isr_nodes),
         elr=None if elr is None else tuple(elr),
         offline_replicas=tuple(described.offline_replicas or ()),
+        observers=None if observers is None else len(observers),
     )
 
 
@@ -239,13 +241,18 @@ def broker_settings(client: Client, broker: int, keys: Sequence[str]) -> dict[st
 
 def _configured(topic: TopicDescription, settings: dict[str, str | None]) -> TopicDescription:
     min_isr = int(settings.get(MIN_ISR) or 1)
-    observers = _observers(settings.get(PLACEMENT) or "")
-    partitions = (replace(each, min_isr=min_isr, observers=observers) for each in topic.partitions)
+    partitions = (replace(each, min_isr=min_isr) for each in topic.partitions)
+    if any(each.observers is None for each in topic.partitions):
+        observers = _observers(settings.get(PLACEMENT) or "")
+        partitions = (replace(each, observers=observers) for each in partitions)
     return replace(topic, partitions=tuple(partitions))
 
 
 def _observers(placement: str) -> int:
-    """0 also for a placement in another product's format."""
+    """What a broker that does not report observers was told to have; 0 also for another product's format.
+
+    A topic that stood before its placement was set may have others.
+    """
     try:
         read = replica_placement.parse(placement)
     except replica_placement.PlacementError:

@@ -1,11 +1,14 @@
 """Topics page by page."""
 
+from uuid import UUID
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from brokers.api import describe_topic_partitions
 from brokers.config.broker_config import from_settings
 from brokers.errors import KafkaError
+from brokers.metadata.commands.broker_commands import RegisterBroker
 from brokers.metadata.commands.topic_commands import CreateTopics, NewTopic
 from brokers.security.authorized_operations import TOPIC_OPERATIONS
 from brokers.wire.messages.metadata import (
@@ -91,3 +94,20 @@ def test_a_page_is_no_longer_than_the_brokers_settings_say() -> None:
     answer = node.ask(describe_topic_partitions, 0, DescribeTopicPartitionsRequest())
     assert len(answer.topics[0].partitions) == 2
     assert (answer.next_cursor.topic_name, answer.next_cursor.partition_index) == ("a", 2)
+
+
+def test_observers_are_told_as_the_partition_has_them() -> None:
+    node = Node()
+    for broker_id, rack in ((2, "a"), (3, "b")):
+        told = {"incarnation": UUID(int=broker_id), "directory": UUID(int=broker_id + 200)}
+        endpoints = (("PLAINTEXT", "127.0.0.1", 9090 + broker_id),)
+        node.do(RegisterBroker(broker_id=broker_id, endpoints=endpoints, rack=rack, **told))
+    placement = (
+        '{"version": 2, "replicas": [{"count": 1, "constraints": {"rack": "a"}}],'
+        ' "observers": [{"count": 1, "constraints": {"rack": "b"}}]}'
+    )
+    placed = NewTopic(name="placed", configs={"confluent.placement.constraints": placement})
+    node.do(CreateTopics((placed, NewTopic(name="plain"))))
+    answer = node.ask(describe_topic_partitions, 0, DescribeTopicPartitionsRequest())
+    plain, seen = answer.topics[1].partitions[0], answer.topics[0].partitions[0]
+    assert (seen.replica_nodes, seen.observers, plain.observers) == ([2, 3], [3], [])

@@ -75,7 +75,7 @@ def test_the_listener_is_open_before_anybody_can_hear_that_the_node_serves(tmp_p
 
     async def play() -> None:
         node = Node(Recorder(lambda event: [Serve(), told]), Storage(SimFiles()), Clock())
-        open_when_serving(node, [bound["PLAINTEXT"]])
+        open_when_serving(node, [bound["PLAINTEXT"]], 10)
         node.perform[Changed] = lambda _: socket.create_connection(
             config.advertised_address
         ).close()

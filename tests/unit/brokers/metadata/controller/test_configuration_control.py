@@ -1,5 +1,7 @@
 """What may be changed, by whom, and what each operation does to what is set."""
 
+import json
+
 import pytest
 
 from brokers.errors import KafkaError
@@ -119,7 +121,9 @@ def test_each_flaw_has_its_error(
 
 def test_a_placement_that_is_taken_can_be_read_when_a_broker_goes() -> None:
     """A blank that JSON does not know is dropped when the value is checked, but stored with it."""
-    region = Region(brokers=2)
+    region = Region(brokers=0)
+    for broker_id in (1, 2):
+        region.register(broker_id, rack="a")
     region.topic("t", (1, 2))
     placement = '\f{"version": 1, "replicas": [{"count": 2, "constraints": {"rack": "a"}}]}\v'
     change = ConfigChange(T, {"confluent.placement.constraints": (SET, placement)})
@@ -198,3 +202,72 @@ def test_what_a_broker_does_not_know_may_be_removed_but_not_what_its_file_sets()
     for change in ({"log.dirs": (DELETE, None)}, {"replica.some.rate": (SET, "1")}):
         (outcome,) = alter(region, ConfigChange((4, "1"), change))
         assert outcome.error is KafkaError.INVALID_REQUEST
+
+
+PLACEMENT = "confluent.placement.constraints"
+
+
+def placed(rack: str, count: int = 1, observers: int = 0) -> str:
+    copies = {"version": 2, "replicas": [{"count": count, "constraints": {"rack": rack}}]}
+    others = [{"count": observers, "constraints": {"rack": rack}}] if observers else []
+    return json.dumps(copies | {"observers": others})
+
+
+def racked_region() -> Region:
+    region = Region(brokers=0)
+    for broker_id, rack in ((1, "a"), (2, "a"), (3, "b")):
+        region.register(broker_id, rack=rack)
+    region.topic("t", (1, 2))
+    region.fence(3)
+    return region
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (placed("nowhere"), "no broker is in rack nowhere"),
+        (placed("a", 3), "3 copies in rack a, which has 2 brokers"),
+        (placed("a", 2, observers=1), "3 copies in rack a"),
+        (placed("b"), "0 of 1 brokers are neither fenced nor shutting down"),
+    ],
+)
+@pytest.mark.parametrize("validate_only", [False, True])
+def test_a_placement_that_no_live_brokers_can_meet_is_refused_when_it_is_set(
+    value: str, says: str, validate_only: bool
+) -> None:
+    region = racked_region()
+    change = ConfigChange(T, {PLACEMENT: (SET, value), "retention.ms": (SET, "1")})
+    (outcome,) = alter(region, change, validate_only=validate_only)
+    assert outcome.error is KafkaError.INVALID_CONFIG and says in str(outcome.because)
+    assert region.image.config(T) == {}
+    (made,) = region.do(CreateTopics((NewTopic(name="new", configs={PLACEMENT: value}),)))  # type: ignore[misc]
+    assert made.error is KafkaError.INVALID_REPLICATION_FACTOR and says in str(made.because)
+
+
+def test_a_placement_that_can_be_met_is_set_and_removed_and_leaves_replicas_as_they_are() -> None:
+    region = racked_region()
+    before = region.partition("t")
+    for operation, value in ((SET, placed("a", 1, observers=1)), (DELETE, None)):
+        (outcome,) = alter(region, ConfigChange(T, {PLACEMENT: (operation, value)}))
+        assert outcome.error is KafkaError.NONE
+        after = region.partition("t")
+        assert (after.replicas, after.isr, after.all_observers) == (before.replicas, before.isr, ())
+
+
+def test_another_policy_is_taken_while_brokers_are_missing() -> None:
+    region = racked_region()
+    alter(region, ConfigChange(T, {PLACEMENT: (SET, placed("a", 1, observers=1))}))
+    region.fence(2)
+    policy = {"observerPromotionPolicy": "under-replicated"}
+    value = json.dumps(json.loads(placed("a", 1, observers=1)) | policy)
+    assert alter(region, ConfigChange(T, {PLACEMENT: (SET, value)}))[0].error is KafkaError.NONE
+    (outcome,) = alter(region, ConfigChange(T, {PLACEMENT: (SET, placed("a", 2))}))
+    assert outcome.error is KafkaError.INVALID_CONFIG
+
+
+def test_a_placement_that_stands_is_not_asked_about_again() -> None:
+    region = racked_region()
+    alter(region, ConfigChange(T, {PLACEMENT: (SET, placed("a", 2))}))
+    region.fence(2)
+    (outcome,) = alter(region, ConfigChange(T, {"retention.ms": (SET, "1")}))
+    assert outcome.error is KafkaError.NONE

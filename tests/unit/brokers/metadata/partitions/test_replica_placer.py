@@ -143,7 +143,11 @@ def test_leaders_are_in_the_best_rack_there_is() -> None:
         (placement({"south": 1}), "no broker is in rack south"),
         (placement({"west": 3}), "3 copies in rack west, which has 2"),
         (placement({"west": 2}, {"west": 1}), "3 copies in rack west"),
-        (placement({"east": 1}, {"west": 2}), "every broker in rack east is fenced"),
+        (
+            placement({"east": 1}, {"west": 2}),
+            "in rack east, where 0 of 1 brokers are neither fenced",
+        ),
+        (placement({"west": 1}, {"east": 1}), "start the others or lower its count"),
     ],
 )
 def test_what_cannot_be_met_is_refused_with_what_to_do(wanted: ReplicaPlacement, says: str) -> None:

@@ -55,6 +55,7 @@ def partition(index: int, leader: int, replicas: list[int], isr: list[int], **mo
         eligible_leader_replicas=more.get("elr", []),
         last_known_elr=[],
         error_code=0 if leader >= 0 else 5,
+        observers=more.get("observers"),
     )
 
 
@@ -373,3 +374,19 @@ def test_a_region_of_a_local_federation_is_found_by_its_name(tmp_path: Path) -> 
     assert ran.exit_code == 1
     assert "regions there: west" in json.loads(ran.stdout)["hint"]
     assert CliRunner().invoke(main, ["region", "brokers"]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("observers", "isr", "under_replicated"),
+    [([], [1, 2], 0), ([], [1], 1), ([2], [1], 0), ([1, 2], [], 0)],
+)
+def test_observers_are_those_of_the_partition_whatever_its_placement_says_now(
+    observers: list[int], isr: list[int], under_replicated: int
+) -> None:
+    """A placement that is set, changed or removed changes no replica of a topic that stands."""
+    for name in ("seen", "orders"):  # with a placement, and without
+        answer = topic(name, partition(0, 1, [1, 2], isr, observers=observers))
+        answers = NEW | {
+            75: (0, lambda _, answer=answer: DescribeTopicPartitionsResponse(topics=[answer]))
+        }
+        assert told(answers, "describe")["under_replicated"] == under_replicated
