@@ -92,6 +92,13 @@ class Append:
 
 
 @dataclass(frozen=True, slots=True)
+class FlushLog:
+    """Sync what has been appended; no event follows, unless it fails (`LogFailed`)."""
+
+    partition: TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
 class Roll:
     """Seal the active segment and begin a new one at `base_offset`. `producers`: the producer snapshot as of there."""
 
@@ -294,9 +301,9 @@ class Changed:
 
 
 StorageEffect: TypeAlias = (
-    OpenLog | Append | Roll | SaveEpochs | TrimLog | TruncateLog | SealTail | KeepProducers | CloseLog | LeaveDirectory
-    | RemoveStrays | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState | LoadState
-    | KeepBrokerEpoch | MeasureDirectories | CopyLog
+    OpenLog | Append | FlushLog | Roll | SaveEpochs | TrimLog | TruncateLog | SealTail | KeepProducers | CloseLog
+    | LeaveDirectory | RemoveStrays | SaveHighWatermarks | ReadRange | FindRanges | FindTimestamp | SaveState
+    | LoadState | KeepBrokerEpoch | MeasureDirectories | CopyLog
 )  # fmt: skip
 # The effects for an upper layer (a link) leave the core in the same way.
 Effect: TypeAlias = "Reply | Hangup | Ask | Serve | End | Changed | StorageEffect | RegionEffect"

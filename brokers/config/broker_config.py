@@ -152,10 +152,6 @@ class BrokerConfig(QuorumSettings, GroupSettings, LogSettings, DiskSettings):
     log_index_interval_bytes: Annotated[
         int, Field(ge=0, le=INT32_MAX, alias="log.index.interval.bytes")
     ] = 4096
-    # 1: every append is acknowledged after its fsync; the maximum, Kafka's default: the page cache is trusted.
-    log_flush_interval_messages: Annotated[
-        Literal[1, 9223372036854775807], Field(alias="log.flush.interval.messages")
-    ] = 9223372036854775807
     log_message_timestamp_type: Annotated[
         Literal["CreateTime", "LogAppendTime"], Field(alias="log.message.timestamp.type")
     ] = "CreateTime"

@@ -10,6 +10,7 @@ from brokers.config.kafka_keys import KAFKA_KEYS, KeyVerdict, is_secret, kafka_k
 _SYNONYMS: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = (
     ("log.retention.ms", (("log.retention.minutes", 60_000), ("log.retention.hours", 3_600_000))),
     ("log.roll.ms", (("log.roll.hours", 3_600_000),)),
+    ("log.roll.jitter.ms", (("log.roll.jitter.hours", 3_600_000),)),
 )
 SYNONYMS: Mapping[str, str] = {
     **{other: key for key, others in _SYNONYMS for other, _ in others},

@@ -160,15 +160,8 @@ REFUSED = {
         "unstable.feature.versions.enable": "false",
     },
     "topics have no other default yet; take it out": {
-        "compression.type": "producer",
-        "compression.gzip.level": "-1",
-        "compression.lz4.level": "9",
-        "compression.zstd.level": "3",
-        "log.flush.interval.ms": "",
         "log.index.size.max.bytes": "10485760",
         "log.preallocate": "false",
-        "log.roll.jitter.ms": "",
-        "log.roll.jitter.hours": "0",
         "log.segment.delete.delay.ms": "60000",
     },
     "logs are not compacted; take it out": {

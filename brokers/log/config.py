@@ -15,7 +15,13 @@ class LogConfig:
     retention_ms: int = 7 * DAY_MS  # -1: for ever
     retention_bytes: int = -1  # -1: without limit
     delete_expired: bool = True  # cleanup.policy=delete; False keeps everything
-    flush_messages: int = INT64_MAX
+    segment_jitter_ms: int = (
+        0  # what is taken off segment_ms at most, another time for each segment
+    )
+    flush_messages: int = INT64_MAX  # 1: every append is acknowledged after its sync
+    flush_ms: int = INT64_MAX
+    codec: int | None = None  # compression.type; None: producer, batches are kept as they came
+    compression_level: int = 0  # of the codec, where it has levels
     max_message_bytes: int = 1_048_588
     min_insync_replicas: int = 1
     append_time: bool = False  # message.timestamp.type=LogAppendTime
@@ -26,3 +32,8 @@ class LogConfig:
     def sync(self) -> bool:
         """Whether every append is synced before it is acknowledged: `flush.messages=1`."""
         return self.flush_messages == 1
+
+    @property
+    def counts_unflushed(self) -> bool:
+        """Whether `flush.messages` or `flush.ms` limits what may be lost with the operating system."""
+        return self.flush_messages < INT64_MAX or self.flush_ms < INT64_MAX

@@ -6,9 +6,11 @@ offset, and the last one is active. Created when the log is opened (`LogOpened`)
 
 from collections import deque
 from collections.abc import Sequence
+from zlib import crc32
 
 from brokers.effects import (
     Append,
+    FlushLog,
     KeepProducers,
     Roll,
     SaveEpochs,
@@ -42,6 +44,8 @@ class Log:
         "producers",
         "segments",
         "topic_id",
+        "unflushed",
+        "unflushed_since",
         "written_offset",
     )
 
@@ -68,6 +72,10 @@ class Log:
         self.high_watermark_checkpoint = high_watermark_checkpoint
         self.epochs = epochs or EpochHistory()
         self.producers = producers or ProducerStates()
+        self.unflushed = (
+            0  # records since the last flush, counted where flush.messages or flush.ms is set
+        )
+        self.unflushed_since: Instant = -1
 
     @classmethod
     def of(cls, partition: TopicPartition, recovered: RecoveredLog) -> "Log":
@@ -136,6 +144,24 @@ class Log:
         self.segments[-1].grow(size, max_timestamp, now)
         effects.append(Append(self.partition, tuple(headers), buffers, sync, behind))
         return effects
+
+    def syncs(self, config: LogConfig, records: int, now: Instant) -> bool:
+        """Whether an append of so many records is to be synced before it is acknowledged (`flush.messages`)."""
+        if not config.counts_unflushed:
+            return False
+        if self.unflushed + records >= config.flush_messages:
+            self.unflushed, self.unflushed_since = 0, -1
+            return True
+        self.unflushed += records
+        self.unflushed_since = now if self.unflushed_since < 0 else self.unflushed_since
+        return False
+
+    def flush(self, config: LogConfig, now: Instant) -> list[StorageEffect]:
+        """Sync what was appended `flush.ms` ago or before."""
+        if self.unflushed_since < 0 or now - self.unflushed_since < config.flush_ms:
+            return []
+        self.unflushed, self.unflushed_since = 0, -1
+        return [FlushLog(self.partition)]
 
     def on_written(self, next_offset: Offset) -> None:
         """Everything below `next_offset` is written (`Written`)."""
@@ -257,7 +283,15 @@ class Log:
             return True
         if roll_first is not None:
             return roll_first
-        return size > config.segment_bytes or now - active.created_at > config.segment_ms
+        return size > config.segment_bytes or now - active.created_at > self._segment_ms(config)
+
+    def _segment_ms(self, config: LogConfig) -> int:
+        """`segment.ms` less this segment's jitter: it differs from log to log and from segment to segment."""
+        at_most = min(config.segment_jitter_ms, config.segment_ms)
+        if at_most == 0:
+            return config.segment_ms
+        seed = f"{self.topic_id.hex()} {self.partition} {self.segments[-1].base_offset}"
+        return config.segment_ms - crc32(seed.encode()) % at_most
 
     def _roll(self, base_offset: Offset) -> StorageEffect:
         self.segments.append(Segment(base_offset))

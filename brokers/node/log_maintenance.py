@@ -1,4 +1,4 @@
-"""What a node does by the clock: retention, producer expiry, checkpoints of high watermarks.
+"""What a node does by the clock: retention, flushes, producer expiry, checkpoints of high watermarks.
 
 An upper layer that watches the region is asked first what retention is to leave alone (`RetentionDue`).
 """
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, SaveHighWatermarks
 from brokers.ids import METADATA_PARTITION, Instant, Offset, TopicPartition
+from brokers.log.config import INT64_MAX
 from brokers.log.retention_hold import HeldSegment, RetentionHold, held_segments, released
 from brokers.metadata.log.raft_manager import RaftManager
 from brokers.partition.hosted_partitions import HostedPartitions
@@ -15,6 +16,7 @@ from brokers.region import RetentionDue
 from brokers.timers import Timers
 
 METADATA_EVERY_MS = 60_000
+FLUSH_CHECK_MIN_MS = 10
 
 
 class LogMaintenance:
@@ -37,6 +39,7 @@ class LogMaintenance:
             TopicPartition, int
         ] = {}  # that holds have kept, in the last round
         self._next_at: Instant = 0
+        self._is_flushing = False  # whether the timer of `_flush` is set
 
     def start(self, now: Instant) -> None:
         config = self._config
@@ -83,7 +86,28 @@ class LogMaintenance:
     def _checkpoint(self, now: Instant) -> list[Effect]:
         interval = self._config.replica_high_watermark_checkpoint_interval_ms
         self._timers.set(now + interval, self._checkpoint)
+        if not self._is_flushing and self._shortest_flush_ms() is not None:
+            self._is_flushing = True
+            return [*self._flush(now), *self.checkpoint(now)]
         return self.checkpoint(now)
+
+    def _flush(self, now: Instant) -> list[Effect]:
+        """Syncs what `flush.ms` no longer allows to wait; as often as the shortest one needs."""
+        shortest = self._shortest_flush_ms()
+        self._is_flushing = shortest is not None
+        if shortest is None:
+            return []
+        self._timers.set(now + max(FLUSH_CHECK_MIN_MS, shortest // 2), self._flush)
+        effects: list[Effect] = []
+        for replica in self._partitions.all.values():
+            if replica.log is not None:
+                effects += replica.log.flush(replica.config, now)
+        return effects
+
+    def _shortest_flush_ms(self) -> int | None:
+        """Of the logs here; None where none has `flush.ms`."""
+        every = (replica.config.flush_ms for replica in self._partitions.all.values())
+        return min((each for each in every if each < INT64_MAX), default=None)
 
     def stop(self) -> list[Effect]:
         """What a clean shutdown writes of all partitions."""

@@ -39,7 +39,8 @@ def append_fetched(
         # The leader's log starts inside this batch; an empty log starts with the whole batch.
         effects += log.restart_at(headers[0].base_offset)
     config = replica.config
-    effects += log.append(headers, (view[:size],), now, config=config, sync=config.sync)
+    sync = log.syncs(config, headers[-1].next_offset - headers[0].base_offset, now)
+    effects += log.append(headers, (view[:size],), now, config=config, sync=sync)
     replica.appended(size)
     return FetchedAppend(effects, True)
 

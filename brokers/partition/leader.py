@@ -1,6 +1,7 @@
 """Append a producer's batch: check it, assign its offsets, append it to the log.
 
-The order of the checks is Kafka's, as its errors show it. No batch is decompressed.
+The order of the checks is Kafka's, as its errors show it. A batch is decompressed only where its topic has a codec of
+its own, and the batch has another.
 """
 
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from brokers.records.batch import (
     stamped,
     verify_crc,
 )
+from brokers.records.recompression import recompressed
 
 ZSTD_FIRST_PRODUCE_VERSION = 7  # KIP-110
 
@@ -55,6 +57,10 @@ def append(replica: Replica, data: Buffer | None, version: int, now: Instant) ->
         return Appended(*verdict, log.log_start_offset, (), is_idempotent=True)
     if isinstance(verdict, KafkaError):
         raise Refusal(verdict)
+    if config.codec is not None and header.compression != config.codec:
+        data = recompressed(data, header, config.codec, config.compression_level)
+        header = parse_header(data)
+        _check_length(header, config)
     return _place(replica, log, header, data, now)
 
 
@@ -86,7 +92,8 @@ def _place(
         append_time = now
     stamp(data, 0, base, leader_epoch)
     header = stamped(header, base, leader_epoch)
-    effects = log.append((header,), (data,), now, config=config, sync=config.sync)
+    sync = log.syncs(config, header.last_offset_delta + 1, now)
+    effects = log.append((header,), (data,), now, config=config, sync=sync)
     replica.appended(header.length)
     is_idempotent = header.producer_id >= 0
     return Appended(
@@ -106,9 +113,13 @@ def _one_batch(data: Buffer | None) -> BatchHeader:
 
 
 def _check_size(header: BatchHeader, config: LogConfig, version: int) -> None:
-    length = header.length
     if version < ZSTD_FIRST_PRODUCE_VERSION and header.compression == ZSTD:
         raise Refusal(KafkaError.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7")
+    _check_length(header, config)
+
+
+def _check_length(header: BatchHeader, config: LogConfig) -> None:
+    length = header.length
     if length > config.max_message_bytes:
         raise Refusal(
             KafkaError.MESSAGE_TOO_LARGE,

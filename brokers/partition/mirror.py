@@ -35,7 +35,7 @@ def place(
         (data,),
         now,
         config=replica.config,
-        sync=replica.config.sync,
+        sync=log.syncs(replica.config, headers[-1].next_offset - base, now),
         behind=replica.leadership is None,  # followers may read unwritten batches
         roll_first=roll,
     )

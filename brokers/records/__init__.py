@@ -1,4 +1,5 @@
 """Kafka's RecordBatch v2, opaque wherever possible.
 
-`batch` (headers: all that the byte path reads), `builder` (makes batches), `record` and `compression` (read records).
+`batch` (headers: all that the byte path reads), `builder` (makes batches), `record` and `compression` (read records),
+`recompression` (a batch in another codec).
 """

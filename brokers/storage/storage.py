@@ -15,6 +15,7 @@ from uuid import UUID
 from brokers.effects import (
     Append,
     CloseLog,
+    FlushLog,
     KeepBrokerEpoch,
     KeepProducers,
     LoadState,
@@ -30,14 +31,7 @@ from brokers.effects import (
     TrimLog,
     TruncateLog,
 )
-from brokers.events import (
-    DirectoryRefused,
-    Event,
-    LogFailed,
-    LogOpened,
-    StraysRemoved,
-    Written,
-)
+from brokers.events import DirectoryRefused, Event, LogFailed, LogOpened, StraysRemoved, Written
 from brokers.ids import MIGRATING_DIRECTORY, Instant, Offset, TopicPartition
 from brokers.ports import DiskError, Files, SyncError
 from brokers.storage.directories.folders import aside_name, folder_name
@@ -98,6 +92,7 @@ class Storage:
         after_writes = self._after_writes
         self._performers: dict[type, Performer] = {
             Append: self._append,
+            FlushLog: after_writes(self._flush),
             **reads.performers,
             Roll: after_writes(self._roll),
             OpenLog: after_writes(self._open),
@@ -288,6 +283,10 @@ class Storage:
 
         failures = self._on_log(effect.partition, roll)
         return [*events, *failures]
+
+    def _flush(self, effect: FlushLog, now: Instant) -> list[Event]:
+        flush = partial(self._syncs.flush, effect.partition)
+        return self._on_log(effect.partition, flush)
 
     def _save_epochs(self, effect: SaveEpochs, now: Instant) -> list[Event]:
         return self._on_log(effect.partition, lambda log: log.save_epochs(effect.entries))

@@ -125,7 +125,5 @@ def _alternative(key: ConfigKey) -> str:
     match key.name:
         case "cleanup.policy":
             return "use delete"
-        case "flush.messages":
-            return f"use 1 (sync before every acknowledgement) or {key.default} (leave it to the system)"
         case _:
             return f"leave it at {key.default or 'nothing'}"

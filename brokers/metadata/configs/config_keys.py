@@ -1,6 +1,7 @@
 """The configuration keys of topics (Kafka's TopicConfig) and the dynamic keys of brokers."""
 
 import re
+from collections.abc import Callable
 
 from brokers.config import replica_placement
 from brokers.ids import INTERNAL_TOPICS
@@ -47,8 +48,12 @@ def _is_internal_compact(topic: str, value: str) -> bool:
     return topic in INTERNAL_TOPICS and elements(value) == ["compact"]
 
 
-def _is_one(topic: str, value: str) -> bool:
-    return int(value) == 1
+def _gzip_error(value: str) -> str | None:
+    return None if int(value) in (-1, *range(1, 10)) else "expected -1, or a value from 1 to 9"
+
+
+def _at_most(maximum: int) -> Callable[[str], str | None]:
+    return lambda value: None if int(value) <= maximum else f"expected at most {maximum}"
 
 
 _REPLICA = re.compile(r"[0-9]{1,10}:[0-9]{1,10}")
@@ -63,20 +68,24 @@ _KEYS = (
     ),
     ConfigKey(
         "compression.gzip.level", _INT, "-1",
-        "Level of gzip where the broker itself compresses.", minimum=-1,
+        "Level of gzip where the broker itself compresses: 1 to 9, or -1 for the library's own.",
+        minimum=-1, validator=_gzip_error, is_supported=_any, broker_key="compression.gzip.level",
     ),
     ConfigKey(
         "compression.lz4.level", _INT, "9",
-        "Level of lz4 where the broker itself compresses.", minimum=1,
+        "Level of lz4 where the broker itself compresses: 1 to 17; 9 is the fast compressor, others the high one.",
+        minimum=1, validator=_at_most(17), is_supported=_any, broker_key="compression.lz4.level",
     ),
     ConfigKey(
         "compression.type", _STRING, "producer",
         "How batches are stored; producer keeps them as they came.",
-        choices=("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"), broker_key="compression.type",
+        choices=("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
+        is_supported=_any, broker_key="compression.type",
     ),
     ConfigKey(
         "compression.zstd.level", _INT, "3",
-        "Level of zstd where the broker itself compresses.", minimum=-131_072,
+        "Level of zstd where the broker itself compresses: -131072 to 22.",
+        minimum=-131_072, validator=_at_most(22), is_supported=_any, broker_key="compression.zstd.level",
     ),
     ConfigKey(
         "confluent.placement.constraints", _STRING, "",
@@ -93,12 +102,14 @@ _KEYS = (
     ),
     ConfigKey(
         "flush.messages", _LONG, str(INT64_MAX),
-        "1 syncs every append to the disk before it is acknowledged; the default leaves it to the operating system.",
-        minimum=1, is_supported=_is_one, broker_key="log.flush.interval.messages",
+        "Records after which an append is synced before it is acknowledged: 1 syncs every append, the default leaves it"
+        " to the operating system.",
+        minimum=1, is_supported=_any, broker_key="log.flush.interval.messages",
     ),
     ConfigKey(
         "flush.ms", _LONG, str(INT64_MAX),
         "Longest time that an append may wait for a sync.",
+        is_supported=_any, broker_key="log.flush.interval.ms",
     ),
     ConfigKey(
         "follower.replication.throttled.replicas", _LIST, "",
@@ -202,6 +213,7 @@ _KEYS = (
     ConfigKey(
         "segment.jitter.ms", _LONG, "0",
         "Random time taken off segment.ms, so that segments are not all sealed at once.",
+        is_supported=_any, broker_key="log.roll.jitter.ms",
     ),
     ConfigKey(
         "segment.ms", _LONG, str(7 * DAY_MS),
@@ -231,6 +243,9 @@ _BROKER_KEYS = (
         "Bytes a second that this broker copies at most from one of its log directories to another.", is_supported=_any,
     ),
 )  # fmt: skip
+
+# The level's key of each compression.type that has levels.
+LEVEL_KEYS = {codec: f"compression.{codec}.level" for codec in ("gzip", "lz4", "zstd")}
 
 TOPIC_KEYS = {key.name: key for key in _KEYS}
 # Broker keys that can be changed while brokers run: defaults of topics, and throttles.

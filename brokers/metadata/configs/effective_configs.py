@@ -14,8 +14,9 @@ from brokers.ids import BrokerId
 from brokers.log.config import LogConfig
 from brokers.metadata.commands.config_commands import Resource, ResourceType
 from brokers.metadata.configs.config_def import ConfigKey, elements
-from brokers.metadata.configs.config_keys import TOPIC_KEYS
+from brokers.metadata.configs.config_keys import LEVEL_KEYS, TOPIC_KEYS
 from brokers.metadata.image.image import Image
+from brokers.records.recompression import CODECS
 
 
 class ConfigSource(IntEnum):
@@ -101,6 +102,7 @@ def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
     def value(name: str) -> str:
         return topic_value(image, config, topic, TOPIC_KEYS[name])
 
+    codec = value("compression.type").strip()
     segment_bytes = own.get("internal.segment.bytes") or value("segment.bytes")
     return LogConfig(
         segment_bytes=int(segment_bytes),
@@ -108,7 +110,11 @@ def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
         retention_ms=int(value("retention.ms")),
         retention_bytes=int(value("retention.bytes")),
         delete_expired="delete" in elements(value("cleanup.policy")),
+        segment_jitter_ms=int(value("segment.jitter.ms")),
         flush_messages=int(value("flush.messages")),
+        flush_ms=int(value("flush.ms")),
+        codec=CODECS.get(codec),  # None for producer
+        compression_level=int(value(level)) if (level := LEVEL_KEYS.get(codec)) else 0,
         max_message_bytes=int(value("max.message.bytes")),
         min_insync_replicas=int(value("min.insync.replicas")),
         append_time=value("message.timestamp.type").strip() == "LogAppendTime",

@@ -72,6 +72,10 @@ class Syncs:
         target.paths.update(dict.fromkeys(paths))
         target.next_offset = next_offset
 
+    def flush(self, partition: TopicPartition, log: LocalLog) -> None:
+        """Sync what has been appended; nobody waits for it."""
+        self.add(partition, log, log.active)
+
     def begin(self, partition: TopicPartition, log: LocalLog) -> Callable[[], FlushResult]:
         target = self._in_flight[partition] = self.pending.pop(partition)
         target.writings = dict(log.unsynced_paths)

@@ -6,6 +6,9 @@ import pytest
 
 from brokers.api import list_offsets, produce
 from brokers.errors import KafkaError
+from brokers.events import TimeReached
+from brokers.ids import TopicPartition
+from brokers.records.batch import parse_header
 from brokers.wire.messages.partition_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -137,3 +140,53 @@ def test_with_flush_messages_1_the_acknowledgement_comes_after_the_sync() -> Non
     (topic,) = send(whole, 9, batch()).responses
     assert topic.partition_responses[0].error_code == 0
     assert whole.storage.unsynced == {}
+
+
+# --- topics that say how their batches are stored ---
+
+
+def synced_to(whole: Whole) -> int:
+    log = whole.storage.opened(TopicPartition("t", 0))
+    assert log is not None
+    return log.synced_offset
+
+
+def test_flush_ms_syncs_what_has_waited_so_long_and_acknowledges_before() -> None:
+    whole = Whole()
+    whole.create("t", flush_ms="200")
+    (topic,) = send(whole, 9, batch(3)).responses
+    assert topic.partition_responses[0].error_code == 0 and synced_to(whole) == 0
+    for _ in range(
+        60
+    ):  # at the next checkpoint it learns of the topic, from then on it looks twice in 200 ms
+        whole.now += 100
+        whole.feed(TimeReached())
+    assert synced_to(whole) == 3
+    send(whole, 9, batch(2))
+    whole.now += 100
+    whole.feed(TimeReached())
+    assert synced_to(whole) == 3
+    whole.now += 100
+    whole.feed(TimeReached())
+    assert synced_to(whole) == 5
+
+
+def test_flush_messages_syncs_every_so_many_records() -> None:
+    whole = Whole()
+    whole.create("t", flush_messages="4")
+    ends = []
+    for _ in range(4):
+        send(whole, 9, batch(2))
+        ends.append(synced_to(whole))
+    assert ends == [0, 4, 4, 8]
+
+
+def test_a_topics_codec_is_in_its_log_and_may_be_changed() -> None:
+    whole = Whole()
+    whole.create("t", compression_type="zstd")
+    send(whole, 9, batch(200))
+    log = whole.storage.opened(TopicPartition("t", 0))
+    assert log is not None
+    data, _ = log.read(0, 200, 1 << 20, at_least_one=True)
+    assert parse_header(data).compression == 4 and len(data) < len(batch(200))
+    assert end(whole) == 200

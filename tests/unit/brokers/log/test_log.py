@@ -1,6 +1,7 @@
 import pytest
 
-from brokers.effects import Append, Roll, SaveEpochs, TrimLog
+from brokers.effects import Append, FlushLog, Roll, SaveEpochs, TrimLog
+from brokers.ids import TopicPartition
 from brokers.log.config import DAY_MS, LogConfig
 from brokers.log.log import Log
 from brokers.log.segments import Segment
@@ -260,3 +261,56 @@ def test_bytes_of_segments_are_known_after_they_were_deleted() -> None:
     assert log.bytes_between(1, 4) == -1, "no segment begins there"
     assert log.bytes_between(0, 5) == -1
     assert log.bytes_between(8, 9) == -1
+
+
+# --- flush.messages, flush.ms, segment.jitter.ms ---
+
+
+def test_an_append_is_synced_after_so_many_records() -> None:
+    log, config = empty_log(), LogConfig(flush_messages=5)
+    assert [log.syncs(config, 2, NOW) for _ in range(6)] == [False, False, True, False, False, True]
+    assert [log.syncs(config, 7, NOW), log.syncs(config, 1, NOW)] == [True, False]
+    assert all(log.syncs(LogConfig(flush_messages=1), 1, NOW) for _ in range(3))
+    assert not any(log.syncs(LogConfig(), 10**9, NOW) for _ in range(3))
+
+
+def test_what_waits_for_flush_ms_is_flushed_once() -> None:
+    log, config = empty_log(), LogConfig(flush_ms=100)
+    assert log.flush(config, NOW) == []
+    assert not log.syncs(config, 1, NOW) and not log.syncs(config, 1, NOW + 90)
+    assert log.flush(config, NOW + 99) == []
+    assert log.flush(config, NOW + 100) == [FlushLog(TP)]
+    assert log.flush(config, NOW + 500) == [], "nothing was appended since"
+    log.syncs(config, 1, NOW + 600)
+    assert log.flush(config, NOW + 650) == [] and log.flush(config, NOW + 700) == [FlushLog(TP)]
+
+
+def test_a_sync_by_number_ends_the_wait_for_time() -> None:
+    log, config = empty_log(), LogConfig(flush_ms=100, flush_messages=2)
+    assert [log.syncs(config, 1, NOW), log.syncs(config, 1, NOW)] == [False, True]
+    assert log.flush(config, NOW + 1_000) == []
+
+
+def ages_at_roll(jitter_ms: int, logs: int = 40) -> list[int]:
+    """How old the first segment of each log is when it is rolled."""
+    config = LogConfig(segment_ms=1_000, segment_jitter_ms=jitter_ms)
+    ages = []
+    for number in range(logs):
+        partition = TopicPartition("t", number)
+        log = Log(partition, TOPIC_ID, segments=[Segment(0)], log_start_offset=0, log_end_offset=0)
+        append(log, batch_at(0), config=config)
+        age = 0
+        while "Roll" not in kinds(
+            append(log, batch_at(log.log_end_offset), now=NOW + age, config=config)
+        ):
+            age += 50
+        ages.append(age)
+    return ages
+
+
+def test_jitter_rolls_segments_early_each_at_its_own_time() -> None:
+    assert set(ages_at_roll(0)) == {1_050}
+    ages = ages_at_roll(500)
+    assert min(ages) > 500 and max(ages) <= 1_050 and len(set(ages)) > 4
+    assert ages == ages_at_roll(500), "a restart changes nothing"
+    assert min(ages_at_roll(10**9)) >= 0

@@ -13,6 +13,7 @@ from brokers.log.config import LogConfig
 from brokers.partition import leader, mirror
 from brokers.partition.replica import Replica
 from brokers.records.batch import parse_header, renew_crc, verify_crc
+from brokers.records.recompression import recompressed
 from tests.unit.brokers.partition.replicas import NOW, PARTITION, batch, open_replica
 
 
@@ -153,3 +154,52 @@ def test_a_log_without_offsets_left_refuses_and_the_node_goes_on() -> None:
     with pytest.raises(Refusal, match="no offsets left") as caught:
         leader.append(replica, batch(1), 9, NOW)
     assert caught.value.error is KafkaError.OFFSET_OUT_OF_RANGE
+
+
+# --- compression.type ---
+
+
+@pytest.mark.parametrize("codec", [0, 1, 2, 3, 4])
+def test_a_topics_codec_is_that_of_every_batch_in_its_log(codec: int) -> None:
+    replica = open_replica(config=LogConfig(codec=codec, compression_level=1))
+    for sent in range(5):
+        data = recompressed(batch(3), parse_header(batch(3)), sent, 1)
+        done = leader.append(replica, memoryview(data), 9, NOW)
+        (append,) = [each for each in done.effects if isinstance(each, Append)]
+        (header,), (stored,) = append.headers, append.buffers
+        assert header.compression == codec and verify_crc(stored, parse_header(stored))
+        assert header == parse_header(stored) and header.base_offset == 3 * sent
+        assert (stored is not data) or sent == codec
+        if sent == codec:
+            assert isinstance(stored, memoryview) and stored.obj is data, "kept as it came"
+
+
+def test_a_producers_batch_is_kept_as_it_came_by_default() -> None:
+    replica = open_replica()
+    data = recompressed(batch(3), parse_header(batch(3)), 3, 17)
+    done = leader.append(replica, memoryview(data), 9, NOW)
+    (append,) = [each for each in done.effects if isinstance(each, Append)]
+    assert append.buffers[0].obj is data  # type: ignore[union-attr]
+
+
+def test_a_batch_that_grows_beyond_the_topics_limit_is_refused() -> None:
+    data = recompressed(long := batch(200), parse_header(long), 4, 3)
+    config = LogConfig(codec=0, max_message_bytes=len(data) + 10)
+    assert len(long) > len(data) + 10
+    assert refused(open_replica(config=config), data) is KafkaError.MESSAGE_TOO_LARGE
+
+
+def test_what_cannot_be_decompressed_is_refused_only_where_it_must_be_opened() -> None:
+    data = patched(batch(), ATTRIBUTES, ">h", 0x04)
+    assert refused(open_replica(config=LogConfig(codec=1)), data) is KafkaError.CORRUPT_MESSAGE
+    data = patched(batch(), ATTRIBUTES, ">h", 0x04)
+    assert leader.append(open_replica(), memoryview(data), 9, NOW).base_offset == 0
+
+
+def test_an_append_time_and_a_codec_go_together() -> None:
+    replica = open_replica(config=LogConfig(codec=4, compression_level=3, append_time=True))
+    done = leader.append(replica, memoryview(batch(2)), 9, NOW + 5)
+    (append,) = [each for each in done.effects if isinstance(each, Append)]
+    header = append.headers[0]
+    assert (header.compression, header.is_append_time, header.max_timestamp) == (4, True, NOW + 5)
+    assert verify_crc(append.buffers[0], header)

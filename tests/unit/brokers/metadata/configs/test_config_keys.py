@@ -68,7 +68,10 @@ def test_every_default_can_be_set(name: str) -> None:
         ("segment.ms", "1"), ("max.message.bytes", "0"), ("max.message.bytes", str(2**31 - 1)),
         ("message.timestamp.type", "LogAppendTime"),
         ("message.timestamp.before.max.ms", "0"), ("message.timestamp.after.max.ms", "5"),
-        ("flush.messages", "1"), ("internal.segment.bytes", "100"),
+        ("flush.messages", "1"), ("flush.messages", "2"), ("flush.ms", "0"), ("segment.jitter.ms", "1"),
+        ("compression.type", "zstd"), ("compression.type", "uncompressed"), ("compression.gzip.level", "5"),
+        ("compression.gzip.level", "-1"), ("compression.lz4.level", "17"), ("compression.zstd.level", "-131072"),
+        ("internal.segment.bytes", "100"),
         ("cleanup.policy", "delete"), ("cleanup.policy", " delete"),
         ("min.cleanable.dirty.ratio", "0.50"), ("preallocate", "FALSE"),
         ("min.insync.replicas", "2"), ("unclean.leader.election.enable", "true"),
@@ -93,7 +96,9 @@ def test_honoured_values_are_accepted(name: str, value: str) -> None:
         ("message.timestamp.type", "createtime"), ("message.timestamp.type", ""),
         ("flush.messages", "0"), ("preallocate", "yes"), ("min.cleanable.dirty.ratio", "half"),
         ("min.cleanable.dirty.ratio", "1.1"), ("min.cleanable.dirty.ratio", "nan"),
-        ("cleanup.policy", "keep"), ("cleanup.policy", ""), ("compression.type", "lzma"),
+        ("compression.gzip.level", "0"), ("compression.gzip.level", "10"), ("compression.lz4.level", "18"),
+        ("compression.zstd.level", "23"), ("compression.type", "lzma"),
+        ("cleanup.policy", "keep"), ("cleanup.policy", ""),
         ("min.insync.replicas", "0"), ("leader.replication.throttled.replicas", "0"),
         ("follower.replication.throttled.replicas", "*,0:1"), ("confluent.placement.constraints", "{}"),
     ],
@@ -106,11 +111,10 @@ def test_malformed_values_are_refused_as_such(name: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("cleanup.policy", "compact"), ("cleanup.policy", "compact,delete"), ("compression.type", "zstd"),
-        ("remote.storage.enable", "true"), ("preallocate", "true"), ("flush.messages", "2"),
-        ("flush.messages", str(2**63 - 2)), ("flush.ms", "1"),
-        ("segment.jitter.ms", "1"), ("delete.retention.ms", "1"), ("min.cleanable.dirty.ratio", "0.4"),
-        ("local.retention.ms", "5"), ("compression.gzip.level", "5"),
+        ("cleanup.policy", "compact"), ("cleanup.policy", "compact,delete"),
+        ("remote.storage.enable", "true"), ("preallocate", "true"),
+        ("delete.retention.ms", "1"), ("min.cleanable.dirty.ratio", "0.4"),
+        ("local.retention.ms", "5"),
     ],
 )  # fmt: skip
 def test_values_whose_behaviour_does_not_exist_are_refused_as_such(name: str, value: str) -> None:
@@ -162,7 +166,7 @@ def test_every_dynamic_broker_key_is_the_default_of_an_honoured_topic_key() -> N
     [
         ("retention.ms", "x" * 32_767),
         ("x" * 32_767, "1"),
-        ("flush.ms", " " * 32_700 + "1"),
+        ("remote.storage.enable", " " * 32_700 + "true"),
         ("confluent.placement.constraints", json.dumps({"a" * each: 1 for each in range(1, 240)})),
     ],
 )

@@ -73,7 +73,22 @@ def test_a_log_without_settings_has_the_logs_own_defaults() -> None:
         ({"segment.bytes": "2000000"}, {"segment_bytes": 2_000_000}),
         ({"internal.segment.bytes": "300"}, {"segment_bytes": 300}),
         ({"segment.ms": "7"}, {"segment_ms": 7}),
+        ({"segment.jitter.ms": "6"}, {"segment_jitter_ms": 6}),
         ({"flush.messages": "1"}, {"flush_messages": 1}),
+        ({"flush.ms": "9"}, {"flush_ms": 9}),
+        ({"compression.type": "producer"}, {"codec": None}),
+        ({"compression.type": "uncompressed"}, {"codec": 0}),
+        ({"compression.type": " zstd "}, {"codec": 4, "compression_level": 3}),
+        ({"compression.type": "gzip"}, {"codec": 1, "compression_level": -1}),
+        (
+            {
+                "compression.type": "lz4",
+                "compression.lz4.level": "17",
+                "compression.zstd.level": "1",
+            },
+            {"codec": 3, "compression_level": 17},
+        ),
+        ({"compression.type": "snappy"}, {"codec": 2}),
         ({"max.message.bytes": "9"}, {"max_message_bytes": 9}),
         ({"message.timestamp.type": "LogAppendTime"}, {"append_time": True}),
         ({"message.timestamp.before.max.ms": "8"}, {"timestamp_before_max_ms": 8}),
@@ -91,3 +106,27 @@ def test_a_compacted_topic_never_expires() -> None:
     configs = {"cleanup.policy": "compact"}
     region.do(CreateTopics((NewTopic(name="__consumer_offsets", configs=configs),)))
     assert not log_config(region.image, NODE, "__consumer_offsets").delete_expired
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        (
+            {"compression.type": "lz4", "compression.lz4.level": 3},
+            {"codec": 3, "compression_level": 3},
+        ),
+        ({"log.roll.jitter.hours": 1}, {"segment_jitter_ms": 3_600_000}),
+        (
+            {"log.flush.interval.messages": 10, "log.flush.interval.ms": 20},
+            {"flush_messages": 10, "flush_ms": 20},
+        ),
+        ({"log.retention.minutes": 2}, {"retention_ms": 120_000}),
+        ({"log.message.timestamp.before.max.ms": 3}, {"timestamp_before_max_ms": 3}),
+        ({"log.message.timestamp.after.max.ms": 4}, {"timestamp_after_max_ms": 4}),
+    ],
+)
+def test_a_nodes_settings_are_the_defaults_of_its_topics(
+    setting: dict[str, object], expected: dict[str, int]
+) -> None:
+    config = from_settings({"node.id": 1, "log.dirs": "data", **setting})
+    assert log_config(Image("r"), config, "t") == LogConfig(**expected)  # type: ignore[arg-type]
