@@ -16,7 +16,7 @@ Of both ends: `connection`, which keeps a stream open that this end dials.
 
 On the link coordinator:
 
-- `mirror_reports`: what all brokers know of the mirror partitions that they lead
+- `mirror_reports`: what all brokers know of the mirror partitions that they lead; `look_pace`: how often they are asked
 - `failover`: promote and failover of a mirror topic, up to the cut; `mirror_handover`: after it
 - `failover_phases`: the phases of both; `mirror_proof`: those in which a promotion or reversal is proved
 - `reversing`: what a link tells its source of reversals; `pending_mirror`: the source that becomes the mirror

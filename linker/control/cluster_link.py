@@ -256,7 +256,7 @@ class ClusterLink:
             effects += self._watch_groups(now)
         if before.topic_filters != config.topic_filters:
             self._auto_mirrors.forget_all()
-            effects += self._source_topics.watch()
+            self._source_topics.watch()
         effects += self._tell(self.mirrors.values(), now)
         return effects + self._mirror_topics.follow_settings(now)
 
@@ -268,7 +268,8 @@ class ClusterLink:
             self._auto_mirrors.forget_all()
         effects = self._mirror_topics.coordinator_changed(now)
         effects += self._tell(self.mirrors.values(), now)
-        return effects + self._watch_groups(now) + self._source_topics.watch()
+        self._source_topics.watch()
+        return effects + self._watch_groups(now)
 
     def _follow_group_filters(self) -> None:
         self._sources.watches_groups = bool(self._group_filters)
@@ -298,7 +299,8 @@ class ClusterLink:
         effects = self._mirror_topics.follow_documents(changed, now)
         names = self.mirrors if changed is None else changed
         found = [self.mirrors[name] for name in names if name in self.mirrors]
-        return effects + self._tell(found, now) + self._source_topics.watch()
+        self._source_topics.watch()
+        return effects + self._tell(found, now)
 
     def _tell(self, mirrors: Iterable[MirrorTopic], now: Instant) -> Effects:
         """What the source has to know of these."""
@@ -314,8 +316,7 @@ class ClusterLink:
     def topics_changed(
         self, changed: Iterable[str], deleted: Iterable[str], now: Instant
     ) -> Effects:
-        effects = self._mirror_topics.topics_changed(changed, deleted, now)
-        return effects + self._source_topics.watch()
+        return self._mirror_topics.topics_changed(changed, deleted, now)
 
     # --- the stream ---
 
@@ -352,7 +353,7 @@ class ClusterLink:
 
     def on_open(self, stream: DestinationStream, welcome: Welcome, now: Instant) -> Effects:
         """The source has answered as expected."""
-        effects = self._tell_filters() + self._source_topics.watch()
+        effects = self._tell_filters() + self._source_topics.send()
         effects += self._mirror_topics.opened(now)
         if stream is not self._sources.first:
             return effects
@@ -371,8 +372,7 @@ class ClusterLink:
         """A stream was lost, or could not be opened."""
         self._told_filters.pop(stream, None)
         effects = self._mirror_topics.closed(stream, now)
-        effects += self._source_topics.stream_closed(stream, now)
-        return effects + self._tell_filters() + self._source_topics.watch()
+        return effects + self._source_topics.stream_closed(stream, now) + self._tell_filters()
 
     def on_frame(self, stream: Stream, frame: Frame, now: Instant) -> Effects:
         connection = self._connection(stream)

@@ -269,7 +269,8 @@ class MirrorFailover:
                 return self.proof.give_up(lost or because, now)
         if not because:
             return self.go(FailoverTrigger.DRAINED, now)
-        self.set_timer(now + CHECK_MS, self._drain)
+        self._reports.pace.looked(self._mirror.topic, now)
+        self.set_timer(now + self._reports.pace.pause(CHECK_MS), self._drain)
         if self._waited_for == because:
             return []
         self._waited_for = because

@@ -56,10 +56,11 @@ class MirrorHandover:
         return effects + self._reports.collect((mirror.topic,), clamped, now, groups=True)
 
     def _on_clamps(self, now: Instant) -> Effects:
-        if self._reports.is_clamped(self._mirror.topic, self._mirror.version, now):
+        if self._reports.is_clamped(self._mirror.topic, self._mirror.version):
             return self._go(FailoverTrigger.CLAMPED, now)
         again = self._progress.in_this_phase(self.clamp_groups)
-        self._region.timers.set(now + CHECK_MS, again)
+        self._reports.pace.looked(self._mirror.topic, now)
+        self._region.timers.set(now + self._reports.pace.pause(CHECK_MS), again)
         return []
 
     def hand_over(self, now: Instant) -> Effects:

@@ -86,7 +86,7 @@ class MirrorProof:
 
     def await_link(self, now: Instant) -> Effects:
         effects = self._mirror.refresh(now)
-        self._host.set_timer(now + CHECK_MS, self.check)
+        self._check_soon(now)
         if self._sources.reaches_all:
             effects += self._host.go(FailoverTrigger.LINK_OPENED, now)
         return effects
@@ -94,7 +94,7 @@ class MirrorProof:
     def await_fence(self, now: Instant) -> Effects:
         if self._mirror.record.is_provable:
             return self._host.go(FailoverTrigger.FENCED, now)
-        self._host.set_timer(now + CHECK_MS, self.check)
+        self._check_soon(now)
         return self._note_fence(now)
 
     def _note_fence(self, now: Instant) -> Effects:
@@ -107,7 +107,7 @@ class MirrorProof:
 
     def ask_beacon(self, now: Instant) -> Effects:
         """From every broker that sends topics or groups: the leaders of partitions ask for what they copy."""
-        self._host.set_timer(now + CHECK_MS, self.check)
+        self._check_soon(now)
         streams = list(self._sources.metadata_streams)
         missing = len(streams)
         beacon = self._progress.in_this_phase(self._on_beacon)
@@ -141,8 +141,12 @@ class MirrorProof:
     def _check_again(self, why: str, now: Instant, code: str = "TIMEOUT_ERROR") -> Effects:
         if now >= self.deadline:
             return self.give_up(why, now, code)
-        self._host.set_timer(now + CHECK_MS, self.check)
+        self._check_soon(now)
         return []
+
+    def _check_soon(self, now: Instant) -> None:
+        self._reports.pace.looked(self._mirror.topic, now)
+        self._host.set_timer(now + self._reports.pace.pause(CHECK_MS), self.check)
 
     def give_up(self, why: str, now: Instant, code: str = "TIMEOUT_ERROR") -> Effects:
         """The generation of a reversal ends with it: what the source did for it is of the past."""

@@ -23,7 +23,7 @@ _Proof: TypeAlias = tuple[DestinationStream, int]  # a stream, and the number of
 class MirrorReplicatorsHost(ReplicatorHost, Protocol):
     """What the replicators of a topic call of their link."""
 
-    def leading_changed(self) -> Effects:
+    def leading_changed(self) -> None:
         """This broker leads partitions of a mirror topic now, or none any more."""
 
 
@@ -79,7 +79,9 @@ class MirrorReplicators:
         self._served = {
             index for index in range(self._mirror.partition_count) if self._serves(index)
         }
-        effects = self._host.leading_changed() if self.leads is not was_leading else []
+        effects: Effects = []
+        if self.leads is not was_leading:
+            self._host.leading_changed()
         for index in range(self._mirror.partition_count):
             if index not in self._served:
                 effects += self._stop_one(index)

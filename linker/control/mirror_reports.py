@@ -3,23 +3,40 @@
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from brokers.ids import OFFSETS_TOPIC, BrokerId, Instant, Offset, TopicPartition
 from brokers.metadata.image.image import NO_LEADER
-from brokers.region import (
-    DescribeMirrors,
-    MirrorPartitionStatus,
-    MirrorsDescribed,
-    MirrorStatus,
-)
+from brokers.region import DescribeMirrors, MirrorPartitionStatus, MirrorsDescribed
+from linker.control.look_pace import LookPace
 from linker.records.mirror_record import TailReader
 from linker.region_client import Effects, RegionClient
 
 Then: TypeAlias = Callable[[Instant], Effects]
-# This broker's own status of a mirror topic; None where it has no record of it.
-OwnStatus: TypeAlias = Callable[[str, Instant], MirrorStatus | None]
 OwnPartition: TypeAlias = Callable[[TopicPartition, Instant], MirrorPartitionStatus | None]
+
+
+class Progress(NamedTuple):
+    """What a broker has done for a mirror topic's record: groups moved back, orphan tails sealed; or why it has not."""
+
+    clamped: Collection[tuple[int, int]]
+    sealed: Collection[int]
+    because: str
+
+
+class Readers(NamedTuple):
+    """What groups have committed for a topic that is to be restored: (group, partition, offset). `heard`: of which
+    partitions of `__consumer_offsets`, each in its leader epoch."""
+
+    committed: tuple[tuple[str, int, Offset], ...] = ()
+    heard: Collection[tuple[int, int]] = ()
+
+
+_NONE: Final = Progress((), (), "")
+
+# This broker's own; None where it has no record of the topic.
+OwnProgress: TypeAlias = Callable[[str], Progress | None]
+OwnReaders: TypeAlias = Callable[[str], Readers | None]
 
 
 @dataclass(slots=True)
@@ -28,11 +45,8 @@ class _Report:
 
     record_version: Offset
     partitions: dict[int, MirrorPartitionStatus]
-    clamped: frozenset[tuple[int, int]]
-    sealed: frozenset[int]
-    because: str
-    committed: tuple[tuple[str, int, Offset], ...]
-    heard: frozenset[tuple[int, int]]
+    progress: Progress
+    readers: Readers
 
 
 @dataclass(slots=True)
@@ -45,13 +59,22 @@ class _Questions:
 
 
 class MirrorReports:
-    """`collect` asks; `of` returns what is known in the leader epoch that the metadata has now."""
+    """`collect` asks; `of` returns what is known in the leader epoch that the metadata has now.
+
+    `pace` is of those that ask for one topic again and again.
+    """
 
     def __init__(
-        self, region: RegionClient, own_status: OwnStatus, own_partition: OwnPartition
+        self,
+        region: RegionClient,
+        own_progress: OwnProgress,
+        own_readers: OwnReaders,
+        own_partition: OwnPartition,
     ) -> None:
+        self.pace = LookPace()
         self._region = region
-        self._own_status = own_status
+        self._own_progress = own_progress
+        self._own_readers = own_readers
         self._own_partition = own_partition
         self._reports: dict[tuple[BrokerId, str], _Report] = {}
         self._questions: dict[BrokerId, _Questions] = {}
@@ -71,12 +94,12 @@ class MirrorReports:
         found = report.partitions.get(partition.partition)
         return found if found is not None and found.leader_epoch == placed.leader_epoch else None
 
-    def is_clamped(self, topic: str, record_version: Offset, now: Instant) -> bool:
+    def is_clamped(self, topic: str, record_version: Offset) -> bool:
         """Whether every group of this region is moved back to the cut of this version of the record."""
         return self._covers(
             place
             for broker_id in self._coordinators()
-            for place in self._clamped(broker_id, topic, record_version, now)
+            for place in self._progress(broker_id, topic, record_version).clamped
         )
 
     def _coordinators(self) -> set[BrokerId]:
@@ -90,56 +113,44 @@ class MirrorReports:
         wanted = enumerate(offsets.partitions if offsets is not None else ())
         return {(index, placed.leader_epoch) for index, placed in wanted} <= set(places)
 
-    def readers(
-        self, topic: str, record_version: Offset, now: Instant
-    ) -> tuple[list[TailReader], bool]:
+    def readers(self, topic: str, record_version: Offset) -> tuple[list[TailReader], bool]:
         """What groups have committed for the topic; and whether that is known of all groups."""
         found: list[TailReader] = []
         heard: set[tuple[int, int]] = set()
         for broker_id in sorted(self._coordinators()):
-            each: MirrorStatus | _Report | None = self._reports.get((broker_id, topic))
-            if broker_id == self._region.view.broker_id:
-                each = self._own_status(topic, now)
-            if each is not None and each.record_version >= record_version:
-                found += (TailReader(*one) for one in each.committed)
-                heard |= set(each.heard)
+            each = self._readers(broker_id, topic, record_version)
+            found += (TailReader(*one) for one in each.committed)
+            heard |= set(each.heard)
         return found, self._covers(heard)
 
-    def _clamped(
-        self, broker_id: BrokerId, topic: str, record_version: Offset, now: Instant
-    ) -> Iterable[tuple[int, int]]:
+    def _readers(self, broker_id: BrokerId, topic: str, record_version: Offset) -> Readers:
         if broker_id == self._region.view.broker_id:
-            own = self._own_status(topic, now)
-            return own.clamped if own is not None else ()
+            return self._own_readers(topic) or Readers()
         report = self._reports.get((broker_id, topic))
-        return report.clamped if report and report.record_version >= record_version else ()
+        return report.readers if report and report.record_version >= record_version else Readers()
 
-    def not_sealed(self, topic: str, record_version: Offset, now: Instant) -> str:
+    def _progress(self, broker_id: BrokerId, topic: str, record_version: Offset) -> Progress:
+        if broker_id == self._region.view.broker_id:
+            return self._own_progress(topic) or _NONE
+        report = self._reports.get((broker_id, topic))
+        return report.progress if report and report.record_version >= record_version else _NONE
+
+    def not_sealed(self, topic: str, record_version: Offset) -> str:
         """Which in-sync replica has not sealed its orphan tail for this version of the record; empty if all have."""
         image = self._region.view.image.topics_by_name.get(topic)
         for index, placed in enumerate(image.partitions if image is not None else ()):
             for broker_id in placed.isr:
-                sealed, because = self._sealed(broker_id, topic, record_version, now)
-                if index not in sealed:
-                    why = f": {because}" if because else ""
+                progress = self._progress(broker_id, topic, record_version)
+                if index not in progress.sealed:
+                    why = f": {progress.because}" if progress.because else ""
                     return f"broker {broker_id} has not sealed the tail of partition {index}{why}"
         return ""
 
-    def _sealed(
-        self, broker_id: BrokerId, topic: str, record_version: Offset, now: Instant
-    ) -> tuple[Collection[int], str]:
-        if broker_id == self._region.view.broker_id:
-            own = self._own_status(topic, now)
-            return (own.sealed, own.because) if own is not None else ((), "")
-        report = self._reports.get((broker_id, topic))
-        is_of_record = report is not None and report.record_version >= record_version
-        return (report.sealed, report.because) if report and is_of_record else ((), "")
-
-    def trouble(self, topic: str, now: Instant) -> str:
+    def trouble(self, topic: str) -> str:
         """Why some broker has not done what is pending."""
-        own = self._own_status(topic, now)
-        found = [each.because for (_, name), each in self._reports.items() if name == topic]
-        return next(filter(None, [own.because if own is not None else "", *found]), "")
+        brokers = self._region.view.image.brokers
+        found = (self._progress(broker_id, topic, -1).because for broker_id in brokers)
+        return next(filter(None, found), "")
 
     # --- asking ---
 
@@ -228,11 +239,8 @@ class MirrorReports:
             self._reports[broker_id, each.topic] = _Report(
                 each.record_version,
                 {one.index: one for one in each.partitions},
-                frozenset(each.clamped),
-                frozenset(each.sealed),
-                each.because,
-                each.committed,
-                frozenset(each.heard),
+                Progress(frozenset(each.clamped), frozenset(each.sealed), each.because),
+                Readers(each.committed, frozenset(each.heard)),
             )
         effects = self._ask(broker_id)
         for then in waiting:

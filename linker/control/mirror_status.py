@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
+from brokers.ids import Instant, TopicPartition
 from brokers.region import MirrorPartitionStatus, MirrorStatus
+from linker.control.mirror_reports import Progress, Readers
 from linker.control.mirror_topic import MirrorTopic
 from linker.data.replicator import PartitionReplicator
 from linker.records.mirror_state import MirrorState
@@ -15,33 +16,39 @@ def mirror_status(region: RegionClient, mirror: MirrorTopic, now: Instant) -> Mi
         partition_status(region, mirror, index, now) for index in range(mirror.partition_count)
     )
     partitions = tuple(each for each in found if each is not None)
+    because = mirror_progress(mirror).because
+    readers = mirror_readers(region, mirror)
     return MirrorStatus(
         mirror.topic,
         mirror.version,
         partitions,
         mirror.clamp.covered,
         mirror.sealing.sealed,
-        mirror.sealing.because or mirror.clamp.because,
-        *_readers(region, mirror),
+        because,
+        committed=readers.committed,
+        heard=tuple(readers.heard),
     )
 
 
-def _readers(
-    region: RegionClient, mirror: MirrorTopic
-) -> tuple[tuple[tuple[str, int, Offset], ...], tuple[tuple[int, LeaderEpoch], ...]]:
+def mirror_readers(region: RegionClient, mirror: MirrorTopic) -> Readers:
     """What the groups that this broker coordinates have read of a topic that is to be restored: before they are moved
     back."""
     record, view = mirror.record, region.view
     is_due = record.state is MirrorState.PENDING_SETUP_FOR_RESTORE and not record.restore
     if not is_due or not view.groups_are_known():
-        return (), ()
+        return Readers()
     committed = tuple(
         (group, partition.partition, one.offset)
         for group in view.groups_with_offsets()
         for partition, one in view.group_offsets(group).items()
         if partition.topic == mirror.topic
     )
-    return committed, view.led_group_partitions()
+    return Readers(committed, view.led_group_partitions())
+
+
+def mirror_progress(mirror: MirrorTopic) -> Progress:
+    because = mirror.sealing.because or mirror.clamp.because
+    return Progress(mirror.clamp.covered, mirror.sealing.sealed, because)
 
 
 def partition_status(

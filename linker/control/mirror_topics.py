@@ -12,8 +12,13 @@ from linker.control.group_sync import GroupSync
 from linker.control.hold_requests import HoldRequests
 from linker.control.hole_policy import HolePolicyOfMirror
 from linker.control.link_settings import LinkSettings
-from linker.control.mirror_reports import MirrorReports
-from linker.control.mirror_status import mirror_status, partition_status
+from linker.control.mirror_reports import MirrorReports, Progress, Readers
+from linker.control.mirror_status import (
+    mirror_progress,
+    mirror_readers,
+    mirror_status,
+    partition_status,
+)
 from linker.control.mirror_topic import MirrorTopic
 from linker.control.pending_mirror import PendingMirror
 from linker.control.restore import MirrorRestore
@@ -40,7 +45,7 @@ class MirrorTopics:
         settings: LinkSettings,
         sources: SourceBrokers,
         groups: GroupSync,
-        leading_changed: Callable[[], Effects],
+        leading_changed: Callable[[], None],
     ) -> None:
         """`leading_changed` is called when `source_topics` may have changed."""
         self.by_name: dict[str, MirrorTopic] = {}
@@ -54,7 +59,7 @@ class MirrorTopics:
         self._sources = sources
         self._groups = groups
         self._leading_changed = leading_changed
-        self.reports = MirrorReports(region, self.status, self.partition_status)
+        self.reports = MirrorReports(region, self._progress, self._readers, self.partition_status)
         self.holds = HoldRequests(region, settings, sources, self.by_name)
 
     @property
@@ -81,8 +86,8 @@ class MirrorTopics:
         mirror = self.by_name.get(topic)
         return mirror.fail(error, because, now) if mirror is not None else []
 
-    def leading_changed(self) -> Effects:
-        return self._leading_changed()
+    def leading_changed(self) -> None:
+        self._leading_changed()
 
     def on_divergence(self, partition: TopicPartition, agreed_offset: Offset) -> Divergence:
         mirror = self.by_name.get(partition.topic)
@@ -112,6 +117,14 @@ class MirrorTopics:
         if mirror is None:
             return None
         return partition_status(self._region, mirror, partition.partition, now)
+
+    def _progress(self, topic: str) -> Progress | None:
+        mirror = self.by_name.get(topic)
+        return mirror_progress(mirror) if mirror is not None else None
+
+    def _readers(self, topic: str) -> Readers | None:
+        mirror = self.by_name.get(topic)
+        return mirror_readers(self._region, mirror) if mirror is not None else None
 
     def follow_clamps(self, topics: Iterable[str], now: Instant) -> Effects:
         """This broker may coordinate other groups by now."""

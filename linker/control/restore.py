@@ -125,7 +125,8 @@ class MirrorRestore:
 
     def _wait(self, because: str, now: Instant) -> Effects:
         self.because = because
-        self._again_in(CHECK_MS, now)
+        self._reports.pace.looked(self._mirror.topic, now)
+        self._again_in(self._reports.pace.pause(CHECK_MS), now)
         return []
 
     def _write(self, now: Instant, **changes: object) -> Effects:
@@ -162,7 +163,7 @@ class MirrorRestore:
 
         because = self._each(lacks)
         mirror = self._mirror
-        committed, is_all = self._reports.readers(mirror.topic, mirror.version, now)
+        committed, is_all = self._reports.readers(mirror.topic, mirror.version)
         if not because and not is_all and now - mirror.record.since < READERS_WAIT_MS:
             because = "groups that have read the topic are looked for"
         if because:
@@ -177,9 +178,9 @@ class MirrorRestore:
 
     def _begin_truncation(self, now: Instant) -> Effects:
         mirror = self._mirror
-        because = self._reports.not_sealed(mirror.topic, mirror.version, now)
-        if not because and not self._reports.is_clamped(mirror.topic, mirror.version, now):
-            why = self._reports.trouble(mirror.topic, now)
+        because = self._reports.not_sealed(mirror.topic, mirror.version)
+        if not because and not self._reports.is_clamped(mirror.topic, mirror.version):
+            why = self._reports.trouble(mirror.topic)
             because = f"groups are moved back: {why}" if why else "groups are moved back"
         if because:
             return mirror.clamp.follow(mirror.record, mirror.version, now) + self._wait(

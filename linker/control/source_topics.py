@@ -38,8 +38,11 @@ class SourceTopics:
         self._named: dict[DestinationStream, frozenset[str]] = {}
         self._inquiries: dict[str, list[Inquirer]] = {}
         self._unsent: dict[str, None] = {}  # inquiries that the source has not been sent
+        self._answered: dict[str, None] = {}  # inquiries that the source's list has still
         self._untried: list[Callable[[Instant], Effects]] = []
         self._timer: int | None = None
+        self._is_due = False  # the list will be looked at
+        self._admitted: tuple[tuple[Filter, ...], dict[str, bool]] = ((), {})  # by these filters
 
     def begin(self, now: Instant) -> None:
         """Ask for all states again every `metadata.max.age.ms`, which is new or as before."""
@@ -63,24 +66,62 @@ class SourceTopics:
             effects += stream.sender.send(nothing, self._watched[stream])
         return effects
 
-    def watch(self) -> Effects:
-        """Send the source the list of topics on each stream of metadata, if it has changed there."""
+    def watch(self) -> None:
+        """The list of topics may have changed: send it where it has.
+
+        What changes many topics calls this for each of them, and the list has all of them: so it is made once, after
+        the event.
+        """
+        if not self._is_due:
+            self._is_due = True
+            self._region.timers.set(0, self._on_due)
+
+    def _on_due(self, _: Instant) -> Effects:
+        self._is_due = False
+        return self.send()
+
+    def send(self) -> Effects:
+        """Send the source the list of topics on each stream of metadata, if it has changed there.
+
+        At once when a stream opens, before a beacon is asked for on it: the states of topics come before its answer.
+        """
         filters = self._filters()
         topics = dict.fromkeys((*self._mirrored(), *self._inquiries))
-        effects: Effects = []
+        effects = self._drop_answered(topics)
         for stream in self._sources.metadata_streams:
             named = self._named.setdefault(stream, frozenset(topics))
-            by_name = (one for one in topics if one in named or not admits(filters, one))
+            by_name = (one for one in topics if one in named or not self._admits(filters, one))
             wanted = WatchTopics(tuple(by_name), filters)
             if wanted != self._watched.get(stream, WatchTopics(())):
                 self._watched[stream] = wanted
                 effects += stream.sender.send(wanted)
         return effects
 
+    def _drop_answered(self, wanted: Iterable[str]) -> Effects:
+        """The state of a topic that was inquired for has been sent. Who watches it from now on has not seen it, and the
+        source sends it once more where the topic is new in the list."""
+        answered, self._answered = self._answered, {}
+        first = self._sources.first
+        known = self._watched.get(first)
+        if known is None or answered.keys().isdisjoint(wanted):
+            return []
+        rest = tuple(one for one in known.topics if one not in answered)
+        self._watched[first] = WatchTopics(rest, known.filters)
+        return [*first.sender.send(self._watched[first])]
+
+    def _admits(self, filters: tuple[Filter, ...], topic: str) -> bool:
+        if self._admitted[0] != filters:
+            self._admitted = (filters, {})
+        known = self._admitted[1]
+        if topic not in known:
+            known[topic] = admits(filters, topic)
+        return known[topic]
+
     def stream_closed(self, stream: DestinationStream, now: Instant) -> Effects:
         """The stream was lost. If it was the first: inquiries are answered with None."""
         self._watched.pop(stream, None)
         self._named.pop(stream, None)
+        self.watch()
         if stream is not self._sources.first:
             return []
         inquiries, self._inquiries = self._inquiries, {}
@@ -133,6 +174,10 @@ class SourceTopics:
     def answered(self, state: TopicState, now: Instant) -> Effects:
         """The source has sent a topic's state."""
         effects: Effects = []
-        for inquirer in self._inquiries.pop(state.topic, ()):
+        inquirers = self._inquiries.pop(state.topic, [])
+        for inquirer in inquirers:
             effects += inquirer(state, now)
-        return effects + self.watch()
+        if inquirers:
+            self._answered[state.topic] = None
+            self.watch()
+        return effects

@@ -8,7 +8,7 @@ import pytest
 
 from brokers.errors import KafkaError
 from brokers.ids import TopicPartition
-from linker.commands import AlterLinkConfigs, CreateLink, CreateMirror
+from linker.commands import AlterLinkConfigs, ChangeMirrors, CreateLink, CreateMirror
 from linker.errors import LinkRefusal
 from linker.events import Dial
 from linker.frames import Chunk, Subscribe, WatchTopics, Welcome
@@ -19,6 +19,7 @@ from tests.playbooks.linker.world import Host, World, caught_up, linked
 KIB = 1 << 10
 DISK_MS = 1_100  # in which a full disk is tried again
 REDIAL_MS = 100
+MANY = 24  # mirrors
 
 
 class Recorded(World):
@@ -87,6 +88,21 @@ def test_the_states_of_topics_are_asked_for_again_when_they_are_old() -> None:
     asked = world.times_of(WatchTopics, changed)
     assert sorted({at - changed for at in asked}) == [5_000, 10_000, 15_000]
     assert caught_up(world)
+
+
+def test_the_list_of_topics_is_sent_once_where_many_change_together() -> None:
+    world = copying()
+    for number in range(MANY):
+        clients.create_topic(world.source, f"more-{number}")
+        answer = world.destination.ask(CreateMirror(link=LINK, mirror_topic=f"more-{number}"))
+        assert not isinstance(answer, LinkRefusal), answer
+    world.run(1_000)
+    began = world.now
+    world.destination.ask(ChangeMirrors(verb="failover", link=LINK))
+    world.run(1_000)
+    lists = [frame for at, frame in world.sent if isinstance(frame, WatchTopics) and at >= began]
+    assert lists[-1] == WatchTopics(())
+    assert len(lists) < MANY / 4
 
 
 @pytest.mark.parametrize("longest_ms", [400, 3_000])

@@ -45,7 +45,9 @@ class Follower:
         self.link = LinkSettings(LinkRecord("west-east", "id", "", CONFIGS, START), 1)
         self.client.is_coordinator = True
         status = MirrorPartitionStatus(0, 0, 2, 8, 8, -1)
-        reports = MirrorReports(self.client, lambda topic, now: None, lambda place, now: status)
+        reports = MirrorReports(
+            self.client, lambda topic: None, lambda topic: None, lambda place, now: status
+        )
         self.mirrors = {"orders": "orders"}
         self.groups = GroupSync(self.client, self.link, self.mirrors.get, lambda: reports)
         self.commits: list[Offset] = []
