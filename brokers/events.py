@@ -18,6 +18,7 @@ from brokers.ids import (
     TopicPartition,
 )
 from brokers.ports import FileRange, Volume
+from brokers.security.origin import Origin
 from brokers.security.principal import ANONYMOUS, KafkaPrincipal
 from brokers.values import value
 
@@ -50,6 +51,13 @@ class Request:
     listener_name: str = (
         DEFAULT_LISTENER  # brokers are named to the client by their addresses for it
     )
+
+    @property
+    def origin(self) -> Origin | None:
+        """Who sends it; None where a node of the region does by itself, not at a client's request."""
+        if self.client_id is None and not self.client_host:
+            return None
+        return Origin(str(self.principal), self.client_id, self.client_host)
 
 
 @dataclass(frozen=True, slots=True)

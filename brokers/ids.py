@@ -1,5 +1,6 @@
 """Identifiers and small values of a region. All instants are milliseconds since the Unix epoch."""
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 from uuid import UUID
@@ -17,11 +18,24 @@ Buffers: TypeAlias = Sequence[Buffer]
 OFFSET_MAX: Offset = 1 << 62
 NO_PARTITION_LEADER_EPOCH: LeaderEpoch = -1
 NO_PRODUCER: ProducerId = -1
+_ID_CHARACTERS = 22
 NO_BROKER_EPOCH = -1  # of a broker that was never registered
 NO_ID = UUID(int=0)  # Kafka's Uuid.ZERO_UUID
 # Kafka's reserved DirectoryIds (KIP-858): known to the broker only; not assigned yet; offline.
 MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = UUID(int=0), UUID(int=1), UUID(int=2)
 UNNAMED_DIRECTORIES = frozenset((MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY))
+
+
+def id_text(identity: UUID) -> str:
+    """An id as Kafka writes it: base64, URL-safe and without padding."""
+    return urlsafe_b64encode(identity.bytes).decode().rstrip("=")
+
+
+def parse_id(text: str) -> UUID:
+    """Raises ValueError for what is no such text."""
+    if len(text) != _ID_CHARACTERS:
+        raise ValueError(f"{text!r} has not {_ID_CHARACTERS} characters")
+    return UUID(bytes=urlsafe_b64decode(text + "=="))
 
 
 class TopicPartition(NamedTuple):

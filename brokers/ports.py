@@ -1,9 +1,21 @@
 """What a core may be handed by its host. Nothing here waits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from brokers.ids import Buffer, Buffers
+
+ROOT_LOGGER = "root"
+
+
+class LogLevels(Protocol):
+    """The loggers of a process. Levels are Kafka's: TRACE, DEBUG, INFO, WARN, ERROR, FATAL."""
+
+    def levels(self) -> Mapping[str, str]:
+        """The level in effect of every logger, the root logger's among them."""
+
+    def set_level(self, logger: str, level: str | None) -> None:
+        """None: the level of its parent."""
 
 
 class Rng(Protocol):

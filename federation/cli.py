@@ -11,6 +11,7 @@ import importlib
 from typing import Any, Final
 
 import click
+from click.shell_completion import CompletionItem
 
 _AS_JSON: Final = "causeway.as_json"
 
@@ -54,6 +55,10 @@ COMMANDS = {
         "Two regions, a link, an audit, a failover and the way back.",
     ),
     "node": ("federation.commands.node:node", "One node of a region, in the foreground."),
+    "completion": (
+        "federation.commands.completion:completion",
+        "Have bash, zsh or fish complete commands with the Tab key.",
+    ),
 }
 
 
@@ -82,6 +87,15 @@ class Commands(click.Group):
         command = getattr(importlib.import_module(module), name)
         assert isinstance(command, click.Command), command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """As of any group, without importing its commands."""
+        found = [
+            CompletionItem(name, help=about)
+            for name, (_, about) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from brokers.ids import Instant, LeaderEpoch, Offset, TopicPartition
-from brokers.metadata.image.image import TopicImage
+from brokers.metadata.image.image import Operation, TopicImage
 from brokers.region import ReplicaStatus
 from linker.errors import LinkRefusal
 from linker.records.decision import Decision
@@ -166,6 +166,14 @@ class Topics:
 
 
 @dataclass(frozen=True, slots=True)
+class Operations:
+    """Entries of the operator log, the oldest first; `is_recorded`: whether the region writes it."""
+
+    operations: tuple[Operation, ...]
+    is_recorded: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Replicas:
     """Each with its partition."""
 
@@ -283,6 +291,7 @@ Answer: TypeAlias = (
     | RetentionHolds
     | Decisions
     | Lineage
+    | Operations
     | Drift
     | Forecast
     | DescribedRegion

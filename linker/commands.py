@@ -158,6 +158,15 @@ class ListDecisions:
     topic: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOperations:
+    """-> `Operations`: the operator log, from a time on, of resources of a kind and name. What is empty matches all."""
+
+    since: int = 0
+    resource_type: str = ""
+    resource: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class ListHoles:
     """-> `Holes`: the hole ledger of a topic, or of all, those of deleted topics included."""
@@ -198,7 +207,7 @@ Command: TypeAlias = (
     CreateLink | ListLinks | DescribeLink | DeleteLink | AlterLinkConfigs | DescribeLinkConfigs
     | SetLinkSecret | ForecastMirrors | RestoreMirrors | UnfenceTopics | DescribeDrift
     | CreateMirror | ListMirrors | DescribeMirror | ChangeMirrors | ListHoles | ListDecisions
-    | DescribeLineage | ListRetentionHolds | DropRetentionHolds
+    | DescribeLineage | ListOperations | ListRetentionHolds | DropRetentionHolds
     | DescribeReplicas | DescribeRegion
 )  # fmt: skip
 
@@ -208,6 +217,7 @@ ANSWERED_BY_ANY: Final = (
     ListHoles,
     ListDecisions,
     ListRetentionHolds,
+    ListOperations,
     DescribeReplicas,
     DescribeRegion,
 )

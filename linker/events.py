@@ -59,6 +59,7 @@ class AdminAsked:
 
     ticket: Ticket
     command: Command
+    asked_by: str = ""  # the address that the command came from
 
 
 LinkerEvent: TypeAlias = (

@@ -30,6 +30,8 @@ from brokers.region import (
     RetentionDue,
 )
 from linker.administration.administration import Administration
+from linker.administration.operation_log import recorded
+from linker.answers import Answer
 from linker.commands import ANSWERED_BY_ANY
 from linker.config import LinkConfig, parse
 from linker.control.chained_lag import ChainedLag
@@ -257,9 +259,12 @@ class Linker:
             return [AdminAnswered(event.ticket, refusal)]
         if not isinstance(event.command, ANSWERED_BY_ANY) and not self._region.is_coordinator:
             return [AdminAnswered(event.ticket, self._elsewhere())]
-        return self._administration.ask(
-            event.command, lambda answer, _: [AdminAnswered(event.ticket, answer)], now
-        )
+
+        def answered(answer: Answer | LinkRefusal, at: Instant) -> Effects:
+            return [AdminAnswered(event.ticket, answer)]
+
+        respond = recorded(self._region, event.command, event.asked_by, answered)
+        return self._administration.ask(event.command, respond, now)
 
     def _elsewhere(self) -> Elsewhere | LinkRefusal:
         """Where the link coordinator takes commands."""

@@ -4,6 +4,8 @@ Each file gives `KEY`, `VERSIONS` (first and last that are advertised) and a han
 by its constructor and answers with "handle(request, now) -> effects". A handler of what only the active controller
 decides converts the request to a command, and its result to a response: `controller_apis`.
 
-`ports` names what handlers use of their node, `config_outcomes` is shared by both APIs that change configurations,
-`link_requests` answers APIs of our own, `quorum_requests` those of Raft.
+`broker_loggers` answers what is asked of a node's loggers, which are its own. `ports` names what handlers use of their
+node, `config_outcomes` is shared by both APIs that change configurations, `controller_mutation_quota`
+bounds the creation of topics by Metadata requests, `link_requests` answers APIs of our own,
+`quorum_requests` those of Raft.
 """

@@ -31,7 +31,7 @@ class ControllerApi(ABC):
             command = self.command(request)
         except Refusal as refusal:
             return then(self.refusal(request, refusal), now)
-        return self._controller.decide_once(command, decided, now)
+        return self._controller.decide_once(command, decided, now, request.origin)
 
     @abstractmethod
     def command(self, request: Request) -> Command:

@@ -6,6 +6,7 @@ with their default.
 
 from collections.abc import Iterator, Sequence
 
+from brokers.api.broker_loggers import BrokerLoggers
 from brokers.config.broker_config import BrokerConfig
 from brokers.effects import Effect, Reply
 from brokers.errors import KafkaError, Refusal
@@ -43,9 +44,12 @@ VERSIONS = (1, 4)
 class DescribeConfigsHandler:
     """Answers DescribeConfigs requests."""
 
-    def __init__(self, config: BrokerConfig, metadata: MetadataCache) -> None:
+    def __init__(
+        self, config: BrokerConfig, metadata: MetadataCache, loggers: BrokerLoggers
+    ) -> None:
         self._config = config
         self._metadata = metadata
+        self._loggers = loggers
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
@@ -75,6 +79,8 @@ class DescribeConfigsHandler:
                 configs = self._of_topic(resource.resource_name)
             case ResourceType.BROKER:
                 configs = self._of_broker(resource.resource_name)
+            case ResourceType.BROKER_LOGGER:
+                configs = list(self._loggers.describe(resource.resource_name))
             case kind:
                 raise Refusal(
                     KafkaError.INVALID_REQUEST, f"resource type {kind} has no settings here"

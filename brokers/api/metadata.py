@@ -6,8 +6,9 @@ the node allow it, and the answer waits until it has a leader (Kafka answers LEA
 
 from collections.abc import Iterator, Mapping
 
+from brokers.api.controller_mutation_quota import ControllerMutationQuota
 from brokers.config.broker_config import BrokerConfig
-from brokers.effects import Effect, Reply
+from brokers.effects import Changed, Effect, Reply
 from brokers.errors import KafkaError, Refusal
 from brokers.events import Request
 from brokers.ids import INTERNAL_TOPICS, NO_ID, Instant, TopicPartition
@@ -32,6 +33,7 @@ from brokers.wire.messages.metadata import (
 KEY = ApiKey.METADATA
 VERSIONS = (0, 13)
 LISTENER_NOT_FOUND_FROM = 6
+TOLD_AGAIN_MS = 60_000
 IDS_FROM = 12  # topics may be asked for by id
 
 
@@ -49,19 +51,43 @@ class MetadataHandler:
         self._metadata = metadata
         self._replicas = replicas
         self._forwarding = forwarding
+        rate = config.auto_create_topics_mutation_rate
+        window = config.controller_quota_window_num * config.controller_quota_window_size_seconds
+        self._quota = ControllerMutationQuota(None if rate < 0 else rate, window)
+        self._told_at: Instant | None = None
 
     def handle(self, request: Request, now: Instant) -> list[Effect]:
         message = request.message
         assert isinstance(message, MetadataRequest)
         missing = self._to_create(message, request.api_version)
+        wanted, missing = len(missing), self._granted(missing, now)
+        told = self._throttled(wanted - len(missing), now)
         if not missing:
-            return [Reply(request.ticket, self._response(request, message, {}))]
+            return [*told, Reply(request.ticket, self._response(request, message, {}))]
 
         def then(result: tuple[TopicOutcome, ...] | Refusal, now: Instant) -> list[Effect]:
             errors = _creation_errors(missing, result)
             return [Reply(request.ticket, self._response(request, message, errors))]
 
-        return self._forwarding.submit(CreateTopics(tuple(missing)), then, now)
+        return [*told, *self._forwarding.submit(CreateTopics(tuple(missing)), then, now, request)]
+
+    def _granted(self, missing: list[NewTopic], now: Instant) -> list[NewTopic]:
+        """Those that the quota allows. Others stay unknown for now, which has clients try again (KIP-599)."""
+        each = self._config.num_partitions
+        return [
+            topic
+            for topic in missing
+            if topic.name in INTERNAL_TOPICS or self._quota.take(each, now)
+        ]
+
+    def _throttled(self, left_out: int, now: Instant) -> list[Effect]:
+        """Tells the operator, once a minute at most."""
+        if not left_out or (self._told_at is not None and now - self._told_at < TOLD_AGAIN_MS):
+            return []
+        self._told_at = now
+        limit = f"{self._config.auto_create_topics_mutation_rate} partitions a second"
+        because = f"auto.create.topics.mutation.rate allows {limit}"
+        return [Changed("auto-creation of topics", "throttled", because)]
 
     def _to_create(self, message: MetadataRequest, version: int) -> list[NewTopic]:
         """New topics for the legal names that do not exist, where creation is allowed."""

@@ -10,6 +10,7 @@ from brokers.events import Request
 from brokers.groups.group_coordinator import GroupCoordinator
 from brokers.ids import BrokerId, Instant, Peer, Ticket
 from brokers.metadata.commands.commands import Command
+from brokers.security.origin import Origin
 
 Groups: TypeAlias = CoordinatorRuntime[GroupCoordinator]
 Handle: TypeAlias = Callable[[Request, Instant], list[Effect]]
@@ -37,9 +38,14 @@ class ControllerPort(Protocol):
         The error NOT_CONTROLLER means that another node decides now: the outcome is unknown.
         """
 
-    def decide_once(self, command: Command, then: Then, now: Instant) -> list[Effect]:
+    def decide_once(
+        self, command: Command, then: Then, now: Instant, origin: Origin | None = None
+    ) -> list[Effect]:
         """As `decide`, for a command that must not be repeated: where its outcome is unknown, the error is
-        REQUEST_TIMED_OUT, which does not have clients try again as NOT_CONTROLLER does."""
+        REQUEST_TIMED_OUT, which does not have clients try again as NOT_CONTROLLER does.
+
+        What it changes is in the operator log as asked for by `origin`.
+        """
 
 
 def reply_to(ticket: Ticket) -> Then:

@@ -3,6 +3,7 @@
 - `broker_config`: every key with its type and default, and what follows from several of them
 - `quorum_settings`, `group_settings`, `log_settings`: those of the quorum, of groups, and defaults of topics
 - `listener_settings`: the keys of a node's listeners; `listeners`: a listener's name, security protocol and addresses
+- `operation_settings`: those of the operator log, and of topics that clients create by asking for them
 - `disk_settings`, `disk_watermarks`: how much of a disk is kept free
 - `config_checks`: checks across settings; `listener_checks`: those of listeners
 - `given_settings`: from what a file gives to the fields; `kafka_keys`: Kafka's keys that are no fields, and with

@@ -17,6 +17,7 @@ from brokers.config.given_settings import similar, sort_out, verdict
 from brokers.config.group_settings import GroupSettings
 from brokers.config.kafka_keys import KeyVerdict
 from brokers.config.log_settings import LogSettings
+from brokers.config.operation_settings import OperationSettings
 from brokers.config.quorum_settings import QuorumSettings
 from brokers.ids import Peer
 
@@ -41,7 +42,7 @@ class ConfigError(ValueError):
         self.problems = problems
 
 
-class BrokerConfig(QuorumSettings, GroupSettings, LogSettings, DiskSettings):
+class BrokerConfig(QuorumSettings, GroupSettings, LogSettings, DiskSettings, OperationSettings):
     """The settings of one node. Defaults are Kafka's unless the comment says why not."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -77,8 +77,7 @@ NO_EFFECT = {
         transaction.state.log.segment.bytes transaction.two.phase.commit.enable
         transactional.id.expiration.ms""",
     "there are no client quotas": """
-        quota.window.num quota.window.size.seconds controller.quota.window.num
-        controller.quota.window.size.seconds""",
+        quota.window.num quota.window.size.seconds""",
     "throttles of replication are measured continuously, not in windows": """
         replication.quota.window.num replication.quota.window.size.seconds
         alter.log.dirs.replication.quota.window.num alter.log.dirs.replication.quota.window.size.seconds""",

@@ -27,6 +27,7 @@ from brokers.membership.envelopes import disclose_response, enclose
 from brokers.metadata.commands.commands import Submitted
 from brokers.metadata.commands.mirror_commands import RaiseLeaderEpochs
 from brokers.metadata.requests.conversions import conversion_of
+from brokers.security.origin import Origin
 from brokers.timers import Timers
 from brokers.wire.codec import VERSIONS
 from brokers.wire.message import Message
@@ -51,7 +52,9 @@ class ForwardingNode(Protocol):
     def handle(self, request: Request, then: Then, now: Instant) -> list[Effect]:
         """Answer a request here, as the active controller; `then` receives the response."""
 
-    def decide_once(self, command: Submitted, then: Then, now: Instant) -> list[Effect]:
+    def decide_once(
+        self, command: Submitted, then: Then, now: Instant, origin: Origin | None = None
+    ) -> list[Effect]:
         """Decide a command here; `then` receives its result, or a `Refusal`, once it is in force."""
 
     def settled(self, then: Then, result: object, now: Instant) -> list[Effect]:
@@ -91,9 +94,14 @@ class ForwardingManager:
         """Forward a client's request; `then` receives the response, or a `Refusal` where there is none."""
         return self._begin(_Forwarded(request, then, now + TIMEOUT_MS), now)
 
-    def submit(self, command: Submitted, then: Then, now: Instant) -> list[Effect]:
-        """`then` receives the result of the command, or a `Refusal`, once it is in force here."""
-        return self._submit(command, then, now + TIMEOUT_MS, now)
+    def submit(
+        self, command: Submitted, then: Then, now: Instant, client: Request | None = None
+    ) -> list[Effect]:
+        """`then` receives the result of the command, or a `Refusal`, once it is in force here.
+
+        `client` is the request that it is submitted for, if there is one.
+        """
+        return self._submit(command, then, now + TIMEOUT_MS, client, now)
 
     def progressed(self, now: Instant) -> list[Effect]:
         """The image may have grown: pass on the responses that it has now, in the order in which they came."""
@@ -112,16 +120,28 @@ class ForwardingManager:
 
     # --- commands ---
 
-    def _submit(self, command: Submitted, then: Then, due: Instant, now: Instant) -> list[Effect]:
+    def _submit(
+        self,
+        command: Submitted,
+        then: Then,
+        due: Instant,
+        client: Request | None,
+        now: Instant,
+    ) -> list[Effect]:
         if isinstance(command, RaiseLeaderEpochs):  # the only one that may be repeated
             then = partial(self._repeat, command, then, due)
         if self._node.is_active:
-            return self._node.decide_once(command, then, now)
+            origin = None if client is None else client.origin
+            return self._node.decide_once(command, then, now, origin)
         conversion = conversion_of(command)
         key = conversion.api_key
-        request = Request(
-            NO_TICKET, key, VERSIONS[key][1], None, "", conversion.to_request(command)
-        )
+        message, version = conversion.to_request(command), VERSIONS[key][1]
+        request = Request(NO_TICKET, key, version, None, "", message)
+        if client is not None:
+            host, principal = client.client_host, client.principal
+            request = replace(
+                request, client_id=client.client_id, client_host=host, principal=principal
+            )
 
         def respond(response: Any, now: Instant) -> list[Effect]:
             if isinstance(response, Refusal):
@@ -142,7 +162,7 @@ class ForwardingManager:
         is_unknown = isinstance(result, Refusal) and result.error is KafkaError.REQUEST_TIMED_OUT
         if not is_unknown or now >= due:
             return then(result, now)
-        self._timers.set(now + RETRY_MS, partial(self._submit, command, then, due))
+        self._timers.set(now + RETRY_MS, partial(self._submit, command, then, due, None))
         return []
 
     # --- envelopes ---

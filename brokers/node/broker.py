@@ -38,7 +38,7 @@ from brokers.membership.log_dirs import OwnDirectories, OwnDirectory
 from brokers.metadata.log.effects import MetadataEvent
 from brokers.node.parts import Parts
 from brokers.node.request_handlers import RequestHandlers
-from brokers.ports import Rng
+from brokers.ports import LogLevels, Rng
 from brokers.region import GroupOffsetsChanged, ImageChanged, PartitionAdvanced, RegionEvent
 from brokers.timers import earliest
 
@@ -58,8 +58,9 @@ class Broker:
         directory: UUID = NO_ID,
         directories: OwnDirectories | None = None,
         previous_broker_epoch: int = NO_BROKER_EPOCH,
+        log_levels: LogLevels | None = None,
     ) -> None:
-        """`directory` is the only one of the node, or `directories` are all."""
+        """`directory` is the only one of the node, or `directories` are all. `log_levels`: of its process."""
         self._parts = parts = Parts(
             config,
             cluster_id,
@@ -67,6 +68,7 @@ class Broker:
             log_dirs=directories or _single(config, directory),
             previous_broker_epoch=previous_broker_epoch,
             handlers=lambda: self._handlers,
+            log_levels=log_levels,
         )
         self._handlers = RequestHandlers(parts)
         self._handle = self._handlers.by_listener

@@ -14,6 +14,7 @@ from brokers.ids import BrokerId, Instant, Offset, Peer, Ticket
 from brokers.metadata.commands.commands import Command
 from brokers.metadata.log.effects import MetadataEffect
 from brokers.metadata.log.raft_manager import RaftManager
+from brokers.security.origin import Origin
 from brokers.timers import Act
 
 # Answers one of Kafka's controller requests that this node sends to itself.
@@ -84,15 +85,19 @@ class LocalController:
         """Answer a request that would be forwarded, as the active controller; `then` receives the response."""
         return self._handlers().controller_apis[request.api_key].serve(request, then, now)
 
-    def decide_once(self, command: Command, then: Then, now: Instant) -> list[Effect]:
+    def decide_once(
+        self, command: Command, then: Then, now: Instant, origin: Origin | None = None
+    ) -> list[Effect]:
         """As `decide`, for what must not be repeated: an unknown outcome is the error REQUEST_TIMED_OUT."""
-        return self.decide(command, partial(_or_unknown, then), now)
+        return self.decide(command, partial(_or_unknown, then), now, origin)
 
-    def decide(self, command: Command, then: Then, now: Instant) -> list[Effect]:
+    def decide(
+        self, command: Command, then: Then, now: Instant, origin: Origin | None = None
+    ) -> list[Effect]:
         """`then` receives the result, or a `Refusal`, once it is committed and in force here."""
         ticket = self._continuations.new_ticket()
         self._deciding[ticket] = then
-        return self._publish(self._raft.propose(command, ticket, now), now)
+        return self._publish(self._raft.propose(command, ticket, now, origin), now)
 
     def decided(self, ticket: Ticket, result: object, now: Instant) -> list[Effect]:
         """The command with this ticket is committed, or refused."""

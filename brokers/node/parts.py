@@ -37,7 +37,7 @@ from brokers.node.region_port import LocalRegionView, RegionPort
 from brokers.node.replica_lifecycle import ReplicaLifecycle
 from brokers.node.replication_host import ReplicationHost
 from brokers.partition.hosted_partitions import HostedPartitions
-from brokers.ports import Rng
+from brokers.ports import LogLevels, Rng
 from brokers.purgatory import Purgatory
 from brokers.replication.replica_manager import ReplicaManager
 from brokers.replication.settings import settings_of
@@ -56,10 +56,12 @@ class Parts:
         log_dirs: OwnDirectories,
         previous_broker_epoch: int,
         handlers: Callable[[], ControllerHandlers],
+        log_levels: LogLevels | None = None,
     ) -> None:
         """`handlers` answer requests of this node to itself as the active controller."""
         self.config = config
         self.log_dirs = log_dirs
+        self.log_levels = log_levels
         self.timers = Timers()
         self.continuations = Continuations()
         self.purgatory = Purgatory(self.timers)

@@ -11,6 +11,7 @@ from brokers.api import (
     api_versions,
     assign_replicas_to_dirs,
     broker_heartbeat,
+    broker_loggers,
     broker_registration,
     controller_registration,
     create_partitions,
@@ -66,6 +67,7 @@ class RequestHandlers:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._loggers = broker_loggers.BrokerLoggers(parts.config.node_id, parts.log_levels)
         self._quorum = quorum_requests.QuorumHandler(
             parts.controller, parts.continuations, parts.heard
         )
@@ -151,7 +153,9 @@ class RequestHandlers:
             describe_cluster.KEY: describe_cluster.DescribeClusterHandler(
                 p.config, p.raft, p.raft
             ).handle,
-            describe_configs.KEY: describe_configs.DescribeConfigsHandler(p.config, p.raft).handle,
+            describe_configs.KEY: describe_configs.DescribeConfigsHandler(
+                p.config, p.raft, self._loggers
+            ).handle,
             list_partition_reassignments.KEY: list_partition_reassignments.ListPartitionReassignmentsHandler(
                 p.raft
             ).handle,
@@ -181,11 +185,13 @@ class RequestHandlers:
     def _routed(self) -> dict[int, Handle]:
         """Those APIs that clients use, at both listeners."""
         p = self._parts
-        return {
+        routed = {
             key: ControllerRouter(api, p.controller, p.forwarding).handle
             for key, api in self.controller_apis.items()
             if key not in OWN_APIS
         }
+        alter = incremental_alter_configs.KEY
+        return {**routed, alter: self._loggers.or_else(routed[alter])}
 
     def _envelope(self) -> envelope.EnvelopeHandler:
         """Versions of clients' APIs are those that the controller listener serves itself."""

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from uuid import UUID
 
-from brokers.ids import METADATA_PARTITION, BrokerId, Buffer, LeaderEpoch
+from brokers.ids import METADATA_PARTITION, BrokerId, Buffer, LeaderEpoch, id_text
 from brokers.quorum.control_records import MetadataLogError
 from brokers.quorum.ids import NO_DIRECTORY, NO_NODE, ReplicaKey
 
@@ -31,7 +31,7 @@ class ElectionState:
         return ReplicaKey(self.voted_id, self.voted_directory)
 
     def encode(self) -> bytes:
-        directory = base64.urlsafe_b64encode(self.voted_directory.bytes).decode().rstrip("=")
+        directory = id_text(self.voted_directory)
         state = {
             "leaderId": self.leader_id,
             "leaderEpoch": self.leader_epoch,

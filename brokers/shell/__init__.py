@@ -2,7 +2,7 @@
 
 The process: `process` (a node from its settings to its end), `settings` (the file of these), `binding` (its ports),
 `node` (the loop that feeds the core), `backlog` (work on many logs, in slices), `clock`, `memory`, `logs` (the log for
-operators).
+operators), `log_levels`.
 
 Connections: `server` (all of them), `connection` (one client), `request_buffer` (bytes to frames), `response_writer`
 (responses to the socket), `sending` (files to the socket), `room` (sockets that were full), `peers` (requests to other

@@ -25,6 +25,7 @@ from brokers.ports import Rng
 from brokers.shell.binding import bind, bind_http, bound_address
 from brokers.shell.clock import Clock
 from brokers.shell.disks import open_disks
+from brokers.shell.log_levels import PythonLogLevels
 from brokers.shell.logs import begin_logging
 from brokers.shell.memory import keep_freed_memory, spare_collector
 from brokers.shell.metrics import Metrics
@@ -115,6 +116,7 @@ async def run_node(config: BrokerConfig, make_beside: MakeBeside) -> None:
         rng,
         directories=disks.directories,
         previous_broker_epoch=disks.storage.previous_broker_epoch,
+        log_levels=PythonLogLevels(),
     )
     node = Node(beside.compose(broker, rng), disks.storage, Clock())
     metrics = Metrics(node, broker.parts, metrics_socket, beside.metrics_text)

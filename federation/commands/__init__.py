@@ -7,6 +7,7 @@
 `topic_names`             the names of topics, as arguments or as `--topics A,B`
 `watching`                `--watch`: a result again and again
 `node`, `local`, `demo`   a node in the foreground; a federation on one machine; the demo
+`completion`              completion with the Tab key, in bash, zsh and fish
 `region`                  brokers, topics, partitions, elections; the connection and options of commands about a region
 `topic`                   `causeway topic`, as `kafka-topics` and `kafka-configs`
 `group`                   `causeway group`, as `kafka-consumer-groups`

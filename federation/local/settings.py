@@ -17,6 +17,7 @@ from federation.local.layout import LocalError
 # Below the range of ports of outgoing connections (from 32768 in Linux, 49152 by IANA), so that no connection takes a
 # node's port while the node is down.
 PORTS = range(10_000, 30_000)
+REPLICAS = 3  # of each partition, where a region has so many nodes
 PORTS_VARIABLE = (
     "CAUSEWAY_LOCAL_PORTS"  # FROM-TO in the environment: the ports that may be taken instead
 )
@@ -180,7 +181,9 @@ def _of_several(own: Addresses, nodes: Mapping[int, Addresses], cluster_id: str)
         f'cluster.id = "{cluster_id}"',
         f'process.roles = "{"broker,controller" if own.controller else "broker"}"',
         f'controller.quorum.voters = "{",".join(voters)}"',
-        f"default.replication.factor = {min(3, len(nodes))}",
+        f"default.replication.factor = {min(REPLICAS, len(nodes))}",
+        # With three replicas, no acknowledged record is on one disk only; with two, the loss of one would stop writers.
+        *(["min.insync.replicas = 2"] if len(nodes) >= REPLICAS else []),
     ]
 
 

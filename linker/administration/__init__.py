@@ -6,6 +6,7 @@
 - `restore_administration`: truncate-and-restore; `unfencing`: topics that another region has taken over
 - `status`: the descriptions of both; `replicas`: replicas of the region's own partitions
 - `forecast`: what a failover would cost; `drift`: how mirrors differ from their sources
+- `operation_log`: what of all that is in the operator log
 - `lineage_facts`: where a topic's records come from
 - `holds`: what this region keeps for mirrors in others
 - `region_facts`: what an audit must know of the region

@@ -8,6 +8,7 @@ from linker.administration.lineage_facts import describe_lineage
 from linker.administration.link_administration import LinkAdministration
 from linker.administration.mirror_administration import MirrorAdministration
 from linker.administration.mirror_changes import MirrorChanges
+from linker.administration.operation_log import operations
 from linker.administration.region_facts import describe_region
 from linker.administration.registry import Registry, Respond
 from linker.administration.replicas import describe_replicas
@@ -34,6 +35,7 @@ from linker.commands import (
     ListHoles,
     ListLinks,
     ListMirrors,
+    ListOperations,
     ListRetentionHolds,
     RestoreMirrors,
     SetLinkSecret,
@@ -105,6 +107,8 @@ class Administration:
                 return respond(list_holds(self._region, self._registry.holds, command), now)
             case DropRetentionHolds():
                 return drop_holds(self._region, self._registry.holds, command, respond, now)
+            case ListOperations():
+                return respond(operations(self._view.image, command), now)
             case ListHoles(topic):
                 return respond(self._holes(topic), now)
             case DescribeLineage(topic):

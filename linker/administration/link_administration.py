@@ -1,7 +1,6 @@
 """Creates, describes, changes and deletes links. The source is asked for its cluster id before a link is created."""
 
 import re
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from brokers.errors import Refusal
-from brokers.ids import INTERNAL_TOPICS, Instant
+from brokers.ids import INTERNAL_TOPICS, Instant, id_text
 from brokers.metadata.commands.document_commands import DocumentChange, PutDocuments
 from brokers.metadata.image.image import ADMIN_LISTENER, LINK_LISTENER, Image
 from linker import config
@@ -95,9 +94,8 @@ class LinkAdministration:
         return self._registry.probe(record, parsed, found, now)
 
     def _new_id(self) -> str:
-        """Base64 of a random UUID without padding, as Kafka writes ids."""
-        identity = UUID(bytes=self._region.rng.randbytes(16), version=4)
-        return urlsafe_b64encode(identity.bytes).decode().rstrip("=")
+        """A random id, as Kafka writes ids."""
+        return id_text(UUID(bytes=self._region.rng.randbytes(16), version=4))
 
     def _on_probed(
         self,

@@ -78,7 +78,7 @@ class AdminServer:
         asker = peer if forwarded_from is None else forwarded_from
         if isinstance(command, ChangeMirrors | DeleteLink):
             command = replace(command, asked_by=asker)
-        answer = await self._ask(command)
+        answer = await self._ask(command, asker)
         if isinstance(answer, Elsewhere) and forwarded_from is not None:
             answer = LinkRefusal(*MOVING, hint="ask again")
         elif isinstance(answer, Elsewhere):
@@ -100,15 +100,15 @@ class AdminServer:
                     return LinkRefusal(MOVING[0], str(error), hint="ask again")
             # It may have died: the metadata will name another one.
             await asyncio.sleep(MOVING_PAUSE_SECONDS)
-            answer = await self._ask(command)
+            answer = await self._ask(command, asker)
         return answer
 
-    async def _ask(self, command: Command) -> Any:
+    async def _ask(self, command: Command, asker: str) -> Any:
         self._next_ticket += 1
         ticket = self._next_ticket
         asked = self._asked[ticket] = asyncio.get_running_loop().create_future()
         try:
-            self._feed(AdminAsked(ticket, command))
+            self._feed(AdminAsked(ticket, command, asker))
             return await asked
         finally:
             del self._asked[ticket]

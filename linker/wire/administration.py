@@ -26,6 +26,7 @@ from linker.commands import (
     ListHoles,
     ListLinks,
     ListMirrors,
+    ListOperations,
     ListRetentionHolds,
     RestoreMirrors,
     SetLinkSecret,
@@ -199,6 +200,13 @@ METHODS: Final[dict[str, tuple[Any, Callable[[Any], Command], Any]]] = {
             validate_only=m.validate_only,
         ),
         pb.RetentionHoldsReply,
+    ),
+    "ListOperations": (
+        pb.ListOperationsRequest,
+        lambda m: ListOperations(
+            since=m.since_ms, resource_type=m.resource_type, resource=m.resource
+        ),
+        pb.OperationsReply,
     ),
     "ListHoles": (
         pb.ListHolesRequest,

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from brokers.ids import TopicPartition
+from brokers.metadata.image.image import Operation
 from brokers.region import ReplicaStatus
 from linker.answers import (
     ConfigDrift,
@@ -21,6 +22,7 @@ from linker.answers import (
     Links,
     MirrorDescription,
     Mirrors,
+    Operations,
     PartitionLag,
     Replicas,
     RetentionHolds,
@@ -37,6 +39,21 @@ from linker.records.retention_hold import HoldRecord
 from linker.wire.v1 import admin_pb2 as pb
 
 FACTS_SCHEMA: Final = "causeway.region-facts/1"
+
+
+def _operation(operation: Operation) -> pb.Operation:
+    return pb.Operation(
+        number=operation.number,
+        time_ms=operation.time,
+        principal=operation.origin.principal,
+        client_id=operation.origin.client_id,
+        host=operation.origin.host,
+        operation=operation.operation,
+        resources=[
+            pb.ChangedResource(resource_type=kind, name=name) for kind, name in operation.resources
+        ],
+        details=operation.details,
+    )
 
 
 def error_message(refusal: LinkRefusal) -> pb.Error:
@@ -315,5 +332,8 @@ REPLIES: Final[dict[type, Callable[[Any], Any]]] = {
         holds=[_hold(*one) for one in answer.holds]
     ),
     DescribedRegion: lambda answer: pb.RegionReply(region=region(answer)),
+    Operations: lambda answer: pb.OperationsReply(
+        operations=[_operation(each) for each in answer.operations], is_recorded=answer.is_recorded
+    ),
     Replicas: lambda answer: pb.ReplicasReply(replicas=[_replica(*one) for one in answer.replicas]),
 }

@@ -35,11 +35,14 @@ class Feature:
     initial: int
 
 
+CAUSEWAY_VERSION, METADATA_VERSION = "causeway.version", "metadata.version"
 # 30 is the metadata version of Kafka 4.3. Transactions and the new group protocols stay off until they work.
+# causeway.version is ours, for metadata records that releases before do not know: 1 for the operator log.
 FEATURES = (
+    Feature(CAUSEWAY_VERSION, lowest=0, highest=1, initial=1),
     Feature("group.version", lowest=0, highest=0, initial=0),
     Feature("kraft.version", lowest=0, highest=1, initial=0),  # 1 once the log holds the voter set
-    Feature("metadata.version", lowest=7, highest=30, initial=30),
+    Feature(METADATA_VERSION, lowest=7, highest=30, initial=30),
     Feature("transaction.version", lowest=0, highest=0, initial=0),
 )
 
@@ -128,8 +131,11 @@ def supported_features() -> list[FeatureRange]:
 
 
 def _missing_features(image: Image) -> Iterator[Message]:
+    """The levels of a new region. Of one that an older release made, an operator raises them."""
+    if METADATA_VERSION in image.features:
+        return
     for feature in FEATURES:
-        if feature.initial and feature.name not in image.features:
+        if feature.initial:
             yield FeatureLevelRecord(name=feature.name, feature_level=feature.initial)
 
 

@@ -4,14 +4,19 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 from brokers.errors import KafkaError, Refusal
-from brokers.metadata.cluster.broker_registration import FEATURES
+from brokers.metadata.cluster.broker_registration import (
+    CAUSEWAY_VERSION,
+    FEATURES,
+    METADATA_VERSION,
+)
 from brokers.metadata.commands.broker_commands import FeatureUpdate, UpdateFeatures
 from brokers.metadata.commands.controller_result import ControllerResult, once
 from brokers.metadata.image.image import BrokerImage, ControllerImage, Image
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import FeatureLevelRecord
 
-KRAFT_VERSION, METADATA_VERSION = "kraft.version", "metadata.version"
+KRAFT_VERSION = "kraft.version"
+_NEVER_LOWERED = CAUSEWAY_VERSION, METADATA_VERSION
 
 
 class UpgradeType(IntEnum):
@@ -46,7 +51,7 @@ def _check(image: Image, item: FeatureUpdate) -> None:
         raise _invalid(item, f"it is at {have}, and a downgrade was asked for")
     if item.level < have and item.upgrade_type == UpgradeType.UPGRADE:
         raise _invalid(item, f"it is at {have}: a downgrade must be asked for as one")
-    if item.level < have and item.name == METADATA_VERSION:
+    if item.level < have and item.name in _NEVER_LOWERED:
         raise _invalid(
             item, f"it is at {have}, and the metadata log may hold what {item.level} cannot"
         )

@@ -4,5 +4,6 @@
   results once they are committed
 - `broker_heartbeat_manager`: the brokers' sessions
 - `configuration_control`, `producer_id_control`: rules as in Kafka's managers of these names
+- `operation_log`: what was changed at whose request; `operation_descriptions`: what it says of each command
 - `document_control`: the rule for documents, opaque records that links keep in the metadata log
 """

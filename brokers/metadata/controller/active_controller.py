@@ -16,6 +16,7 @@ from brokers.metadata.image.image import Image, ImageDelta
 from brokers.metadata.image.record_batches import value_batch
 from brokers.metadata.image.record_serde import encode
 from brokers.metadata.image.replay import replay
+from brokers.security.origin import Origin
 from brokers.timers import earliest
 from brokers.wire.message import Message
 from brokers.wire.messages.metadata_records import NoOpRecord
@@ -107,17 +108,30 @@ class ActiveController:
         return self._idle_ms is not None and now >= self._wrote_at + self._idle_ms
 
     def decide(
-        self, command: Command, token: Ticket | None, log_end_offset: Offset, now: Instant
+        self,
+        command: Command,
+        token: Ticket | None,
+        log_end_offset: Offset,
+        now: Instant,
+        origin: Origin | None = None,
     ) -> bytearray | None:
-        """The batch to append at the log's end; None for a result without records."""
+        """The batch to append at the log's end; None for a result without records.
+
+        What changes at the request of `origin` is in the operator log, too.
+        """
         records: tuple[Message, ...] = ()
         values: tuple[bytes, ...] = ()
         result: object | Refusal
         try:
             decision = self._controller.decide(self.ahead, command, log_end_offset, now)
             # Encoded before the decision takes effect: a value from another node may be too large for a record.
-            values = tuple(map(encode, decision.records))
-            records, result = decision.records, decision.result
+            decided, result = decision.records, decision.result
+            if decided and origin is not None:
+                decided += self._controller.operation_records(
+                    self.ahead, origin, command, result, now
+                )
+            values = tuple(map(encode, decided))
+            records = decided
         except Refusal as refusal:
             result = refusal
         except WireError as error:

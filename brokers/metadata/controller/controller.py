@@ -31,6 +31,7 @@ from brokers.metadata.commands.mirror_commands import (
     RaiseLeaderEpochs,
     SetTopicWriter,
 )
+from brokers.metadata.commands.operation_commands import RecordOperation
 from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
 from brokers.metadata.commands.replica_commands import (
     AlterPartition,
@@ -43,6 +44,8 @@ from brokers.metadata.commands.topic_commands import CreatePartitions, CreateTop
 from brokers.metadata.controller.broker_heartbeat_manager import BrokerHeartbeatManager
 from brokers.metadata.controller.configuration_control import alter_configs
 from brokers.metadata.controller.document_control import put_documents
+from brokers.metadata.controller.operation_descriptions import described
+from brokers.metadata.controller.operation_log import operation_records
 from brokers.metadata.controller.producer_id_control import allocate_producer_ids
 from brokers.metadata.image.image import Image
 from brokers.metadata.replicas.alter_partition import alter_partition
@@ -58,7 +61,9 @@ from brokers.metadata.topics.partition_creation import create_partitions
 from brokers.metadata.topics.topic_creation import TopicCreationContext, create_topics
 from brokers.metadata.topics.topic_deletion import delete_topics
 from brokers.ports import Rng
+from brokers.security.origin import Origin
 from brokers.timers import earliest
+from brokers.wire.message import Message
 
 
 class Controller:
@@ -134,8 +139,17 @@ class Controller:
                 return allocate_producer_ids(image, command)
             case PutDocuments():
                 return put_documents(image, command, next_offset)
+            case RecordOperation():
+                return ControllerResult(operation_records(self._config, image, command, now), None)
             case _:
                 assert_never(command)
+
+    def operation_records(
+        self, image: Image, origin: Origin, command: Command, result: object, now: Instant
+    ) -> tuple[Message, ...]:
+        """What the operator log gets of a command that changes something."""
+        operation = described(origin, command, result)
+        return () if operation is None else operation_records(self._config, image, operation, now)
 
     def _decide_on_broker(
         self,

@@ -16,6 +16,7 @@ from brokers.ids import (
     MIGRATING_DIRECTORY,
     UNNAMED_DIRECTORIES,
     BrokerId,
+    Instant,
     LeaderEpoch,
     Offset,
     Peer,
@@ -23,7 +24,9 @@ from brokers.ids import (
     TopicPartition,
 )
 from brokers.metadata.commands.config_commands import Resource
+from brokers.metadata.commands.operation_commands import ChangedResource
 from brokers.metadata.commands.replica_commands import RECOVERED
+from brokers.security.origin import Origin
 
 NO_LEADER: BrokerId = -1
 # The endpoints of a broker that are not Kafka listeners.
@@ -190,6 +193,18 @@ class Document:
     body: bytes = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An entry of the operator log; entries are numbered from 0 on. `operation` is the API or command."""
+
+    number: int
+    time: Instant
+    origin: Origin
+    operation: str
+    resources: tuple[ChangedResource, ...]
+    details: str
+
+
 @dataclass(frozen=True, slots=True)
 class ImageDelta:
     """Kafka's MetadataDelta: the changes of one committed batch, by topic name. Deletions precede creations.
@@ -222,6 +237,7 @@ class Image:
         self.controllers: dict[BrokerId, ControllerImage] = {}
         self.features: dict[str, int] = {}
         self.documents: dict[tuple[str, str], Document] = {}
+        self.operations: tuple[Operation, ...] = ()  # the oldest first
         self.next_producer_id: ProducerId = first_producer_id(cluster_id)
 
     def copy(self) -> "Image":

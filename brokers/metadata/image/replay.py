@@ -20,6 +20,7 @@ from brokers.metadata.image.image import (
     TopicImage,
     metric_name,
 )
+from brokers.metadata.image.operation_records import operation_of
 from brokers.metadata.image.partition_records import changed_by, partition_of
 from brokers.metadata.image.record_serde import MetadataLogError
 from brokers.wire.message import Message
@@ -83,6 +84,9 @@ class _Change:
                 self._image.next_producer_id = record.next_producer_id
             case wire.DocumentRecord():
                 self._document(record)
+            case wire.OperationRecord():
+                kept = (each for each in self._image.operations if each.number >= record.oldest)
+                self._image.operations = (*kept, operation_of(record))
             case wire.NoOpRecord():
                 pass
             case _:

@@ -11,6 +11,7 @@ from brokers.ids import Buffer, Instant, LeaderEpoch, Offset
 from brokers.metadata.image.broker_records import registration_record
 from brokers.metadata.image.controller_records import controller_record
 from brokers.metadata.image.image import Image, TopicImage
+from brokers.metadata.image.operation_records import operation_record
 from brokers.metadata.image.partition_records import partition_record
 from brokers.metadata.image.record_batches import data_batch, read_batches
 from brokers.metadata.image.record_serde import MetadataLogError
@@ -98,6 +99,8 @@ def records_of(image: Image) -> Iterator[Message]:
         yield DocumentRecord(
             kind=document.kind, name=document.name, version=document.version, body=document.body
         )
+    for operation in image.operations:
+        yield operation_record(operation, oldest=image.operations[0].number)
 
 
 def _topic(topic: TopicImage) -> Iterator[Message]:

@@ -45,9 +45,11 @@ from brokers.metadata.log.raft_lifecycle import RaftLifecycle
 from brokers.metadata.log.recovery import MetadataRecovery
 from brokers.metadata.log.snapshot_generator import SnapshotGenerator
 from brokers.metadata.log.snapshot_pointer import SnapshotPointer
+from brokers.metadata.log.voter_operations import VoterOperations
 from brokers.ports import Rng
 from brokers.quorum.election_state import STATE_NAME
 from brokers.quorum.raft_client import RaftClient
+from brokers.security.origin import Origin
 from brokers.timers import earliest
 
 
@@ -75,6 +77,7 @@ class RaftManager:
         self._lifecycle = RaftLifecycle(quorum_config(config, cluster_id, directory), rng)
         self._pointer = SnapshotPointer(config.metadata_log_max_record_bytes_between_snapshots)
         self._snapshots = SnapshotGenerator(self._pointer)
+        self._voter_operations = VoterOperations()
         self._loader = MetadataLoader(Image(cluster_id), self._pointer.appended)
         self._controller = Controller(config, rng)
         self.active_controller = ActiveController(self._controller)
@@ -186,6 +189,7 @@ class RaftManager:
         if self._raft is None:
             why = f"the metadata log is offline: {self._lifecycle.offline_reason}"
             return [Hangup(request.ticket, why)]
+        self._voter_operations.asked(request)
         return self._after(self._raft.on_request(request, now), now)
 
     def on_answer(self, answered: Answered, now: Instant) -> list[MetadataEffect]:
@@ -200,10 +204,12 @@ class RaftManager:
             return self._on_loaded(self._lifecycle.opening, event, now)
         return [] if self._raft is None else self._on_disk(self._raft, event, now)
 
-    def propose(self, command: Command, token: Ticket, now: Instant) -> list[MetadataEffect]:
-        """Decides `command`; `CommandCompleted` with this token follows once its records are committed."""
+    def propose(
+        self, command: Command, token: Ticket, now: Instant, origin: Origin | None = None
+    ) -> list[MetadataEffect]:
+        """Decides `command`, for `origin`; `CommandCompleted` follows once its records are committed."""
         if self.active_controller.is_active and not self._is_registering:
-            return self._decide(command, token, now)
+            return self._decide(command, token, now, origin)
         if self._is_alone:
             refusal = Refusal(KafkaError.KAFKA_STORAGE_ERROR, self._lifecycle.offline_reason)
         else:
@@ -283,11 +289,14 @@ class RaftManager:
         raft, out = self._raft, [*effects]
         if raft is None:
             return out
+        operations = list(self._voter_operations.completed(effects))
         active = self.active_controller
         if active.is_active and raft.leading_epoch != active.leader_epoch:
             because = "another node may have become the active controller: the outcome is unknown"
             out += self._resign(Refusal(KafkaError.NOT_CONTROLLER, because))
         out += self._apply(raft, now)
+        for operation in operations if active.is_active else ():
+            out += self._decide(operation, None, now)
         return [*out, *self._snapshots.go_on(raft, self.image, now)]
 
     def _apply(self, raft: RaftClient, now: Instant) -> list[MetadataEffect]:
@@ -343,8 +352,10 @@ class RaftManager:
         command = lone_registration(self._config, self._incarnation, self._log_dirs)
         return self._decide(command, None, now)
 
-    def _decide(self, command: Command, token: Ticket | None, now: Instant) -> list[MetadataEffect]:
-        batch = self.active_controller.decide(command, token, self.log_end_offset, now)
+    def _decide(
+        self, command: Command, token: Ticket | None, now: Instant, origin: Origin | None = None
+    ) -> list[MetadataEffect]:
+        batch = self.active_controller.decide(command, token, self.log_end_offset, now, origin)
         return self._after([], now) if batch is None else self._append(batch, now)
 
     def _append(self, batch: bytearray, now: Instant) -> list[MetadataEffect]:

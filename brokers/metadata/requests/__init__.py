@@ -7,5 +7,6 @@ raise `Refusal` INVALID_REQUEST for a received value that no command can have.
 - `topics`: CreateTopics, which is Kafka's request; growing and deleting the topics of a link
 - `mirrors`: creating mirror topics, changing their writer, raising leader epochs
 - `configs`, `documents`: configurations that a link copies; opaque records that links keep in the metadata log
+- `operations`: what the operator log gets of links
 - `conversions`: all of them, by command and by API key
 """

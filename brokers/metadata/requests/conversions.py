@@ -11,6 +11,7 @@ from brokers.metadata.requests.mirrors import (
     RAISE_LEADER_EPOCHS,
     SET_TOPIC_WRITER,
 )
+from brokers.metadata.requests.operations import RECORD_OPERATION
 from brokers.metadata.requests.topics import (
     CREATE_MIRROR_PARTITIONS,
     CREATE_TOPICS,
@@ -22,6 +23,7 @@ _OF_OUR_OWN: tuple[AnyConversion, ...] = (
     SET_TOPIC_WRITER,
     RAISE_LEADER_EPOCHS,
     PUT_DOCUMENTS,
+    RECORD_OPERATION,
     DELETE_MIRROR_TOPICS,
     CREATE_MIRROR_PARTITIONS,
     ALTER_MIRROR_CONFIGS,

@@ -573,3 +573,54 @@ class CommittedMirrorOffset(Message):
         self.group = group
         self.partition_index = partition_index
         self.offset = offset
+
+
+class RecordOperationRequest(Message):
+    """API 10008, version 0."""
+
+    __slots__ = ("principal", "client_id", "host", "operation", "resources", "details")
+
+    def __init__(
+        self,
+        *,
+        principal: str = "",
+        client_id: str | None = None,
+        host: str = "",
+        operation: str = "",
+        resources: list[RecordedResource] = EMPTY,
+        details: str = "",
+    ) -> None:
+        self.principal = principal
+        self.client_id = client_id
+        self.host = host
+        self.operation = operation
+        self.resources = [] if resources is EMPTY else resources
+        self.details = details
+
+
+class RecordedResource(Message):
+    __slots__ = ("resource_type", "name")
+
+    def __init__(
+        self,
+        *,
+        resource_type: str = "",
+        name: str = "",
+    ) -> None:
+        self.resource_type = resource_type
+        self.name = name
+
+
+class RecordOperationResponse(Message):
+    """API 10008, version 0."""
+
+    __slots__ = ("error_code", "error_message")
+
+    def __init__(
+        self,
+        *,
+        error_code: int = 0,
+        error_message: str | None = None,
+    ) -> None:
+        self.error_code = error_code
+        self.error_message = error_message

@@ -679,3 +679,55 @@ class DocumentRecord(Message):
         self.name = name
         self.version = version
         self.body = body
+
+
+class OperationRecord(Message):
+    """Type 20003, version 0."""
+
+    __slots__ = (
+        "number",
+        "oldest",
+        "time",
+        "principal",
+        "client_id",
+        "host",
+        "operation",
+        "resources",
+        "details",
+    )
+
+    def __init__(
+        self,
+        *,
+        number: int = 0,
+        oldest: int = 0,
+        time: int = 0,
+        principal: str = "",
+        client_id: str | None = None,
+        host: str = "",
+        operation: str = "",
+        resources: list[OperationResource] = EMPTY,
+        details: str = "",
+    ) -> None:
+        self.number = number
+        self.oldest = oldest
+        self.time = time
+        self.principal = principal
+        self.client_id = client_id
+        self.host = host
+        self.operation = operation
+        self.resources = [] if resources is EMPTY else resources
+        self.details = details
+
+
+class OperationResource(Message):
+    __slots__ = ("resource_type", "name")
+
+    def __init__(
+        self,
+        *,
+        resource_type: str = "",
+        name: str = "",
+    ) -> None:
+        self.resource_type = resource_type
+        self.name = name

@@ -2,9 +2,9 @@
 
 - `view`: the commands; `elect`: the elections of `kafka-leader-election`
 - `description`: the region as one of its brokers describes it; `requests`: the Kafka requests that make a description
-- `configs`: configurations of any resource, described and changed; `ids`: topic and directory ids as text
+- `configs`: configurations of any resource, described and changed
 - `quorum`: the metadata quorum and the losses it survives; `voters`: the commands that change who votes
-- `unregister`: forgets a broker
+- `unregister`: forgets a broker; `history`: the operator log; `log_level`: what brokers log
 - `config_check`: what becomes of each key of a node's file
 - `disks`: log directories that failed or are short of space
 - `client`: a connection to one broker of a region; `bootstrap`: the options that name a region, and the error of a

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from brokers.ids import METADATA_PARTITION, NO_ID
+from brokers.ids import METADATA_PARTITION, NO_ID, id_text
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.quorum import (
     DescribeQuorumRequest,
@@ -12,7 +12,6 @@ from brokers.wire.messages.quorum import (
     DescribeQuorumRequestTopic,
 )
 from federation.commands.region.client import QUICK_SECONDS, Client, NoAnswer
-from federation.commands.region.ids import id_text
 
 # A voter fetches at least every 500 ms.
 AWAY_MS: Final = 5_000

@@ -50,13 +50,7 @@ def describe_region(
     Only the quorum's leader can describe the quorum. A broker of a KRaft region names any broker as the controller
     (KIP-590), so where the leader does not answer, no controller is known.
     """
-    if not client.serves(ApiKey.DESCRIBE_CLUSTER):
-        because = f"the broker at {client.address} does not describe its region"
-        raise Failure(because, hint="upgrade it; this needs Kafka 2.8 or newer")
-    knows_fenced = client.version(ApiKey.DESCRIBE_CLUSTER) >= FENCED_FROM
-    request = DescribeClusterRequest(include_fenced_brokers=knows_fenced)
-    cluster = client.ask(ApiKey.DESCRIBE_CLUSTER, request)
-    _check(cluster.error_code, cluster.error_message, "the broker does not describe its region")
+    cluster, knows_fenced = _cluster(client)
     controller, quorum = cluster.controller_id, None
     if asks_quorum and client.serves(ApiKey.DESCRIBE_QUORUM):
         quorum = describe_quorum(client.address)
@@ -66,16 +60,41 @@ def describe_region(
     return RegionDescription(
         cluster_id=cluster.cluster_id,
         controller=controller,
-        brokers=tuple(
-            BrokerDescription(
-                each.broker_id, each.host, each.port, each.rack,
-                each.is_fenced if says_fenced else None,
-            )
-            for each in sorted(cluster.brokers, key=lambda broker: broker.broker_id)
-        ),
+        brokers=_brokers(cluster, knows_fenced=says_fenced),
         quorum=quorum,
         topics=tuple(_with_reassignments(client, _with_settings(client, list(_topics(client, topics))))),
     )  # fmt: skip
+
+
+def describe_brokers(client: Client) -> tuple[BrokerDescription, ...]:
+    """The registered brokers alone, in order of their ids. Raises Failure."""
+    cluster, knows_fenced = _cluster(client)
+    return _brokers(cluster, knows_fenced=knows_fenced)
+
+
+def _cluster(client: Client) -> tuple[Any, bool]:
+    """The response to DescribeCluster, and whether it says who is fenced."""
+    if not client.serves(ApiKey.DESCRIBE_CLUSTER):
+        because = f"the broker at {client.address} does not describe its region"
+        raise Failure(because, hint="upgrade it; this needs Kafka 2.8 or newer")
+    knows_fenced = client.version(ApiKey.DESCRIBE_CLUSTER) >= FENCED_FROM
+    request = DescribeClusterRequest(include_fenced_brokers=knows_fenced)
+    cluster = client.ask(ApiKey.DESCRIBE_CLUSTER, request)
+    _check(cluster.error_code, cluster.error_message, "the broker does not describe its region")
+    return cluster, knows_fenced
+
+
+def _brokers(cluster: Any, *, knows_fenced: bool) -> tuple[BrokerDescription, ...]:
+    return tuple(
+        BrokerDescription(
+            each.broker_id,
+            each.host,
+            each.port,
+            each.rack,
+            each.is_fenced if knows_fenced else None,
+        )
+        for each in sorted(cluster.brokers, key=lambda broker: broker.broker_id)
+    )
 
 
 def _check(error: int, because: str | None, what: str) -> None:

@@ -26,6 +26,8 @@ from federation.commands.region.description import (
 )
 from federation.commands.region.disks import DiskDescription, disks_of
 from federation.commands.region.elect import elect
+from federation.commands.region.history import history
+from federation.commands.region.log_level import log_level
 from federation.commands.region.quorum import QuorumInfo, VoterState
 from federation.commands.region.requests import describe_region, factors_set
 from federation.commands.region.unregister import unregister
@@ -45,8 +47,8 @@ _MORE_VOTERS = "; see `causeway region voters --help`"
 def region() -> None:
     """Describe a region: brokers, topics and partitions, and their problems.
 
-    Uses Kafka's protocol, so these commands work with Apache Kafka too. Exit codes: 0 success, 1 refused, 2 usage
-    error, 3 not well (with --check) or not complete, 4 the region does not answer.
+    Uses Kafka's protocol, so these commands work with Apache Kafka too; all but `history`. Exit codes: 0 success,
+    1 refused, 2 usage error, 3 not well (with --check) or not complete, 4 the region does not answer.
     """
 
 
@@ -55,6 +57,8 @@ region.add_command(elect)
 region.add_command(voters)
 region.add_command(unregister)
 region.add_command(metadata)
+region.add_command(history)
+region.add_command(log_level)
 region.add_command(reassign)
 
 

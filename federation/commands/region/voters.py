@@ -7,6 +7,7 @@ import click
 from rich.table import Table
 
 from brokers.errors import KafkaError
+from brokers.ids import parse_id
 from brokers.wire.messages.api_keys import ApiKey
 from brokers.wire.messages.cluster import DescribeClusterRequest
 from brokers.wire.messages.quorum_voters import (
@@ -18,7 +19,6 @@ from federation.commands.answers import Failure, answer, screen, show_table
 from federation.commands.outcomes import next_step, reason_of
 from federation.commands.region.bootstrap import bootstrap_options, connect
 from federation.commands.region.client import QUICK_SECONDS, Client, NoAnswer
-from federation.commands.region.ids import parse_id
 from federation.commands.region.quorum import (
     QuorumInfo,
     VoterState,

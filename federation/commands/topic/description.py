@@ -6,10 +6,10 @@ from typing import Any
 
 from rich.table import Table
 
+from brokers.ids import id_text
 from brokers.metadata.configs.effective_configs import ConfigSource
 from federation.commands.answers import screen, show_table
 from federation.commands.region.description import PartitionDescription, TopicDescription
-from federation.commands.region.ids import id_text
 
 
 def own_configs(described: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, str | None]]:

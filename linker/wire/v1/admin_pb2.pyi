@@ -534,6 +534,54 @@ class ReplicasReply(_message.Message):
     replicas: _containers.RepeatedCompositeFieldContainer[ReplicaStatus]
     def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., replicas: _Optional[_Iterable[_Union[ReplicaStatus, _Mapping]]] = ...) -> None: ...
 
+class ListOperationsRequest(_message.Message):
+    __slots__ = ("since_ms", "resource_type", "resource")
+    SINCE_MS_FIELD_NUMBER: _ClassVar[int]
+    RESOURCE_TYPE_FIELD_NUMBER: _ClassVar[int]
+    RESOURCE_FIELD_NUMBER: _ClassVar[int]
+    since_ms: int
+    resource_type: str
+    resource: str
+    def __init__(self, since_ms: _Optional[int] = ..., resource_type: _Optional[str] = ..., resource: _Optional[str] = ...) -> None: ...
+
+class ChangedResource(_message.Message):
+    __slots__ = ("resource_type", "name")
+    RESOURCE_TYPE_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    resource_type: str
+    name: str
+    def __init__(self, resource_type: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
+
+class Operation(_message.Message):
+    __slots__ = ("number", "time_ms", "principal", "client_id", "host", "operation", "resources", "details")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    TIME_MS_FIELD_NUMBER: _ClassVar[int]
+    PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    HOST_FIELD_NUMBER: _ClassVar[int]
+    OPERATION_FIELD_NUMBER: _ClassVar[int]
+    RESOURCES_FIELD_NUMBER: _ClassVar[int]
+    DETAILS_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    time_ms: int
+    principal: str
+    client_id: str
+    host: str
+    operation: str
+    resources: _containers.RepeatedCompositeFieldContainer[ChangedResource]
+    details: str
+    def __init__(self, number: _Optional[int] = ..., time_ms: _Optional[int] = ..., principal: _Optional[str] = ..., client_id: _Optional[str] = ..., host: _Optional[str] = ..., operation: _Optional[str] = ..., resources: _Optional[_Iterable[_Union[ChangedResource, _Mapping]]] = ..., details: _Optional[str] = ...) -> None: ...
+
+class OperationsReply(_message.Message):
+    __slots__ = ("error", "operations", "is_recorded")
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    OPERATIONS_FIELD_NUMBER: _ClassVar[int]
+    IS_RECORDED_FIELD_NUMBER: _ClassVar[int]
+    error: Error
+    operations: _containers.RepeatedCompositeFieldContainer[Operation]
+    is_recorded: bool
+    def __init__(self, error: _Optional[_Union[Error, _Mapping]] = ..., operations: _Optional[_Iterable[_Union[Operation, _Mapping]]] = ..., is_recorded: _Optional[bool] = ...) -> None: ...
+
 class DescribeRegionRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...

@@ -124,6 +124,11 @@ class AdminStub:
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.UnfenceTopicsRequest.SerializeToString,
                 response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
                 _registered_method=True)
+        self.ListOperations = channel.unary_unary(
+                '/linker.wire.v1.Admin/ListOperations',
+                request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListOperationsRequest.SerializeToString,
+                response_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.OperationsReply.FromString,
+                _registered_method=True)
         self.DescribeReplicas = channel.unary_unary(
                 '/linker.wire.v1.Admin/DescribeReplicas',
                 request_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.DescribeReplicasRequest.SerializeToString,
@@ -297,6 +302,12 @@ class AdminServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListOperations(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DescribeReplicas(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -464,6 +475,11 @@ def add_AdminServicer_to_server(servicer, server):
                     servicer.UnfenceTopics,
                     request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.UnfenceTopicsRequest.FromString,
                     response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.SerializeToString,
+            ),
+            'ListOperations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListOperations,
+                    request_deserializer=linker_dot_wire_dot_v1_dot_admin__pb2.ListOperationsRequest.FromString,
+                    response_serializer=linker_dot_wire_dot_v1_dot_admin__pb2.OperationsReply.SerializeToString,
             ),
             'DescribeReplicas': grpc.unary_unary_rpc_method_handler(
                     servicer.DescribeReplicas,
@@ -1012,6 +1028,33 @@ class Admin:
             '/linker.wire.v1.Admin/UnfenceTopics',
             linker_dot_wire_dot_v1_dot_admin__pb2.UnfenceTopicsRequest.SerializeToString,
             linker_dot_wire_dot_v1_dot_admin__pb2.TopicsReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListOperations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/linker.wire.v1.Admin/ListOperations',
+            linker_dot_wire_dot_v1_dot_admin__pb2.ListOperationsRequest.SerializeToString,
+            linker_dot_wire_dot_v1_dot_admin__pb2.OperationsReply.FromString,
             options,
             channel_credentials,
             insecure,

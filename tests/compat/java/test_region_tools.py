@@ -242,6 +242,18 @@ def test_preferred_leaders_are_elected(region: Region, tools: Tools, tmp_path: P
     tools(*elect, "--all-topic-partitions")
 
 
+def test_levels_of_loggers_are_set_and_given_back(region: Region, tools: Tools) -> None:
+    at = (CONFIGS, *region.at, "--entity-type", "broker-loggers", "--entity-name", "2")
+    assert "brokers.shell.peers=INFO " in tools(*at, "--describe")
+    tools(*at, "--alter", "--add-config", "brokers.shell=DEBUG,brokers.shell.peers=ERROR")
+    described = tools(*at, "--describe")
+    assert "brokers.shell.peers=ERROR " in described
+    assert "brokers.shell.server=DEBUG " in described
+    tools(*at, "--alter", "--delete-config", "brokers.shell.peers")
+    assert "brokers.shell.peers=DEBUG " in tools(*at, "--describe")
+    assert "there is no logger nope" in tools.refused(*at, "--alter", "--add-config", "nope=DEBUG")
+
+
 def set_topic(tools: Tools, region: Region, topic: str, setting: str) -> None:
     at = (CONFIGS, *region.at, "--entity-type", "topics", "--entity-name", topic)
     tools(*at, "--alter", "--add-config", setting)

@@ -14,6 +14,7 @@ from brokers.metadata.commands.mirror_commands import (
     RaiseLeaderEpochs,
     SetTopicWriter,
 )
+from brokers.metadata.commands.operation_commands import RecordOperation
 from brokers.metadata.commands.producer_id_commands import AllocateProducerIds
 from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
@@ -22,6 +23,7 @@ from brokers.metadata.commands.topic_commands import (
     NewPartitions,
     NewTopic,
 )
+from brokers.security.origin import Origin
 
 names = st.sampled_from(["a", "b", "a.b", "a_b", "flights", "bad name", "__consumer_offsets"])
 links = st.sampled_from(["east", "west"])
@@ -80,5 +82,14 @@ commands = st.one_of(
     st.builds(RaiseLeaderEpochs, topic=names, leader_epochs=epochs),
     st.builds(AlterConfigs, st.lists(changes, max_size=2).map(tuple), writer=st.none() | links),
     st.builds(AllocateProducerIds, st.integers(1, 2)),
+    st.builds(
+        RecordOperation,
+        origin=st.builds(Origin, st.just("User:ANONYMOUS"), st.none() | links, st.just("10.0.0.7")),
+        operation=st.sampled_from(["CreateLink", "Failover"]),
+        resources=st.lists(st.tuples(st.sampled_from(["link", "mirror"]), links), max_size=2).map(
+            tuple
+        ),
+        details=st.sampled_from(["", "why not"]),
+    ),
     st.builds(PutDocuments, st.lists(documents, max_size=2).map(tuple)),
 )

@@ -162,6 +162,7 @@ def contents(image) -> dict:
         "configs": {resource: dict(settings) for resource, settings in image.configs.items()},
         "documents": dict(image.documents),
         "producer ids": image.next_producer_id,
+        "operations": image.operations,
         "features": dict(image.features),
     }
 

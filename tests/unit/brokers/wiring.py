@@ -22,6 +22,7 @@ from brokers.node.local_controller import LocalController
 from brokers.node.parts import Parts
 from brokers.node.request_handlers import RequestHandlers
 from brokers.partition.hosted_partitions import HostedPartitions
+from brokers.ports import LogLevels
 from brokers.purgatory import Purgatory
 from brokers.replication.replica_manager import ReplicaManager
 from brokers.timers import Timers
@@ -39,8 +40,10 @@ class Wiring:
         *,
         publish: Publish = lambda effects, now: [],
         log_dirs: OwnDirectories | None = None,
+        log_levels: LogLevels | None = None,
     ) -> None:
         self.config = config
+        self.log_levels = log_levels
         self.raft = cast(RaftManager, raft)
         self.timers = Timers()
         self.continuations = Continuations()

@@ -17,6 +17,7 @@ from brokers.metadata.controller.active_controller import CommandCompleted
 from brokers.metadata.image.image import Image
 from brokers.metadata.log.effects import MetadataEffect
 from brokers.partition.replica import Replica
+from brokers.ports import LogLevels
 from brokers.wire.message import Message
 from tests.kernel.requests import Requests
 from tests.playbooks.metadata.host import NOW, STORAGE, Host
@@ -26,12 +27,16 @@ from tests.unit.brokers.wiring import Wiring
 class Node:
     """`ask` and `do` run to the end; `start_asking` leaves the disk's work to `settle`."""
 
-    def __init__(self, config: BrokerConfig | None = None) -> None:
+    def __init__(
+        self, config: BrokerConfig | None = None, log_levels: LogLevels | None = None
+    ) -> None:
         self.host = Host(config=config).start()
         self._requests = Requests()
         self.replies = self._requests.answers
         self.changes: list[Changed] = []
-        self.wiring = Wiring(self.host.plane._config, self.host.plane, publish=self._run_plane)
+        self.wiring = Wiring(
+            self.host.plane._config, self.host.plane, publish=self._run_plane, log_levels=log_levels
+        )
 
     @property
     def image(self) -> Image:

@@ -35,7 +35,7 @@ class MetadataPublisher:
         self.image = Image("cluster")
         self.proposed: list[tuple[Any, int]] = []
 
-    def propose(self, command: Any, token: int, now: int) -> list[Any]:
+    def propose(self, command: Any, token: int, now: int, origin: Any = None) -> list[Any]:
         self.proposed.append((command, token))
         return []
 

@@ -9,6 +9,7 @@ from brokers.events import Answered, AskFailure, Request
 from brokers.ids import Instant, Peer
 from brokers.membership.controller_channel import RETRY_MS, ControllerChannel
 from brokers.membership.forwarding import ForwardingManager
+from brokers.security.origin import Origin
 from brokers.timers import Timers
 
 ONE, TWO = Peer(1, "a", 91), Peer(2, "b", 92)
@@ -48,7 +49,9 @@ class ControllerNode:
         self.here.append((request, then))
         return []
 
-    def decide_once(self, command: object, then: Then, now: Instant) -> list[Effect]:
+    def decide_once(
+        self, command: object, then: Then, now: Instant, origin: Origin | None = None
+    ) -> list[Effect]:
         self.here.append((command, then))
         return []
 

@@ -26,7 +26,7 @@ class Plane:
         self.controller: Peer | None = None
         self.proposed: list[Any] = []
 
-    def propose(self, command: Any, token: int, now: int) -> list[Any]:
+    def propose(self, command: Any, token: int, now: int, origin: Any = None) -> list[Any]:
         self.proposed.append(command)
         return []
 

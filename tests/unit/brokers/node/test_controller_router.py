@@ -38,7 +38,7 @@ class Raft:
         self.controller: Peer | None = TWO
         self.proposed: list[Any] = []
 
-    def propose(self, command: Any, token: int, now: int) -> list[Any]:
+    def propose(self, command: Any, token: int, now: int, origin: Any = None) -> list[Any]:
         self.proposed.append((command, token))
         return []
 

@@ -23,9 +23,9 @@ def refusal(region: Region, broker_id: int, **more: Any) -> Refusal:
 
 def test_the_broker_epoch_is_the_offset_of_the_registration() -> None:
     region = Region()
-    assert region.image.features == {"metadata.version": 30}
-    assert region.image.brokers[1].broker_epoch == 1, "after the feature record"
-    assert region.register(1) == region.image.brokers[1].broker_epoch == 3
+    assert region.image.features == {"causeway.version": 1, "metadata.version": 30}
+    assert region.image.brokers[1].broker_epoch == 2, "after the feature records"
+    assert region.register(1) == region.image.brokers[1].broker_epoch == 4
     assert region.delta.brokers_changed == (1,)
     assert not region.image.brokers[1].fenced
 
@@ -43,6 +43,7 @@ def test_leader_epochs_rise_where_it_leads_and_nowhere_else() -> None:
 
 def test_what_can_only_be_off_is_not_registered() -> None:
     assert supported_features() == [
+        FeatureRange("causeway.version", 0, 1),
         FeatureRange("kraft.version", 0, 1),
         FeatureRange("metadata.version", 7, 30),
     ]
@@ -127,9 +128,9 @@ def test_the_answer_to_the_first_try_is_repeated() -> None:
     ("more", "error", "says"),
     [
         ({"cluster_id": "another"}, KafkaError.INCONSISTENT_CLUSTER_ID, "region another"),
-        ({"features": ()}, KafkaError.UNSUPPORTED_VERSION, "metadata.version 30"),
+        ({"features": ()}, KafkaError.UNSUPPORTED_VERSION, "causeway.version 1"),
         (
-            {"features": (("metadata.version", 7, 29),)},
+            {"features": (("causeway.version", 0, 1), ("metadata.version", 7, 29))},
             KafkaError.UNSUPPORTED_VERSION,
             "metadata.version 30",
         ),

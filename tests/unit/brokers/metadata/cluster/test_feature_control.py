@@ -19,7 +19,7 @@ UP, DOWN, UNSAFE = 1, 2, 3
 def old_region() -> Region:
     """Begun by an older release."""
     region = Region(brokers=2)
-    region.image.features["metadata.version"] = 25
+    region.image.features = {"metadata.version": 25}
     return region
 
 
@@ -51,6 +51,7 @@ def test_a_trial_changes_nothing() -> None:
         (("transaction.version", 2, UP), "supports 0 to 0"),
         (("share.version", 1, UP), "does not support this feature"),
         (("kraft.version", 1, UP), "raised by itself"),
+        (("causeway.version", 2, UP), "supports 0 to 1"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_else_done(
@@ -81,6 +82,18 @@ def test_controllers_are_asked_too() -> None:
     )  # fmt: skip
     with pytest.raises(Refusal, match="node 3 does not support it"):
         update(region, ("metadata.version", 29, UP))
+
+
+def test_our_own_level_is_raised_by_operators_and_never_lowered() -> None:
+    region = old_region()
+    region.register(3)
+    assert "causeway.version" not in region.image.features, (
+        "a node of the old release may come back"
+    )
+    update(region, ("causeway.version", 1, UP))
+    assert region.image.features["causeway.version"] == 1
+    with pytest.raises(Refusal, match="may hold what 0 cannot"):
+        update(region, ("causeway.version", 0, UNSAFE))
 
 
 def test_a_feature_that_is_named_twice_is_refused() -> None:

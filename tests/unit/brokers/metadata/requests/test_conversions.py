@@ -22,6 +22,7 @@ from brokers.metadata.commands.mirror_commands import (
     RaiseLeaderEpochs,
     SetTopicWriter,
 )
+from brokers.metadata.commands.operation_commands import RecordOperation
 from brokers.metadata.commands.topic_commands import (
     CreatePartitions,
     CreateTopics,
@@ -32,6 +33,7 @@ from brokers.metadata.commands.topic_commands import (
 )
 from brokers.metadata.requests.conversion import AnyConversion
 from brokers.metadata.requests.conversions import OWN_APIS, conversion_of
+from brokers.security.origin import Origin
 from brokers.wire import codec
 from brokers.wire.message import Message
 from brokers.wire.messages.links import (
@@ -125,6 +127,13 @@ COMMANDS: Mapping[type, st.SearchStrategy[Any]] = {
             )
         ),
     ),
+    RecordOperation: st.builds(
+        RecordOperation,
+        origin=st.builds(Origin, TEXT, MAYBE, TEXT),
+        operation=TEXT,
+        resources=tuples(st.tuples(TEXT, TEXT)),
+        details=TEXT,
+    ),
 }
 
 
@@ -158,6 +167,7 @@ RESULTS: Mapping[type, st.SearchStrategy[Any]] = {
         )
     ),
     PutDocuments: st.dictionaries(st.tuples(TEXT, TEXT), OFFSETS, max_size=3),
+    RecordOperation: st.none(),
 }
 KINDS = get_args(Submitted)
 

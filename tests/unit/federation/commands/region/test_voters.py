@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from brokers.ids import id_text
 from brokers.wire.messages.cluster import DescribeClusterBroker, DescribeClusterResponse
 from brokers.wire.messages.configs import DescribeConfigsResponse
 from brokers.wire.messages.metadata import DescribeTopicPartitionsResponse
@@ -18,7 +19,6 @@ from brokers.wire.messages.quorum import (
     QuorumReplicaState,
 )
 from brokers.wire.messages.quorum_voters import AddRaftVoterResponse, RemoveRaftVoterResponse
-from federation.commands.region.ids import id_text
 from tests.unit.federation.commands.broker_double import BrokerDouble, broker_double
 
 NOW, SILENT_MS = 1_000_000, 60_000
