@@ -251,7 +251,9 @@ def test_levels_of_loggers_are_set_and_given_back(region: Region, tools: Tools) 
     assert "brokers.shell.server=DEBUG " in described
     tools(*at, "--alter", "--delete-config", "brokers.shell.peers")
     assert "brokers.shell.peers=DEBUG " in tools(*at, "--describe")
-    assert "there is no logger nope" in tools.refused(*at, "--alter", "--add-config", "nope=DEBUG")
+    assert "Invalid broker logger(s): nope" in tools.refused(
+        *at, "--alter", "--add-config", "nope=DEBUG"
+    )
 
 
 def set_topic(tools: Tools, region: Region, topic: str, setting: str) -> None:

@@ -63,16 +63,16 @@ def test_a_first_start_votes_leads_registers_and_is_ready() -> None:
     assert isinstance(registration, Append) and registration.headers[0].base_offset == 1
     assert plane.propose(create("early"), 7, NOW)[0].result.error is KafkaError.KAFKA_STORAGE_ERROR
 
-    changed, ready = plane.on_event(Written(METADATA_PARTITION, 4), NOW)
+    changed, ready = plane.on_event(Written(METADATA_PARTITION, 5), NOW)
     assert changed == MetadataUpdated(plane.image.everything()) and ready == MetadataReady()
     broker = plane.image.brokers[1]
     assert (broker.broker_epoch, broker.fenced, broker.host, broker.port) == (
-        2,
+        3,
         False,
         "127.0.0.1",
         9092,
     )
-    assert plane.image.features == {"metadata.version": 30}
+    assert plane.image.features == {"causeway.version": 1, "metadata.version": 30}
 
 
 def test_a_command_is_answered_after_its_sync_and_after_the_change_is_told() -> None:

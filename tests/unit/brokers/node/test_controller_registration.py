@@ -44,7 +44,7 @@ def test_it_says_where_the_voters_find_it() -> None:
     assert (message.controller_id, message.incarnation_id) == (7, LIFE)
     assert message.listeners == [Listener(name="CONTROLLER", host="voter-7", port=98)]
     assert {each.name: each.max_supported_version for each in message.features} == {
-        "kraft.version": 1, "metadata.version": 30
+        "causeway.version": 1, "kraft.version": 1, "metadata.version": 30
     }  # fmt: skip
 
 

@@ -7,7 +7,9 @@ from uuid import UUID
 import pytest
 
 from brokers.ids import TopicPartition
+from brokers.metadata.image.image import Operation
 from brokers.region import ReplicaStatus
+from brokers.security.origin import Origin
 from federation.shell.orphan_files import OrphanFiles
 from linker.answers import (
     Configs,
@@ -18,6 +20,7 @@ from linker.answers import (
     Links,
     MirrorDescription,
     Mirrors,
+    Operations,
     PartitionLag,
     Replicas,
     RetentionHolds,
@@ -44,6 +47,7 @@ from linker.commands import (
     ListHoles,
     ListLinks,
     ListMirrors,
+    ListOperations,
     ListRetentionHolds,
     RestoreMirrors,
     SetLinkSecret,
@@ -84,6 +88,9 @@ REQUESTS: list[tuple[str, Any, Any]] = [
             link_name="l", destination_cluster_id="e", topics=["t"], validate_only=True
         ),
         DropRetentionHolds(link="l", destination_cluster_id="e", topics=("t",), validate_only=True),
+        "ListOperations",
+        pb.ListOperationsRequest(since_ms=5, resource_type="link", resource="l"),
+        ListOperations(since=5, resource_type="link", resource="l"),
     ),
     ("ListHoles", pb.ListHolesRequest(mirror_topic="t"), ListHoles("t")),
     (
@@ -232,6 +239,33 @@ def test_every_method_of_the_service_is_served_and_tested() -> None:
         request_type, *_, reply_type = METHODS.get(method.name) or of_disks[method.name][:2]
         assert request_type.DESCRIPTOR is method.input_type
         assert reply_type.DESCRIPTOR is method.output_type
+
+
+def test_the_operator_log_arrives_as_it_is() -> None:
+    asked, own = Origin("User:ann", "admin", "10.1.2.3"), Origin("User:ANONYMOUS", None, "")
+    resources = (("topic", "t"), ("link", "l"))
+    first = Operation(
+        number=3, time=9, origin=asked, operation="Change", resources=resources, details="d"
+    )
+    second = Operation(number=4, time=8, origin=own, operation="Other", resources=(), details="")
+    answered = pb.OperationsReply.FromString(
+        reply("ListOperations", Operations((first, second), True))
+    )
+    assert answered.is_recorded
+    found = [
+        Operation(
+            number=one.number,
+            time=one.time_ms,
+            origin=Origin(
+                one.principal, one.client_id if one.HasField("client_id") else None, one.host
+            ),
+            operation=one.operation,
+            resources=tuple((each.resource_type, each.name) for each in one.resources),
+            details=one.details,
+        )
+        for one in answered.operations
+    ]
+    assert found == [first, second]
 
 
 @pytest.mark.parametrize("method", METHODS)
