@@ -180,7 +180,13 @@ def _quorum(client: Client) -> QuorumInfo:
 
 def _directory(given: str | None, node: int, known: tuple[VoterState, ...]) -> UUID:
     """The directory id of a node that fetches the metadata log. Raises Failure where it does not, or with several."""
-    found = [each.directory for each in known if each.id == node and each.directory]
+    here = [each for each in known if each.id == node]
+    found = [each.directory for each in here if each.directory]
+    if here and not found and given is None:
+        raise Failure(
+            f"the directory of node {node} is not known: the quorum is static (kraft.version 0), or a voter is down",
+            hint="start all voters; finalize kraft.version 1 (Apache Kafka: kafka-features); then try again",
+        )
     text = given or (found[0] if len(found) == 1 else None)
     if text is None:
         because = "fetches with several directories" if found else "does not follow the quorum"

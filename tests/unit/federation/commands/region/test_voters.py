@@ -43,6 +43,7 @@ class Quorum:
     ) -> None:
         self.changes: list[Any] = []
         self.error = 0
+        self.knows_directories = True
         self._voters, self._away, self._observers = voters, away, observers
         self._broker: BrokerDouble
 
@@ -73,6 +74,9 @@ class Quorum:
             ],
             observers=[replica(each, 500, 90) for each in self._observers],
         )
+        if not self.knows_directories:
+            for each in told.current_voters:
+                each.replica_directory_id = UUID(int=0)
         topics = [DescribeQuorumResponseTopic(topic_name="__cluster_metadata", partitions=[told])]
         listener = QuorumListener(name="CTRL", host="127.0.0.1", port=self._port)
         return DescribeQuorumResponse(
@@ -210,3 +214,11 @@ def test_what_the_region_refuses_is_told() -> None:
     ran = quorum.run("voters", "remove", "3")
     assert ran.exit_code == 1
     assert "node 3 is not removed: try later (REQUEST_TIMED_OUT)" in ran.output
+
+
+def test_the_voters_of_a_static_quorum_have_no_directories_and_are_not_changed() -> None:
+    quorum = Quorum(1, 2, 3, away=(3,))
+    quorum.knows_directories = False
+    ran = quorum.run("voters", "remove", "3")
+    assert (ran.exit_code, quorum.changes) == (1, [])
+    assert "the quorum is static (kraft.version 0)" in ran.output
