@@ -88,6 +88,8 @@ REQUESTS: list[tuple[str, Any, Any]] = [
             link_name="l", destination_cluster_id="e", topics=["t"], validate_only=True
         ),
         DropRetentionHolds(link="l", destination_cluster_id="e", topics=("t",), validate_only=True),
+    ),
+    (
         "ListOperations",
         pb.ListOperationsRequest(since_ms=5, resource_type="link", resource="l"),
         ListOperations(since=5, resource_type="link", resource="l"),
