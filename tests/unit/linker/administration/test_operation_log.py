@@ -79,7 +79,7 @@ class Asked:
         (ChangeMirrors(verb="failover", link="l", why="gone"), SOME, "FailoverMirrors", [("mirror", "a")], "gone"),
         (ChangeMirrors(verb="reverse-and-start", link="l"), SOME, "ReverseAndStartMirrors", [("mirror", "a")], ""),
         (RestoreMirrors("l", ("a", "b")), SOME, "TruncateAndRestoreMirrors", [("mirror", "a")], ""),
-        (DropRetentionHolds("l", topics=("a",)), LINKS, "DropRetentionHolds", [("link", "l"), ("topic", "a")], ""),
+        (DropRetentionHolds(link="l", topics=("a",)), LINKS, "DropRetentionHolds", [("link", "l"), ("topic", "a")], ""),
         (UnfenceTopics(("a", "b")), SOME, "UnfenceTopics", [("topic", "a")], ""),
     ],
 )  # fmt: skip
