@@ -4,6 +4,7 @@ import itertools
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
@@ -47,9 +48,11 @@ def fresh_name() -> str:
     return f"bench-{next(_serial)}"
 
 
-def fresh_topic(bootstrap: str, partitions: int, replicas: int = 1) -> str:
+def fresh_topic(
+    bootstrap: str, partitions: int, replicas: int = 1, configs: Mapping[str, str] | None = None
+) -> str:
     topic = fresh_name()
-    topics.create(bootstrap, topic, partitions, replicas)
+    topics.create(bootstrap, topic, partitions, replicas, configs)
     return topic
 
 

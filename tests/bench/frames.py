@@ -114,9 +114,12 @@ def metadata(*topics: str) -> bytearray:
     return frame(METADATA, 4, array(text(topic) for topic in topics), b"\0")
 
 
-def create_topic(topic: str, partitions: int, replicas: int = 1) -> bytearray:
-    """CreateTopics v4, default settings."""
-    one = text(topic) + struct.pack(">ih", partitions, replicas) + array([]) + array([])
+def create_topic(
+    topic: str, partitions: int, replicas: int = 1, configs: Mapping[str, str] | None = None
+) -> bytearray:
+    """CreateTopics v4, with these settings."""
+    settings = array([text(name) + text(value) for name, value in (configs or {}).items()])
+    one = text(topic) + struct.pack(">ih", partitions, replicas) + array([]) + settings
     return frame(CREATE_TOPICS, 4, array([one]), struct.pack(">ib", 30_000, 0))
 
 

@@ -22,18 +22,27 @@ DISTINCT = (
 FETCH_MAX_BYTES, PARTITION_MAX_BYTES = 50 << 20, 1 << 20  # the Java consumer's defaults
 
 
-def build(records: int) -> list[bytes]:
-    """Batches of `records` records of `VALUE_BYTES` each."""
-    now_ms = int(time.time() * 1000)
+def build(records: int, *, is_text: bool = False) -> list[bytes]:
+    """Batches of `records` records of `VALUE_BYTES` each; `is_text`: such as compress to about a third."""
+    now_ms, value = int(time.time() * 1000), _text if is_text else os.urandom
     return [
-        frames.batch([os.urandom(VALUE_BYTES) for _ in range(records)], now_ms)
-        for _ in range(DISTINCT)
+        frames.batch([value(VALUE_BYTES) for _ in range(records)], now_ms) for _ in range(DISTINCT)
     ]
+
+
+def _text(size: int) -> bytes:
+    """Fields with names that repeat and values that don't."""
+    noise = os.urandom(size)
+    fields = (
+        b'"field_%d":"%s",' % (number % 20, noise[number * 12 : number * 12 + 12].hex().encode())
+        for number in range(size // 12)
+    )
+    return b"".join(fields)[:size]
 
 
 def produce(options: argparse.Namespace) -> dict[str, float]:
     """Sends `batches` batches of `records` records, round robin over partitions and connections."""
-    contents = build(options.records)
+    contents = build(options.records, is_text=options.text)
     shares = [range(n, options.batches, options.connections) for n in range(options.connections)]
     began = time.perf_counter()
     with ThreadPoolExecutor(options.connections) as pool:
@@ -139,6 +148,7 @@ def main() -> None:
     verbs.choices["produce"].add_argument("--batches", type=int, required=True)
     verbs.choices["produce"].add_argument("--in-flight", type=int, default=5)
     verbs.choices["produce"].add_argument("--connections", type=int, default=1)
+    verbs.choices["produce"].add_argument("--text", action="store_true", help="compressible")
     verbs.choices["consume"].add_argument("--expect", type=int, required=True)
     verbs.choices["consume"].add_argument("--check", action="store_true")
     options = parser.parse_args()

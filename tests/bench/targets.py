@@ -130,6 +130,16 @@ MEASURES = {
         partial(work.produce, records=SMALL),
         throughput(1.2, 0.7),
     ),
+    "recompress-lz4": Measure(
+        "produce into a topic of lz4, 1 MB batches",
+        partial(work.recompress, "lz4"),
+        throughput(1, 1),
+    ),
+    "recompress-zstd": Measure(
+        "produce into a topic of zstd, 1 MB batches",
+        partial(work.recompress, "zstd"),
+        throughput(1, 1),
+    ),
     "consume-1": Measure(
         "consume, 1 partition", partial(work.consume, partitions=1), throughput(1, 1.1)
     ),

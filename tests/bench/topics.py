@@ -1,7 +1,7 @@
 """Topics over the wire: created, waited for, counted, deleted. What `ends` asks must lead every partition."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -17,16 +17,28 @@ UNLED = (
 PATIENCE_S = 30
 
 
-def create(address: str, topic: str, partitions: int, replicas: int = 1) -> None:
+def create(
+    address: str,
+    topic: str,
+    partitions: int,
+    replicas: int = 1,
+    configs: Mapping[str, str] | None = None,
+) -> None:
     """Creates `topic` and returns once every partition has a leader that answers and all its replicas in sync."""
-    request(address, topic, partitions, replicas)
+    request(address, topic, partitions, replicas, configs)
     await_complete(address, topic, partitions, replicas)
 
 
-def request(address: str, topic: str, partitions: int, replicas: int = 1) -> None:
+def request(
+    address: str,
+    topic: str,
+    partitions: int,
+    replicas: int = 1,
+    configs: Mapping[str, str] | None = None,
+) -> None:
     """Creates `topic`; its partitions may still be on their way."""
     with Connection(address) as connection:
-        answer = connection.ask(frames.create_topic(topic, partitions, replicas))
+        answer = connection.ask(frames.create_topic(topic, partitions, replicas, configs))
         answers.topic_changed(answer, f"create {topic}", answers.TOPIC_ALREADY_EXISTS)
 
 

@@ -114,6 +114,20 @@ def _produce(
     return figures
 
 
+def recompress(codec: str, system: System, size: Size) -> Figures:
+    """Uncompressed batches of text into a topic that has a codec of its own; MB are those that were sent."""
+    where, partitions = system.region(SOURCE), 4
+    topic = client.fresh_topic(where.bootstrap, partitions, configs={"compression.type": codec})
+    batches = size.large_batches // 2
+    meter = processes.Meter(where.pids)
+    wanted = ("--partitions", partitions, "--records", LARGE, "--batches", batches)
+    several = ("--connections", partitions, "--text")
+    said = client.run("load", "produce", where.bootstrap, topic, *wanted, *several)
+    figures = client.throughput(said, meter)
+    client.settle(where.bootstrap, topic, partitions, batches * LARGE)
+    return figures
+
+
 def consume(system: System, size: Size, *, partitions: int, region: str = SOURCE) -> Figures:
     """Reads what was written just before, so it comes from the page cache."""
     where = system.region(region)
