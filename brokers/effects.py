@@ -73,6 +73,7 @@ class OpenLog:
     topic_id: bytes  # 16 bytes, Kafka's topic id; kept in `partition.metadata`
     sync: bool = False
     directory: UUID = MIGRATING_DIRECTORY
+    index_interval_bytes: int | None = None  # of new segments; None: the node's
 
 
 @value
@@ -105,6 +106,7 @@ class Roll:
     partition: TopicPartition
     base_offset: Offset
     producers: bytes = field(repr=False)
+    index_interval_bytes: int | None = None  # None: that of the segment before
 
 
 @dataclass(frozen=True, slots=True)

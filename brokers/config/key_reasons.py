@@ -159,7 +159,6 @@ REFUSED = {
         "unstable.feature.versions.enable": "false",
     },
     "topics have no other default yet; take it out": {
-        "log.index.size.max.bytes": "10485760",
         "log.preallocate": "false",
         "log.segment.delete.delay.ms": "60000",
     },

@@ -19,6 +19,9 @@ class LogSettings(ListenerSettings):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
+    log_index_size_max_bytes: Annotated[
+        int, Field(ge=4, le=2**31 - 1, alias="log.index.size.max.bytes")
+    ] = 10 << 20
     # None: never, unless log.roll.jitter.hours says otherwise.
     log_roll_jitter_ms: Annotated[Millis | None, Field(alias="log.roll.jitter.ms")] = None
     # 1: every append is acknowledged after its fsync; the maximum, Kafka's default: the page cache is trusted.

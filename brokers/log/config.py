@@ -18,6 +18,8 @@ class LogConfig:
     segment_jitter_ms: int = (
         0  # what is taken off segment_ms at most, another time for each segment
     )
+    index_interval_bytes: int = 4_096  # of log between two entries of a segment's indexes
+    segment_index_bytes: int = 10 << 20  # segment.index.bytes
     flush_messages: int = INT64_MAX  # 1: every append is acknowledged after its sync
     flush_ms: int = INT64_MAX
     codec: int | None = None  # compression.type; None: producer, batches are kept as they came

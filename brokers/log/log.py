@@ -28,6 +28,7 @@ from brokers.log.snapshots import encode_snapshot
 from brokers.records.batch import BatchHeader
 
 DELETED_MAX = 1_000  # segments whose sizes are remembered until the log is closed
+TIME_ENTRY_BYTES = 12
 INT32_MAX = 2**31 - 1  # indexes hold positions and relative offsets as int32
 
 
@@ -129,7 +130,7 @@ class Log:
         effects: list[StorageEffect] = []
         last = headers[-1]
         if self._rolls(last.next_offset, size, now, config, roll_first):
-            effects.append(self._roll(headers[0].base_offset))
+            effects.append(self._roll(headers[0].base_offset, config.index_interval_bytes))
         if last.leader_epoch > self.epochs.latest:
             self._assign_epochs(headers)
             effects.append(SaveEpochs(self.partition, self.epochs.entries))
@@ -142,6 +143,7 @@ class Log:
                 self.producers.update(header, now)
         self.log_end_offset = end
         self.segments[-1].grow(size, max_timestamp, now)
+        self.segments[-1].count_index(headers, config.index_interval_bytes)
         effects.append(Append(self.partition, tuple(headers), buffers, sync, behind))
         return effects
 
@@ -283,6 +285,8 @@ class Log:
             return True
         if roll_first is not None:
             return roll_first
+        if (active.index_entries + 2) * TIME_ENTRY_BYTES > config.segment_index_bytes:
+            return True  # the larger of the two indexes is full
         return size > config.segment_bytes or now - active.created_at > self._segment_ms(config)
 
     def _segment_ms(self, config: LogConfig) -> int:
@@ -293,9 +297,9 @@ class Log:
         seed = f"{self.topic_id.hex()} {self.partition} {self.segments[-1].base_offset}"
         return config.segment_ms - crc32(seed.encode()) % at_most
 
-    def _roll(self, base_offset: Offset) -> StorageEffect:
+    def _roll(self, base_offset: Offset, interval: int | None = None) -> StorageEffect:
         self.segments.append(Segment(base_offset))
-        return Roll(self.partition, base_offset, self.snapshot())
+        return Roll(self.partition, base_offset, self.snapshot(), interval)
 
     def _start_at(self, offset: Offset) -> list[StorageEffect]:
         self.log_start_offset = offset

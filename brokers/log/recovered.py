@@ -14,6 +14,7 @@ class RecoveredSegment(NamedTuple):
     created_at: Instant = -1
     max_timestamp: Instant = -1
     is_sealed: bool = False  # it and its digest are synced
+    index_entries: int = 0  # of the active segment
 
 
 class RecoveredLog(NamedTuple):

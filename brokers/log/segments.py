@@ -1,8 +1,10 @@
 """One segment of a log, in the core."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brokers.ids import Instant, Offset
+from brokers.records.batch import BatchHeader
 
 
 @dataclass(slots=True)
@@ -14,6 +16,8 @@ class Segment:
     created_at: Instant = -1  # time of the first append; after a restart, its timestamp
     max_timestamp: Instant = -1
     is_sealed: bool = False  # it and its digest are synced (`SegmentSealed`)
+    index_entries: int = 0
+    unindexed: int = 0  # bytes since the last of them
 
     def grow(self, size: int, max_timestamp: Instant, now: Instant) -> None:
         if self.size == 0:
@@ -21,6 +25,14 @@ class Segment:
         self.size += size
         if max_timestamp > self.max_timestamp:
             self.max_timestamp = max_timestamp
+
+    def count_index(self, headers: Sequence[BatchHeader], interval: int) -> None:
+        """Counts the entries that `storage` adds to the indexes for these batches."""
+        for header in headers:
+            if self.unindexed > interval:
+                self.index_entries += 1
+                self.unindexed = 0
+            self.unindexed += header.length
 
     @property
     def newest(self) -> Instant:

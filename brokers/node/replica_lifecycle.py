@@ -151,7 +151,9 @@ class ReplicaLifecycle:
         self._opening[replica.partition] = None
         home = placed.directory(self._config.node_id)
         home = self._log_dirs.preferred.get(replica.partition, home)
-        return OpenLog(replica.partition, replica.topic_id, replica.config.sync, home)
+        config = replica.config
+        interval = config.index_interval_bytes
+        return OpenLog(replica.partition, replica.topic_id, config.sync, home, interval)
 
     def _close(self, partition: TopicPartition, why: str, now: Instant) -> list[Effect]:
         """Closes the log and deletes it."""

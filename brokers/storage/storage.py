@@ -215,7 +215,7 @@ class Storage:
         return [Written(partition, log.synced_offset)] if was_promised else []
 
     def _open(self, effect: OpenLog, now: Instant) -> list[Event]:
-        partition = effect.partition
+        partition, interval = effect.partition, effect.index_interval_bytes
         self._drop(partition)
         try:
             if self._failed_syncs.repair(partition):  # then check all batches
@@ -227,7 +227,7 @@ class Storage:
                 effect.topic_id,
                 loaded=self._loaded,
                 checked_offset=self._checked.pop(partition, 0),
-                index_interval_bytes=self._interval,
+                index_interval_bytes=self._interval if interval is None else interval,
                 now=now,
             )
         except DiskError as error:
@@ -308,7 +308,7 @@ class Storage:
         self._checked[partition] = effect.offset
         truncate = partial(truncate_log, self._files, self.root, effect)
         return self._on_log(partition, truncate) or self._open(
-            OpenLog(partition, log.topic_id, True), now
+            OpenLog(partition, log.topic_id, True, index_interval_bytes=log.active.interval), now
         )
 
     def _on_log(self, partition: TopicPartition, act: Callable[[LocalLog], None]) -> list[Event]:

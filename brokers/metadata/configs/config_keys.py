@@ -118,7 +118,8 @@ _KEYS = (
     ),
     ConfigKey(
         "index.interval.bytes", _INT, "4096",
-        "Bytes of log between two entries of the offset index.", broker_key="log.index.interval.bytes",
+        "Bytes of log between two entries of the offset index, in segments from then on.",
+        is_supported=_any, broker_key="log.index.interval.bytes",
     ),
     ConfigKey(
         "internal.segment.bytes", _INT, str(1 << 30),
@@ -208,7 +209,8 @@ _KEYS = (
     ),
     ConfigKey(
         "segment.index.bytes", _INT, str(10 * MIB),
-        "Largest size of a segment's index files.", minimum=4,
+        "Largest size of a segment's index files: one that is full seals its segment.",
+        minimum=4, is_supported=_any, broker_key="log.index.size.max.bytes",
     ),
     ConfigKey(
         "segment.jitter.ms", _LONG, "0",

@@ -111,6 +111,8 @@ def log_config(image: Image, config: BrokerConfig, topic: str) -> LogConfig:
         retention_bytes=int(value("retention.bytes")),
         delete_expired="delete" in elements(value("cleanup.policy")),
         segment_jitter_ms=int(value("segment.jitter.ms")),
+        index_interval_bytes=int(value("index.interval.bytes")),
+        segment_index_bytes=int(value("segment.index.bytes")),
         flush_messages=int(value("flush.messages")),
         flush_ms=int(value("flush.ms")),
         codec=CODECS.get(codec),  # None for producer

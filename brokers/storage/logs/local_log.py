@@ -80,12 +80,12 @@ class LocalLog:
         self.active.appended(headers, size)
         self.next_offset = headers[-1].next_offset
 
-    def roll(self, base_offset: Offset, producers: bytes) -> None:
-        """Seal the active segment; begin the next one at `base_offset`, with a producer snapshot."""
+    def roll(self, base_offset: Offset, producers: bytes, interval: int | None = None) -> None:
+        """Seal the active segment; begin the next one at `base_offset`, with a producer snapshot and index interval."""
         self._settled = False
         sealed = self.active
         sealed.seal()
-        segment = sealed.successor(base_offset)
+        segment = sealed.successor(base_offset, interval)
         self._files.replace(segment.snapshot_path, producers)
         self._files.append(segment.path, [])
         self.segments.append(segment)

@@ -15,7 +15,7 @@ def roll_log(root: LogDirCheckpoints, syncs: Syncs, effect: Roll, log: LocalLog)
         # An empty log begins again below, where nothing is synced yet.
         root.lower(effect.partition, effect.base_offset)
         log.synced_offset = min(log.synced_offset, effect.base_offset)
-    log.roll(effect.base_offset, effect.producers)
+    log.roll(effect.base_offset, effect.producers, effect.index_interval_bytes)
     syncs.add(effect.partition, log, sealed)
     return _settle_gap(root, syncs, effect.partition, log) if effect.base_offset > end else []
 

@@ -72,9 +72,13 @@ def open_log(
 def _recovered(
     high_watermark: Offset, topic_id: bytes, found: Recovered, now: Instant
 ) -> RecoveredLog:
+    active = found.segments[-1]
     return RecoveredLog(
         topic_id,
-        segments=tuple(_recovered_segment(segment, now) for segment in found.segments),
+        segments=(
+            *(_recovered_segment(segment, now) for segment in found.segments[:-1]),
+            _recovered_segment(active, now)._replace(index_entries=len(active.index)),
+        ),
         log_start_offset=found.log_start_offset,
         log_end_offset=found.next_offset,
         high_watermark_checkpoint=min(

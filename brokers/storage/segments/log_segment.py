@@ -99,10 +99,15 @@ class LogSegment:
         """The files moved to another directory."""
         self._files = files
 
-    def successor(self, base_offset: Offset) -> "LogSegment":
-        """The segment that follows this one in the same folder; makes no file."""
+    @property
+    def interval(self) -> int:
+        return self._interval
+
+    def successor(self, base_offset: Offset, interval: int | None = None) -> "LogSegment":
+        """The segment that follows this one in the same folder, by default with its index interval; makes no file."""
+        interval = self._interval if interval is None else interval
         directory = self.path.rpartition("/")[0]
-        return LogSegment(self._files, directory, base_offset, self._interval)
+        return LogSegment(self._files, directory, base_offset, interval)
 
     def append(self, headers: Sequence[BatchHeader], buffers: Buffers) -> None:
         """Append batches; after a `DiskError` the file may hold a part of them."""

@@ -190,3 +190,24 @@ def test_a_topics_codec_is_in_its_log_and_may_be_changed() -> None:
     data, _ = log.read(0, 200, 1 << 20, at_least_one=True)
     assert parse_header(data).compression == 4 and len(data) < len(batch(200))
     assert end(whole) == 200
+
+
+@pytest.mark.parametrize(("interval", "entries"), [("0", 9), ("1000000", 0)])
+def test_a_topics_index_interval_is_that_of_its_segments(interval: str, entries: int) -> None:
+    whole = Whole()
+    whole.create("t", index_interval_bytes=interval)
+    for _ in range(10):
+        send(whole, 9, batch(2))
+    log = whole.storage.opened(TopicPartition("t", 0))
+    assert log is not None and len(log.active.index) == entries
+    replica = whole.broker.parts.partitions.all[TopicPartition("t", 0)]
+    assert replica.log is not None and replica.log.segments[-1].index_entries == entries
+
+
+def test_a_full_index_seals_a_segment_of_a_topic() -> None:
+    whole = Whole()
+    whole.create("t", index_interval_bytes="0", segment_index_bytes="60")
+    for _ in range(10):
+        send(whole, 9, batch(1))
+    log = whole.storage.opened(TopicPartition("t", 0))
+    assert log is not None and [each.base_offset for each in log.segments] == [0, 5]

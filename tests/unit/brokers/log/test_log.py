@@ -314,3 +314,31 @@ def test_jitter_rolls_segments_early_each_at_its_own_time() -> None:
     assert min(ages) > 500 and max(ages) <= 1_050 and len(set(ages)) > 4
     assert ages == ages_at_roll(500), "a restart changes nothing"
     assert min(ages_at_roll(10**9)) >= 0
+
+
+# --- index.interval.bytes, segment.index.bytes ---
+
+
+@pytest.mark.parametrize(
+    ("interval", "index_bytes", "batches"), [(0, 60, 5), (BATCH, 60, 9), (0, 4, 1)]
+)
+def test_a_segment_whose_index_is_full_is_sealed(
+    interval: int, index_bytes: int, batches: int
+) -> None:
+    """Five entries of the time index are 60 bytes; the last is for the segment's end. The first batch gets none."""
+    log = empty_log()
+    config = LogConfig(index_interval_bytes=interval, segment_index_bytes=index_bytes)
+    offsets = [
+        offset
+        for offset in range(20)
+        if "Roll" in kinds(append(log, batch_at(offset), config=config))
+    ]
+    assert offsets[0] == batches and offsets[1] == 2 * batches
+
+
+def test_a_new_segment_has_the_index_interval_of_then() -> None:
+    log = empty_log()
+    append(log, batch_at(0), config=CONFIG)
+    config = LogConfig(segment_bytes=BATCH, index_interval_bytes=77)
+    roll, *_ = append(log, batch_at(1), config=config)
+    assert isinstance(roll, Roll) and roll.index_interval_bytes == 77

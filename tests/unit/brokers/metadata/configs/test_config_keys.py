@@ -69,6 +69,7 @@ def test_every_default_can_be_set(name: str) -> None:
         ("message.timestamp.type", "LogAppendTime"),
         ("message.timestamp.before.max.ms", "0"), ("message.timestamp.after.max.ms", "5"),
         ("flush.messages", "1"), ("flush.messages", "2"), ("flush.ms", "0"), ("segment.jitter.ms", "1"),
+        ("index.interval.bytes", "0"), ("segment.index.bytes", "4"),
         ("compression.type", "zstd"), ("compression.type", "uncompressed"), ("compression.gzip.level", "5"),
         ("compression.gzip.level", "-1"), ("compression.lz4.level", "17"), ("compression.zstd.level", "-131072"),
         ("internal.segment.bytes", "100"),

@@ -73,6 +73,8 @@ def test_a_log_without_settings_has_the_logs_own_defaults() -> None:
         ({"segment.bytes": "2000000"}, {"segment_bytes": 2_000_000}),
         ({"internal.segment.bytes": "300"}, {"segment_bytes": 300}),
         ({"segment.ms": "7"}, {"segment_ms": 7}),
+        ({"index.interval.bytes": "0"}, {"index_interval_bytes": 0}),
+        ({"segment.index.bytes": "4"}, {"segment_index_bytes": 4}),
         ({"segment.jitter.ms": "6"}, {"segment_jitter_ms": 6}),
         ({"flush.messages": "1"}, {"flush_messages": 1}),
         ({"flush.ms": "9"}, {"flush_ms": 9}),
@@ -115,6 +117,8 @@ def test_a_compacted_topic_never_expires() -> None:
             {"compression.type": "lz4", "compression.lz4.level": 3},
             {"codec": 3, "compression_level": 3},
         ),
+        ({"log.index.interval.bytes": 5}, {"index_interval_bytes": 5}),
+        ({"log.index.size.max.bytes": 99}, {"segment_index_bytes": 99}),
         ({"log.roll.jitter.hours": 1}, {"segment_jitter_ms": 3_600_000}),
         (
             {"log.flush.interval.messages": 10, "log.flush.interval.ms": 20},
