@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from pydantic_core import PydanticUndefined
 
-from brokers.config.broker_config import BrokerConfig
+from brokers.config.broker_config import FIELD_KEYS, BrokerConfig
+from brokers.config.given_settings import verdict
 from brokers.metadata.commands.config_commands import ResourceType
 from brokers.metadata.configs.config_def import ConfigType
 from brokers.metadata.configs.config_keys import DYNAMIC_BROKER_KEYS, TOPIC_KEYS
@@ -38,7 +39,7 @@ class BrokerConfigEntry:
 
 
 def broker_config_entries(image: Image, config: BrokerConfig) -> list[BrokerConfigEntry]:
-    """Every key of this node, by name."""
+    """Every key of this node, by name; also what its file gives without an effect, so that it can be found again."""
     settings = {
         name: _own(image, config, name, value, default)
         for name, value, default in config.by_kafka_name()
@@ -49,6 +50,12 @@ def broker_config_entries(image: Image, config: BrokerConfig) -> list[BrokerConf
     for name, key in DYNAMIC_BROKER_KEYS.items():
         if name not in settings:
             settings[name] = _own(image, config, name, key.default, key.default)
+    for name, value in config.given:
+        given = (ConfigEntry(name, value, ConfigSource.STATIC_BROKER),)
+        _, why = verdict(name, FIELD_KEYS)
+        documentation = f"{why[:1].upper()}{why[1:]}." if why else None
+        entry = BrokerConfigEntry(name, ConfigType.STRING, given, documentation, is_dynamic=False)
+        settings.setdefault(name, entry)
     for name, value in _FIXED.items():
         fixed = (ConfigEntry(name, value, ConfigSource.DEFAULT),)
         settings[name] = BrokerConfigEntry(name, ConfigType.STRING, fixed, None, is_dynamic=False)
