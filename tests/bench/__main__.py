@@ -104,7 +104,7 @@ def _options() -> argparse.Namespace:
 def _stage(
     wanted: Mapping[str, Any],
     systems: Sequence[Any],
-    warm: Callable[[Any, work.Size], None],
+    warm: Callable[[Any, work.Size], None] | None,
     size: work.Size,
     repeat: int,
     failures: list[str],
@@ -124,9 +124,10 @@ def _stage(
         systems = running
         for cold in (True, False):
             part = {name: measure for name, measure in wanted.items() if measure.cold is cold}
-            for system in systems if part and not cold else ():
-                progress.print(f"warming {system.name}")
-                warm(system, work.FULL)  # a quick run is not a run on a cold JVM
+            if part and warm and not cold:
+                for system in systems:
+                    progress.print(f"warming {system.name}")
+                    warm(system, work.FULL)  # a quick run is not a run on a cold JVM
             for name, measure in part.items():
                 runs[name] = _measure(name, measure, systems, size, repeat, failures)
     return runs
@@ -142,7 +143,12 @@ def _one_by_one(
     """The same, with nothing of one system running while the other is measured: six idle JVMs would weigh."""
     runs: dict[str, dict[str, list[Figures]]] = {name: {} for name in wanted}
     for system in systems:
-        alone = _stage(wanted, [system], lambda *_: None, size, repeat, failures)
+        fitting = {
+            name: measure
+            for name, measure in wanted.items()
+            if system.name == report.OURS or not getattr(measure, "is_ours_alone", False)
+        }
+        alone = _stage(fitting, [system], None, size, repeat, failures)
         for name, figures in alone.items():
             runs[name] |= figures
     return runs

@@ -1,8 +1,8 @@
 """What many mirror partitions cost two linked regions of three nodes: lying idle, failed over, restored, reversed.
 
-Each figure is taken with 100, 1,000 and 10,000 partitions (`..._100` and so on); `..._growth` is the last one by the
-first. Each partition holds a record and has three replicas in either region. There is a topic for each partition, up to
-1,000; above that, topics have more partitions.
+Each partition holds a record and has three replicas in either region. There is a topic for each partition, up to 1,000;
+above that, topics have more partitions. `..._growth` is a figure by that of 100 partitions, where they were measured
+before in the same run.
 
 - `made_s`: from asking for the mirrors of topics that are there to the last record in the last of them
 - `idle_cpu_percent_a_node`: of the node that takes most; `idle_cpu_percent_total` is of everything
@@ -28,6 +28,7 @@ from tests.bench.traffic import Traffic
 from tests.bench.work import Size
 from tests.bench.writable import Place, Writer
 
+FEW = 100
 TOPICS_MAX = 1000
 LOOKED_AT = 100
 PATIENCE_S = 300
@@ -35,8 +36,6 @@ PATIENCE_S = 300
 
 class Mirroring(Linked, Protocol):
     """Regions that mirror many topics at once."""
-
-    partitions_max: int | None
 
     def link_all(self, beginning: str) -> None:
         """Begins to copy all topics whose names begin so from west to east."""
@@ -55,24 +54,25 @@ class Deciding(Protocol):
     def reverse(self, region: str) -> None: ...
 
 
-def mirrors(system: Mirroring, size: Size) -> Figures:
-    sizes = [n for n in size.mirrors if system.partitions_max is None or n <= system.partitions_max]
-    found = {n: _with_partitions(system, size, n, stays=n == sizes[-1]) for n in sizes}
-    return grown(found)
+class Mirrors:
+    """The measure. Remembers the figures of FEW partitions, by system."""
+
+    def __init__(self) -> None:
+        self._few: dict[str, Figures] = {}
+
+    def run(self, system: Mirroring, size: Size, *, partitions: int) -> Figures:
+        found = _with_partitions(system, size, min(partitions, size.mirrors))
+        if partitions == FEW:
+            self._few[system.name] = found
+            return found
+        return found | growth(self._few.get(system.name, {}), found)
 
 
-def grown(found: dict[int, Figures]) -> Figures:
-    """Each figure by its number of partitions, and how it has grown from the fewest to the most."""
-    few, many = min(found), max(found)
-    flat: Figures = {}
-    for figure in found[few]:
-        flat |= {f"{figure}_{partitions}": found[partitions][figure] for partitions in found}
-        if found[few][figure]:
-            flat[f"{figure}_growth"] = found[many][figure] / found[few][figure]
-    return flat
+def growth(few: Figures, many: Figures) -> Figures:
+    return {f"{figure}_growth": many[figure] / few[figure] for figure in few if few[figure]}
 
 
-def _with_partitions(system: Mirroring, size: Size, partitions: int, *, stays: bool) -> Figures:
+def _with_partitions(system: Mirroring, size: Size, partitions: int) -> Figures:
     beginning = f"{client.fresh_name()}-of-{partitions}-"
     count = min(partitions, TOPICS_MAX)
     names = [f"{beginning}{number}" for number in range(count)]
@@ -85,11 +85,10 @@ def _with_partitions(system: Mirroring, size: Size, partitions: int, *, stays: b
         system.restore(SOURCE, names)
         figures["restored_s"] = time.perf_counter() - began
         figures |= _reverse(system, names)
-    if not stays:
-        system.unlink_all()
-        for region in (SOURCE, DESTINATION):
-            for name in names:
-                topics.delete(system.region(region).bootstrap, name)
+    system.unlink_all()
+    for region in (SOURCE, DESTINATION):
+        for name in names:
+            topics.delete(system.region(region).bootstrap, name)
     return figures
 
 

@@ -15,7 +15,6 @@ class OurRegions:
     """West and east under `directory`; links run inside them, so they have no processes of their own."""
 
     name = "causeway"
-    partitions_max: int | None = None
 
     def __init__(self, directory: Path) -> None:
         self._clusters = {

@@ -24,7 +24,7 @@ class Size:
     idle_s: float
     gaps: int
     partitions: int
-    mirrors: tuple[int, ...]  # numbers of partitions
+    mirrors: int  # partitions at most
     wide_batches: int  # over a wide area
     wide_s: float
     forgets_s: float  # a file system's memory of many files that were deleted
@@ -39,7 +39,7 @@ FULL = Size(
     idle_s=10,
     gaps=10,
     partitions=10_000,
-    mirrors=(100, 1000, 10_000),
+    mirrors=10_000,
     wide_batches=1000,
     wide_s=10,
     forgets_s=75,
@@ -53,7 +53,7 @@ QUICK = Size(
     idle_s=3,
     gaps=2,
     partitions=1000,
-    mirrors=(100, 300),
+    mirrors=300,
     wide_batches=300,
     wide_s=3,
     forgets_s=0,

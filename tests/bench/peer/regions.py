@@ -12,7 +12,6 @@ class KafkaRegions:
     """West and east under `directory` and, while a link is up, one MirrorMaker 2 process."""
 
     name = "kafka"
-    partitions_max: int | None = 1000  # of mirrors: 10,000 would take minutes to make
 
     def __init__(self, directory: Path) -> None:
         self._clusters = {
