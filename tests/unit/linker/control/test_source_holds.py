@@ -1,0 +1,106 @@
+"""What a broker of the source keeps, by whether it leads and what it has heard of the mirror."""
+
+from dataclasses import dataclass, field
+from random import Random
+from uuid import UUID
+
+from brokers.ids import TopicPartition
+from brokers.metadata.image.image import Document, Image, PartitionImage, TopicImage
+from brokers.region import PartitionState, RetentionHold
+from linker.control.source_holds import Holder, SourceHolds
+from linker.records.retention_hold import HOLD_KIND, HoldRecord, put
+from linker.region_client import RegionClient
+
+ORDERS = TopicPartition("orders", 0)
+TOPIC_ID = UUID(int=7)
+HOUR_MS = 3_600_000
+EAST, NORTH = Holder("east", "west-east"), Holder("north", "west-north")
+
+
+@dataclass
+class Region:
+    """One broker with a replica of one partition."""
+
+    image: Image = field(default_factory=lambda: Image("west"))
+    is_leader: bool = True
+
+    def partition_state(self, partition: TopicPartition) -> PartitionState | None:
+        assert partition == ORDERS
+        return PartitionState(0, 90, 90, 90, 0, (), (0,), online=True, is_leader=self.is_leader)
+
+
+class Stage:
+    def __init__(self, *holders: Holder, max_ms: int = 100 * HOUR_MS) -> None:
+        self.region = Region()
+        placed = PartitionImage(1, 0, 0, (1,), (1,))
+        self.region.image.topics_by_name["orders"] = TopicImage("orders", TOPIC_ID, (placed,))
+        client = RegionClient(self.region, Random(1))  # type: ignore[arg-type]
+        self.holds = SourceHolds(client, 1 << 30, max_ms)
+        for holder in holders:
+            hold = HoldRecord(
+                cluster_id=holder.cluster_id,
+                link=holder.link,
+                topic="orders",
+                topic_id=TOPIC_ID,
+                max_bytes=10,
+                max_ms=HOUR_MS,
+                since=0,
+            )
+            change = put(hold)
+            assert change.body is not None
+            document = Document(HOLD_KIND, change.name, 1, change.body)
+            self.region.image.documents[HOLD_KIND, change.name] = document
+        self.holds.follow(self.region.image.documents)
+
+    def offsets(self) -> list[int]:
+        """From where on the partition is kept, for each mirror."""
+        return [one.offset for one in self.holds.by_partition().get(ORDERS, ())]
+
+
+def test_a_leader_keeps_all_until_it_has_heard_of_the_mirror() -> None:
+    stage = Stage(EAST)
+    assert stage.holds.by_partition() == {ORDERS: (RetentionHold(-1, 10, HOUR_MS),)}
+    stage.holds.told(EAST, ORDERS, 40)
+    assert stage.offsets() == [40]
+
+
+def test_each_mirror_has_its_own_position() -> None:
+    stage = Stage(EAST, NORTH)
+    stage.holds.told(NORTH, ORDERS, 70)
+    assert stage.offsets() == [-1, 70]
+    stage.holds.told(EAST, ORDERS, 20)
+    assert stage.offsets() == [20, 70]
+    stage.holds.told(Holder("south", "nobody-knows"), ORDERS, 90)
+    assert stage.offsets() == [20, 70]
+
+
+def test_a_follower_keeps_all_and_so_does_who_leads_again() -> None:
+    stage = Stage(EAST)
+    stage.holds.told(EAST, ORDERS, 40)
+    stage.region.is_leader = False
+    stage.holds.led([ORDERS])
+    assert stage.offsets() == [-1]
+    stage.holds.told(EAST, ORDERS, 50)
+    assert stage.offsets() == [-1], "a follower is told nothing"
+    stage.region.is_leader = True
+    stage.holds.led([ORDERS])
+    assert stage.offsets() == [-1], "the mirror may have been cut meanwhile"
+
+
+def test_a_mirror_that_comes_back_with_less_holds_less() -> None:
+    stage = Stage(EAST)
+    stage.holds.told(EAST, ORDERS, 40)
+    stage.holds.subscribed(EAST, ORDERS, 60)
+    assert stage.offsets() == [40], "the end of its log is not on all its replicas"
+    stage.holds.subscribed(EAST, ORDERS, 5)
+    assert stage.offsets() == [5]
+
+
+def test_the_age_is_bounded_by_the_region_itself_and_a_topic_of_another_id_is_not_held() -> None:
+    stage = Stage(EAST, max_ms=60_000)
+    assert stage.holds.by_partition() == {ORDERS: (RetentionHold(-1, 10, 60_000),)}
+    known = stage.region.image.topics_by_name["orders"]
+    stage.region.image.topics_by_name["orders"] = TopicImage(
+        "orders", UUID(int=8), known.partitions
+    )
+    assert stage.offsets() == []
