@@ -67,6 +67,8 @@ class BrokerConfig(QuorumSettings, GroupSettings, LogSettings, DiskSettings, Ope
     admin_listener: Annotated[str | None, Field(alias="admin.listener")] = None
     # The address of /metrics and /health, over HTTP. None: they are not served.
     metrics_listener: Annotated[str | None, Field(alias="metrics.listener")] = None
+    # Ours: requests that took so long are logged, each in a line; -1: none. Waiting that is asked for does not count.
+    slow_request_log_ms: Annotated[Limit, Field(alias="slow.request.log.ms")] = -1
     # The address of REST v3, for links and mirror topics, over HTTP. None: it is not served.
     rest_listener: Annotated[str | None, Field(alias="rest.listener")] = None
     log_format: Annotated[Literal["text", "json"], Field(alias="log.format")] = "text"

@@ -12,5 +12,6 @@ Disks: `disks` (the log directories), `stopped_metadata` (the metadata log of a 
 (meta.properties and locks), `files` (system calls), `handles` (open files), `appending`, `streams` (files that threads
 read or write), `refusals` (errors of system calls).
 
-Monitoring: `http`, `metrics` (the page), `health`, `meter` (times each request), `process_stats`.
+Monitoring: `http`, `metrics` (the page), `health`, `meter` (times each request), `timed_request` (one of them),
+`slow_requests` (their log), `process_stats`.
 """

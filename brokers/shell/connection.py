@@ -9,6 +9,7 @@ arrive.
 import asyncio
 import logging
 from collections import deque
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from brokers.api import api_versions, versions
@@ -70,11 +71,16 @@ class Connection(asyncio.BufferedProtocol):
         self._in_flight: deque[_InFlight] = deque()
         self._next: memoryview | None = None
         self._last_ticket: Ticket | None = None
+        self._unsent: list[tuple[Ticket, float]] = []  # answers, and when their turns came
         self._writer: ResponseWriter
         self._reading = True
         self._parsing = False
         self._closed = False
         self.used_at = 0.0
+
+    @property
+    def listener_name(self) -> str:
+        return self._listener_name
 
     @property
     def is_client(self) -> bool:
@@ -114,6 +120,12 @@ class Connection(asyncio.BufferedProtocol):
         if not tickets and not self.is_client and self._last_ticket is not None:
             tickets = (self._last_ticket,)
         self._server.forget(self, tickets)
+        if (sent := self._server.sent) is not None:
+            now = perf_counter()
+            answered = [each for each in self._in_flight if each.answer is not _NONE_YET]
+            for ticket, turn in (*self._unsent, *((each.ticket, now) for each in answered)):
+                sent(ticket, turn)
+            self._unsent.clear()
 
     # --- requests ---
 
@@ -122,6 +134,8 @@ class Connection(asyncio.BufferedProtocol):
         if self._parsing:
             return
         self._parsing = True
+        if self._unsent:
+            self._tell_sent()
         self.used_at = self._server.time()
         writer, feed = self._writer, self._server.feed
         try:
@@ -134,6 +148,8 @@ class Connection(asyncio.BufferedProtocol):
             self._parsing = False
         if not self._closed:
             writer.flush()
+        if self._unsent:
+            self._tell_sent()
         self._throttle_reading()
 
     @property
@@ -213,9 +229,17 @@ class Connection(asyncio.BufferedProtocol):
 
     def _answer(self, in_flight: _InFlight) -> None:
         self._buffer.done()
+        if self._server.sent is not None:
+            self._unsent.append((in_flight.ticket, perf_counter()))
         if in_flight.answer is not None and not self._closed:
             more_follows = bool(self._in_flight) and self._in_flight[0].answer is not _NONE_YET
             self._send(in_flight.header, in_flight.answer, more_follows=more_follows)
+
+    def _tell_sent(self) -> None:
+        if self._writer.is_idle and (sent := self._server.sent) is not None:
+            unsent, self._unsent = self._unsent, []
+            for ticket, turn in unsent:
+                sent(ticket, turn)
 
     def _send(self, header: RequestHeader, message: object, *, more_follows: bool) -> None:
         """A message that its version cannot encode is a bug; it closes only this connection."""

@@ -1,6 +1,8 @@
-"""Times each request between a node's listeners and its core; used only where a node has a metrics.listener.
+"""Times each request from its arrival until its answer is sent; used where a node has a metrics.listener or a slow log.
 
-The time of a request is from when it was parsed to when its response is known, without parsing and encoding.
+A request arrives when it is parsed. It is taken up when the core steps it, and worked on until the node has nothing
+else to do: what the core asks for is performed in between, as writes to the page cache. From then on it waits for
+others. Its answer waits for earlier ones of its connection, is encoded, and is sent when the kernel has all of it.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,24 +12,39 @@ from typing import Any
 from brokers.effects import Hangup, Reply
 from brokers.events import Disconnected, Request
 from brokers.ids import Ticket
-from brokers.shell.server import Feed, Server
+from brokers.shell.node import Node
+from brokers.shell.server import Server
+from brokers.shell.slow_requests import SlowRequests
+from brokers.shell.timed_request import TimedRequest
+from brokers.telemetry.request_times import RequestParts
 from brokers.telemetry.traffic import Traffic
 
 
 class Meter:
     """`feed` passes on a server's events; `perform` performs replies of the core."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, node: Node, slow: SlowRequests | None = None) -> None:
+        """`slow`: what is told of requests that take long."""
         self.traffic = Traffic()
-        self._feed = feed
-        self._unanswered: dict[Ticket, tuple[float, Request]] = {}
+        self._node = node
+        self._feed = node.feed
+        self._slow = slow
+        self._unanswered: dict[Ticket, TimedRequest] = {}
+        self._unsent: dict[Ticket, TimedRequest] = {}
 
     def feed(self, event: Request | Disconnected) -> None:
-        if type(event) is Request:
-            self._unanswered[event.ticket] = (perf_counter(), event)
-        else:
+        if type(event) is not Request:
             self._forget(event)
+            self._feed(event)
+            return
+        timed = self._unanswered[event.ticket] = TimedRequest(event, perf_counter())
+        if self._node.is_feeding:
+            self._node.queued[event.ticket] = timed
+            self._feed(event)
+            return
         self._feed(event)
+        if timed.worked_on < 0:
+            timed.worked_on = perf_counter()
 
     def _forget(self, event: Request | Disconnected) -> None:
         assert isinstance(event, Disconnected)
@@ -36,24 +53,54 @@ class Meter:
 
     def perform(self, server: Server) -> Mapping[type, Callable[[Any], None]]:
         """The effects for this server, by type. A reply is counted first: it frees the request's bytes."""
+        server.sent = self._sent
 
         def reply(effect: Reply) -> None:
             ticket = effect.ticket
-            known = self._unanswered.pop(ticket, None)
-            if known is not None:
-                now = perf_counter()
-                self.traffic.answered(known[1], effect.message, now - known[0], now)
+            timed = self._unanswered.pop(ticket, None)
+            if timed is not None:
+                now = timed.answered = perf_counter()
+                if timed.worked_on < 0:
+                    timed.worked_on = now
+                timed.api = self.traffic.answered(self._released(timed), effect.message, now)
+                self._unsent[ticket] = timed
             server.reply(ticket, effect.message)
 
         def hang_up(effect: Hangup) -> None:
-            known = self._unanswered.pop(effect.ticket, None)
-            if known is not None:
-                now = perf_counter()
-                self.traffic.hung_up(known[1], now - known[0], now)
+            timed = self._unanswered.pop(effect.ticket, None)
+            if timed is not None:
+                now = timed.answered = timed.worked_on = perf_counter()
+                timed.api = self.traffic.hung_up(self._released(timed), now)
+                self._count(timed, now, now)
             server.hang_up(effect.ticket, effect.reason)
 
         return {Reply: reply, Hangup: hang_up}
 
+    def _released(self, timed: TimedRequest) -> Request:
+        request, timed.request = timed.request, None
+        assert request is not None
+        if self._slow is not None:
+            timed.asked = self._slow.asked(request)
+        return request
+
+    def _sent(self, ticket: Ticket, turn: float) -> None:
+        """All of the answer is sent, or its connection has ended; its turn on the connection came at `turn`."""
+        timed = self._unsent.pop(ticket, None)
+        if timed is not None:
+            self._count(timed, turn, perf_counter())
+
+    def _count(self, timed: TimedRequest, turn: float, now: float) -> None:
+        api, arrived, taken_up = timed.api, timed.arrived, timed.taken_up
+        worked_on, answered = timed.worked_on, timed.answered
+        parts = (
+            taken_up - arrived, worked_on - taken_up, answered - worked_on, turn - answered, now - turn,
+        )  # fmt: skip
+        assert api is not None
+        api.times.add(now - arrived, parts, now)
+        if self._slow is not None and timed.asked is not None:
+            self._slow.took(timed.asked, RequestParts(*parts), now)
+
     def unanswered(self, api_key: int) -> int:
         """The number of requests of an API that are being answered."""
-        return sum(request.api_key == api_key for _, request in self._unanswered.values())
+        waiting = (timed.request for timed in self._unanswered.values())
+        return sum(each is not None and each.api_key == api_key for each in waiting)

@@ -1,6 +1,6 @@
 """The page `/metrics`, and the listener that serves it beside `/health`.
 
-A node without `metrics.listener` counts nothing and does not listen.
+A node without `metrics.listener` counts nothing, unless it logs slow requests, and does not listen.
 """
 
 import socket
@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from brokers.api import fetch, produce
+from brokers.config.broker_config import BrokerConfig
 from brokers.ids import Instant
 from brokers.node.parts import Parts
 from brokers.shell.clock import Clock
@@ -18,6 +19,8 @@ from brokers.shell.meter import Meter
 from brokers.shell.node import Node
 from brokers.shell.process_stats import process_text
 from brokers.shell.server import Feed, Server
+from brokers.shell.slow_requests import SlowRequests
+from brokers.telemetry.connections import connections_text
 from brokers.telemetry.exposition import CONTENT_TYPE, family, labelled
 from brokers.telemetry.partition_counters import PartitionCounters
 from brokers.telemetry.requests import traffic_text
@@ -28,7 +31,7 @@ _DELAYED: Final = {"Fetch": fetch.KEY, "Produce": produce.KEY}
 
 
 class Metrics:
-    """The metrics of one node. `bound` None: no listener, so `feed` is the node's own and `perform` is empty."""
+    """The metrics of one node. Without a meter `feed` is the node's own, and `perform` is empty."""
 
     def __init__(
         self,
@@ -43,7 +46,8 @@ class Metrics:
         self._bound = bound
         self._beside = beside
         self._clock = Clock()
-        self._meter = Meter(node.feed)
+        self._meter = _meter(node, parts.config, is_asked=bound is not None)
+        self._server: Server | None = None
         self._changes = PartitionCounters(parts.config.node_id)
         if bound is not None:
             parts.publisher.subscribe(self._changes.follow)
@@ -53,11 +57,12 @@ class Metrics:
     @property
     def feed(self) -> Feed:
         """The callable to which a server passes its requests."""
-        return self._node.feed if self._bound is None else self._meter.feed
+        return self._node.feed if self._meter is None else self._meter.feed
 
     def perform(self, server: Server) -> Mapping[type, Callable[[Any], None]]:
         """How the node performs replies to this server's requests."""
-        return {} if self._bound is None else self._meter.perform(server)
+        self._server = server
+        return {} if self._meter is None else self._meter.perform(server)
 
     async def start(self) -> None:
         """Starts listening; called before the node is ready, so that /health can say why it isn't."""
@@ -72,7 +77,10 @@ class Metrics:
 
     def _text(self) -> Iterator[str]:
         yield from state_text(self._parts, self._changes, self._clock.now())
-        yield from traffic_text(self._meter.traffic, self._parts.raft.image, perf_counter())
+        if self._meter is not None:
+            yield from traffic_text(self._meter.traffic, self._parts.raft.image, perf_counter())
+        if self._server is not None:
+            yield from connections_text(self._server.by_listener, self._server.time())
         yield from self._beside(self._clock.now())
         yield from self._own_text()
         yield from process_text()
@@ -80,10 +88,20 @@ class Metrics:
     def _own_text(self) -> Iterator[str]:
         name = "kafka_server_delayedoperationpurgatory_purgatorysize"
         waiting = (
-            (self._meter.unanswered(key), labelled(delayedOperation=request))
+            (
+                0 if self._meter is None else self._meter.unanswered(key),
+                labelled(delayedOperation=request),
+            )
             for request, key in _DELAYED.items()
         )
         yield from family(name, "gauge", "Requests that wait for their answer", waiting)
         name = "kafka_server_kafkaserver_brokerstate"
         state = RUNNING if health(self._node, self._parts).ready else STARTING
         yield from family(name, "gauge", "3: running; 1: not ready yet", iter([(state, "")]))
+
+
+def _meter(node: Node, config: BrokerConfig, *, is_asked: bool) -> Meter | None:
+    """None where nobody asks for what it measures."""
+    slow_ms = config.slow_request_log_ms
+    slow = SlowRequests(slow_ms) if slow_ms >= 0 else None
+    return Meter(node, slow) if is_asked or slow is not None else None

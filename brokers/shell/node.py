@@ -16,13 +16,14 @@ from functools import partial
 from typing import Any, Protocol
 
 from brokers.effects import Changed, CloseLog, End, Hangup, OpenLog, Reply, Serve
-from brokers.events import Started, TimeReached
-from brokers.ids import Instant, TopicPartition
+from brokers.events import Request, Started, TimeReached
+from brokers.ids import Instant, Ticket, TopicPartition
 from brokers.region import Ready
 from brokers.shell.backlog import Backlog, LogEffect
 from brokers.shell.clock import Clock
 from brokers.shell.logs import CHANGE
 from brokers.shell.server import Server
+from brokers.shell.timed_request import TimedRequest
 from brokers.storage.log_manager import LogManager
 from brokers.storage.logs.writing import Write
 from brokers.storage.segments.digest_writing import DigestWriting
@@ -60,6 +61,8 @@ class Node:
         self._clock = clock
         self._events: deque[Any] = deque()
         self._feeding = False
+        self.queued: dict[Ticket, TimedRequest] = {}  # requests that came while others were stepped
+        self._taken_up: list[TimedRequest] = []  # of them, in this round
         self._stopping = False
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: Instant | None = None
@@ -104,15 +107,39 @@ class Node:
         try:
             while events:
                 now = clock.now()
-                for effect in core.step(events.popleft(), now):
+                event = events.popleft()
+                if self.queued:
+                    self._take_up(event)
+                for effect in core.step(event, now):
                     do(effect, now)
         except Exception as error:
             self._fail(error)
             return  # `_feeding` stays set: later events are not stepped
         self._feeding = False
+        if self._taken_up:
+            self._settle()
         if self._storage.undigested:
             self._digest()
         self._arm()
+
+    @property
+    def is_feeding(self) -> bool:
+        """Whether an event that is fed now waits for others."""
+        return self._feeding
+
+    def _take_up(self, event: Any) -> None:
+        timed = self.queued.pop(event.ticket, None) if type(event) is Request else None
+        if timed is not None:
+            timed.taken_up = time.perf_counter()
+            self._taken_up.append(timed)
+
+    def _settle(self) -> None:
+        """All that followed from these requests so far has been performed."""
+        now = time.perf_counter()
+        for timed in self._taken_up:
+            if timed.worked_on < 0:
+                timed.worked_on = now
+        self._taken_up.clear()
 
     def _fail(self, error: Exception) -> None:
         """Ends the node: the state of a core that raised cannot be trusted."""

@@ -47,6 +47,11 @@ class ResponseWriter:
     def ready(self) -> bool:
         return self._sending is None and not self._is_paused and not self._is_broken
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether the kernel has everything that was put."""
+        return self.ready and not self._corked
+
     def put(self, chunks: list[Chunk], *, more_follows: bool) -> None:
         """Sends chunks, later while `more_follows`: a system call costs half as much as a request."""
         self._corked += chunks

@@ -5,6 +5,7 @@ import logging
 import socket
 from collections import Counter
 from collections.abc import Callable
+from time import perf_counter
 from typing import Protocol
 
 from brokers.config.broker_config import BrokerConfig
@@ -12,6 +13,7 @@ from brokers.events import Disconnected, Listener, Request
 from brokers.ids import DEFAULT_LISTENER, Ticket
 from brokers.shell.connection import Connection
 from brokers.shell.room import Room
+from brokers.telemetry.connections import ListenerConnections
 
 logger = logging.getLogger(__name__)
 SWEEP_SECONDS = 10.0
@@ -31,6 +33,8 @@ class Server:
         self.feed = feed
         self.time = clock
         self.room = Room()
+        self.sent: Callable[[Ticket, float], None] | None = None  # when an answer is sent
+        self.by_listener: dict[str, ListenerConnections] = {}
         self._config = config
         self._connections: dict[Connection, None] = {}
         self._by_host: Counter[str] = Counter()  # of clients
@@ -54,6 +58,7 @@ class Server:
                 socket.SOL_SOCKET, socket.SO_RCVBUF, config.socket_receive_buffer_bytes
             )
         loop = asyncio.get_running_loop()
+        self.by_listener[name] = ListenerConnections(self.time())
         self._listening.append(
             await loop.create_server(
                 lambda: Connection(self, listener, name),
@@ -76,6 +81,8 @@ class Server:
             logger.warning("refusing a connection of %s: max.connections.per.ip", connection.host)
             return False
         self._connections[connection] = None
+        if (counts := self.by_listener.get(connection.listener_name)) is not None:
+            counts.created.add(self.time())
         if connection.is_client:
             self._by_host[connection.host] += 1
         return True
@@ -92,6 +99,8 @@ class Server:
             if not self._by_host[connection.host]:
                 del self._by_host[connection.host]
         self._connections.pop(connection, None)
+        if was_admitted and (counts := self.by_listener.get(connection.listener_name)) is not None:
+            counts.closed.add(self.time())
         waited = [ticket for ticket in tickets if self._tickets.pop(ticket, None) is not None]
         if waited or (tickets and not connection.is_client):
             self.feed(Disconnected(tickets))
@@ -106,6 +115,8 @@ class Server:
         connection = self._tickets.pop(ticket, None)
         if connection is not None:
             connection.reply(ticket, message)
+        elif self.sent is not None:
+            self.sent(ticket, perf_counter())
 
     def hang_up(self, ticket: Ticket, reason: str) -> None:
         connection = self._tickets.pop(ticket, None)

@@ -6,7 +6,8 @@ dashboards and alerts made for Kafka work here. A metric that would always be 0 
 
 - `exposition`: Prometheus' text format
 - `gauges`, `state`: gauges, read from the node's state at each scrape: they cost nothing between scrapes
-- `traffic`, `topics`, `errors`, `durations`: counted at each response; `requests` is their text
+- `traffic`, `topics`, `errors`, `request_times`, `durations`: counted at each response; `requests` is their text
+- `connections`: those of each listener
 - `partition_counters`: shrinks and expansions of in-sync sets, and elections, counted at each metadata change
 - `lag` (how far followers and fetched replicas are behind), `groups` (the group coordinator), `region` (this node in
   its region)

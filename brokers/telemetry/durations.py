@@ -31,21 +31,37 @@ class Durations:
         self.total += seconds
         self._window[bisect_right(BOUNDS, seconds)] += 1
 
-    def quantiles(self, wanted: tuple[float, ...], now: float) -> tuple[float, ...]:
-        """Quantiles of the durations of the last minutes; 0 where there are none, as in Kafka."""
+    def recent(self, now: float) -> int:
+        """The number of durations of the last minutes."""
         if now >= self._ends_at:
             self._rotate(now)
-        below = [*accumulate(map(sum, zip(self._before, self._window, strict=True)))]
-        if not below[-1]:
+        return sum(self._before) + sum(self._window)
+
+    def quantiles(
+        self, wanted: tuple[float, ...], now: float, of: int | None = None
+    ) -> tuple[float, ...]:
+        """Quantiles of the durations of the last minutes; 0 where there are none, as in Kafka.
+
+        `of`: how many there were, where those of 0 seconds are not added.
+        """
+        recent = self.recent(now)
+        zeros = 0 if of is None else max(0, of - recent)
+        if not recent + zeros:
             return (0.0,) * len(wanted)
-        return tuple(_typical(bisect_right(below, share * below[-1])) for share in wanted)
+        counts = map(sum, zip(self._before, self._window, strict=True))
+        below = [zeros + count for count in accumulate(counts)]
+        ranks = [share * (recent + zeros) for share in wanted]
+        return tuple(0.0 if rank < zeros else _typical(bisect_right(below, rank)) for rank in ranks)
 
     def _rotate(self, now: float) -> None:
-        """Begins a new window. After a long time without requests, the window before it is empty too."""
-        is_recent = now < self._ends_at + WINDOW_SECONDS
-        self._before = self._window if is_recent else [0] * (_BUCKETS + 1)
+        """Begins a new window. After a long time without requests, the window before it is empty too.
+
+        Windows that began together go on to end together.
+        """
+        passed = int((now - self._ends_at) // WINDOW_SECONDS) + 1
+        self._before = self._window if passed == 1 else [0] * (_BUCKETS + 1)
         self._window = [0] * (_BUCKETS + 1)
-        self._ends_at = now + WINDOW_SECONDS
+        self._ends_at += passed * WINDOW_SECONDS
 
 
 def _typical(bucket: int) -> float:

@@ -5,7 +5,9 @@ from typing import Final
 
 from brokers.errors import KafkaError
 from brokers.metadata.image.image import Image
+from brokers.telemetry.durations import Durations
 from brokers.telemetry.exposition import family, head, labelled, sample
+from brokers.telemetry.request_times import PARTS
 from brokers.telemetry.topics import TopicsTraffic
 from brokers.telemetry.traffic import FETCH, FETCH_CONSUMER, FETCH_FOLLOWER, Api, Traffic
 
@@ -69,15 +71,31 @@ def _named(apis: Mapping[str, Api]) -> Iterator[tuple[str, Api]]:
 
 
 def _times(apis: Mapping[str, Api], now: float) -> Iterator[str]:
+    """All times of a request, and its parts. Quantiles are of the last minutes."""
+    by_name = sorted(apis.items())
     name = _REQUEST + "totaltimems"
-    yield head(name, "summary", "Milliseconds from a request to its answer; of the last minutes")
-    for request, api in sorted(apis.items()):
-        values = api.durations.quantiles(tuple(_QUANTILES), now)
-        for quantile, value in zip(_QUANTILES.values(), values, strict=True):
-            yield sample(name, round(value * 1000, 3), labelled(request=request, quantile=quantile))
-        labels = labelled(request=request)
-        yield sample(name + "_sum", round(api.durations.total * 1000, 3), labels)
-        yield sample(name + "_count", api.durations.count, labels)
+    yield head(name, "summary", "Milliseconds from a request to the end of its answer")
+    for request, api in by_name:
+        total = api.times.total
+        yield from _summary(name, request, total, total.total, total, now)
+    for index, (part, about) in enumerate(PARTS.items()):
+        name = _REQUEST + part
+        yield head(name, "summary", about)
+        for request, api in by_name:
+            _, durations, spent = list(api.times.by_name())[index]
+            yield from _summary(name, request, durations, spent, api.times.total, now)
+
+
+def _summary(
+    name: str, request: str, durations: Durations, spent: float, total: Durations, now: float
+) -> Iterator[str]:
+    """As many as of `total`: a part that took no time was not added."""
+    values = durations.quantiles(tuple(_QUANTILES), now, total.recent(now))
+    for quantile, value in zip(_QUANTILES.values(), values, strict=True):
+        yield sample(name, round(value * 1000, 3), labelled(request=request, quantile=quantile))
+    labels = labelled(request=request)
+    yield sample(name + "_sum", round(spent * 1000, 3), labels)
+    yield sample(name + "_count", total.count, labels)
 
 
 def _topics(topics: TopicsTraffic, image: Image) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from collections import defaultdict
 
 from brokers.events import Request
-from brokers.telemetry.durations import Durations
 from brokers.telemetry.errors import error_codes
+from brokers.telemetry.request_times import RequestTimes
 from brokers.telemetry.topics import TopicsTraffic
 from brokers.wire.codec import API_NAMES
 from brokers.wire.message import Message
@@ -15,14 +15,14 @@ FETCH, FETCH_CONSUMER, FETCH_FOLLOWER = "Fetch", "FetchConsumer", "FetchFollower
 
 
 class Api:
-    """The counts of one kind of request: requests by version, errors by code, durations."""
+    """The counts of one kind of request: requests by version, errors by code, times."""
 
-    __slots__ = ("durations", "errors", "versions")
+    __slots__ = ("errors", "times", "versions")
 
     def __init__(self, now: float) -> None:
         self.versions: defaultdict[int, int] = defaultdict(int)
         self.errors: defaultdict[int, int] = defaultdict(int)
-        self.durations = Durations(now)
+        self.times = RequestTimes(now)
 
 
 class Traffic:
@@ -32,11 +32,11 @@ class Traffic:
         self.topics = TopicsTraffic()
         self.apis: dict[str, Api] = {}  # by Kafka's name of the API
 
-    def answered(self, request: Request, answer: object | None, seconds: float, now: float) -> None:
-        """Counts a request. `answer` None: a request with acks=0 succeeded."""
+    def answered(self, request: Request, answer: object | None, now: float) -> Api:
+        """Counts a request, whose times are counted later. `answer` None: a request with acks=0 succeeded."""
         message = request.message
         kind = type(message)
-        api = self._count(request, message, seconds, now)
+        api = self._count(request, message, now)
         if kind is ProduceRequest:
             if answer is None:
                 self.topics.produced_without_acks(message)  # type: ignore[arg-type]  # seen above
@@ -48,12 +48,13 @@ class Traffic:
         elif isinstance(answer, Message):
             for code in error_codes(answer):
                 api.errors[code] += 1
+        return api
 
-    def hung_up(self, request: Request, seconds: float, now: float) -> None:
+    def hung_up(self, request: Request, now: float) -> Api:
         """Counts a request whose connection was closed instead of a response."""
-        self._count(request, request.message, seconds, now)
+        return self._count(request, request.message, now)
 
-    def _count(self, request: Request, message: object, seconds: float, now: float) -> Api:
+    def _count(self, request: Request, message: object, now: float) -> Api:
         name = API_NAMES[request.api_key]
         if name == FETCH:
             name = FETCH_FOLLOWER if _is_follower(message) else FETCH_CONSUMER  # type: ignore[arg-type]
@@ -61,7 +62,6 @@ class Traffic:
         if api is None:
             api = self.apis[name] = Api(now)
         api.versions[request.api_version] += 1
-        api.durations.add(seconds, now)
         return api
 
 

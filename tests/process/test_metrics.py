@@ -69,6 +69,16 @@ def test_the_numbers_are_what_clients_did_and_what_the_disk_holds(watched: Broke
         assert after.value("kafka_log_log_size", **labels) == size
     produced = after.total(REQUEST + "requests_total", request="Produce")
     assert after.value(REQUEST + "totaltimems_count", request="Produce") == produced > 0
+    parts = ("requestqueue", "local", "remote", "responsequeue", "responsesend")
+    spent = [after.value(f"{REQUEST}{part}timems_sum", request="Produce") for part in parts]
+    assert sum(spent) == pytest.approx(after.value(REQUEST + "totaltimems_sum", request="Produce"))
+    of_clients = {"listener": "PLAINTEXT", "networkProcessor": "0"}
+    opened, closed = (
+        after.value(f"kafka_server_socket_server_metrics_connection_{what}_total", **of_clients)
+        for what in ("creation", "close")
+    )
+    still = after.value("kafka_server_socket_server_metrics_connection_count", **of_clients)
+    assert opened - closed == still and opened >= 2
     # A client may name several partitions in one request: each has an error code of its own.
     named = after.value(TOPIC + "totalproducerequests_total", topic="flights")
     assert after.value(REQUEST + "errors_total", request="Produce", error="NONE") == named

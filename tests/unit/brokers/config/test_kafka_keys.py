@@ -17,7 +17,7 @@ OURS = {
     "leader.preference.racks", "link.advertised.listener", "link.fencing.enable", "link.listener", "link.max.streams",
     "link.max.streams.per.ip", "link.queued.max.bytes",
     "link.retention.hold.max.bytes", "link.retention.hold.max.ms", "log.format", "metrics.listener",
-    "mirror.hole.retention.ms", "orphan.store.max.bytes", "rest.listener",
+    "mirror.hole.retention.ms", "orphan.store.max.bytes", "rest.listener", "slow.request.log.ms",
     "auto.create.topics.mutation.rate", "operation.log.max.entries", "operation.log.retention.ms",
 }  # fmt: skip
 # Kafka's defaults that are not ours; the comments of the fields say why.

@@ -7,12 +7,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from brokers.effects import Hangup, Reply
 from brokers.events import Request
 from brokers.telemetry.partition_counters import PartitionCounters
+from brokers.telemetry.request_times import RequestParts
 from brokers.telemetry.requests import traffic_text
 from brokers.telemetry.state import state_text
 from brokers.telemetry.traffic import Traffic
 from tests.unit.brokers.api.whole import Whole
 
 TOOK = 0.004  # seconds, every request
+SPENT = RequestParts(0.0, 0.001, 0.0025, 0.0, 0.0005)
 
 
 class Counted(Whole):
@@ -32,9 +34,10 @@ class Counted(Whole):
     def _take(self, effect: Any) -> bool:
         match effect:
             case Reply(ticket, message):
-                self.traffic.answered(self._asked.pop(ticket), message, TOOK, 1.0)
+                api = self.traffic.answered(self._asked.pop(ticket), message, 1.0)
+                api.times.add(TOOK, SPENT, 1.0)
             case Hangup(ticket):
-                self.traffic.hung_up(self._asked.pop(ticket), TOOK, 1.0)
+                self.traffic.hung_up(self._asked.pop(ticket), 1.0).times.add(TOOK, SPENT, 1.0)
         return super()._take(effect)
 
     def page(self) -> str:

@@ -164,6 +164,13 @@ def test_requests_of_every_kind_have_their_times_and_errors(node: Counted) -> No
     for quantile in ("0.50", "0.75", "0.95", "0.98", "0.99", "0.999"):
         told = node.value(REQUEST + "totaltimems", request="Heartbeat", quantile=quantile)
         assert told == pytest.approx(TOOK * 1000, rel=0.1)
+    parts = {
+        part: node.value(f"{REQUEST}{part}timems_sum", request="Heartbeat")
+        for part in ("requestqueue", "local", "remote", "responsequeue", "responsesend")
+    }
+    assert list(parts.values()) == [0, 1, 2.5, 0, 0.5]
+    assert node.value(REQUEST + "remotetimems_count", request="Heartbeat") == 1
+    assert node.value(REQUEST + "requestqueuetimems", request="Heartbeat", quantile="0.99") == 0
     errors = [key for key in node.samples() if key[0] == REQUEST + "errors_total"]
     assert ("request", "Heartbeat") in {label for _, labels in errors for label in labels}
 
